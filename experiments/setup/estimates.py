@@ -16,11 +16,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from accounts.people import person
 from experiments.budgets import notes as budget_notes
-from experiments.casting import USUAL, InvalidExperiment, usual_model
+from experiments.casting import USUAL, InvalidExperiment, checked_cast, checked_config, usual_model
 from experiments.form_fields import LineListField, LinesField
 from experiments.gateway.types import Price
 from experiments.models import Participant, ProviderModel
@@ -100,11 +101,29 @@ def of_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     return None
 
 
+def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
+    """Of a plan over a dataset, for which all of the form has to be right; None where nothing can be started with it.
+    Raises InvalidExperiment with what is missing.
+    """
+    if form.page.instead and form.page.instead(form):
+        return None
+    filled = form.filled()
+    if not filled.is_valid():
+        first = next(iter(filled.errors.values()))[0]
+        raise InvalidExperiment(
+            {"form": [_("What it comes to stands here when the form is complete. %(missing)s") % {"missing": first}]}
+        )
+    asked = filled.asked()
+    config = checked_config(form.workflow, asked["config"])
+    seated = checked_cast(form.workflow, config, asked["cast"], owner=by)
+    return estimate(form.workflow, config, seated, by=by)
+
+
 def context(request: HttpRequest, form: DeclaredForm) -> dict[str, Any]:
     """What stands beside Start: the estimate, what is left of the budgets that would apply, and the page's remarks."""
-    remarks, missing = form.page.remarks, ""
+    remarks, missing, who = form.page.remarks, "", person(request)
     try:
-        found = of_form(form, by=person(request))
+        found = of_whole_form(form, by=who) if REGISTRY[form.workflow].is_sharded else of_form(form, by=who)
     except InvalidExperiment as error:
         found, missing = None, str(error)
     return {
