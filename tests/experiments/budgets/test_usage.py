@@ -15,7 +15,9 @@ from experiments.usage.spent import Scope, usage
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-TODAY = datetime.now(UTC).date()
+
+def today():
+    return datetime.now(UTC).date()
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def spent(arena, spend, project, charlie):
 
 
 def month(person, kind="me", project=None):
-    return usage(Scope(kind, person, project), TODAY - timedelta(days=29), TODAY)
+    return usage(Scope(kind, person, project), today() - timedelta(days=29), today())
 
 
 @pytest.mark.databases
@@ -70,19 +72,19 @@ def test_mine_is_what_my_experiments_came_to(spent, alice):
     assert dict(found.by["role"])["judge"].unpriced == 1
     days = dict(found.by["day"])
     assert len(days) == 30
-    assert days[(TODAY - timedelta(days=1)).isoformat()].calls == 2
+    assert days[(today() - timedelta(days=1)).isoformat()].calls == 2
 
 
 @pytest.mark.databases
 def test_days_that_are_added_up_say_the_same_as_their_calls(spent, admin, alice, project, charlie):
     scopes = [Scope("lab", admin), Scope("me", alice), Scope("me", charlie), Scope("project", admin, project)]
-    since, until = TODAY - timedelta(days=60), TODAY
+    since, until = today() - timedelta(days=60), today()
     before = [usage(scope, since, until) for scope in scopes]
 
     assert usage_days.roll_up() == 4
     assert usage_days.roll_up() == 0
 
-    assert UsageDay.objects.filter(day=TODAY).count() == 0, "today is not over"
+    assert UsageDay.objects.filter(day=today()).count() == 0, "today is not over"
     assert [usage(scope, since, until) for scope in scopes] == before
 
 
@@ -153,5 +155,5 @@ def test_the_csv_has_the_same_numbers_and_no_formula(spend, arena, alice):
     rows = {(row["dimension"], row["value"]): row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
     assert rows["person", "alice"]["cost"] == "0.1250000000"
     assert ("model", "'" + model.label) in rows
-    assert rows["day", TODAY.isoformat()]["calls"] == "1"
+    assert rows["day", today().isoformat()]["calls"] == "1"
     assert answer["Content-Disposition"].startswith('attachment; filename="usage-')

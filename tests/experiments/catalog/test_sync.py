@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from experiments.catalog import syncing as catalog
-from experiments.management.commands import sweep
+from experiments.engine import jobs
 from experiments.models import ModelPrice, Provider, ProviderModel
 from tests.cases import each_case
 
@@ -246,7 +246,7 @@ def test_a_missing_key_is_named_and_nobody_is_asked_without_it(monkeypatch):
 
 def test_a_sweep_rings_for_queued_runs(arena, start, monkeypatch):
     rung = []
-    monkeypatch.setattr(sweep, "wake", rung.append)
+    monkeypatch.setattr(jobs, "wake", rung.append)
     queued = start(arena())
 
     said, _ = run("sweep")

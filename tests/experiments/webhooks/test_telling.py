@@ -5,13 +5,13 @@ from decimal import Decimal
 
 import pytest
 from django.db import transaction
-from experiments.engine.budget import Short, over_budget
 
 from accounts import projects, roles
 from accounts.models import Membership, Project
 from experiments import actions
 from experiments.datasets import demonstration, reading
 from experiments.engine.events import emit
+from experiments.engine.reservations import BudgetShortfall, over_budget
 from experiments.models import Dataset, Experiment, Export, Upload, Webhook, WebhookDelivery
 from experiments.reports import making
 from experiments.reports.formats import REPORTS
@@ -67,7 +67,7 @@ def test_a_manual_run_tells_that_it_waits_and_what_for(hook, arena, start, drive
 
 def test_a_failed_run_a_reached_budget_and_a_silent_judge_are_told(hook, arena, start, alice):
     run = start(arena())
-    refusal = over_budget(Short("b", "person", "Alice's", "month", Decimal(0), None), Decimal(1), 1)
+    refusal = over_budget(BudgetShortfall("b", "person", "Alice's", "month", Decimal(0), None), Decimal(1), 1)
     judged = {"id": "j", "turn": 1, "subject": "A", "judge": "J", "scores": None, "rationale": "words"}
     judged["unscored_reason"] = "It said: secret words"
     with transaction.atomic():
