@@ -244,12 +244,11 @@ def test_a_missing_key_is_named_and_nobody_is_asked_without_it(monkeypatch):
         run("sync_models")
 
 
-def test_a_sweep_rings_for_queued_runs(arena, start, monkeypatch):
-    rung = []
-    monkeypatch.setattr(jobs, "wake", rung.append)
-    queued = start(arena())
+def test_a_sweep_wakes_queued_runs(arena, start, monkeypatch):
+    queued, woken = start(arena()), []
+    monkeypatch.setattr(jobs, "wake", woken.append)
 
     said, _ = run("sweep")
 
-    assert rung == [queued.pk]
+    assert woken == [queued.pk]
     assert said == "1 runs wait for a driver.\n"
