@@ -52,7 +52,6 @@ def _structured(request: Request, pen: Pen, known: dict[str, Any]) -> str:
 
 
 def _with_reasoning(reply: Reply, pen: Pen, behaviour: Behaviour) -> Reply:
-    """In a field of its own, or in tags."""
     think = behaviour.think or ("native" if behaviour.personality.thinks else "none")
     thought = pen.join(pen.say("common", "thought"), pen.say("common", "thought"))
     text = f"<think>\n{thought}\n</think>\n\n{reply.text}" if think == "tags" else reply.text
@@ -61,12 +60,10 @@ def _with_reasoning(reply: Reply, pen: Pen, behaviour: Behaviour) -> Reply:
 
 def _speech(request: Request, pen: Pen) -> Reply:
     """A turn in a conversation, an answer in a part that the model plays, or an answer to a question."""
-    prompt, words = request.prompt, request.behaviour.words
-    own, quote = request.behaviour.name, ""
+    prompt, words, own, quote = request.prompt, request.behaviour.words, request.behaviour.name, ""
     if own == "refusing" and pen.rng.random() < 0.4:
         return Reply(pen.say("common", "decline"), finish_reason="content_filter")
-    voices = f"{own} common"
-    further, parts = "point", [["lead", "point"], ["point"], ["caveat"]]
+    further, voices, parts = "point", f"{own} common", [["lead", "point"], ["point"], ["caveat"]]
     if prompt.is_conversation:
         quote = quoted(prompt.heard, pen.rng)
         further, parts = "argue", [["react" if quote else "open", "argue"], ["offer", "close"]]
@@ -80,7 +77,8 @@ def _speech(request: Request, pen: Pen) -> Reply:
     for several in parts:
         texts = [pen.say(voices, part, quote=quote) for part in several]
         said.append("\n".join(f"- {text}" for text in texts) if several[0] == "step" else pen.join(*texts))
-    length, goal = sum(map(count_tokens, said)), pen.rng.randint(60, 105) if words is None else words
+    usual = 45 if further == "account" else pen.rng.randint(60, 105)
+    length, goal = sum(map(count_tokens, said)), usual if words is None else words
     while length < goal:
         said.insert(-1, pen.join(pen.say(voices, further), pen.say(voices, further)))
         length += count_tokens(said[-2])
@@ -89,7 +87,6 @@ def _speech(request: Request, pen: Pen) -> Reply:
 
 
 def _conclusion(request: Request, pen: Pen) -> str:
-    """The best answer's sentences, some of the others, and who disagrees with whom."""
     fences = request.prompt.fences
     said = {name[7:]: sentences(text) or ["–"] for name, text in fences.items() if name.startswith("answer-")}
     ranked = [number for number in re.findall(r"\(answer (\w+)\)", fences.get("ranking", "")) if number in said]

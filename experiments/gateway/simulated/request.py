@@ -37,8 +37,6 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """max_tokens: None without a limit. top_logprobs: None when no logprobs were asked for."""
-
     model: str
     behaviour: Behaviour
     prompt: Prompt

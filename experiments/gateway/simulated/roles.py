@@ -116,7 +116,9 @@ class Informant:
     def _text(self, part: str, judged: str) -> str:
         slots = {"quote": quoted(judged, self._pen.rng)}
         if part == "new_perspectives":
-            return self._pen.say(f"{_VIEWS[self._speaker]} common", "point")
+            addendum = self._prompt.fences.get("addendum", "") if self._ids[part] == 1 else ""
+            said = self._pen.say("fields", "addendum", quote=shortened(addendum, 14)) if addendum else ""
+            return said or self._pen.say(f"{_VIEWS[self._speaker]} common", "point")
         if part == "dynamics":
             ranked = sorted(SIDES, key=lambda side: turn_shares(self._judged((side,)))["cooperation"])
             slots = {"harder": ranked[0], "softer": ranked[1]}

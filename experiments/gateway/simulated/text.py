@@ -16,7 +16,7 @@ _ASIDE: Final = re.compile(r"^(?:My reasoning|Strategy|我的思路|策略)[:：
 _ENDS: Final = (
     "and|but|not|are|was|has|had|can|may|you|who|why|how|all|any|our|for|the|two|six|run|own|between|which|among|that|with|"
     "from|into|about|have|what|until|after|before|will|more|than|want|would|could|should|need|must|their|they|when|whose|"
-    "then|here|each|only|one|this|some|most|once|ago|share|list|speak|seven"
+    "then|here|each|only|one|this|some|most|once|ago|share|list|speak|come|them|sixth"
 )
 _NOUN: Final = re.compile(
     rf"\b(?:an?|the|one|two|four|six|seven|our|own|your|its|their|this|of|for|about|between|each|share)"
@@ -53,7 +53,7 @@ def sentences(text: str) -> list[str]:
 def quoted(text: str, rng: Random) -> str:
     """The beginning of one of the text's sentences, short enough to be quoted; empty for an empty text."""
     known = sentences(text)
-    own = [one for one in known if "“" not in one and count_tokens(one) < 24] or known
+    own = [one for one in known if "“" not in one and count_tokens(one) < 24 and not one[0].islower()] or known
     return shortened(rng.choice(own), 16).replace("“", "").replace("”", "") if own else ""
 
 
@@ -67,7 +67,9 @@ def topics(text: str, language: str) -> list[str]:
     if language == "zh":
         found = [piece for piece in _HAN_GAP.split(text) if piece and 2 <= len(piece) <= 6]
     else:
-        singular = (re.sub(r"(?<![sui])s$", "", noun.strip().lower()) for noun in _NOUN.findall(text))
+        singular = (
+            re.sub(r"(?<![sui])s$", "", noun.strip().lower().replace("ies", "y")) for noun in _NOUN.findall(text)
+        )
         found = [one for noun in singular if (one := _NO_NOUN.sub("", noun).strip())]
     heads = Counter(noun.split()[-1] for noun in found)
     ranked: dict[str, str] = {}
@@ -99,7 +101,7 @@ class Pen:
         languages = ([voice(one, name) for name in voices.split()] for one in (self.language, "en"))
         found = ([one[part] for one in several if part in one] for several in languages)
         known = next(filter(None, found), [[""]])
-        preferred = known[self.rng.random() > 0.7 and len(known) > 1]
+        preferred = known[self.rng.random() > 0.8 and len(known) > 1]
         fresh = [one for one in preferred if self._is_fresh(one)]
         fresh = fresh or [one for several in known for one in several if self._is_fresh(one)] or preferred
         self._said.add(chosen := self.rng.choice(fresh))
