@@ -1,7 +1,7 @@
 """Fields that Django does not have: text with its own line ends, texts one a line, and rows of things."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -70,6 +70,10 @@ class RowsField(forms.Field):
         """Each part as text, also of rows that were stored; the Config checks what it says."""
         self.errors = {}
         return [{part: _text(row.get(part)) for part in self.fields} for row in value or []]
+
+    def sent(self, name: str, rows: Iterable[Row]) -> Row:
+        """The rows as a browser would send them."""
+        return {f"{name}-{n}-{part}": value for n, row in enumerate(rows or ()) for part, value in row.items()}
 
     def complain(self, row: int, part: str, message: str) -> str:
         """Note a complaint at its row. Rows count from 0. Returns the complaint as it is said of the whole list."""

@@ -124,7 +124,13 @@ class DeclaredForm(SetupForm):
 
     def filled(self) -> "DeclaredForm":
         """Itself when it was sent, otherwise as it would be sent as it stands."""
-        return self if self.is_bound else type(self)(self.typed(), reader=self.reader, of=self.of)
+        if self.is_bound:
+            return self
+        sent = self.typed()
+        for name, field in self.fields.items():
+            if isinstance(field, RowsField):
+                sent |= field.sent(name, sent[name])
+        return type(self)(sent, reader=self.reader, of=self.of)
 
     def clean(self) -> dict[str, Any]:
         for name in self._idle() & self.errors.keys():

@@ -72,7 +72,9 @@ def test_those_that_lack_outputs_are_offered_first_and_the_preview_follows_the_f
     assert "Choose at least one model" in browser.post(preview, {"subsets": [""]}).content.decode()
 
     texts.contestants.create(name="half-done", model=add_model(MODEL))
-    offered = read(browser.get(address)).form(id="setup")
+    page = read(browser.get(address))
+    assert "12 outputs" in page.text
+    offered = page.form(id="setup")
     assert (offered["makers-0-model"], offered["makers-0-name"]) == (MODEL, "half-done")
     assert offered["makers-1-model"] == ""
 
