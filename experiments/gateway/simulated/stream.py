@@ -169,19 +169,22 @@ class Pacer:
 
     async def send(self, send: Send, frames: Iterator[bytes], entry: Entry, tps: float) -> None:
         """Sends the frames at `tps` a second, 0 meaning without delay. The first is due at once."""
-        now = asyncio.get_running_loop().time
-        began, due = now(), 1 if tps else BATCH
+        began, due = asyncio.get_running_loop().time(), 1 if tps else BATCH
         self._active += 1
         try:
             while batch := list(islice(frames, due)):
                 entry.first_byte = entry.first_byte or time.time()
                 await write(send, b"".join(batch), more=True)
                 entry.tokens_sent += len(batch)
-                next_one = began + entry.tokens_sent / tps - now() if tps else 0.0
-                await asyncio.sleep(max(next_one, self._active / WRITES_PER_SECOND if tps else 0.0))
-                due = max(1, int((now() - began) * tps) + 1 - entry.tokens_sent) if tps else BATCH
+                due = await self._due(began, entry.tokens_sent, tps) if tps else await asyncio.sleep(0, BATCH)
         finally:
             self._active -= 1
+
+    async def _due(self, began: float, sent: int, tps: float) -> int:
+        """Waits until the next frame is due. Returns how many are by then."""
+        now = asyncio.get_running_loop().time
+        await asyncio.sleep(max(began + sent / tps - now(), self._active / WRITES_PER_SECOND))
+        return max(1, int((now() - began) * tps) + 1 - sent)
 
 
 def _identity(request: Request, kind: str) -> dict[str, Any]:

@@ -36,9 +36,7 @@ class Filler:
                 return self._array(schema, path)
             case "integer" | "number":
                 return number_within(schema, self._rng.random())
-            case "boolean":
-                return self._rng.random() < 0.5
-        return None
+        return False if schema.get("type") == "boolean" else None
 
     def _array(self, schema: Schema, path: tuple[str, ...]) -> list[Any]:
         fixed = [self.fill(item, path) for item in schema.get("prefixItems", ())]

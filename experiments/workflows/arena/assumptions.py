@@ -8,7 +8,7 @@ from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Assumptions, mar
 from experiments.workflows.base.filter import CONTEXT_CHARACTERS
 from experiments.workflows.base.steps import Ask, Prompt
 
-FENCED = re.compile(r"\[\[(context|message) \w+\]\]\n(.*?)\n\[\[/\1 \w+\]\]", re.DOTALL)
+OPENED = re.compile(r"\[\[(context|message) (\w+)\]\]\n")
 LINE_OF_CONTEXT = mark(CONTEXT_CHARACTERS // BYTES_PER_TOKEN[True])
 FILTERED = {"removed": [], "confidence": 1.0, "reasoning": ""}
 
@@ -33,7 +33,12 @@ def _measured(ask: Ask, at_most: bool) -> Ask:
 
 
 def _fenced(ask: Ask) -> dict[str, str]:
-    return dict(FENCED.findall(ask.messages[0].content))
+    """What stands between the markers of the context and of the message."""
+    content, fenced = ask.messages[0].content, {}
+    for opened in OPENED.finditer(content):
+        name, token = opened.groups()
+        fenced[name] = content[opened.end() : content.index(f"\n[[/{name} {token}]]", opened.end())]
+    return fenced
 
 
 ASSUMPTIONS = Assumptions(

@@ -25,6 +25,7 @@ from experiments.models import Battle, Provider, Run
 from experiments.reviews import curation
 from experiments.sharing import sharing
 from experiments.webhooks import hooks
+from experiments.workflows.base.events import BudgetReached
 from experiments.workflows.base.replay import End
 from experiments.workflows.battles.campaign import voiding
 from experiments.workflows.battles.campaign.boards import model_board
@@ -115,9 +116,9 @@ def reach_budget(lab):
     budgeting.set_budget(lab.experiment, by=lab.alice, cost=Decimal(1))
     Run.objects.filter(pk=lab.run.pk).update(state="queued")
     held = claim(lab.run.pk, lambda event: None)
-    told = {"id": str(uuid4()), "name": "Alice's", "kind": "person", "period": "month"}
-    told |= {"cost_left": "0", "tokens_left": None}
-    finish(Book(held.pk, held.fence, lambda event: None), held, End("budget_person"), was_halted=True, budget=told)
+    left = {"cost_left": "0", "tokens_left": None, "cost": "1", "tokens": 10, "is_unpriced": False}
+    reached = BudgetReached(id=str(uuid4()), name="Alice's", kind="person", period="month", **left, ask=[], admins=[])
+    finish(Book(held.pk, held.fence, lambda event: None), held, End("budget_person"), was_halted=True, budget=reached)
 
 
 def download(path):
