@@ -11,9 +11,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from experiments.engine.events import Announce, reserve_numbers, write
-from experiments.engine.executor import CallResult as Report
+from experiments.engine.executor import CallResult
 from experiments.engine.projections import record_step
-from experiments.engine.requests import PreparedCall as Order
+from experiments.engine.requests import PreparedCall
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
 from experiments.engine.row_writers import message_data
 from experiments.engine.text import storable
@@ -58,7 +58,7 @@ class OpenCall:
     ask: Ask
     step_id: int
     attempt: int
-    order: Order
+    order: PreparedCall
     periods: tuple[int, ...] = ()  # of the budgets in which it is counted
     failures: int = 0
 
@@ -81,7 +81,7 @@ def _are_recorded(book: Book, records: Sequence[Record]) -> bool:
     return Step.objects.filter(run_id=book.run_id, key__in=keys).count() == len(keys)
 
 
-def open_call(book: Book, ask: Ask, order: Order, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
+def open_call(book: Book, ask: Ask, order: PreparedCall, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
     """Write ahead: the step, the call and what is set aside for it are committed before the request leaves. Raises
     OverBudget when it does not fit into one of the accounts.
     """
@@ -111,7 +111,7 @@ def _begin_step(run_id: UUID, ask: Ask) -> Step:
     return Step.objects.create(run_id=run_id, key=ask.key, kind="ask", **place)
 
 
-def _begin_call(run_id: UUID, step: Step, order: Order, call_id: UUID, attempt: int) -> Call:
+def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, attempt: int) -> Call:
     return Call.objects.create(
         id=call_id,
         run_id=run_id,
@@ -142,7 +142,7 @@ def _name(part: Any) -> Any:
 
 
 def close_call(
-    book: Book, call: OpenCall, report: Report, *, retry_in: float | None = None, is_final: bool = True
+    book: Book, call: OpenCall, report: CallResult, *, retry_in: float | None = None, is_final: bool = True
 ) -> Outcome:
     """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none.
     is_final: nothing more is asked for the step, even if the run goes on some day.
@@ -205,7 +205,7 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
     return facts
 
 
-def _outcome(report: Report) -> Outcome:
+def _outcome(report: CallResult) -> Outcome:
     completion, error = report.completion, report.error
     text, reasoning = storable(completion.text or completion.refusal), storable(completion.reasoning)
     if report.is_stopped:
@@ -233,7 +233,7 @@ def _has_fact(call: OpenCall, outcome: Outcome, retry_in: float | None) -> bool:
     return retry_in is not None or _is_message(call, outcome) or _is_failure(call, outcome)
 
 
-def _settled(call: OpenCall, report: Report) -> dict[str, Any]:
+def _settled(call: OpenCall, report: CallResult) -> dict[str, Any]:
     completion, outcome = report.completion, _outcome(report)
     state = Call.State.COMPLETED if outcome.ok else Call.State.FAILED
     return {
@@ -256,7 +256,7 @@ def _settled(call: OpenCall, report: Report) -> dict[str, Any]:
     }
 
 
-def _usage(call: OpenCall, report: Report) -> dict[str, Any]:
+def _usage(call: OpenCall, report: CallResult) -> dict[str, Any]:
     completion, usage = report.completion, report.completion.usage
     if call.order.problem or not report.was_sent:
         return {"cost": Decimal(0), "cost_source": NOT_SENT}
@@ -339,7 +339,7 @@ def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
     return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)
 
 
-def _trouble(call: OpenCall, report: Report) -> dict[str, Any]:
+def _trouble(call: OpenCall, report: CallResult) -> dict[str, Any]:
     return {
         "call": str(call.id),
         "seat": call.ask.seat,
