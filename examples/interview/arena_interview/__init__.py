@@ -24,7 +24,7 @@ from experiments.workflows.base.records import (
     TurnCompleted,
     TurnStarted,
 )
-from experiments.workflows.base.steps import Ask, Cast, End, Outcome, Play, Prompt
+from experiments.workflows.base.steps import Ask, Cast, End, Outcome, Play, Prompt, Role
 from experiments.workflows.base.workflow import Workflow
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -145,8 +145,9 @@ def _question(talk: Talk, key: str, turn: int, topic: str, beginning: int) -> As
 
 def _answer(talk: Talk, key: str, turn: int) -> Ask:
     system = Prompt("system", fill(PROMPTS / "answer.txt", context=talk.config.context))
-    roles = {"interviewer": "user", "subject": "assistant"}
-    return Ask(key, "subject", (system, *(Prompt(roles[who], text) for who, text in talk.said)), "reply", turn)  # type: ignore[arg-type]
+    roles: dict[str, Role] = {"interviewer": "user", "subject": "assistant"}
+    said = (Prompt(roles[who], text) for who, text in talk.said)
+    return Ask(key, "subject", (system, *said), "reply", turn)
 
 
 def _judge(talk: Talk, turn: int, beginning: int) -> Generator[Any, Any, None]:
