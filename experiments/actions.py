@@ -23,14 +23,12 @@ from experiments.refusals import NotAllowed
 from experiments.rest.idempotency import once
 from experiments.running import queue
 from experiments.search import indexing
-from experiments.shards import is_sharded, without_shards
+from experiments.shards import without_shards
 from experiments.sharing.sharing import checked_project
 from experiments.steering import steering
+from experiments.workflows import services_of
 from experiments.workflows.base.events import CallRetried, ExperimentState
 from experiments.workflows.base.steps import SPOKEN
-from experiments.workflows.battles.campaign import campaigns
-from experiments.workflows.battles.campaign.admission import check_setup
-from experiments.workflows.coding.pages.novelty import remember_earlier
 
 if TYPE_CHECKING:
     from accounts.models import Project, User
@@ -52,8 +50,7 @@ def create(
     place = _place(checked_project(project, owner=owner))
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast, owner=owner)
-    if is_sharded(workflow):
-        check_setup(workflow, checked, participants, owner=owner)
+    services_of(workflow).check(workflow, checked, participants, owner=owner)
     experiment = Experiment(
         owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json"), **place
     )
@@ -165,8 +162,12 @@ def _asked_again(call: Call) -> CallRetried:
 
 
 def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:
-    if is_sharded(experiment.workflow):
-        return _start_campaign(experiment, by, seed, repeats)
+    services = services_of(experiment.workflow)
+    if services.start:
+        if repeats > 1:
+            said = _("Its work is shared out over many runs already: it has no repeats.")
+            raise InvalidExperiment({"repeats": [said]})
+        return services.start(experiment, by=by, seed=seed)
     live = without_shards(Run.objects.live().filter(experiment__owner=experiment.owner_id))
     if live.count() + repeats > MOST_LIVE_RUNS:
         raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
@@ -177,14 +178,8 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
     with transaction.atomic():
         runs = [queue(experiment, first + number) for number in range(repeats)]
         for run in runs:
-            remember_earlier(run)
+            services.queued(run)
         return runs
-
-
-def _start_campaign(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:
-    if repeats > 1:
-        raise InvalidExperiment({"repeats": [_("Its work is shared out over many runs already: it has no repeats.")]})
-    return campaigns.start(experiment, by=by, seed=seed)
 
 
 def _place(project: "Project | None") -> dict[str, Any]:

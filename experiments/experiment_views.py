@@ -1,7 +1,7 @@
 """The page of an experiment with its repeats."""
 
 import csv
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
@@ -21,11 +21,10 @@ from experiments.models import Experiment, Run
 from experiments.refusals import NotAllowed
 from experiments.reports.csv_export import cell
 from experiments.rest.idempotency import KeyReused
-from experiments.shards import is_sharded
 from experiments.statistics import rows
 from experiments.statistics.table import COLUMNS, table
 from experiments.steering.repeating import MoreRuns, fresh_form, may_repeat
-from experiments.workflows.battles.pages import views as campaign_views
+from experiments.workflows import services_of
 
 RUNS_PER_PAGE = 25
 
@@ -35,8 +34,8 @@ RUNS_PER_PAGE = 25
 def experiment(request: HttpRequest, pk: UUID) -> HttpResponse:
     """An experiment: its set-up, its runs, what they say together, and what branched from them."""
     shown = _visible_experiment(request, pk)
-    if is_sharded(shown.workflow):
-        return campaign_views.campaign(request, shown)
+    if page := services_of(shown.workflow).page:
+        return cast(HttpResponse, page(request, shown))
     return _page(request, shown, fresh_form(shown) if may_repeat(shown) else None)
 
 

@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KT
 
 from experiments.models import Event, Experiment, Message, Run
-from experiments.workflows.judging import WORKFLOW as JUDGING
+from experiments.shards import SCORING
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -197,7 +197,7 @@ def _built(runs: Sequence[Run], edited: Collection[UUID], who: Mapping[UUID, str
     below: dict[UUID | None, list[Run]] = defaultdict(list)
     judgings: dict[UUID | None, list[Run]] = defaultdict(list)
     for run in runs:
-        (judgings if run.experiment.workflow == JUDGING.slug else below)[run.parent_id].append(run)
+        (judgings if run.experiment.workflow in SCORING else below)[run.parent_id].append(run)
     built: dict[UUID, Node] = {}
     for run in reversed(_parents_first(runs)):
         children = sorted((built[child.pk] for child in below[run.pk] if child.pk in built), key=_place)

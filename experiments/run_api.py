@@ -33,6 +33,7 @@ from experiments.steering import branching, furthering, steering
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.judge import Sees
+from experiments.workflows.judging import services as judging
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
@@ -237,7 +238,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         """Have the transcript judged again, by another judge or rubric: a run of its own. The first scores are kept."""
         run, asked = self.get_object(), validated(JudgeAgain, request)
         with refusals():
-            again = spent(request, lambda: str(branching.judge_again(run, by=person(request), **asked).pk), asked)
+            again = spent(request, lambda: str(judging.judge_again(run, by=person(request), **asked).pk), asked)
         return Response(RunDetail(runs_with_totals().get(pk=again)).data, status=201)
 
     def _now(self) -> Response:

@@ -4,6 +4,7 @@ from typing import Any
 
 from experiments.workflows import REGISTRY
 
+SCORING = tuple(slug for slug, workflow in REGISTRY.items() if workflow.scores_parent)
 SHARDED = tuple(slug for slug, workflow in REGISTRY.items() if workflow.is_sharded)
 
 

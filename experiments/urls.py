@@ -75,7 +75,6 @@ urlpatterns = [
     path("runs/<uuid:pk>/draft/", steering_views.draft, name="run-draft"),
     path("runs/<uuid:pk>/lift/", steering_views.lift, name="run-lift"),
     path("runs/<uuid:pk>/extend/", steering_views.extend, name="run-extend"),
-    path("runs/<uuid:pk>/judge/", steering_views.judge_again, name="run-judge"),
     path("messages/<uuid:pk>/branch/", steering_views.branch, name="message-branch"),
     path("messages/<uuid:pk>/text/", steering_views.message_text, name="message-text"),
     path("calls/<uuid:pk>/", views.call, name="call"),

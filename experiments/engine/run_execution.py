@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 
 from accounts import logs
 from experiments import clock
-from experiments.engine import executions, keys, pauses, recording
+from experiments.engine import executions, keys, ledger, pauses, recording
 from experiments.engine.events import Announce
 from experiments.engine.executor import CallResult, PendingCall
 from experiments.engine.leases import MANUAL_STOP, Held, finish
@@ -35,7 +35,6 @@ from experiments.workflows.base.language import load_ahead
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import Replay, Todo, passed
 from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
-from experiments.workflows.battles.campaign import ledger
 
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use

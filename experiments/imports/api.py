@@ -20,6 +20,7 @@ from rest_framework.views import APIView
 from accounts.scopes import Scope
 from experiments.datasets.api import StreamedParser
 from experiments.imports import queueing, storing
+from experiments.imports.lines import TooMuch
 from experiments.models import Dataset, Run, RunImport
 from experiments.models.run_import import ImportSource
 from experiments.models.waiting import WorkState
@@ -29,7 +30,6 @@ from experiments.reports.json_values import InvalidDocument
 from experiments.rest.problems import Conflict, ProblemSerializer, TooLarge
 from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.serializers import RunSerializer
-from experiments.workflows.battles.campaign.logs.lines import TooMuch
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 413: ProblemSerializer}
 

@@ -12,16 +12,18 @@ from zlib import error as ZlibError  # noqa: N812 — an exception, called like 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from experiments.imports import lines
 from experiments.imports.values import Unreadable
 from experiments.reports import json_values
 from experiments.reports.json_values import InvalidDocument
-from experiments.workflows.battles.campaign.logs import lines, sources
 
 MOST_ENTRIES = 20_000
 LONGEST = json_values.MOST_BYTES  # of a JSON document, and of one line
 TIMES = 100  # so many times as much may be in a zip as was sent, once it is BULK
 BULK = 64 << 20
 UNPACKED = 8  # times the largest upload may be in any
+DIRECTORY_BYTES = 32 << 20
+END_OF_ZIP = b"PK\x05\x06"
 DAMAGED = (zipfile.BadZipFile, ZlibError, EOFError, NotImplementedError, OSError, RuntimeError)
 
 
@@ -60,13 +62,23 @@ def entries(path: Path, name: str) -> Iterator[list[Entry]]:
         yield [Entry(name, None, path)]
         return
     try:
-        sources.refuse_endless_directory(path)
+        refuse_endless_directory(path)
         with zipfile.ZipFile(path) as archive:
             yield _members(archive, path)
-    except sources.Unreadable as error:
-        raise Unreadable(str(error)) from error
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
         raise Unreadable(_("The zip cannot be read: %(error)s.") % {"error": str(error)[:200]}) from error
+
+
+def refuse_endless_directory(path: Path) -> None:
+    """A zip's list of files is read as a whole, so it must not be endless. Raises Unreadable."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - (1 << 16) - 22))
+        tail = file.read()
+    at = tail.rfind(END_OF_ZIP)
+    listed = int.from_bytes(tail[at + 12 : at + 16], "little")
+    if at < 0 or listed > DIRECTORY_BYTES:
+        raise Unreadable(_("There are too many files in the zip: send them in parts."))
 
 
 def allowance(size: int) -> lines.Allowance:

@@ -17,16 +17,14 @@ from experiments import job_queue, waiting
 from experiments.datasets.jobs import QUEUE, ReadingThread
 from experiments.engine.text import storable
 from experiments.imports import reading, storing
+from experiments.imports.formats import DatasetFormat, dataset_formats
+from experiments.imports.lines import TooMuch
 from experiments.imports.report import Report
 from experiments.imports.values import Unreadable
 from experiments.models import Dataset, RunImport
-from experiments.models.run_import import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
 from experiments.reports.json_values import InvalidDocument
-from experiments.workflows.battles.campaign.logs import importing as battles
-from experiments.workflows.battles.campaign.logs.lines import TooMuch
-from experiments.workflows.battles.campaign.logs.report import Report as BattleReport
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -140,8 +138,8 @@ def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
             _take(row, found, report)
             if (report.found + report.refused) % HEARD_AFTER == 0:
                 progress(_share(row, report), report=report.as_json())
-    except reading.HoldsBattles:
-        return _battles(row, report, progress)
+    except reading.HoldsDataset as held:
+        return _dataset(row, held.format, report, progress)
     except (Unreadable, NotAllowed, TooMuch) as reason:
         return {"state": WorkState.FAILED, "error": str(reason)[:2000], "report": report.as_json()}
     ended = {"report": report.as_json(), "source": row.source or report.source}
@@ -182,35 +180,26 @@ def _no_run(report: Report) -> str:
     return _("There is no run in this file.")
 
 
-def _battles(row: RunImport, report: Report, progress: waiting.Progress) -> dict[str, Any]:
-    """They become a dataset with its boards; none is left where they cannot be stored."""
+def _dataset(row: RunImport, format_: DatasetFormat, report: Report, progress: waiting.Progress) -> dict[str, Any]:
+    """What the file holds becomes a dataset; none is left where it cannot be stored."""
+    told: dict[str, Any] = {"report": report.as_json()}
     if report.found:
-        said = _("Runs and battles stand side by side in this file: send them in two.")
-        return {"state": WorkState.FAILED, "report": report.as_json(), "error": said}
-    told = {"source": ImportSource.GENARENA, "report": report.as_json()}
+        return told | {"state": WorkState.FAILED, "error": format_.beside_runs()}
+    told |= {"source": format_.source}
     if not row.is_wanted:
         return told | {"state": WorkState.READY}
-
-    def heard(_read: BattleReport) -> None:
-        progress(0, source=ImportSource.GENARENA)  # a field to write, so that the claim is looked at
-
     try:
-        if row.dataset is None:  # otherwise a worker that was ended has begun with it
-            name = PurePath(row.name).stem or "GenArena"
-            row.dataset = battles.make_dataset(owner=row.owner, name=name, source=row.name)
-            progress(0, dataset=row.dataset)
-        battles.import_battles(row.path, dataset=row.dataset, by=row.owner, name=row.name, heard=heard)
-    except (NotAllowed, TooMuch, battles.NothingStored, battles.Unreadable) as error:
-        _discard(row)
+        return told | {"state": WorkState.DONE, **format_.store(row, progress)}
+    except (NotAllowed, ValueError) as error:
+        format_.discard(row)
         return told | {"state": WorkState.FAILED, "error": str(error)[:2000]}
-    return told | {"state": WorkState.DONE, "dataset": row.dataset}
 
 
 def _discard(row: RunImport) -> None:
-    """The dataset that was made for battles which are not stored."""
-    if row.dataset:
-        battles.discard(row.dataset)
-        row.dataset = None
+    """What was made of a file that is not stored."""
+    for format_ in dataset_formats():
+        if format_.source == row.source:
+            format_.discard(row)
 
 
 def _require_room(sent: Sent, by: "User") -> None:

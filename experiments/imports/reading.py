@@ -9,29 +9,14 @@ from django.utils.translation import gettext as _
 
 from experiments.imports import files, inspect, own
 from experiments.imports.files import Entry, Value
+from experiments.imports.formats import DatasetFormat, RunFormat, dataset_formats, run_formats
+from experiments.imports.lines import Allowance
 from experiments.imports.values import Taken, Unreadable, mapping, mappings
 from experiments.models.run_import import ImportSource
-from experiments.workflows.arena.pages import importing as arena
-from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena
-from experiments.workflows.battles.campaign.logs.lines import Allowance
-from experiments.workflows.coding.pages import importing as matrixarena
-from experiments.workflows.council.pages import importing as council
-from experiments.workflows.debate.pages import importing as debate
-from experiments.workflows.starchamber.pages import importing as starchamber
 
 WRAPPERS = ("experiments", "runs", "results", "conversations", "experiment", "state", "data")
 NOT_RUNS = ("manifest.json", "leaderboard.json", "config.json", "state.json", "elo_snapshot.json")
-BATTLES = "pk_logs"
-SUMMARY, LOG = "summary.json", "battles.jsonl"
-Single = tuple[ImportSource, Callable[[Any], bool], Callable[[Any, str], Taken]]
-SINGLES: tuple[Single, ...] = (  # the first that fits; a council's messages look like nothing else
-    (ImportSource.OWN, own.is_document, own.read),
-    (ImportSource.COUNCIL, council.is_conversation, council.read),
-    (ImportSource.DEBATE, debate.is_record, debate.read),
-    (ImportSource.MATRIX, matrixarena.is_cycle, matrixarena.read),
-    (ImportSource.ARENA, arena.is_state, arena.read),
-    (ImportSource.STARCHAMBER, starchamber.is_state, starchamber.read),
-)
+OWN = RunFormat(ImportSource.OWN, 0, own.is_document, own.read)
 
 
 class Found(NamedTuple):
@@ -43,39 +28,39 @@ class Found(NamedTuple):
     refused: str = ""
 
 
-class HoldsBattles(Exception):
-    """The file has battles of outputs in it, which become a dataset with its boards, and no runs."""
+class HoldsDataset(Exception):
+    """The file has something in it of which a dataset is made, and no runs."""
+
+    def __init__(self, format_: DatasetFormat) -> None:
+        super().__init__(format_.source)
+        self.format = format_
 
 
 def runs(path: Path, name: str, source: str = "") -> Iterator[Found]:
-    """What is in the file. source: whose it is, where the sender says so. Raises Unreadable and HoldsBattles."""
-    if source == ImportSource.GENARENA:
-        raise HoldsBattles
+    """What is in the file. source: whose it is, where the sender says so. Raises Unreadable and HoldsDataset."""
+    for other in dataset_formats():
+        if source == other.source:
+            raise HoldsDataset(other)
     allowed = files.allowance(path.stat().st_size)
     with files.entries(path, name) as found:
-        if _is_log_of_inspect(found):
-            chosen = _of_inspect(found, allowed)
-        elif any(BATTLES in PurePosixPath(entry.name).parts for entry in found):
-            raise HoldsBattles
-        else:
-            chosen = _of_entries(found, allowed)
-        for one in chosen:
+        for one in _of_inspect(found, allowed) if _is_log_of_inspect(found) else _of_entries(found, allowed):
             yield _expected(one, source)
 
 
 def of_value(value: Any, place: str) -> Iterator[Found]:
-    """The runs of one JSON value. Raises HoldsBattles."""
+    """The runs of one JSON value. Raises HoldsDataset."""
     if inspect.is_log(value):
         yield from _of_log(value, place)
         return
-    if _is_battle(value):
-        raise HoldsBattles
+    for other in dataset_formats():
+        if other.fits(value):
+            raise HoldsDataset(other)
     if own.is_bare_message(value):
         yield Found(ImportSource.OWN, place, None, _("This is a message without its run. Export the runs instead."))
         return
-    for source, fits, read in SINGLES:
-        if fits(value):
-            yield _taken(source, place, partial(read, value, place))
+    for one in (OWN, *run_formats()):
+        if one.fits(value):
+            yield _taken(one.source, place, partial(one.read, value, place))
             return
     inner = _within(value, place)
     if inner is None:
@@ -89,8 +74,9 @@ def _within(value: Any, place: str) -> list[tuple[str, Any]] | None:
     """The runs that a list or a wrapper holds, with their places; None where it is neither."""
     if isinstance(value, list):
         return [(f"{place} [{number}]", item) for number, item in enumerate(value) if isinstance(item, dict)] or None
-    if history := debate.records(value):
-        return [(f"{place} [{number}]", item) for number, item in enumerate(history)]
+    for one in run_formats():
+        if several := one.several(value):
+            return [(f"{place} [{number}]", item) for number, item in enumerate(several)]
     said = mapping(value)
     for name in WRAPPERS:
         held = said.get(name)
@@ -109,10 +95,14 @@ def _about(said: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _of_entries(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
-    folders = {_folder(entry.name) for entry in found if PurePosixPath(entry.name).name == SUMMARY}
-    cycles: set[tuple[Any, Any]] = set()
+    for other in dataset_formats():
+        if any(other.folder in PurePosixPath(entry.name).parts for entry in found):
+            raise HoldsDataset(other)
+    whole = {one.folder: one for one in run_formats() if one.folder}
+    folders = {_folder(entry.name): whole[name] for entry in found if (name := PurePosixPath(entry.name).name) in whole}
+    read: set[Any] = set()  # the numbers of runs that were read from their folders
     for folder in sorted(folders):
-        yield from _of_cycle(folder, found, allowed, cycles)
+        yield from _of_folder(folder, folders[folder], found, allowed, read)
     for entry in found:
         name = PurePosixPath(entry.name).name
         if any(_is_below(entry.name, folder) for folder in folders) or (len(found) > 1 and name in NOT_RUNS):
@@ -121,14 +111,14 @@ def _of_entries(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
             yield Found(None, entry.name, None, _("Only files ending in .json or .jsonl are read within a zip."))
             continue
         try:
-            yield from _of_entry(entry, allowed, cycles)
+            yield from _of_entry(entry, allowed, read)
         except Unreadable as error:
             if len(found) == 1:
                 raise
             yield Found(None, entry.name, None, error.said)
 
 
-def _of_entry(entry: Entry, allowed: Allowance, cycles: set[tuple[Any, Any]]) -> Iterator[Found]:
+def _of_entry(entry: Entry, allowed: Allowance, read: set[Any]) -> Iterator[Found]:
     gathered: own.Lines | None = None
     for value in files.values(entry, allowed):
         if value.refused:
@@ -141,7 +131,7 @@ def _of_entry(entry: Entry, allowed: Allowance, cycles: set[tuple[Any, Any]]) ->
             else:
                 yield from _gathered(gathered, value)
             continue
-        if matrixarena.is_cycle(value.content) and _number(value.content) in cycles:
+        if any(one.folder and one.fits(value.content) and one.number(value.content) in read for one in run_formats()):
             continue  # its folder was read, which tells more
         yield from of_value(value.content, value.place)
     yield from _ended(gathered)
@@ -161,19 +151,21 @@ def _ended(lines: own.Lines | None) -> Iterator[Found]:
         yield Found(ImportSource.OWN, lines.place, lines.taken())
 
 
-def _of_cycle(folder: str, found: list[Entry], allowed: Allowance, cycles: set[tuple[Any, Any]]) -> Iterator[Found]:
-    """A folder of MatrixArena: its files together are one cycle."""
+def _of_folder(
+    folder: str, whole: RunFormat, found: list[Entry], allowed: Allowance, read: set[Any]
+) -> Iterator[Found]:
+    """A folder whose files together are one run."""
     within = [entry for entry in found if _folder(entry.name) == folder and entry.name.endswith(".json")]
     contents: dict[str, Any] = {}
     for entry in within:
         try:
             contents[PurePosixPath(entry.name).name] = files.whole(entry, allowed)
         except Unreadable as error:
-            yield Found(ImportSource.MATRIX, entry.name, None, error.said)
-    summary = contents.pop(SUMMARY, None)
-    if summary is not None:
-        cycles.add(_number(summary))
-        yield _taken(ImportSource.MATRIX, folder, lambda: matrixarena.read(summary, folder, contents))
+            yield Found(whole.source, entry.name, None, error.said)
+    summary = contents.pop(whole.folder, None)
+    if summary is not None and whole.read_folder:
+        read.add(whole.number(summary))
+        yield _taken(whole.source, folder, partial(whole.read_folder, summary, folder, contents))
 
 
 def _is_log_of_inspect(found: list[Entry]) -> bool:
@@ -220,16 +212,6 @@ def _expected(found: Found, source: str) -> Found:
         said = _("This is a file of %(found)s.") % {"found": found.source.label if found.source else "?"}
         return Found(found.source, found.place, None, said)
     return found
-
-
-def _is_battle(value: Any) -> bool:
-    said = value if isinstance(value, dict) else {}
-    return genarena.is_slim(said) or arenalab.is_battle(said) or lmarena.is_battle(said)
-
-
-def _number(value: Any) -> tuple[Any, Any]:
-    said = mapping(value)
-    return str(said.get("cycle_num")), str(said.get("problem_title"))
 
 
 def _folder(name: str) -> str:

@@ -15,13 +15,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
 from experiments.imports import own, queueing, storing
+from experiments.imports.lines import TooMuch
 from experiments.models import RunImport
 from experiments.models.run_import import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.refusals import NotAllowed
 from experiments.reports import json_values
 from experiments.reports.json_values import InvalidDocument
-from experiments.workflows.battles.campaign.logs.lines import TooMuch
 
 IMPORTS_SHOWN = 10
 

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from experiments.models import TERMINAL_STATES, Judgment, Message, Participant, ProviderModel, ReviewQueue, Run
 from experiments.models.reviewed import WIDELY
+from experiments.shards import SCORING
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.judge import RANGES
-from experiments.workflows.judging import WORKFLOW as JUDGING
 
 MOST_ITEMS = 5_000
 USUAL_RANGE = (0.0, 10.0)  # of judges' scores other than the arena's
@@ -186,7 +186,7 @@ def _disputed(runs: Iterable[UUID], least: float) -> set[tuple[UUID, int, str]]:
     for begin in range(0, len(keys), BATCH):
         some = keys[begin : begin + BATCH]
         own = Judgment.objects.filter(run__in=some).annotate(of=F("run"))
-        again = Judgment.objects.filter(run__parent__in=some, run__experiment__workflow=JUDGING.slug)
+        again = Judgment.objects.filter(run__parent__in=some, run__experiment__workflow__in=SCORING)
         for rows in (own, again.annotate(of=F("run__parent"))):
             for of, turn, subject, scores in rows.values_list("of", "turn", "subject", "scores").order_by():
                 found[of, turn, subject].append(scores or {})

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.actions import MOST_REPEATS
 from experiments.models import Experiment
-from experiments.workflows.judging import WORKFLOW as JUDGING
+from experiments.shards import SCORING
 
 HIGHEST_SEED = 2**53
 LONGEST_TOKEN = 100
@@ -35,4 +35,4 @@ def fresh_form(experiment: Experiment) -> MoreRuns:
 
 
 def may_repeat(experiment: Experiment) -> bool:
-    return experiment.workflow != JUDGING.slug  # its runs belong to the run that they judge
+    return experiment.workflow not in SCORING  # its runs belong to the run that they judge

@@ -1,4 +1,4 @@
-"""What people do to a run on its page: answer a pause, pause it, change its mode, branch from it, judge it again.
+"""What people do to a run on its page: answer a pause, pause it, change its mode, branch from it.
 
 Each is a plain form. A script that asks for JSON gets its answer without leaving the page.
 """
@@ -23,7 +23,6 @@ from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.steering import branching, furthering, steering
 from experiments.templatetags.arena import action_label
 from experiments.workflows.base.events import Said
-from experiments.workflows.judging.pages.forms import JudgeAgainForm
 
 EDITED = "send"
 
@@ -93,22 +92,6 @@ def branch(request: HttpRequest, pk: UUID) -> HttpResponse:
             error = str(refusal)
     context = {"message": message, "run": message.run, "text": text, "error": error}
     return render(request, "experiments/branch.html", context, status=422 if error else 200)
-
-
-@login_required
-def judge_again(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """The transcript scored again, by another judge or by other rules; the first scores are kept."""
-    run = visible_run(request, pk)
-    form = JudgeAgainForm(request.POST or None, run=run)
-    if request.method == "POST" and form.is_valid():
-        try:
-            return redirect(branching.judge_again(run, by=person(request), **form.asked()))
-        except InvalidExperiment as error:
-            form.complain(error)
-        except (NotOffered, NotAllowed) as error:
-            form.add_error(None, str(error))
-    context = {"run": run, "form": form}
-    return render(request, "experiments/judge_again.html", context, status=422 if form.errors else 200)
 
 
 @for_readers

@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 from experiments.workflows.base.events import OF_ENGINE, EventData
 from experiments.workflows.base.records import SHARED
 from experiments.workflows.base.surface import Surface
-from experiments.workflows.base.workflow import Workflow, missing
+from experiments.workflows.base.workflow import Services, Workflow, missing
 
 GROUP = "arena_lab.workflows"
 LONGEST_SLUG = 20
@@ -73,6 +73,13 @@ def surface_of(slug: str) -> Surface:
         return Surface(name=slug)
     surface: Surface = import_module(workflow.surface).SURFACE
     return surface
+
+
+def services_of(slug: str) -> Services:
+    """What a workflow does outside its runs; nothing where it is not installed (any more)."""
+    workflow = workflow_of(slug)
+    services: Services = import_module(workflow.services).SERVICES if workflow.services else Services()
+    return services
 
 
 @cache

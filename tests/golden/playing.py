@@ -12,6 +12,7 @@ from experiments.engine.driver import Driver
 from experiments.models import Contestant, Dataset, Experiment, ModelPrice, Output, ProviderModel, Run, Sample
 from experiments.steering import branching, furthering, steering
 from experiments.workflows.battles.campaign import campaigns
+from experiments.workflows.judging import services as judging
 from tests.experiments.contesting import quick, sandbox_as_played
 from tests.experiments.debated import REQUEST
 from tests.experiments.debating import GOOD, SEATS
@@ -78,7 +79,7 @@ class Playing:
         whole = self._play("arena", "Arena, over", {**ARENA, "interventions": planned}, {**seats, "friend": OTHER})
         branching.branch(whole.messages.get(step__key="turn/1/A"), by=self._owner, text="Four for me, three for you.")
         drive()
-        branching.judge_again(whole, by=self._owner, model=JUDGE)
+        judging.judge_again(whole, by=self._owner, model=JUDGE)
         drive()
         quiet = {**ARENA, "judge": False, "filter": False}
         self._play("arena", "Arena, failed", quiet, {"A": FAILING, "B": PLAIN})

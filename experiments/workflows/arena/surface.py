@@ -137,6 +137,7 @@ SURFACE = Surface(
     name=_("Arena"),
     description=_("Two models talk, turn by turn. Every field is filled so that it works; only the prompt is yours."),
     setup=SETUP,
+    formats="experiments.workflows.arena.pages.importing",
     home="arena",
     entries={
         "message_altered": "message-{id}",

@@ -189,7 +189,8 @@ LIMITS = Group(LIMIT_FIELDS, is_folded=True)
 @dataclass(frozen=True, slots=True)
 class Surface:
     """name, description: what people call it, and what it does in one sentence. setup: its set-up page; home: the route
-    of that page, "" where there is none. urls, api_urls: modules with routes of its own. seats: what seats are called
+    of that page, "" where there is none. urls, api_urls: modules with routes of its own.
+    formats: module with the FORMAT of files that are taken over, see `imports.formats`. seats: what seats are called
     that only this workflow has.
 
     entries: types of events that its run page shows, with their places. unseen: purposes of calls whose failures the
@@ -210,6 +211,7 @@ class Surface:
     home: str = ""
     urls: str = ""
     api_urls: str = ""
+    formats: str = ""
     seats: Mapping[str, Text] = field(default_factory=dict)
     entries: Mapping[str, Anchor] = field(default_factory=dict)
     unseen: tuple[tuple[str, str], ...] = ()

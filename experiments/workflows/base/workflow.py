@@ -27,6 +27,23 @@ class Branching(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Services:
+    """What a workflow does outside its runs; the functions may need the database.
+
+    check: whether a new experiment can be played, beyond its Config and cast: (workflow, config, participants, owner=),
+    raises InvalidExperiment. start: begins the runs of a sharded workflow: (experiment, by=, seed=). queued: in the
+    transaction that queues a run. page: answers a request for the page of an experiment. connect: called once all apps
+    are loaded, to connect receivers of `experiments.signals`.
+    """
+
+    check: Callable[..., None] = lambda *about, **more: None
+    start: Callable[..., list[Any]] | None = None
+    queued: Callable[[Any], None] = lambda run: None
+    page: Callable[[Any, Any], Any] | None = None
+    connect: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
 class Workflow:
     """A system that is played.
 
@@ -37,10 +54,11 @@ class Workflow:
     `flags`. opening: the field of Config with the first words of a person. passed: where a person's words would
     have been said had the run not passed the pause: key of a message to key and reason of the pause. next_offer:
     where the next question is found when it is asked before there is an offer for it, from the offers so far: (key,
-    turn). is_sharded: its work is shared out over many runs. executes: it needs the sandbox. private: fields of
-    Config that name a person. records: its own findings; events: the data of further events
-    about its runs. surface, rows: modules that are loaded when they are first needed. is_missing: it
-    stands in for one that is not installed.
+    turn). is_sharded: its work is shared out over many runs. scores_parent: its runs score the
+    transcript of another run, their parent, and belong to it. executes: it needs the sandbox. private: fields of Config
+    that name a person. records: its own findings; events: the data of further events about its runs. surface, rows,
+    services: modules that are loaded when they are first needed. is_missing: it stands in for one that is not
+    installed.
     """
 
     slug: str
@@ -57,12 +75,14 @@ class Workflow:
     next_offer: Callable[[Sequence[Offer]], tuple[str, int]] | None = None
     branches: Branching = Branching.ANYWHERE
     is_sharded: bool = False
+    scores_parent: bool = False
     executes: bool = False
     private: tuple[str, ...] = ()
     records: tuple[type[Finding], ...] = ()
     events: tuple[type[EventData], ...] = ()
     surface: str = ""
     rows: str = ""
+    services: str = ""
     is_missing: bool = False
 
     @property

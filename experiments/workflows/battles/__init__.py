@@ -21,4 +21,5 @@ WORKFLOW = Workflow(
     records=RECORDS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
+    services=f"{__name__}.services",
 )

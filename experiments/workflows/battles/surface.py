@@ -125,6 +125,7 @@ SURFACE = Surface(
         " Ratings follow from all battles."
     ),
     setup=SETUP,
+    formats="experiments.workflows.battles.pages.importing",
     home="battles",
     urls="experiments.workflows.battles.pages.urls",
     api_urls="experiments.workflows.battles.pages.api_urls",

@@ -127,4 +127,5 @@ WORKFLOW = Workflow(
     events=EVENTS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
+    services=f"{__name__}.services",
 )

@@ -97,6 +97,7 @@ SURFACE = Surface(
         " the solutions of all others. Ratings follow from the votes."
     ),
     setup=SETUP,
+    formats="experiments.workflows.coding.pages.importing",
     home="coding",
     urls="experiments.workflows.coding.pages.urls",
     api_urls="experiments.workflows.coding.pages.api_urls",

@@ -89,6 +89,7 @@ SURFACE = Surface(
         " draws the conclusion."
     ),
     setup=SETUP,
+    formats="experiments.workflows.council.pages.importing",
     home="council",
     urls="experiments.workflows.council.pages.urls",
     api_urls="experiments.workflows.council.pages.api_urls",

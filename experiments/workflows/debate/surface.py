@@ -93,6 +93,7 @@ SURFACE = Surface(
         " to do and what to leave, and which points that rests on."
     ),
     setup=SETUP,
+    formats="experiments.workflows.debate.pages.importing",
     home="debate",
     again=_("Run again"),
     parsed=shapes.PARSED,

@@ -138,6 +138,7 @@ WORKFLOW = Workflow(
     seats=SEATS,
     run=run,
     place=5,
+    scores_parent=True,
     subjects=("A", "B", "model"),
     surface=f"{__name__}.surface",
 )

@@ -122,4 +122,5 @@ WORKFLOW = Workflow(
     records=RECORDS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
+    services="experiments.workflows.battles.services",
 )

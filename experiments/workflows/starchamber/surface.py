@@ -63,6 +63,7 @@ SURFACE = Surface(
     name="StarChamber",
     description=_("You question one model. It gets the context below and your words, and nothing else."),
     setup=SETUP,
+    formats="experiments.workflows.starchamber.pages.importing",
     home="starchamber",
     urls="experiments.workflows.starchamber.pages.urls",
     told=Told(settings=report.settings, title=_("Interview log")),

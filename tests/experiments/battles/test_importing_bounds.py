@@ -8,9 +8,10 @@ import duckdb
 import pytest
 
 from experiments.datasets import process
-from experiments.workflows.battles.campaign.logs import importing, lines, rows
-from experiments.workflows.battles.campaign.logs.lines import Allowance, TooMuch
-from experiments.workflows.battles.campaign.logs.sources import Unreadable
+from experiments.imports import lines
+from experiments.imports.lines import Allowance, TooMuch
+from experiments.imports.values import Unreadable
+from experiments.workflows.battles.campaign.logs import importing, rows
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
 
@@ -86,7 +87,7 @@ def test_zips_of_too_much_or_too_many_files_are_given_up(tmp_path, take, setting
 
     with pytest.raises(TooMuch):
         take(tmp_path / "bomb.zip")
-    monkeypatch.setattr("experiments.workflows.battles.campaign.logs.sources.DIRECTORY_BYTES", 1000)
+    monkeypatch.setattr("experiments.imports.files.DIRECTORY_BYTES", 1000)
     with pytest.raises(Unreadable, match="too many files"):
         take(tmp_path / "many.zip")
 

@@ -8,6 +8,7 @@ from accounts.models import Membership, Project
 from experiments import actions
 from experiments.casting import InvalidExperiment
 from experiments.datasets import contestants
+from experiments.engine import ledger
 from experiments.models import (
     Battle,
     Board,
@@ -22,7 +23,7 @@ from experiments.models import (
 )
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.workflows.battles import rows
-from experiments.workflows.battles.campaign import campaigns, counting, ledger, planning, voiding
+from experiments.workflows.battles.campaign import campaigns, counting, planning, voiding
 from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.battles.prompts import PROMPTS
 from tests.experiments.campaigns.conftest import (

@@ -6,6 +6,7 @@ from experiments.models import Call, Event, Judgment, Message, Run, Step
 from experiments.refusals import NotAllowed, NotOffered
 from experiments.steering import branching, steering
 from experiments.timeline import from_rows, replayed
+from experiments.workflows.judging import services as judging
 
 pytestmark = pytest.mark.django_db
 
@@ -107,7 +108,7 @@ def test_a_live_run_can_be_branched_while_it_waits(arena, start, drive, alice, b
 @pytest.mark.databases
 def test_judging_again_keeps_the_first_scores(parent, alice, drive):
     first = list(parent.judgments.values())
-    again = branching.judge_again(parent, by=alice, rubric="Only count the bids.")
+    again = judging.judge_again(parent, by=alice, rubric="Only count the bids.")
     drive()
     again.refresh_from_db()
 

@@ -6,6 +6,7 @@ from experiments import actions
 from experiments.models import Run
 from experiments.steering import branching, steering
 from experiments.workflows.base.prompts import version
+from experiments.workflows.judging import services as judging
 from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
 from tests.fixtures import add_model
@@ -185,8 +186,8 @@ def test_judging_again_shows_what_the_first_judge_saw_unless_something_else_is_a
     arena_run, provider, alice, drive
 ):
     run = arena_run()
-    same = branching.judge_again(run, by=alice)
-    other = branching.judge_again(run, by=alice, judge_sees="filtered", judge_sees_reasoning=False)
+    same = judging.judge_again(run, by=alice)
+    other = judging.judge_again(run, by=alice, judge_sees="filtered", judge_sees_reasoning=False)
     drive()
 
     thought = run.messages.get(turn=1, seat="A").reasoning

@@ -11,6 +11,7 @@ from experiments.reports.narrative import narrate
 from experiments.statistics import rows
 from experiments.steering import branching
 from experiments.workflows import BROKEN, REGISTRY
+from experiments.workflows.judging import services as judging
 from tests.experiments.pages.test_timeline import assert_same_page
 from tests.fixtures import add_model
 
@@ -91,7 +92,7 @@ def test_it_goes_on_differently_from_a_message_and_is_judged_again(interview, dr
     run = interview()
     answer = run.messages.filter(seat="subject").order_by("seq").first()
     child = branching.branch(answer, by=alice, text="I learn by doing.")
-    again = branching.judge_again(run, by=alice, model=JUDGE)
+    again = judging.judge_again(run, by=alice, model=JUDGE)
     drive()
     for made in (child, again):
         made.refresh_from_db()

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from experiments.imports import reading
-from experiments.imports.reading import HoldsBattles
+from experiments.imports.reading import HoldsDataset
 from experiments.imports.storing import proven
 from experiments.imports.values import Unreadable
 from tests.cases import each_case
@@ -162,9 +162,9 @@ def test_each_sample_of_a_log_of_inspect_is_a_run(runs, how):
 
 
 def test_battles_are_told_from_runs(runs):
-    with pytest.raises(HoldsBattles):
+    with pytest.raises(HoldsDataset):
         runs(folders.read("genarena.jsonl"))
-    with pytest.raises(HoldsBattles):
+    with pytest.raises(HoldsDataset):
         runs(folders.zipped({"basic/pk_logs/x_20260101/m1_vs_m2.jsonl": folders.read("genarena.jsonl")}))
 
 
@@ -219,7 +219,7 @@ def test_a_zip_that_is_cut_off_or_damaged_is_refused(runs, cut):
     for _time in range(3):
         whole[dice.randrange(len(whole))] ^= 0xFF
 
-    with suppress(Unreadable, HoldsBattles):
+    with suppress(Unreadable, HoldsDataset):
         assert all(found.taken or found.refused for found, _taken in runs(bytes(whole[: len(whole) - cut % 3])))
 
 

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.models import Call, Run
 from experiments.steering import branching
+from experiments.workflows.judging import services as judging
 from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page
 
@@ -45,7 +46,7 @@ def test_a_talk_is_shown_in_order_and_steered_without_scripts(page_of, talk, say
     for judgment, deviation in zip(run.judgments.order_by("turn"), (10, 30), strict=True):
         judgment.scores = {**judgment.scores, "goal_deviation": deviation}
         judgment.save()
-    again = branching.judge_again(run, by=alice, rubric="Be harsh.")
+    again = judging.judge_again(run, by=alice, rubric="Be harsh.")
     page = page_of(run)
 
     articles = list(page.by_id("transcript").iterchildren("article"))

@@ -12,6 +12,7 @@ from experiments.reports.inspect_log import inspect_log, log_name
 from experiments.reports.markdown import render_markdown
 from experiments.reports.pdf import render_pdf
 from experiments.steering import branching, furthering, steering
+from experiments.workflows.judging import services as judging
 from tests.experiments.reports.documents import assert_equal, assert_same_page, without_ids
 from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.test_pdf import read, text_of
@@ -154,17 +155,17 @@ def test_a_council_with_failures_is_asked_further_and_ranks_again(council, playe
 def test_a_branch_and_a_judging_are_imported_equal(arena, player, alice, exported):
     run = player.play(arena(max_turns=2))
     branch = branching.branch(run.messages.get(turn=1, seat="B"), by=alice, text="No.")
-    judging = branching.judge_again(Run.objects.get(pk=run.pk), by=alice)
+    again = judging.judge_again(Run.objects.get(pk=run.pk), by=alice)
     player.drive()
 
-    for made in (branch, judging):
+    for made in (branch, again):
         before = exported(made)
-        again = import_document(before, by=alice)
-        after = exported(again)
+        imported = import_document(before, by=alice)
+        after = exported(imported)
         assert [said(message) for message in after["messages"]] == [said(message) for message in before["messages"]]
         assert_equal(before, after, "judgments", "interventions", "calls", "steps")
-        assert again.parent is None
-        assert_same_page(again)
+        assert imported.parent is None
+        assert_same_page(imported)
 
 
 def said(message):

@@ -12,6 +12,7 @@ from experiments.models import Campaign, Dataset, Experiment, Run, Sample, Step
 from experiments.refusals import SpendingRefused
 from experiments.steering import branching, furthering, steering
 from experiments.workflows.battles.campaign import campaigns
+from experiments.workflows.judging import services as judging
 from tests.cases import each_case
 from tests.experiments.campaigns.conftest import join
 from tests.experiments.rights.people import lab_of
@@ -46,7 +47,7 @@ SPENDING = {
         state={"state": "stopped", "stop_reason": "limit_cost"},
     ),
     "branch": Verb(lambda run, by: branching.branch(run.messages.first(), by=by)),
-    "judge": Verb(lambda run, by: branching.judge_again(run, by=by)),
+    "judge": Verb(lambda run, by: judging.judge_again(run, by=by)),
     "campaign": Verb(lambda run, by: campaigns.start(run.experiment, by=by), on="battles"),
     "campaign resumed": Verb(lambda run, by: campaigns.resume(run.experiment, by=by), on="stopped battles"),
 }

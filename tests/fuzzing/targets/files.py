@@ -19,7 +19,7 @@ from experiments.datasets.reader.trees import open_tree
 from experiments.datasets.reasons import REFUSALS
 from experiments.datasets.records import records_in
 from experiments.imports import reading
-from experiments.imports.reading import HoldsBattles
+from experiments.imports.reading import HoldsDataset
 from experiments.imports.storing import proven
 from experiments.imports.values import Unreadable
 from experiments.reports import json_values
@@ -86,7 +86,7 @@ def runs(data: bytes) -> Iterator[reading.Found]:
     with tempfile.TemporaryDirectory(prefix="fuzz-", dir=_memory()) as folder:
         path = Path(folder) / "file"
         path.write_bytes(data)
-        with suppress(Unreadable, HoldsBattles):
+        with suppress(Unreadable, HoldsDataset):
             yield from reading.runs(path, "file.json")
 
 

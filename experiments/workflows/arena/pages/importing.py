@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.imports.drafts import Draft
+from experiments.imports.formats import RunFormat
 from experiments.imports.values import (
     Data,
     Taken,
@@ -25,6 +26,7 @@ from experiments.imports.values import (
     text,
     whole,
 )
+from experiments.models.run_import import ImportSource
 from experiments.workflows.base.judge import SENTIMENTS
 
 SIDES = ("A", "B")
@@ -227,3 +229,6 @@ def _judgment(
         }
         found["scores"] = {**scores, **{name: score for name, score in more.items() if score is not None}}
     return found
+
+
+FORMAT = RunFormat(ImportSource.ARENA, 4, is_state, read)

@@ -14,7 +14,7 @@ from experiments import running
 from experiments.admission import require_change, require_models, require_role, require_spending
 from experiments.budgets.budgeting import require_budget
 from experiments.casting import InvalidExperiment
-from experiments.engine import jobs
+from experiments.engine import jobs, ledger
 from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
 from experiments.models import LIVE_STATES, Call, Campaign, Experiment, Run, Step
@@ -23,7 +23,6 @@ from experiments.steering.steering import FRESH, rested
 from experiments.workflows.base.events import ExperimentState
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.battles import WORKFLOW
-from experiments.workflows.battles.campaign import ledger
 from experiments.workflows.battles.campaign.admission import check
 from experiments.workflows.battles.campaign.feeding import feed, feed_all
 from experiments.workflows.battles.campaign.scope import name_version, scope_of

@@ -16,9 +16,10 @@ from django.db import DatabaseError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from experiments.engine import ledger
 from experiments.models import LIVE_STATES, Battle, Campaign, Dataset, Run
 from experiments.running import queue
-from experiments.workflows.battles.campaign import adaptive, ledger
+from experiments.workflows.battles.campaign import adaptive
 from experiments.workflows.battles.campaign.grid import OPEN_STILL
 from experiments.workflows.battles.campaign.lanes import Drawn, Lane, Place, draw
 from experiments.workflows.battles.campaign.outputs import OutputGround

@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from experiments.engine import ledger
 from experiments.models import LIVE_STATES, Battle, Campaign, Experiment, Output, Participant, Run, Step
-from experiments.workflows.battles.campaign import ledger
 from experiments.workflows.battles.campaign.grid import OPEN_STILL
 from experiments.workflows.battles.campaign.naming import name_of
 from experiments.workflows.battles.config import JUDGES

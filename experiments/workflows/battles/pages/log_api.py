@@ -12,12 +12,12 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.datasets.api import StreamedParser
+from experiments.imports.lines import TooMuch
 from experiments.models import Dataset, LogImport
 from experiments.rest.problems import ProblemSerializer
 from experiments.rest.problems import TooLarge as TooLargeProblem
 from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.workflows.battles.campaign.logs import queueing
-from experiments.workflows.battles.campaign.logs.lines import TooMuch
 
 
 class LogRequest(serializers.Serializer[Any]):

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_GET
 
 from accounts.people import person
 from experiments.casting import InvalidExperiment
+from experiments.imports.lines import TooMuch
 from experiments.models import Dataset, LogImport
 from experiments.refusals import NotAllowed
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.campaign.logs.importing import make_dataset, may_import
-from experiments.workflows.battles.campaign.logs.lines import TooMuch
 
 IMPORTS_SHOWN = 10
 

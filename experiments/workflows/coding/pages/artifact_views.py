@@ -10,8 +10,8 @@ from accounts.attachments import streamed, to_be_saved
 from accounts.people import for_readers
 from experiments.models import Run
 from experiments.reports.names import file_name
+from experiments.workflows.coding import WORKFLOW
 from experiments.workflows.coding.pages import artifacts
-from experiments.workflows.coding.pages.novelty import CODING
 
 
 @for_readers
@@ -19,5 +19,5 @@ from experiments.workflows.coding.pages.novelty import CODING
 def run_artifacts(request: HttpRequest, pk: UUID) -> StreamingHttpResponse:
     """A zip with every cycle so far."""
     runs = Run.objects.visible_to(request.user).select_related("experiment")
-    run = get_object_or_404(runs, pk=pk, experiment__workflow=CODING)
+    run = get_object_or_404(runs, pk=pk, experiment__workflow=WORKFLOW.slug)
     return to_be_saved(streamed(request, artifacts.zipped(run)), "application/zip", file_name(run, "zip"))

@@ -12,6 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.imports.drafts import Draft
+from experiments.imports.formats import RunFormat
 from experiments.imports.values import (
     Data,
     Taken,
@@ -27,6 +28,7 @@ from experiments.imports.values import (
     text,
     whole,
 )
+from experiments.models.run_import import ImportSource
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS, coder
 
 DIMENSIONS = ("correctness", "efficiency", "readability", "robustness", "explanation")
@@ -306,3 +308,11 @@ def _scores(said: Mapping[str, Any]) -> tuple[dict[str, float] | None, str, list
 
 def _is_solution(message: Data) -> bool:
     return bool(message["purpose"] == "solution")
+
+
+def _number(value: Any) -> tuple[str, str]:
+    said = mapping(value)
+    return str(said.get("cycle_num")), str(said.get("problem_title"))
+
+
+FORMAT = RunFormat(ImportSource.MATRIX, 3, is_cycle, read, folder="summary.json", read_folder=read, number=_number)

@@ -8,7 +8,6 @@ from experiments.engine.recorded import COPIED
 from experiments.models import Cycle, Experiment, Run, Step
 from experiments.workflows import coding
 
-CODING = "coding"
 KNOWN = "problems_known"  # the purpose of the step that has them
 Visibility = Experiment.Visibility
 WIDELY = (Visibility.LAB, Visibility.PUBLIC)
@@ -20,8 +19,6 @@ def remember_earlier(run: Run) -> None:
     not all who see the run may see are compared by their words, and not named.
     """
     experiment = run.experiment
-    if experiment.workflow != CODING:
-        return
     rows = Cycle.objects.filter(run__experiment__owner=experiment.owner_id).exclude(fingerprint=[])
     latest = list(rows.select_related("run__experiment").order_by("-pk")[:MOST_EARLIER])
     problems = [_earlier(cycle, experiment) for cycle in latest[::-1]]

@@ -13,6 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.imports.drafts import Draft
+from experiments.imports.formats import RunFormat
 from experiments.imports.values import (
     Data,
     Taken,
@@ -26,6 +27,7 @@ from experiments.imports.values import (
     slug,
     text,
 )
+from experiments.models.run_import import ImportSource
 from experiments.workflows.base.ballots import read_ballot
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer
 from experiments.workflows.council.config import MOST_MEMBERS, member
@@ -229,3 +231,6 @@ def _letters(number: int) -> str:
     """A to Z, then AA and so on."""
     first, last = divmod(number, 26)
     return (chr(64 + first) if first else "") + chr(65 + last)
+
+
+FORMAT = RunFormat(ImportSource.COUNCIL, 1, is_conversation, read)  # its messages look like nothing else

@@ -7,7 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.imports.drafts import Draft
+from experiments.imports.formats import RunFormat
 from experiments.imports.values import Taken, Unreadable, line, mapping, mappings, moment, rest, text
+from experiments.models.run_import import ImportSource
 from experiments.workflows.base.json_reader import Found, find_json
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer
 from experiments.workflows.debate.answers import Part, Reading, read_actions, read_brief, read_points
@@ -175,3 +177,6 @@ def _actions(words: str, told: Words) -> Reading:
         words = json.dumps({SUMMARY_NAMES.get(name, name): item for name, item in given.value.items()})
     found = read_actions(words, (), told)
     return Reading(found.parsed, found.text, tuple(flag for flag in found.flags if flag != "unknown_sources"))
+
+
+FORMAT = RunFormat(ImportSource.DEBATE, 2, is_record, read, several=records)

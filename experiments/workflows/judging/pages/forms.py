@@ -10,10 +10,10 @@ from experiments.catalog.menu import askable_models
 from experiments.form_fields import LinesField
 from experiments.forms import CHOICES
 from experiments.models import Run
-from experiments.steering.branching import first_judge_saw
 from experiments.workflows import workflow_of
 from experiments.workflows.base.judge import Sees
 from experiments.workflows.judging import LONGEST_RUBRIC
+from experiments.workflows.judging.services import first_judge_saw
 
 
 def _judges() -> list[tuple[str, Any]]:
@@ -43,7 +43,7 @@ class JudgeAgainForm(forms.Form):
             del self.fields["judge_sees"]
 
     def asked(self) -> dict[str, Any]:
-        """What `branching.judge_again` needs."""
+        """What `judge_again` needs."""
         said = self.cleaned_data
         return {
             "model": said["model"] or None,

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.imports.drafts import Draft
+from experiments.imports.formats import RunFormat
 from experiments.imports.values import (
     Data,
     Taken,
@@ -19,6 +20,7 @@ from experiments.imports.values import (
     text,
     whole,
 )
+from experiments.models.run_import import ImportSource
 from experiments.workflows.arena.pages import importing as arena
 
 ROLES = ("researcher", "model")
@@ -147,3 +149,6 @@ def _judgment(draft: Draft, turn: int, said: Mapping[str, Any], metrics: Mapping
             "rationale": text(metrics.get("lastBehavioralNotes")),
         }
     return found
+
+
+FORMAT = RunFormat(ImportSource.STARCHAMBER, 5, is_state, read)

@@ -18,14 +18,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from experiments.datasets.taking import empty
+from experiments.imports.lines import Allowance, TooMuch
+from experiments.imports.values import Unreadable
 from experiments.models import Battle, Dataset
 from experiments.refusals import NotAllowed
 from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena, rows
-from experiments.workflows.battles.campaign.logs.lines import Allowance, TooMuch
 from experiments.workflows.battles.campaign.logs.placing import MADE_FROM
 from experiments.workflows.battles.campaign.logs.records import Malformed, Record, Void
 from experiments.workflows.battles.campaign.logs.report import MOST_SHOWN, Report
-from experiments.workflows.battles.campaign.logs.sources import Source, Unreadable, opened
+from experiments.workflows.battles.campaign.logs.sources import Source, opened
 from experiments.workflows.battles.campaign.logs.storing import Placed, Store
 
 if TYPE_CHECKING:

@@ -20,6 +20,8 @@ from experiments import clock, job_queue
 from experiments.datasets import uploads
 from experiments.datasets.jobs import ReadingThread, stop_requested
 from experiments.engine.text import storable
+from experiments.imports.lines import TooMuch
+from experiments.imports.values import Unreadable
 from experiments.models import Dataset, LogImport
 from experiments.refusals import NotAllowed
 from experiments.workflows.battles.campaign.logs.importing import (
@@ -29,9 +31,7 @@ from experiments.workflows.battles.campaign.logs.importing import (
     is_in_making,
     may_import,
 )
-from experiments.workflows.battles.campaign.logs.lines import TooMuch
 from experiments.workflows.battles.campaign.logs.report import Report
-from experiments.workflows.battles.campaign.logs.sources import Unreadable
 
 if TYPE_CHECKING:
     from accounts.models import User

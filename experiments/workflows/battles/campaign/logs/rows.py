@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from experiments.datasets import process
 from experiments.datasets.records import RECORDS
-from experiments.workflows.battles.campaign.logs.lines import LINE_BYTES, Allowance, Line, lines
+from experiments.imports.lines import LINE_BYTES, Allowance, Line, lines
 from experiments.workflows.battles.campaign.logs.lmarena import COLUMNS
 
 CHUNK = 1 << 16

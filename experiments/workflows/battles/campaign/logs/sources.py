@@ -11,17 +11,14 @@ from typing import IO
 
 from django.utils.translation import gettext as _
 
+from experiments.imports.files import refuse_endless_directory
+from experiments.imports.values import Unreadable
+
 LOGS, AUDITS, SNAPSHOT = "pk_logs", "raw_outputs", "elo_snapshot.json"
 ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
 NOT_LOGS = ("config.json", "state.json", "config_history.json", SNAPSHOT)
 MOST_FILES = 60_000
-DIRECTORY_BYTES = 32 << 20
 DATED = re.compile(r"_(\d{4})(\d{2})(\d{2})$")
-END_OF_ZIP = b"PK\x05\x06"
-
-
-class Unreadable(ValueError):
-    """What was given holds no logs that can be read; the message says why, and what would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +131,3 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[], IO
         return archive.open(entry)
 
     return opener
-
-
-def refuse_endless_directory(path: Path) -> None:
-    """A zip's list of files is read as a whole, so it must not be endless. Raises Unreadable."""
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - (1 << 16) - 22))
-        tail = file.read()
-    at = tail.rfind(END_OF_ZIP)
-    listed = int.from_bytes(tail[at + 12 : at + 16], "little")
-    if at < 0 or listed > DIRECTORY_BYTES:
-        raise Unreadable(_("There are too many files in the zip: send them in parts."))

@@ -1,4 +1,4 @@
-"""What a campaign has cost: summed up for the runs that are over, read anew for those that are not."""
+"""What the runs of a campaign have cost together: summed up for those that are over, read anew for the others."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
