@@ -19,7 +19,7 @@ from experiments.workflows.base.workflow import Workflow
 __all__ = ["DEFAULT_PARAMS", "SEATS", "WORKFLOW", "Config", "Intervention", "Limits", "Prompts", "run"]
 
 SEATS = ("A", "B", "judge", "filter", "friend")
-RUBRIC = Rubric("arena/judge")
+RUBRIC = Rubric("arena/judge", subject="SIDE")
 
 
 def run(config: Config, cast: Cast) -> Play:

@@ -4,18 +4,24 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from experiments.gateway.simulated.coding import problems
 from experiments.workflows.base.dry_run import Assumptions, Path, all_passed, mark, tokens_of
 from experiments.workflows.base.steps import Ask, Execute, Outcome, Prompt
 from experiments.workflows.coding.evidence import LONGEST_VALUE, MOST_FAILURES
 from experiments.workflows.coding.problems import LONGEST_TITLE
-from experiments.workflows.coding.sample import CODE, PROBLEM, SOLUTION, VOTE
 from experiments.workflows.coding.setting import MOST_EARLIER
 
 SHARE_OF_STATEMENT = 3  # a third of a problem's tokens is what the others are shown
 EARLIER = mark(MOST_EARLIER * LONGEST_TITLE // 3)
 WRONG = mark(8_000)  # what is told at most of a problem that cannot be set
-VOTED = json.dumps(VOTE)
+CRITERIA = ("correctness", "efficiency", "readability", "robustness", "explanation")
+VOTED = json.dumps({"scores": dict.fromkeys(CRITERIA, 8), "overall_score": 8.0, "feedback": "It is right, and clear."})
 FAILURES = mark(MOST_FAILURES * 3 * LONGEST_VALUE // 3)
+
+
+def _problem() -> dict[str, Any]:
+    """One that the simulated models set, too."""
+    return next(iter(problems().values()))[0]
 
 
 def _answer(ask: Ask, tokens: int, at_most: bool) -> str | None:
@@ -23,11 +29,12 @@ def _answer(ask: Ask, tokens: int, at_most: bool) -> str | None:
     if ask.purpose == "problem":
         shown = tokens if at_most else tokens // SHARE_OF_STATEMENT
         words = {name: f"{name}{ask.turn}" for name in ("title", "description")}
-        problem = {**PROBLEM, **words, "description": f"{words['description']} {mark(shown)}"}
+        problem = {**_problem(), **words, "description": f"{words['description']} {mark(shown)}"}
         return json.dumps(problem, ensure_ascii=False)
     if ask.purpose == "solution":
-        explained = max(0, tokens - tokens_of(CODE))
-        return json.dumps({**SOLUTION, "explanation": mark(explained)}, ensure_ascii=False)
+        code = _problem()["reference_solution"]
+        explained = mark(max(0, tokens - tokens_of(code)))
+        return json.dumps({"solution_code": code, "explanation": explained}, ensure_ascii=False)
     return VOTED if ask.purpose in ("judge", "repair") else None
 
 

@@ -33,7 +33,7 @@ SUBJECTS = ("model",)
 DEFAULT_PARAMS = {"temperature": 0.7, "max_tokens": 6144}
 TOP_LOGPROBS = 5
 LONGEST_TEXT = 100_000
-RUBRIC = Rubric("starchamber/judge", "starchamber/rubric")
+RUBRIC = Rubric("starchamber/judge", "starchamber/rubric", subject="model")
 
 Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 

@@ -27,9 +27,10 @@ def fill(prompt: Name, /, **values: object) -> str:
     return Template(_text(prompt)).substitute(values)
 
 
-def version(*names: Name) -> str:
-    """A short hash over the named prompts: equal text, equal version."""
-    return hashlib.sha256("\0".join(_text(name) for name in names).encode()).hexdigest()[:12]
+def version(*names: Name, **values: str) -> str:
+    """A short hash over the named prompts: equal text, equal version. values: for names that are always the same."""
+    texts = (Template(_text(name)).safe_substitute(values) for name in names)
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
 
 
 def fenced(name: str, text: str, token: str) -> str:
