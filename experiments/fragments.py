@@ -21,7 +21,7 @@ def look_of(experiment: Experiment) -> str:
 
 
 def render(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
-    """words: what only the page knows, such as the researcher's name; a pushed fragment does without."""
+    """words: what only the page knows, such as the run; a pushed fragment does without."""
     context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data, **words}
     own = f"workflows/{look}/events/{shown.type}.html"
     return render_to_string([own, f"events/{shown.type}.html", "events/pairs.html"], context)

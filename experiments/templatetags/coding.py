@@ -5,12 +5,10 @@ from typing import Any
 
 from django import template
 from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from experiments import fragments
 from experiments.labels import seat_name
-from experiments.models import Run
 from experiments.templatetags.coding_words import tenth
 from experiments.timeline import Entry
 from experiments.workflows.coding.pages import board, coders
@@ -26,12 +24,6 @@ MISSING_VOTE = (
 
 
 # --- entries in their places ---
-
-
-@register.simple_tag
-def contest_entry(shown: Entry, run: Run, cast: Mapping[str, str], **words: Any) -> SafeString:
-    """The fragment of an entry; first paint gives it words that a pushed one does without."""
-    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow, run=run, cast=cast, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag

@@ -8,10 +8,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments import fragments
 from experiments.labels import seat_name
 from experiments.markdown import to_html
-from experiments.models import Run
 from experiments.templatetags.council_ranking import place_of
 from experiments.timeline import Entry
 from experiments.workflows.council.pages import cast as council_cast
@@ -20,12 +18,6 @@ from experiments.workflows.council.pages.slots import slot_of
 from experiments.workflows.council.reviews import words
 
 register = template.Library()
-
-
-@register.simple_tag
-def council_entry(shown: Entry, run: Run, cast: Mapping[str, str], **words: Any) -> SafeString:
-    """The fragment of an entry; first paint gives it words that a pushed one does without."""
-    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow, run=run, cast=cast, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag

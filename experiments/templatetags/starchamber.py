@@ -6,24 +6,14 @@ from statistics import fmean
 from typing import Any
 
 from django import template
-from django.db.models import OuterRef, Subquery
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments import fragments
 from experiments.labels import SENTIMENT_LABELS
-from experiments.library.presets import CUSTOM
-from experiments.library.shelf import find_preset
-from experiments.models import Participant, Run
 from experiments.templatetags.arena import MISSING, figure, signed
-from experiments.timeline import Entry
 from experiments.workflows.base.judge import SENTIMENTS
-from experiments.workflows.judging import WORKFLOW as JUDGING
-from experiments.workflows.starchamber import DEFAULT_PARAMS
-from experiments.workflows.starchamber.pages import figures as talk_figures
-from experiments.workflows.starchamber.pages.figures import Figures
 from experiments.workflows.starchamber.pages.tokens import LEAST, Token
 
 register = template.Library()
@@ -40,44 +30,6 @@ class Average:
     latest_text: str
     average_text: str
     turns: int
-
-
-@register.simple_tag
-def talk_entry(shown: Entry, run: Run) -> SafeString:
-    """The fragment of an entry, in which the researcher has the name that was chosen."""
-    words = {"persona": str(run.experiment.config.get("persona") or "")}
-    return mark_safe(fragments.render(shown, run.pk, run.experiment.workflow, **words))  # noqa: S308 - a rendered template
-
-
-@register.simple_tag
-def figures_of(run: Run) -> Figures:
-    return talk_figures.of(run)
-
-
-@register.simple_tag
-def preset_name(run: Run, user: Any) -> str:
-    """How the system context is called in the library; "" for one that is not there any more."""
-    id_ = str(run.experiment.config.get("preset") or "")
-    if id_ == CUSTOM:
-        return _("Custom")
-    found = find_preset(user, id_) if id_ else None
-    return str(found.label) if found else ""
-
-
-@register.simple_tag
-def judgings_of(run: Run, reader: Any) -> Any:
-    """The runs in which the transcript was judged again and that the reader may see, the latest first, each with its
-    judge's `judge_label`.
-    """
-    judge = Participant.objects.filter(experiment=OuterRef("experiment"), seat="judge").values("model__label")[:1]
-    judgings = Run.objects.visible_to(reader).filter(parent=run, experiment__workflow=JUDGING.slug)
-    return judgings.annotate(judge_label=Subquery(judge))
-
-
-@register.simple_tag
-def talk_defaults() -> dict[str, Any]:
-    """What the model is asked with when nothing is set."""
-    return DEFAULT_PARAMS
 
 
 @register.filter

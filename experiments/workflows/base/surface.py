@@ -196,11 +196,13 @@ class Surface:
     page does not show one by one, with the beginning of the seat's name. page_entries: which entries the page shows at
     first, where it does not show all. context: what its page needs beside what every run's page has. address: where a
     message of a turn is read, where that is not the run's page. look: the workflow whose fragments show its events,
-    from the configuration, where that is another one. no_branch: why its runs have no branches, and what to do instead.
-    title: of a run, of `%(title)s`. turns: what its turns are called. again: the words for setting the same up anew.
-    may_extend: whether the last turn can be put off while it runs. run_links: a template with further links at the head
-    of its page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that
-    is taken over. steps_of_log: makes the steps of a draft and of these judgments, as a log of Inspect names none.
+    from the configuration, where that is another one. styles, script: static files of its run page, whose template is
+    `workflows/SLUG/run.html`, with the blocks of `workflows/run.html`, where it has one. no_branch: why its runs have
+    no branches, and what to do instead. title: of a run, of `%(title)s`. turns: what its turns are called. again: the
+    words for setting the same up anew. may_extend: whether the last turn can be put off while it runs. run_links: a
+    template with further links at the head of its page. findings, parsed: how its findings and its structured answers,
+    by kind, are read from a document that is taken over. steps_of_log: makes the steps of a draft and of these
+    judgments, as a log of Inspect names none.
     told: reports and exports.
     """
 
@@ -217,6 +219,8 @@ class Surface:
     context: Callable[[Any, Any, Sequence[Any]], Mapping[str, Any]] | None = None
     address: Callable[[Any, int], str] | None = None
     look: Callable[[Data], str] | None = None
+    styles: tuple[str, ...] = ()
+    script: str = ""
     title: Text = ""
     turns: Text = ""
     again: Text = ""

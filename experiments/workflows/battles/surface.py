@@ -130,6 +130,7 @@ SURFACE = Surface(
     api_urls="experiments.workflows.battles.pages.api_urls",
     entries={"battle_judged": "battle-{battle}"},
     unseen=(("verdict", ""),),
+    styles=("campaign.css",),
     told=Told(settings=lambda rows: (), log=report.battles, table=report.battle_lines, is_judged=False),
     assumptions=ASSUMPTIONS,
     assumed=_(

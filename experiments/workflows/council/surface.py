@@ -98,6 +98,8 @@ SURFACE = Surface(
         "concluded_by_rank": "concluded-{key}",
     },
     context=pages.context,
+    styles=("council.css",),
+    script="council.js",
     again=_("Run again"),
     findings=shapes.FINDINGS,
     told=Told(

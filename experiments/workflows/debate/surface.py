@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMITS, Group, SeatForm, Seats, Setup, Surface, Told
 from experiments.workflows.debate.assumptions import ASSUMPTIONS
 from experiments.workflows.debate.config import POOL
-from experiments.workflows.debate.pages import report, setup, shapes
+from experiments.workflows.debate.pages import board, report, setup, shapes
 
 POOL_LABELS = (
     _("First of the pool"),
@@ -94,6 +94,9 @@ SURFACE = Surface(
     ),
     setup=SETUP,
     home="debate",
+    context=lambda reader, run, entries: {"board": board.board(run, list(entries))},
+    styles=("debate.css",),
+    script="debate.js",
     again=_("Run again"),
     parsed=shapes.PARSED,
     told=Told(settings=report.settings, title=_("Debate log"), turn=_("Round %(turn)s"), stage=report.stage_of),
