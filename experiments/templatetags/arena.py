@@ -25,6 +25,7 @@ from experiments.labels import (
     PURPOSES,
     SENTIMENT_LABELS,
     seat_name,
+    short_name,
     stage_name,
     workflow_name,
 )
@@ -209,6 +210,7 @@ def error_label(kind: str) -> Any:
 
 
 register.filter(seat_name)
+register.filter(short_name)
 register.filter(stage_name)
 register.filter(workflow_name)
 

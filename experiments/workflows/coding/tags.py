@@ -1,7 +1,7 @@
-"""Words and figures of the pages of coding contests: verdicts, checks, dimensions, scores and ratings."""
+"""Words, figures and pieces of the pages of coding contests: places of events, verdicts, checks, scores and ratings."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -14,17 +14,81 @@ from experiments import figures
 from experiments.labels import seat_name
 from experiments.markdown import coloured
 from experiments.templatetags.arena import MINUS, MISSING, figure
-from experiments.workflows.coding.pages import coders, isolation
+from experiments.timeline import Entry
+from experiments.workflows.coding.pages import board, coders, isolation
 from experiments.workflows.coding.pages.drawings import Histogram
-from experiments.workflows.coding.pages.slots import check_name
-from experiments.workflows.council.pages.cast import short_name as shortened
+from experiments.workflows.coding.pages.rated import Figure
+from experiments.workflows.coding.pages.slots import check_name, slot_of, vote_anchor
+from experiments.workflows.coding.pages.words import reason_words
 
 register = template.Library()
 register.filter(figures.bounds)
 register.filter(figures.rank_range)
 register.filter(figures.rating_or_bound)
+register.filter(reason_words)
 
+VOTE = '<td class="vote score-{}" id="{}" data-slot="{}" title="{}">{}</td>'
+MISSING_VOTE = (
+    '<td class="vote missing" id="{}" data-slot="{}" title="{}">'
+    '<span aria-hidden="true">✗</span><span class="sr">{}</span></td>'
+)
 MOST_COLOURED = 6  # models side by side whose code has its colours on the page of a run: colours are many elements
+
+
+# --- events in their places ---
+
+
+@register.simple_tag
+def within(slots: Mapping[str, list[Entry]] | None, name: str, *parts: Any) -> list[Entry]:
+    """What stands in a slot at first paint; nothing in a fragment that was pushed."""
+    return (slots or {}).get("-".join([name, *map(str, parts)]), [])
+
+
+@register.simple_tag
+def contest_place(type_: str, data: Mapping[str, Any]) -> str:
+    return slot_of(type_, data)
+
+
+@register.simple_tag
+def contest_matrix(
+    slots: Mapping[str, list[Entry]] | None, begun: Mapping[str, Any], cast: Mapping[str, str]
+) -> board.Matrix:
+    return board.matrix(dict(slots or {}), begun, cast)
+
+
+@register.simple_tag
+def contest_phases(slots: Mapping[str, list[Entry]] | None, begun: Mapping[str, Any]) -> list[board.Phase]:
+    return board.phases(dict(slots or {}), begun)
+
+
+@register.simple_tag
+def check_places(
+    slots: Mapping[str, list[Entry]] | None, turn: int, version: str = ""
+) -> list[tuple[str, list[Entry]]]:
+    """The place of each check of a problem, or of its second version ("repair-"), with what stands there."""
+    names = [f"{version}{name}" for name in board.CHECKS]
+    return [(name, (slots or {}).get(f"check-{turn}-{name}", [])) for name in names]
+
+
+@register.simple_tag
+def vote_cell(data: Mapping[str, Any], cast: Mapping[str, str] | None = None) -> SafeString:
+    """The cell of a vote. Hundreds stand on a page, so that they are no templates."""
+    judgment, place = data["judgment"], vote_anchor(data)
+    called = coders.names(cast or {})
+    who = [called.get(judgment[name]) or str(seat_name(judgment[name])) for name in ("judge_seat", "subject")]
+    if judgment["scores"] is None:
+        words = _("%(judge)s gave %(solver)s no vote: %(reason)s") % {
+            "judge": who[0],
+            "solver": who[1],
+            "reason": judgment["unscored_reason"],
+        }
+        return format_html(MISSING_VOTE, place, place, words, _("no vote"))
+    overall = judgment["scores"]["overall"]
+    words = _("%(judge)s on %(solver)s") % {"judge": who[0], "solver": who[1]}
+    return format_html(VOTE, min(9, int(overall)), place, place, words, tenth(overall))
+
+
+# --- words ---
 
 
 @register.filter
@@ -48,11 +112,6 @@ def share(value: Any) -> str:
 def coder_number(seat: str) -> str:
     """2 for "coder-2"."""
     return seat.rpartition("-")[2]
-
-
-@register.filter
-def short_name(label: str) -> str:
-    return shortened(label)
 
 
 @register.filter
@@ -231,6 +290,46 @@ def histogram_words(drawing: Histogram) -> str:
     return _("Cycles by overall average: %(bars)s") % {"bars": ", ".join(bars)}
 
 
+# --- ratings ---
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", MINUS) if round(value, 2) else "0.00"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}".replace("-", MINUS)
+
+
+@register.simple_tag
+def figure_of(found: Figure, form: str) -> SafeString:
+    """A figure with its interval. form: points (one decimal), plain (two), signed (two, with its sign), percent."""
+    if found.value is None:
+        return format_html('<span class="muted small why">{}</span>', reason_words(found.reason))
+    written = FORMS[form]
+    value = written(found.value)
+    if found.low is None or found.high is None:
+        why = _("no interval: %(reason)s") % {"reason": reason_words(found.no_interval)} if found.no_interval else ""
+        return format_html('<b>{}</b> <span class="muted small why">{}</span>', value, why)
+    return format_html(
+        '<b>{}</b> <span class="muted small">{}</span>', value, figures.span(written(found.low), written(found.high))
+    )
+
+
+@register.filter
+def change(value: float | None) -> str:
+    """By how much a rating moved, to a tenth; nothing for who was not in the cycle."""
+    if value is None:
+        return MISSING
+    return f"{value:+.1f}".replace("-", MINUS) if round(value, 1) else "±0"
+
+
+FORMS: dict[str, Callable[[float], str]] = {
+    "points": tenth,
+    "signed": _signed,
+    "plain": _plain,
+    "percent": figures.in_percent,
+}
 PHASES = {
     "problem": gettext_lazy("Problem"),
     "checks": gettext_lazy("Checks"),
