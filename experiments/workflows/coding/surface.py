@@ -87,7 +87,7 @@ SETUP = Setup(
     below="workflows/coding/_contests.html",
     context=setup.context,
     remarks=setup.remarks,
-    style="coding.css",
+    style="workflows/coding/coding.css",
 )
 
 SURFACE = Surface(
@@ -114,8 +114,8 @@ SURFACE = Surface(
     page_entries=pages.entries,
     context=pages.context,
     address=_address,
-    styles=("council.css", "leaderboard.css", "coding.css"),
-    script="coding.js",
+    styles=("workflows/council/council.css", "leaderboard.css", "workflows/coding/coding.css"),
+    script="workflows/coding/run.js",
     no_branch=_("A contest has no branches: start another one with the same models and another seed."),
     turns=_("Cycles"),
     again=_("Again with these models"),

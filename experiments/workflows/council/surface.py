@@ -79,7 +79,7 @@ SETUP = Setup(
     of_preset=("system_prompt", "own_answers", "truncated"),
     below="workflows/council/_councils.html",
     context=listing.context,
-    style="council.css",
+    style="workflows/council/council.css",
 )
 
 SURFACE = Surface(
@@ -98,8 +98,8 @@ SURFACE = Surface(
         "concluded_by_rank": "concluded-{key}",
     },
     context=pages.context,
-    styles=("council.css",),
-    script="council.js",
+    styles=("workflows/council/council.css",),
+    script="workflows/council/run.js",
     again=_("Run again"),
     findings=shapes.FINDINGS,
     told=Told(

@@ -83,7 +83,7 @@ SETUP = Setup(
     note="workflows/debate/_token_limits.html",
     below="workflows/debate/_history.html",
     context=setup.context,
-    style="debate.css",
+    style="workflows/debate/debate.css",
 )
 
 SURFACE = Surface(
@@ -95,8 +95,8 @@ SURFACE = Surface(
     setup=SETUP,
     home="debate",
     context=lambda reader, run, entries: {"board": board.board(run, list(entries))},
-    styles=("debate.css",),
-    script="debate.js",
+    styles=("workflows/debate/debate.css",),
+    script="workflows/debate/run.js",
     again=_("Run again"),
     parsed=shapes.PARSED,
     told=Told(settings=report.settings, title=_("Debate log"), turn=_("Round %(turn)s"), stage=report.stage_of),

@@ -1,5 +1,5 @@
 /** The refiner's questions: answers are typed beside them, and join the final prompt when somebody says so. */
-import { Draft } from "./drafts.js";
+import { Draft } from "../../drafts.js";
 
 const KEY = "answers";
 

@@ -1,5 +1,5 @@
 /** The page of a council: panels become tabs, the ranking is fetched when it has been counted, and questions are asked on. */
-import { CouncilComposer } from "./council-composer.js";
+import { CouncilComposer } from "./composer.js";
 import { startPanels } from "./panels.js";
 
 const SOON = 250; // ms in which several events make one request

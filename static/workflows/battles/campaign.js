@@ -1,8 +1,8 @@
 /** The page of a campaign: what changes is fetched again every two seconds while it runs, then until its ladders
  * have been computed, as long as somebody looks at it.
  */
-import { fetchText } from "./asking.js";
-import { localise } from "./times.js";
+import { fetchText } from "../../asking.js";
+import { localise } from "../../times.js";
 
 const EVERY = 2000;
 const SLOW = 8000;

@@ -1,8 +1,8 @@
 /** The page of a debate: drafts, questions, points as they are written, and what is asked again. News come from run.js. */
 import { startLivePoints } from "./live-points.js";
-import { trouble } from "./notices.js";
+import { trouble } from "../../notices.js";
 import { Questions } from "./questions.js";
-import { send } from "./send.js";
+import { send } from "../../send.js";
 import { ServerDrafts } from "./server-drafts.js";
 
 const page = document.getElementById("run");
