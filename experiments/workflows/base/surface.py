@@ -115,6 +115,48 @@ Part = Group | Seats | SeatRows
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """Of a list of runs. template: of a cell, with `run` and `item`; "" for the number of turns."""
+
+    title: Text
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """The runs of a workflow that somebody has, below its set-up form: title, state, columns, cost, and since when.
+
+    name: of its place on the page. title, find, searched, run, begun, none, no_fit, show_all: its words. counted: how
+    many there are, in words, where that is said. search: the runs that hold a text, as a filter. sign: what stands for
+    a seat, and how its model is called; None for seats that are not shown. columns: between state and cost. details:
+    what else the templates need of a run, as `item.details`; fetch: what has to be fetched for it. further: a template
+    under the title. is_own: of runs that one may change, and not of all that one may see. has_states: one can choose a
+    state. has_again: each is offered to be set up anew.
+    """
+
+    name: str
+    title: Text
+    find: Text
+    searched: Text
+    run: Text
+    begun: Text
+    none: Text
+    no_fit: Text
+    show_all: Text
+    search: Callable[[str], Any]
+    sign: Callable[[str, str], tuple[str, str] | None]
+    columns: tuple[Column, ...]
+    counted: Callable[[int], str] | None = None
+    details: Callable[[Any], Any] | None = None
+    fetch: Callable[[Any], Any] | None = None
+    further: str = ""
+    size: int = 10
+    is_own: bool = True
+    has_states: bool = False
+    has_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """The page on which a workflow is set up, drawn from its Config. Parts `is_beside` make a column of their own.
 
@@ -130,8 +172,9 @@ class Setup:
     request and of what was typed; None where it starts. instead: a template in the place of a form with which nothing
     can be started. asked: what becomes of {title, config, cast}, after the form; raises InvalidExperiment.
 
-    head: a template above the title. note: one under the form. below: one after it, with the context of `context`.
-    remarks: sentences under the estimate, of the form. script: what only this page needs.
+    head: a template above the title. note: one under the form. below: one after it, with the context of `context`;
+    runs: or the list of those that there have been. remarks: sentences under the estimate, of the form. script: what
+    only this page needs.
     """
 
     title: Text
@@ -157,6 +200,7 @@ class Setup:
     asked: Callable[[Any, dict[str, Any]], dict[str, Any]] | None = None
     note: str = ""
     below: str = ""
+    runs: RunList | None = None
     context: Callable[[Any], Mapping[str, Any]] | None = None
     remarks: Callable[[Any], Iterable[Text]] | None = None
     style: str = ""

@@ -18,6 +18,7 @@ from experiments.workflows.coding.pages import (
     slots,
     table,
 )
+from experiments.workflows.coding.pages.listing import CONTESTS
 from experiments.workflows.coding.pages.plan import plan
 
 
@@ -84,7 +85,7 @@ SETUP = Setup(
             "random": _("drawn by the seed"),
         }
     },
-    below="workflows/coding/_contests.html",
+    runs=CONTESTS,
     context=setup.context,
     remarks=setup.remarks,
     style="workflows/coding/coding.css",

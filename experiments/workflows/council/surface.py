@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, SeatRows, Seats, Setup, Surface, Told
 from experiments.workflows.council.assumptions import ASSUMPTIONS
 from experiments.workflows.council.config import LEAST_MEMBERS, MOST_MEMBERS
-from experiments.workflows.council.pages import listing, pages, report, shapes
+from experiments.workflows.council.pages import pages, report, shapes
+from experiments.workflows.council.pages.listing import COUNCILS
 
 
 def _ballot(data: Mapping[str, Any]) -> str:
@@ -77,8 +78,7 @@ SETUP = Setup(
     main="question",
     starts_on_enter=True,
     of_preset=("system_prompt", "own_answers", "truncated"),
-    below="workflows/council/_councils.html",
-    context=listing.context,
+    runs=COUNCILS,
     style="workflows/council/council.css",
 )
 

@@ -6,6 +6,7 @@ from experiments.workflows.base.surface import LIMITS, Group, SeatForm, Seats, S
 from experiments.workflows.debate.assumptions import ASSUMPTIONS
 from experiments.workflows.debate.config import POOL
 from experiments.workflows.debate.pages import board, report, setup, shapes
+from experiments.workflows.debate.pages.listing import DEBATES
 
 POOL_LABELS = (
     _("First of the pool"),
@@ -81,7 +82,7 @@ SETUP = Setup(
     main="prompt",
     asked=setup.asked,
     note="workflows/debate/_token_limits.html",
-    below="workflows/debate/_history.html",
+    runs=DEBATES,
     context=setup.context,
     style="workflows/debate/debate.css",
 )
