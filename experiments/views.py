@@ -21,7 +21,7 @@ from experiments.refusals import NotAllowed
 from experiments.shards import is_sharded
 from experiments.shelves import listing
 from experiments.statistics.rows import begins_in
-from experiments.timeline import from_rows
+from experiments.timeline import arranged, from_rows
 from experiments.workflows import REGISTRY, surface_of
 
 
@@ -58,6 +58,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
         **_status(request, shown),
         "config": shown.config,
         "entries": entries,
+        "slots": arranged(entries, surface.slot),
         "seats": _seats(shown),
         "begins": _begins(shown),
         "lineage": lineage.for_page(shown, request.user),

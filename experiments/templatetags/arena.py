@@ -81,6 +81,12 @@ def entry(shown: Entry, run: Run, **words: Any) -> SafeString:
     return mark_safe(fragments.render(shown, run.pk, fragments.look_of(run.experiment), run=run, **words))  # noqa: S308 - a rendered template
 
 
+@register.simple_tag
+def within(slots: Mapping[str, list[Entry]] | None, name: str, *parts: Any) -> list[Entry]:
+    """What stands in a slot at first paint; nothing in a fragment that was pushed."""
+    return (slots or {}).get("-".join(str(part) for part in (name, *parts) if part != ""), [])
+
+
 @register.filter
 def judge_saw(saw: Mapping[str, str] | str) -> list[str]:
     """Nothing of an event that was written before this was stored."""

@@ -8,6 +8,9 @@ from experiments.workflows.base.dry_run import Assumptions, Planned
 
 Text = Any  # a str, or one that is translated when it is shown
 Data = Mapping[str, Any]
+Slot = Callable[
+    [str, Data], str
+]  # of an event, by its type and data: `slot-NAME` is the id of the element it goes into
 Anchor = str | Callable[[Data], str]  # of the data of an event; a pattern of its fields, such as "count-{turn}-{count}"
 
 
@@ -230,24 +233,28 @@ LIMIT_FIELDS = ("limits-tokens", "limits-seconds", "limits-cost")
 LIMITS = Group(LIMIT_FIELDS, is_folded=True)
 
 
+def in_transcript(type_: str, data: Data) -> str:
+    return "transcript"
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """name, description: what people call it, and what it does in one sentence. setup: its set-up page; home: the route
     of that page, "" where there is none. urls, api_urls: modules with routes of its own. seats: what seats are called
     that only this workflow has.
 
-    entries: types of events that its run page shows, with their places. unseen: purposes of calls whose failures the
-    page does not show one by one, with the beginning of the seat's name. page_entries: which entries the page shows at
-    first, where it does not show all. context: what its page needs beside what every run's page has. address: where a
-    message of a turn is read, where that is not the run's page. look: the workflow whose fragments show its events,
-    from the configuration, where that is another one. styles, script: static files of its run page, whose template is
-    `workflows/SLUG/run.html`, with the blocks of `workflows/run.html`, where it has one. no_branch: why its runs have
-    no branches, and what to do instead. title: of a run, of `%(title)s`. turns: what its turns are called. again: the
-    words for setting the same up anew. may_extend: whether the last turn can be put off while it runs. run_links: a
-    template with further links at the head of its page. findings, parsed: how its findings and its structured answers,
-    by kind, are read from a document that is taken over. steps_of_log: makes the steps of a draft and of these
-    judgments, as a log of Inspect names none.
-    told: reports and exports.
+    entries: types of events that its run page shows, with their places. slot: where on the page each goes. unseen:
+    purposes of calls whose failures the page does not show one by one, with the beginning of the seat's name.
+    page_entries: which entries the page shows at first, where it does not show all. context: what its page needs
+    beside what every run's page has. address: where a message of a turn is read, where that is not the run's page.
+    look: the workflow whose fragments show its events, from the configuration, where that is another one. styles,
+    script: static files of its run page, whose template is `workflows/SLUG/run.html`, with the blocks of
+    `workflows/run.html`, where it has one. no_branch: why its runs have no branches, and what to do instead. title: of
+    a run, of `%(title)s`. turns: what its turns are called. again: the words for setting the same up anew. may_extend:
+    whether the last turn can be put off while it runs. run_links: a template with further links at the head of its
+    page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that is
+    taken over. steps_of_log: makes the steps of a draft and of these judgments, as a log of Inspect names none. told:
+    reports and exports.
     """
 
     name: Text
@@ -258,6 +265,7 @@ class Surface:
     api_urls: str = ""
     seats: Mapping[str, Text] = field(default_factory=dict)
     entries: Mapping[str, Anchor] = field(default_factory=dict)
+    slot: Slot = in_transcript
     unseen: tuple[tuple[str, str], ...] = ()
     page_entries: Callable[[Any], Sequence[Any]] | None = None
     context: Callable[[Any, Any, Sequence[Any]], Mapping[str, Any]] | None = None

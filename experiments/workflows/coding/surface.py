@@ -111,6 +111,7 @@ SURFACE = Surface(
         "solution_executed": "ran-{key}",
         "solution_judged": slots.vote_anchor,
     },
+    slot=slots.slot_of,
     unseen=tuple((purpose, "coder-") for purpose in ("health", "judge", "repair")),
     page_entries=pages.entries,
     context=pages.context,

@@ -18,7 +18,7 @@ from experiments.timeline import Entry
 from experiments.workflows.coding.pages import board, coders, isolation
 from experiments.workflows.coding.pages.drawings import Histogram
 from experiments.workflows.coding.pages.rated import Figure
-from experiments.workflows.coding.pages.slots import check_name, slot_of, vote_anchor
+from experiments.workflows.coding.pages.slots import check_name, vote_anchor
 from experiments.workflows.coding.pages.words import reason_words
 
 register = template.Library()
@@ -36,17 +36,6 @@ MOST_COLOURED = 6  # models side by side whose code has its colours on the page 
 
 
 # --- events in their places ---
-
-
-@register.simple_tag
-def within(slots: Mapping[str, list[Entry]] | None, name: str, *parts: Any) -> list[Entry]:
-    """What stands in a slot at first paint; nothing in a fragment that was pushed."""
-    return (slots or {}).get("-".join([name, *map(str, parts)]), [])
-
-
-@register.simple_tag
-def contest_place(type_: str, data: Mapping[str, Any]) -> str:
-    return slot_of(type_, data)
 
 
 @register.simple_tag

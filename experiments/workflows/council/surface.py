@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, SeatRows, Seats, Setup, Surface, Told
 from experiments.workflows.council.assumptions import ASSUMPTIONS
 from experiments.workflows.council.config import LEAST_MEMBERS, MOST_MEMBERS
-from experiments.workflows.council.pages import pages, report, shapes
+from experiments.workflows.council.pages import pages, report, shapes, slots
 from experiments.workflows.council.pages.listing import COUNCILS
 
 
@@ -97,6 +97,7 @@ SURFACE = Surface(
         "ballots_counted": "count-{turn}-{count}",
         "concluded_by_rank": "concluded-{key}",
     },
+    slot=slots.slot_of,
     context=pages.context,
     styles=("workflows/council/council.css",),
     script="workflows/council/run.js",

@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy
 
 from experiments.labels import seat_name
 from experiments.markdown import to_html
-from experiments.timeline import Entry
 from experiments.workflows.council.pages import cast as council_cast
 from experiments.workflows.council.pages.rankings import (
     NOBODY_RANKED,
@@ -21,7 +20,6 @@ from experiments.workflows.council.pages.rankings import (
     SaidBy,
     Standing,
 )
-from experiments.workflows.council.pages.slots import slot_of
 from experiments.workflows.council.reviews import words
 
 register = template.Library()
@@ -49,17 +47,6 @@ class Line:
     places: Mapping[str, str]
     strip: Strip | None
     is_best: bool
-
-
-@register.simple_tag
-def in_slot(slots: Mapping[str, list[Entry]] | None, name: str, turn: int, seat: str = "") -> list[Entry]:
-    """What stands in a slot at first paint; nothing in a fragment that was pushed."""
-    return (slots or {}).get("-".join(filter(None, (name, str(turn), seat))), [])
-
-
-@register.simple_tag
-def place(type_: str, data: Mapping[str, Any]) -> str:
-    return slot_of(type_, data)
 
 
 @register.simple_tag

@@ -95,6 +95,7 @@ SURFACE = Surface(
     ),
     setup=SETUP,
     home="debate",
+    slot=board.place_of,
     context=lambda reader, run, entries: {"board": board.board(run, list(entries))},
     styles=("workflows/debate/debate.css",),
     script="workflows/debate/run.js",

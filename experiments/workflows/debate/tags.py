@@ -9,7 +9,7 @@ from experiments.labels import seat_name
 from experiments.lineage import Lineage
 from experiments.models import Run
 from experiments.workflows.debate.config import DEBATERS, POOL
-from experiments.workflows.debate.pages.board import Source, place_of, source
+from experiments.workflows.debate.pages.board import Source, source
 from experiments.workflows.debate.pages.versions import Version, versions
 
 register = template.Library()
@@ -18,12 +18,6 @@ register = template.Library()
 @register.simple_tag
 def debate_versions(run: Run, lineage: Lineage | None) -> list[Version]:
     return versions(run, lineage)
-
-
-@register.simple_tag
-def debate_place(type_: str, data: dict[str, Any]) -> str:
-    """The place of an event on the page."""
-    return place_of(type_, data)
 
 
 @register.simple_tag
