@@ -66,6 +66,7 @@ SURFACE = Surface(
     home="starchamber",
     urls="experiments.workflows.starchamber.pages.urls",
     context=pages.context,
+    styles=("workflows/starchamber/tokens.css",),
     script="workflows/starchamber/run.js",
     told=Told(settings=report.settings, title=_("Interview log")),
     assumptions=ASSUMPTIONS,
