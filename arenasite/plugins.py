@@ -1,4 +1,5 @@
-"""Where installed distributions with workflows keep their templates, static files and translations.
+"""Where workflows keep what Django wants to be told of: template tags, and the templates, static files and translations
+of those that installed distributions bring.
 
 They are found by name, without importing anything: one that cannot be imported takes nothing down.
 """
@@ -15,6 +16,12 @@ def _packages() -> tuple[Path, ...]:
     names = {point.module.partition(".")[0] for point in metadata.entry_points(group=GROUP)}
     specs = [util.find_spec(name) for name in sorted(names)]
     return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
+
+
+def tag_libraries(package: str) -> dict[str, str]:
+    """The modules of template tags of the workflows that come along, by their slugs."""
+    found = Path(__file__).parent.parent.joinpath(*package.split(".")).glob("*/tags.py")
+    return {path.parent.name: f"{package}.{path.parent.name}.tags" for path in found}
 
 
 def folders(name: str) -> list[Path]:

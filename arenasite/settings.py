@@ -96,6 +96,7 @@ TEMPLATES = [
                 "arenasite.context.site",
             ],
             "builtins": ["accounts.templatetags.controls"],
+            "libraries": plugins.tag_libraries("experiments.workflows"),
         },
     },
 ]

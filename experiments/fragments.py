@@ -13,6 +13,11 @@ from experiments.models.event import Envelope
 from experiments.timeline import Entry, entry
 from experiments.workflows import surface_of
 
+FAMILIES = {  # types of events that look alike: where one has no template of its own, that of its family shows it
+    **{f"message_{what}": "message" for what in ("completed", "parsed", "superseded", "filtered", "altered")},
+    **{f"call_{what}": "call" for what in ("retried", "lost", "failed")},
+}
+
 
 def look_of(experiment: Experiment) -> str:
     """The workflow whose fragments show its events: as a rule its own."""
@@ -21,10 +26,12 @@ def look_of(experiment: Experiment) -> str:
 
 
 def render(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
-    """words: what only the page knows, such as the researcher's name; a pushed fragment does without."""
+    """words: what only the page knows, such as the run; a pushed fragment does without."""
     context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data, **words}
-    own = f"workflows/{look}/events/{shown.type}.html"
-    return render_to_string([own, f"events/{shown.type}.html", "events/pairs.html"], context)
+    context["slot"] = surface_of(look).slot(shown.type, shown.data)
+    names = [name for name in (shown.type, FAMILIES.get(shown.type)) if name]
+    templates = [f"{place}events/{name}.html" for place in (f"workflows/{look}/", "") for name in names]
+    return render_to_string([*templates, "events/pairs.html"], context)
 
 
 def render_envelope(envelope: Envelope, language: str, look: str, cast: Mapping[str, str]) -> str | None:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows import REGISTRY, surface_of
 
 NUMBERED = re.compile(r"(member|chair|pool|judge|mirror|contestant|coder)-(\d+)")
+VENDOR = re.compile(r"^(?:\S+/|[^:]{1,40}: )(?=\S)")
 
 
 def seat_name(seat: str) -> Any:
@@ -27,6 +28,11 @@ def _declared_seats() -> dict[str, Any]:
 def stage_name(stage: str) -> Any:
     """What is done in a stage of a turn, in a word; a debater's own letter is its stage."""
     return STAGES.get(stage, seat_name(stage))
+
+
+def short_name(label: str) -> str:
+    """A model's label without its vendor: `openai/gpt-4o` and `OpenAI: GPT-4o` become `gpt-4o` and `GPT-4o`."""
+    return VENDOR.sub("", label, count=1)
 
 
 def prompt_words(said: str) -> Any:

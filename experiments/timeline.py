@@ -24,7 +24,7 @@ from experiments.workflows.base.events import (
     Said,
 )
 from experiments.workflows.base.steps import SPOKEN
-from experiments.workflows.base.surface import Anchor
+from experiments.workflows.base.surface import Anchor, Slot
 
 WAITING = "waiting"
 OFFER = "offer"
@@ -135,6 +135,14 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     offers = [] if run.origin in RECORDS else [step.pause for step in steps if step.is_open_offer]
     found = (entry(told.type, told.data()) for told in (*shown, *_metrics(run), *offers[-1:], *ending[-1:]))
     return list({item.anchor: item for item in found if item}.values())
+
+
+def arranged(entries: Iterable[Entry], slot_of: Slot) -> dict[str, list[Entry]]:
+    """The entries by their slots, in order."""
+    slots: dict[str, list[Entry]] = {}
+    for shown in entries:
+        slots.setdefault(slot_of(shown.type, shown.data), []).append(shown)
+    return slots
 
 
 def _said_at(run: Run, turn: int | None) -> dict[int, JsonObject]:

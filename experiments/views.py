@@ -18,9 +18,10 @@ from experiments.budgets import standing as budget_standing
 from experiments.labels import FLAGS
 from experiments.models import Call, Run
 from experiments.refusals import NotAllowed
+from experiments.shards import is_sharded
 from experiments.shelves import listing
 from experiments.statistics.rows import begins_in
-from experiments.timeline import from_rows
+from experiments.timeline import arranged, from_rows
 from experiments.workflows import REGISTRY, surface_of
 
 
@@ -55,10 +56,13 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     entries = surface.page_entries(shown) if surface.page_entries else from_rows(shown)
     context = {
         **_status(request, shown),
+        "config": shown.config,
         "entries": entries,
+        "slots": arranged(entries, surface.slot),
         "seats": _seats(shown),
         "begins": _begins(shown),
         "lineage": lineage.for_page(shown, request.user),
+        "is_shard": is_sharded(shown.experiment.workflow),
         **(surface.context(request.user, shown, entries) if surface.context else {}),
     }
     return render(request, [f"workflows/{shown.experiment.workflow}/run.html", "workflows/run.html"], context)
@@ -111,6 +115,7 @@ def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
     may_control = may_change(shown.experiment, request.user)
     return {
         "run": shown,
+        "surface": surface_of(shown.experiment.workflow),
         "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
         "progress": progress.of(shown),
         "standing": summary.summary_of(shown),

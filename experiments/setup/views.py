@@ -16,7 +16,7 @@ from accounts.people import person
 from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.refusals import NotAllowed
-from experiments.setup import estimates, initial, presets
+from experiments.setup import estimates, initial, listed, presets
 from experiments.setup.beginning import begin
 from experiments.setup.forms import DeclaredForm, setup_form
 from experiments.workflows import surface_of
@@ -93,6 +93,7 @@ def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpRespon
         "estimate_address": reverse(f"{route}-estimate", kwargs=dict(form.of)),
         "instead": form.page.instead(form) if form.page.instead else "",
         "surface": surface_of(workflow),
+        "listed": listed.of(request, workflow, form.page.runs) if form.page.runs else None,
         **estimates.context(request, form),
         "presets": presets.choices(request.user, workflow) if form.page.of_preset else (),
         **(form.page.context(request) if form.page.context else {}),

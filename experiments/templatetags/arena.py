@@ -25,6 +25,7 @@ from experiments.labels import (
     PURPOSES,
     SENTIMENT_LABELS,
     seat_name,
+    short_name,
     stage_name,
     workflow_name,
 )
@@ -35,7 +36,6 @@ from experiments.setup.facts import SetupFact, facts
 from experiments.timeline import Entry
 from experiments.workflows import REGISTRY, surface_of, workflow_of
 from experiments.workflows.base.judge import SENTIMENTS
-from experiments.workflows.base.surface import Surface
 
 register = template.Library()
 
@@ -59,11 +59,6 @@ def workflow_pages() -> list[Page]:
 
 
 @register.simple_tag
-def surface_of_run(run: Run) -> Surface:
-    return surface_of(run.experiment.workflow)
-
-
-@register.simple_tag
 def setup_facts(run: Run) -> list[SetupFact]:
     return list(facts(run.experiment.workflow, run.config))
 
@@ -82,8 +77,14 @@ def run_title(run: Run) -> str:
 
 @register.simple_tag
 def entry(shown: Entry, run: Run, **words: Any) -> SafeString:
-    """The fragment of an entry, as the WebSocket sends it too. words: what only the page knows."""
-    return mark_safe(fragments.render(shown, run.pk, fragments.look_of(run.experiment), **words))  # noqa: S308 - a rendered template
+    """The fragment of an entry, as the WebSocket sends it too. words: what only the page knows, as it does the run."""
+    return mark_safe(fragments.render(shown, run.pk, fragments.look_of(run.experiment), run=run, **words))  # noqa: S308 - a rendered template
+
+
+@register.simple_tag
+def within(slots: Mapping[str, list[Entry]] | None, name: str, *parts: Any) -> list[Entry]:
+    """What stands in a slot at first paint; nothing in a fragment that was pushed."""
+    return (slots or {}).get("-".join(str(part) for part in (name, *parts) if part != ""), [])
 
 
 @register.filter
@@ -215,6 +216,7 @@ def error_label(kind: str) -> Any:
 
 
 register.filter(seat_name)
+register.filter(short_name)
 register.filter(stage_name)
 register.filter(workflow_name)
 

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.forms import BaseForm, BoundField
 from django.template.defaultfilters import truncatechars
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from experiments.forms import CHOICES, flat
 from experiments.library.differences import Line, lines_between
-from experiments.library.forms import ScenarioFields
+from experiments.library.forms import ScenarioFields, scenario_form
 from experiments.library.presets import CUSTOM
 from experiments.library.shelf import PresetChoice, ScenarioChoice
 from experiments.models import Scenario
 from experiments.setup.forms import declared, labels_of
-from experiments.workflows.arena import WORKFLOW as ARENA
 
 register = template.Library()
 
@@ -75,6 +75,30 @@ def unusual_settings(form: ScenarioFields) -> list[Setting]:
 
 
 @register.simple_tag
+def blank_prompt(form: BaseForm) -> BoundField | None:
+    """The first prompt that applies and is empty; None when all that apply are written."""
+    names = ("prompts-A", "prompts-B") if form["prompting"].value() == "individual" else ("prompt",)
+    return next((form[name] for name in names if not str(form[name].value() or "").strip()), None)
+
+
+@register.simple_tag
+def missing_words(form: BaseForm, name: str, prompting: str) -> list[str]:
+    """Complaints about the whole form, at the prompt that applies and is empty: they are about it."""
+    applies = form["prompting"].value() == prompting
+    return (
+        [str(error) for error in form.non_field_errors()]
+        if applies and not str(form[name].value() or "").strip()
+        else []
+    )
+
+
+@register.filter
+def field_label(bound: BoundField) -> Any:
+    """What the set-up page calls a field of a scenario."""
+    return _labels().get(bound.name, bound.label)
+
+
+@register.simple_tag
 def preset_texts(presets: Iterable[PresetChoice]) -> dict[str, dict[str, str]]:
     """What the picker's script fills in, by the preset's id."""
     return {preset.id: {"context": preset.context, "description": preset.description} for preset in presets}
@@ -98,8 +122,13 @@ def _change(name: str, before: Any, after: Any) -> Change:
     return Change(_label(name), [], _value(name, before), _value(name, after))
 
 
+def _labels() -> dict[str, Any]:
+    """Of the fields of the set-up page that a scenario fills."""
+    return labels_of(declared(scenario_form().workflow))
+
+
 def _label(name: str) -> str:
-    given = {**labels_of(declared(ARENA.slug)), "description": _("Description"), "kind": _("Kind")}.get(name)
+    given = {**_labels(), "description": _("Description"), "kind": _("Kind")}.get(name)
     return str(given) if given else capfirst(name.replace("-", " ").replace("_", " "))
 
 

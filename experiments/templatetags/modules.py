@@ -3,6 +3,7 @@
 import re
 from functools import cache
 from pathlib import Path
+from posixpath import dirname, join, normpath
 
 from django import template
 from django.contrib.staticfiles import finders
@@ -12,7 +13,7 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-IMPORT = re.compile(r'^import [^;]*?"\./([\w-]+\.js)";', re.MULTILINE)
+IMPORT = re.compile(r'^import [^;]*?"(\.[\w./-]+\.js)";', re.MULTILINE)
 
 
 @register.simple_tag
@@ -28,8 +29,10 @@ def imports(name: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     waiting = [name]
     while waiting:
-        path = finders.find(waiting.pop(0))
-        inner = IMPORT.findall(Path(path).read_text(encoding="utf-8")) if path else []
+        importer = waiting.pop(0)
+        path = finders.find(importer)
+        named = IMPORT.findall(Path(path).read_text(encoding="utf-8")) if path else []
+        inner = [normpath(join(dirname(importer), one)) for one in named]
         waiting += [one for one in inner if one not in found]
         found |= dict.fromkeys(inner)
     return tuple(found)

@@ -10,9 +10,8 @@ from django.forms import BaseForm, BoundField
 
 from experiments.catalog.menu import askable_models
 from experiments.models import ProviderModel
-from experiments.setup.forms import DeclaredForm, declared, labels_of
+from experiments.setup.forms import DeclaredForm
 from experiments.setup.layout import ShownPart, ShownRows, parts_of, rows_of
-from experiments.workflows.arena import WORKFLOW as ARENA
 
 register = template.Library()
 
@@ -59,24 +58,6 @@ def field(form: BaseForm, name: str) -> BoundField:
 
 
 @register.simple_tag
-def blank_prompt(form: BaseForm) -> BoundField | None:
-    """The first prompt that applies and is empty; None when all that apply are written."""
-    names = ("prompts-A", "prompts-B") if form["prompting"].value() == "individual" else ("prompt",)
-    return next((form[name] for name in names if not str(form[name].value() or "").strip()), None)
-
-
-@register.simple_tag
-def missing_words(form: BaseForm, name: str, prompting: str) -> list[str]:
-    """Complaints about the whole form, at the prompt that applies and is empty: they are about it."""
-    applies = form["prompting"].value() == prompting
-    return (
-        [str(error) for error in form.non_field_errors()]
-        if applies and not str(form[name].value() or "").strip()
-        else []
-    )
-
-
-@register.simple_tag
 def options(form: BaseForm, name: str) -> list[Option]:
     """The choices of a field that are no models."""
     bound = form[name]
@@ -108,12 +89,6 @@ def chosen_model(groups: Iterable[Group]) -> ProviderModel | None:
 def failed_fields(form: BaseForm) -> list[BoundField]:
     """The fields that have complaints, in the order of the form."""
     return [form[name] for name in form.errors if name in form.fields]
-
-
-@register.filter
-def field_label(bound: BoundField) -> Any:
-    """What the set-up page of the arena calls a field."""
-    return labels_of(declared(ARENA.slug)).get(bound.name, bound.label)
 
 
 def _place(option: Option) -> tuple[bool, bool, str]:

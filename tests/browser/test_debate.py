@@ -169,7 +169,10 @@ def scripts(lab: Lab, sign_in: SignIn) -> Page:
     ],
 )
 def test_the_texts_of_a_part_of_an_answer(scripts: Page, answer: str, shown: list[list[str]]) -> None:
-    script = "async (text) => (await import('/static/partial.js')).readable(text).map((one) => [one.section, one.text])"
+    script = (
+        "async (text) => (await import('/static/workflows/debate/partial.js'))"
+        ".readable(text).map((one) => [one.section, one.text])"
+    )
 
     assert scripts.evaluate(script, answer) == shown
 
@@ -185,7 +188,9 @@ def test_the_texts_of_a_part_of_an_answer(scripts: Page, answer: str, shown: lis
     ],
 )
 def test_an_answer_stands_below_its_question(scripts: Page, prompt: str, answer: str, wanted: str) -> None:
-    script = "async (given) => (await import('/static/questions.js')).joined(given[0], 'When?', given[1])"
+    script = (
+        "async (given) => (await import('/static/workflows/debate/questions.js')).joined(given[0], 'When?', given[1])"
+    )
 
     joined = scripts.evaluate(script, [prompt, answer])
     assert re.sub(" +", " ", joined) == re.sub(" +", " ", wanted)

@@ -6,8 +6,8 @@ import pytest
 
 from experiments.models import Run
 from experiments.steering import steering
-from experiments.timeline import from_rows, replayed
-from experiments.workflows.council.pages.slots import arranged
+from experiments.timeline import arranged, from_rows, replayed
+from experiments.workflows.council.pages.slots import slot_of
 from tests.experiments.councils import listed
 
 FAST = ("sim/cooperative:first=0:words=30", "sim/competitive:first=0:words=30", "sim/neutral:first=0:words=30")
@@ -25,7 +25,7 @@ def assert_same_page(run) -> None:
     Who answers side by side does so in any order; each has a place of their own.
     """
     run = fresh(run)
-    rows, events = arranged(from_rows(run)), arranged(replayed(run.events.order_by("seq")))
+    rows, events = (arranged(shown, slot_of) for shown in (from_rows(run), replayed(run.events.order_by("seq"))))
     assert {slot: [entry.anchor for entry in shown] for slot, shown in rows.items()} == {
         slot: [entry.anchor for entry in shown] for slot, shown in events.items()
     }

@@ -130,7 +130,7 @@ SETUP = Setup(
     has_repeats=True,
     links=((_("Begin with a scenario"), "scenarios"), (_("New scenario"), "scenario-new")),
     initial=setup.initial,
-    script="arena-setup.js",
+    script="workflows/arena/setup.js",
 )
 
 SURFACE = Surface(

@@ -8,6 +8,9 @@ from experiments.workflows.base.dry_run import Assumptions, Planned
 
 Text = Any  # a str, or one that is translated when it is shown
 Data = Mapping[str, Any]
+Slot = Callable[
+    [str, Data], str
+]  # of an event, by its type and data: `slot-NAME` is the id of the element it goes into
 Anchor = str | Callable[[Data], str]  # of the data of an event; a pattern of its fields, such as "count-{turn}-{count}"
 
 
@@ -115,6 +118,48 @@ Part = Group | Seats | SeatRows
 
 
 @dataclass(frozen=True, slots=True)
+class Column:
+    """Of a list of runs. template: of a cell, with `run` and `item`; "" for the number of turns."""
+
+    title: Text
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """The runs of a workflow that somebody has, below its set-up form: title, state, columns, cost, and since when.
+
+    name: of its place on the page. title, find, searched, run, begun, none, no_fit, show_all: its words. counted: how
+    many there are, in words, where that is said. search: the runs that hold a text, as a filter. sign: what stands for
+    a seat, and how its model is called; None for seats that are not shown. columns: between state and cost. details:
+    what else the templates need of a run, as `item.details`; fetch: what has to be fetched for it. further: a template
+    under the title. is_own: of runs that one may change, and not of all that one may see. has_states: one can choose a
+    state. has_again: each is offered to be set up anew.
+    """
+
+    name: str
+    title: Text
+    find: Text
+    searched: Text
+    run: Text
+    begun: Text
+    none: Text
+    no_fit: Text
+    show_all: Text
+    search: Callable[[str], Any]
+    sign: Callable[[str, str], tuple[str, str] | None]
+    columns: tuple[Column, ...]
+    counted: Callable[[int], str] | None = None
+    details: Callable[[Any], Any] | None = None
+    fetch: Callable[[Any], Any] | None = None
+    further: str = ""
+    size: int = 10
+    is_own: bool = True
+    has_states: bool = False
+    has_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """The page on which a workflow is set up, drawn from its Config. Parts `is_beside` make a column of their own.
 
@@ -130,8 +175,9 @@ class Setup:
     request and of what was typed; None where it starts. instead: a template in the place of a form with which nothing
     can be started. asked: what becomes of {title, config, cast}, after the form; raises InvalidExperiment.
 
-    head: a template above the title. note: one under the form. below: one after it, with the context of `context`.
-    remarks: sentences under the estimate, of the form. script: what only this page needs.
+    head: a template above the title. note: one under the form. below: one after it, with the context of `context`;
+    runs: or the list of those that there have been. remarks: sentences under the estimate, of the form. script: what
+    only this page needs.
     """
 
     title: Text
@@ -157,6 +203,7 @@ class Setup:
     asked: Callable[[Any, dict[str, Any]], dict[str, Any]] | None = None
     note: str = ""
     below: str = ""
+    runs: RunList | None = None
     context: Callable[[Any], Mapping[str, Any]] | None = None
     remarks: Callable[[Any], Iterable[Text]] | None = None
     style: str = ""
@@ -186,6 +233,10 @@ LIMIT_FIELDS = ("limits-tokens", "limits-seconds", "limits-cost")
 LIMITS = Group(LIMIT_FIELDS, is_folded=True)
 
 
+def in_transcript(type_: str, data: Data) -> str:
+    return "transcript"
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """name, description: what people call it, and what it does in one sentence. setup: its set-up page; home: the route
@@ -193,16 +244,18 @@ class Surface:
     formats: module with the FORMAT of files that are taken over, see `imports.formats`. seats: what seats are called
     that only this workflow has.
 
-    entries: types of events that its run page shows, with their places. unseen: purposes of calls whose failures the
-    page does not show one by one, with the beginning of the seat's name. page_entries: which entries the page shows at
-    first, where it does not show all. context: what its page needs beside what every run's page has. address: where a
-    message of a turn is read, where that is not the run's page. look: the workflow whose fragments show its events,
-    from the configuration, where that is another one. no_branch: why its runs have no branches, and what to do instead.
-    title: of a run, of `%(title)s`. turns: what its turns are called. again: the words for setting the same up anew.
-    may_extend: whether the last turn can be put off while it runs. run_links: a template with further links at the head
-    of its page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that
-    is taken over. steps_of_log: makes the steps of a draft and of these judgments, as a log of Inspect names none.
-    told: reports and exports.
+    entries: types of events that its run page shows, with their places. slot: where on the page each goes. unseen:
+    purposes of calls whose failures the page does not show one by one, with the beginning of the seat's name.
+    page_entries: which entries the page shows at first, where it does not show all. context: what its page needs
+    beside what every run's page has. address: where a message of a turn is read, where that is not the run's page.
+    look: the workflow whose fragments show its events, from the configuration, where that is another one. styles,
+    script: static files of its run page, whose template is `workflows/SLUG/run.html`, with the blocks of
+    `workflows/run.html`, where it has one. no_branch: why its runs have no branches, and what to do instead. title: of
+    a run, of `%(title)s`. turns: what its turns are called. again: the words for setting the same up anew. may_extend:
+    whether the last turn can be put off while it runs. run_links: a template with further links at the head of its
+    page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that is
+    taken over. steps_of_log: makes the steps of a draft and of these judgments, as a log of Inspect names none. told:
+    reports and exports.
     """
 
     name: Text
@@ -214,11 +267,14 @@ class Surface:
     formats: str = ""
     seats: Mapping[str, Text] = field(default_factory=dict)
     entries: Mapping[str, Anchor] = field(default_factory=dict)
+    slot: Slot = in_transcript
     unseen: tuple[tuple[str, str], ...] = ()
     page_entries: Callable[[Any], Sequence[Any]] | None = None
     context: Callable[[Any, Any, Sequence[Any]], Mapping[str, Any]] | None = None
     address: Callable[[Any, int], str] | None = None
     look: Callable[[Data], str] | None = None
+    styles: tuple[str, ...] = ()
+    script: str = ""
     title: Text = ""
     turns: Text = ""
     again: Text = ""

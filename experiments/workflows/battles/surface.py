@@ -113,8 +113,8 @@ SETUP = Setup(
     asked=setup.asked,
     below="workflows/battles/_campaigns.html",
     context=pages.listed,
-    style="campaign.css",
-    script="campaign-setup.js",
+    style="workflows/battles/campaign.css",
+    script="workflows/battles/setup.js",
 )
 
 SURFACE = Surface(
@@ -131,6 +131,7 @@ SURFACE = Surface(
     api_urls="experiments.workflows.battles.pages.api_urls",
     entries={"battle_judged": "battle-{battle}"},
     unseen=(("verdict", ""),),
+    styles=("workflows/battles/campaign.css",),
     told=Told(settings=lambda rows: (), log=report.battles, table=report.battle_lines, is_judged=False),
     assumptions=ASSUMPTIONS,
     assumed=_(

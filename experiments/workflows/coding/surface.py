@@ -18,6 +18,7 @@ from experiments.workflows.coding.pages import (
     slots,
     table,
 )
+from experiments.workflows.coding.pages.listing import CONTESTS
 from experiments.workflows.coding.pages.plan import plan
 
 
@@ -84,10 +85,10 @@ SETUP = Setup(
             "random": _("drawn by the seed"),
         }
     },
-    below="workflows/coding/_contests.html",
+    runs=CONTESTS,
     context=setup.context,
     remarks=setup.remarks,
-    style="coding.css",
+    style="workflows/coding/coding.css",
 )
 
 SURFACE = Surface(
@@ -111,10 +112,13 @@ SURFACE = Surface(
         "solution_executed": "ran-{key}",
         "solution_judged": slots.vote_anchor,
     },
+    slot=slots.slot_of,
     unseen=tuple((purpose, "coder-") for purpose in ("health", "judge", "repair")),
     page_entries=pages.entries,
     context=pages.context,
     address=_address,
+    styles=("workflows/council/council.css", "leaderboard.css", "workflows/coding/coding.css"),
+    script="workflows/coding/run.js",
     no_branch=_("A contest has no branches: start another one with the same models and another seed."),
     turns=_("Cycles"),
     again=_("Again with these models"),

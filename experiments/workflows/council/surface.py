@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, SeatRows, Seats, Setup, Surface, Told
 from experiments.workflows.council.assumptions import ASSUMPTIONS
 from experiments.workflows.council.config import LEAST_MEMBERS, MOST_MEMBERS
-from experiments.workflows.council.pages import listing, pages, report, shapes
+from experiments.workflows.council.pages import pages, report, shapes, slots
+from experiments.workflows.council.pages.listing import COUNCILS
 
 
 def _ballot(data: Mapping[str, Any]) -> str:
@@ -77,9 +78,8 @@ SETUP = Setup(
     main="question",
     starts_on_enter=True,
     of_preset=("system_prompt", "own_answers", "truncated"),
-    below="workflows/council/_councils.html",
-    context=listing.context,
-    style="council.css",
+    runs=COUNCILS,
+    style="workflows/council/council.css",
 )
 
 SURFACE = Surface(
@@ -98,7 +98,10 @@ SURFACE = Surface(
         "ballots_counted": "count-{turn}-{count}",
         "concluded_by_rank": "concluded-{key}",
     },
+    slot=slots.slot_of,
     context=pages.context,
+    styles=("workflows/council/council.css",),
+    script="workflows/council/run.js",
     again=_("Run again"),
     findings=shapes.FINDINGS,
     told=Told(

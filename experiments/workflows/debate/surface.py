@@ -5,7 +5,8 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMITS, Group, SeatForm, Seats, Setup, Surface, Told
 from experiments.workflows.debate.assumptions import ASSUMPTIONS
 from experiments.workflows.debate.config import POOL
-from experiments.workflows.debate.pages import report, setup, shapes
+from experiments.workflows.debate.pages import board, report, setup, shapes
+from experiments.workflows.debate.pages.listing import DEBATES
 
 POOL_LABELS = (
     _("First of the pool"),
@@ -81,9 +82,9 @@ SETUP = Setup(
     main="prompt",
     asked=setup.asked,
     note="workflows/debate/_token_limits.html",
-    below="workflows/debate/_history.html",
+    runs=DEBATES,
     context=setup.context,
-    style="debate.css",
+    style="workflows/debate/debate.css",
 )
 
 SURFACE = Surface(
@@ -95,6 +96,10 @@ SURFACE = Surface(
     setup=SETUP,
     formats="experiments.workflows.debate.pages.importing",
     home="debate",
+    slot=board.place_of,
+    context=lambda reader, run, entries: {"board": board.board(run, list(entries))},
+    styles=("workflows/debate/debate.css",),
+    script="workflows/debate/run.js",
     again=_("Run again"),
     parsed=shapes.PARSED,
     told=Told(settings=report.settings, title=_("Debate log"), turn=_("Round %(turn)s"), stage=report.stage_of),

@@ -38,7 +38,7 @@ SETUP = Setup(
     head="workflows/outputs/_back.html",
     route="outputs-make",
     address="datasets/<slug:slug>/outputs/make/",
-    style="campaign.css",
+    style="workflows/battles/campaign.css",
 )
 
 SURFACE = Surface(
@@ -50,6 +50,7 @@ SURFACE = Surface(
     setup=SETUP,
     entries={"output_made": "output-{contestant}-{sample}"},
     unseen=(("output", ""),),
+    styles=("workflows/battles/campaign.css",),
     told=Told(settings=lambda rows: (), log=report.outputs, table=report.output_lines, is_judged=False),
     assumed=_("Assumed: outputs of 350 tokens, 60 tokens a second. At most: every output as long as it may be."),
     plan=plan_of_outputs,

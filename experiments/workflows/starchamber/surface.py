@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
 from experiments.workflows.starchamber import DEFAULT_PARAMS
 from experiments.workflows.starchamber.assumptions import ASSUMPTIONS
-from experiments.workflows.starchamber.pages import report, setup
+from experiments.workflows.starchamber.pages import pages, report, setup
 
 MODEL = SeatForm(
     "model",
@@ -66,6 +66,9 @@ SURFACE = Surface(
     formats="experiments.workflows.starchamber.pages.importing",
     home="starchamber",
     urls="experiments.workflows.starchamber.pages.urls",
+    context=pages.context,
+    styles=("workflows/starchamber/tokens.css",),
+    script="workflows/starchamber/run.js",
     told=Told(settings=report.settings, title=_("Interview log")),
     assumptions=ASSUMPTIONS,
     assumed=_(

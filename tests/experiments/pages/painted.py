@@ -32,7 +32,7 @@ def painted(run, entries):
 
 def places(run, workflow, entries):
     if workflow in SLOTS:
-        slots = SLOTS[workflow].arranged(entries)
+        slots = timeline.arranged(entries, SLOTS[workflow].slot_of)
         assert SLOTS[workflow].ASIDE not in slots
         return slots
     if workflow == "debate":

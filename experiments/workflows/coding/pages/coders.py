@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from experiments.labels import short_name
 from experiments.workflows.coding.config import CODERS
-from experiments.workflows.council.pages.cast import short_name
 
 
 @dataclass(frozen=True, slots=True)

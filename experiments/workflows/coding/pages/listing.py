@@ -1,55 +1,36 @@
-"""The contests that somebody has started: newest first, with what came of their cycles."""
+"""The contests that somebody has started, with what came of their cycles."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Prefetch, Q
-from django.http import HttpRequest
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
-from experiments import progress
+from experiments.labels import short_name
 from experiments.models import Cycle, Run
-from experiments.paging import page_of
+from experiments.workflows.base.surface import Column, RunList
 from experiments.workflows.coding.pages.drawings import Histogram, histogram
 
-RUNS_PER_PAGE = 10
 OF_A_ROW = ("run", "turn", "state", "title", "voided")
+THUMBNAIL = (96.0, 24.0)  # width and height
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A contest in the list. last: the problem that was set last. overalls: of its rated cycles, as a small drawing."""
+class Cycles:
+    """Those of a contest. last: the problem that was set last. overalls: of the rated ones, as a small drawing."""
 
-    run: Run
-    progress: progress.Progress
+    planned: int
     rated: int
     void: int
     last: str
     overalls: Histogram
 
-    @property
-    def planned(self) -> int:
-        return int(self.run.config.get("cycles", 1))
 
-
-def context(request: HttpRequest) -> dict[str, Any]:
-    search = request.GET.get("search", "").strip()
-    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="coding")
-    if search:
-        of_run = Cycle.objects.filter(run=OuterRef("pk"), title__icontains=search)
-        rows = rows.filter(Q(experiment__title__icontains=search) | Q(Exists(of_run)))
-    cycles = Prefetch("cycles", Cycle.objects.only(*OF_A_ROW).annotate(overall=F("found__overall")).order_by("turn"))
-    page = page_of(rows, request.GET, RUNS_PER_PAGE)
-    shown = page.rows(Run.objects.with_totals().select_related("experiment"))
-    shown = shown.prefetch_related("experiment__participants__model", cycles)
-    return {"page": page, "items": [_item(run) for run in shown], "search": search}
-
-
-def _item(run: Run) -> Item:
+def _cycles(run: Run) -> Cycles:
     cycles: list[Any] = list(run.cycles.all())
     rated = [cycle for cycle in cycles if cycle.state == Cycle.State.RATED]
-    return Item(
-        run=run,
-        progress=progress.of(run),
+    return Cycles(
+        planned=int(run.config.get("cycles", 1)),
         rated=len(rated),
         void=sum(cycle.state == Cycle.State.VOID for cycle in cycles),
         last=next((cycle.title for cycle in reversed(cycles) if cycle.title), ""),
@@ -57,4 +38,33 @@ def _item(run: Run) -> Item:
     )
 
 
-THUMBNAIL = (96.0, 24.0)  # width and height
+def _with_cycles(rows: QuerySet[Run]) -> QuerySet[Run]:
+    cycles = Cycle.objects.only(*OF_A_ROW).annotate(overall=F("found__overall")).order_by("turn")
+    return rows.prefetch_related(Prefetch("cycles", cycles))
+
+
+def _search(text: str) -> Q:
+    of_run = Cycle.objects.filter(run=OuterRef("pk"), title__icontains=text)
+    return Q(experiment__title__icontains=text) | Q(Exists(of_run))
+
+
+CONTESTS = RunList(
+    name="contests",
+    title=_("Your contests"),
+    find=_("Find contests"),
+    searched=_("Title or problem"),
+    run=_("Contest"),
+    begun=_("Started"),
+    none=_("You have started no contest yet. The demonstration models need no key."),
+    no_fit=_("No contest fits."),
+    show_all=_("Show all contests"),
+    search=_search,
+    sign=lambda seat, label: (seat.rpartition("-")[2], short_name(label)),
+    columns=(
+        Column(_("Cycles"), "workflows/coding/_counted_cycles.html"),
+        Column(_("Overall averages"), "workflows/coding/_thumbnail.html"),
+    ),
+    details=_cycles,
+    fetch=_with_cycles,
+    further="workflows/coding/_last_problem.html",
+)

@@ -14,7 +14,6 @@ from experiments.sandboxing import hosts
 from experiments.timeline import Entry
 from experiments.workflows.coding.pages.coders import coders, names
 from experiments.workflows.coding.pages.drawings import histogram
-from experiments.workflows.coding.pages.slots import arranged
 
 OF_A_LINE = ("run", "turn", "setter", "state", "reason", "title", "voided", "began", "ended")
 
@@ -41,13 +40,12 @@ def entries(run: Run) -> list[Entry]:
 
 
 def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> dict[str, Any]:
-    """slots: entries by place. cast: labels by seat. cycles: one line each, the latest first. is_stranded: code waits,
+    """cast: labels by seat. cycles: one line each, the latest first. is_stranded: code waits,
     and nobody is there who could run it.
     """
     cast = run.experiment.labels
     cycles = [_line(cycle, names(cast)) for cycle in lines_of(run)]
     return {
-        "slots": arranged(shown),
         "cast": cast,
         "coders": coders(cast),
         "names": names(cast),

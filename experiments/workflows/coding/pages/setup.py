@@ -1,4 +1,4 @@
-"""What the set-up page of contests shows beside its form: the sandbox, earlier contests, and who sets the problems."""
+"""What the set-up page of contests shows beside its form: the sandbox, and who sets the problems."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,12 +9,12 @@ from django.utils.translation import ngettext
 
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.coding.config import LEAST_CODERS
-from experiments.workflows.coding.pages import isolation, listing
+from experiments.workflows.coding.pages import isolation
 from experiments.workflows.coding.pages.plan import is_in_turn
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
-    return {"sandbox": isolation.sandbox(), **listing.context(request)}
+    return {"sandbox": isolation.sandbox()}
 
 
 def remarks(form: DeclaredForm) -> Iterator[str]:

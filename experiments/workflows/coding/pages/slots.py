@@ -1,6 +1,6 @@
 """Where on the page of a contest each event is shown, and which of them are shown there at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from experiments.timeline import Entry
@@ -34,14 +34,6 @@ def slot_of(type_: str, data: Mapping[str, Any]) -> str:
     if data.get("purpose") in SPOKEN and data.get("turn"):
         return f"{data['purpose']}-{data['turn']}-{data['seat']}"
     return ASIDE
-
-
-def arranged(entries: Sequence[Entry]) -> Slots:
-    """The entries by their slots, in order."""
-    slots: Slots = {}
-    for entry in entries:
-        slots.setdefault(slot_of(entry.type, entry.data), []).append(entry)
-    return slots
 
 
 def check_name(key: str) -> str:

@@ -1,13 +1,11 @@
 """Who sits in a council, as its pages call them."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from experiments.labels import short_name
 from experiments.workflows.council.config import CHAIRS, MEMBERS
-
-VENDOR = re.compile(r"^(?:\S+/|[^:]{1,40}: )(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +16,6 @@ class Member:
     number: int
     label: str
     name: str
-
-
-def short_name(label: str) -> str:
-    """A model's label without its vendor: `openai/gpt-4o` and `OpenAI: GPT-4o` become `gpt-4o` and `GPT-4o`."""
-    return VENDOR.sub("", label, count=1)
 
 
 def members(cast: Mapping[str, str]) -> list[Member]:

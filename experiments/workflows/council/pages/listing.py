@@ -1,24 +1,33 @@
-"""The councils that somebody has asked: found by title and by every question, newest first."""
+"""The councils that somebody has asked: found by title and by every question."""
 
-from typing import Any
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
-from django.http import HttpRequest
-
-from experiments import progress
-from experiments.models import Run
-from experiments.paging import page_of
+from experiments.labels import short_name
 from experiments.search.runs import said_or_set_up
 from experiments.search.sought import mark
+from experiments.workflows.base.surface import Column, RunList
 
-RUNS_PER_PAGE = 10
+
+def _search(text: str) -> Q:
+    return said_or_set_up(text, mark("workflow", "council"), said_by=mark("seat", "person"))
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
-    search = request.GET.get("search", "").strip()
-    rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="council")
-    if search:
-        rows = rows.filter(said_or_set_up(search, mark("workflow", "council"), said_by=mark("seat", "person")))
-    page = page_of(rows, request.GET, RUNS_PER_PAGE)
-    shown = page.rows(Run.objects.with_totals().select_related("experiment"))
-    items = [progress.of(run) for run in shown.prefetch_related("experiment__participants__model")]
-    return {"page": page, "items": items, "search": search}
+def _sign(seat: str, label: str) -> tuple[str, str] | None:
+    return (seat.rpartition("-")[2], short_name(label)) if seat.startswith("member-") else None
+
+
+COUNCILS = RunList(
+    name="councils",
+    title=_("Your councils"),
+    find=_("Find councils"),
+    searched=_("Title or question"),
+    run=_("Council"),
+    begun=_("Asked"),
+    none=_("You have asked no council yet. The demonstration models need no key."),
+    no_fit=_("No council fits."),
+    show_all=_("Show all councils"),
+    search=_search,
+    sign=_sign,
+    columns=(Column(_("Questions")),),
+)

@@ -11,15 +11,13 @@ from experiments.timeline import Entry
 from experiments.workflows.council.pages import cast as council_cast
 from experiments.workflows.council.pages import figures as council_figures
 from experiments.workflows.council.pages.rankings import ranking
-from experiments.workflows.council.pages.slots import arranged
 
 
 def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, Any]:
-    """slots: entries by place. cast: labels by seat. rankings: by anchor of the count. queued: questions to come."""
+    """cast: labels by seat. rankings: by anchor of the count. queued: questions to come."""
     cast = run.experiment.labels
     counted = [entry for entry in entries if entry.type == "ballots_counted"]
     return {
-        "slots": arranged(entries),
         "cast": cast,
         "members": council_cast.members(cast),
         "chairs": council_cast.chairs(cast),

@@ -1,10 +1,9 @@
 """Where on the page of a council each event is shown."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from experiments.timeline import Entry
 from experiments.workflows.council.config import MEMBERS
 
 SPOKEN_BY = {"reply": MEMBERS, "review": MEMBERS, "conclusion": ("chair",)}
@@ -36,14 +35,6 @@ def slot_of(type_: str, data: Mapping[str, Any]) -> str:
     if data.get("seat") == "person":
         return f"question-{turn}"
     return _of_seat(data, turn)
-
-
-def arranged(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """The entries by their slots, in order."""
-    slots: dict[str, list[Entry]] = {}
-    for entry in entries:
-        slots.setdefault(slot_of(entry.type, entry.data), []).append(entry)
-    return slots
 
 
 def _turn(data: Mapping[str, Any]) -> int:

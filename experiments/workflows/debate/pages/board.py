@@ -1,18 +1,18 @@
 """The page of a debate: its parts in order, where it stands, and which entry is shown in which part."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Run, Step
-from experiments.timeline import Entry
+from experiments.timeline import Entry, arranged
 from experiments.workflows.base.events import MessageCompleted
 from experiments.workflows.debate.config import DEBATERS
 
-Data = dict[str, Any]
+Data = Mapping[str, Any]
 
 ROUND = re.compile(r"round/(\d+)(?:/|$)")
 REFERENCE = re.compile(r"([A-C])(\d+)(?:\.([pc]\d+))?")
@@ -93,9 +93,7 @@ class Source:
 
 def board(run: Run, entries: Sequence[Entry]) -> Board:
     """Of a run fetched by `with_totals`."""
-    places: dict[str, list[Entry]] = {}
-    for entry in entries:
-        places.setdefault(place_of(entry.type, entry.data), []).append(entry)
+    places = arranged(entries, place_of)
     open_steps = [*run.open_pauses, *run.open_offers][-1:]
     return Board(
         parts=list(_parts(run, places)),

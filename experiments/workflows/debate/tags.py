@@ -1,0 +1,51 @@
+"""Words and parts of the debate's pages."""
+
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext_lazy as _
+
+from experiments.labels import seat_name
+from experiments.lineage import Lineage
+from experiments.models import Run
+from experiments.workflows.debate.config import DEBATERS, POOL
+from experiments.workflows.debate.pages.board import Source, source
+from experiments.workflows.debate.pages.versions import Version, versions
+
+register = template.Library()
+
+
+@register.simple_tag
+def debate_versions(run: Run, lineage: Lineage | None) -> list[Version]:
+    return versions(run, lineage)
+
+
+@register.simple_tag
+def debate_source(reference: str, names: dict[str, str] | None = None) -> Source | None:
+    """The point that a piece of advice names."""
+    return source(reference, names)
+
+
+@register.filter
+def speaker(seat: str) -> Any:
+    """How a seat is called at the head of what it says."""
+    return SPEAKERS.get(seat) or seat_name(seat)
+
+
+@register.filter
+def is_debater(seat: str) -> bool:
+    return seat in DEBATERS
+
+
+@register.filter
+def is_pool(seat: str) -> bool:
+    return seat in POOL
+
+
+SPEAKERS = {
+    "A": _("Solution"),
+    "B": _("Sceptic"),
+    "C": _("Feasibility"),
+    "refiner": _("Refiner"),
+    "summarizer": _("Summarizer"),
+}
