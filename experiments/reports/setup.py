@@ -9,7 +9,7 @@ from experiments.reports import words
 from experiments.reports.report import Block, Column, Fact, Facts, Part, Section, Table, Text
 from experiments.reports.rows import Rows, sent_parameters
 from experiments.setup.facts import facts
-from experiments.templatetags.arena import MISSING, exact_money, figure, grouped
+from experiments.templatetags.arena import MISSING, exact_money, figure, grouped, limits_shown
 from experiments.workflows import surface_of
 
 
@@ -101,13 +101,7 @@ def judging_facts(config: dict[str, Any]) -> list[Fact]:
 
 
 def limits(config: dict[str, Any]) -> str:
-    given = config.get("limits") or {}
-    parts = [
-        _("%(n)s tokens") % {"n": grouped(given["tokens"])} if given.get("tokens") else "",
-        _("%(n)s seconds") % {"n": figure(given["seconds"], 0)} if given.get("seconds") else "",
-        exact_money(given["cost"]) if given.get("cost") is not None else "",
-    ]
-    return ", ".join(part for part in parts if part) or _("none")
+    return limits_shown(config.get("limits"), exact_money)
 
 
 def changes(rows: Rows) -> list[Fact]:

@@ -14,6 +14,7 @@ from experiments.form_fields import LineListField, Row, RowsField
 from experiments.forms import LONGEST_PERSONA, SEAT_PARAMS, SetupForm, form_for
 from experiments.labels import seat_name
 from experiments.workflows import surface_of
+from experiments.workflows.base.limits import WORDS
 from experiments.workflows.base.surface import Group, SeatForm, SeatRows, Setup
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ COMMON_LABELS = {
     "mode": _("Mode"),
     "system_prompt": _("System prompt"),
     "max_turns": _("Max turns"),
-    "limits-tokens": _("Max tokens"),
-    "limits-seconds": _("Max seconds"),
-    "limits-cost": _("Budget, US dollars"),
+    **{f"limits-{name}": _(words.label) for name, words in WORDS.items()},
     "judge_seconds": _("Time limit of the judge, seconds"),
     "judge_sees_reasoning": _("The judge reads the models' reasoning"),
 }

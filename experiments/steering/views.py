@@ -23,6 +23,7 @@ from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.steering import branching, furthering, steering
 from experiments.templatetags.arena import action_label
 from experiments.workflows.base.events import Said
+from experiments.workflows.base.limits import WORDS
 
 EDITED = "send"
 
@@ -171,7 +172,7 @@ def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
 def lift(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Go on with a run that a limit has stopped: with other limits, or without the answer that was too much."""
     run = visible_run(request, pk)
-    given: dict[str, Any] = {name: request.POST.get(name, "").strip() or None for name in ("tokens", "seconds", "cost")}
+    given: dict[str, Any] = {name: request.POST.get(name, "").strip() or None for name in WORDS}
     is_skip = request.POST.get("action") == "skip"
     try:
         furthering.lift(run, by=person(request), limits=given, skip=is_skip)

@@ -1,6 +1,6 @@
 """Words and figures of the pages: events as fragments, Markdown, numbers, moments and icons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,6 +10,7 @@ from django import template
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from experiments import fragments
@@ -36,6 +37,7 @@ from experiments.setup.facts import SetupFact, facts
 from experiments.timeline import Entry
 from experiments.workflows import REGISTRY, surface_of, workflow_of
 from experiments.workflows.base.judge import SENTIMENTS
+from experiments.workflows.base.limits import WORDS
 
 register = template.Library()
 
@@ -129,6 +131,23 @@ def exact_money(value: Any) -> str:
     digits = f"{Decimal(str(value)):.10f}".rstrip("0")
     whole, _dot, fraction = digits.partition(".")
     return f"${whole}.{fraction.ljust(2, '0')}"
+
+
+@register.filter
+def limits_shown(limits: Mapping[str, Any] | None, in_dollars: Callable[[Any], str] = money) -> str:
+    """The limits of a run in words; "none" without any."""
+    given = {name: value for name in WORDS if (value := (limits or {}).get(name)) is not None}
+    told = [
+        gettext(WORDS[name].shown) % {"n": f"{round(value):,}", "money": in_dollars(value)}
+        for name, value in given.items()
+    ]
+    return ", ".join(told) or gettext("none")
+
+
+@register.filter
+def limit_fields(limits: Mapping[str, Any] | None) -> list[tuple[str, str, Any]]:
+    """Names, labels and values of the fields in which limits are changed."""
+    return [(name, gettext(words.label), (limits or {}).get(name)) for name, words in WORDS.items()]
 
 
 @register.filter

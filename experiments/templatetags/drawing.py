@@ -40,7 +40,7 @@ def sentiment_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
     """Seven sentiments, 0 to 1, over the turns of a seat."""
     turns = metrics["turns"]
     series = [
-        charts.Series(name, str(SENTIMENT_LABELS[name]), tuple(turn["sentiment"][name] for turn in turns))
+        charts.Series(name, str(SENTIMENT_LABELS[name]), tuple(turn["sentiment"].get(name) for turn in turns))
         for name in SENTIMENTS
     ]
     return _drawing(f"{seat}-sentiment", _("Sentiment (0 to 1)"), turns, series, charts.SHARE)

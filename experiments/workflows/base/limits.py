@@ -1,6 +1,6 @@
 """Hard limits of a run, whatever its workflow."""
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,3 +13,22 @@ class Limits(BaseModel):
     tokens: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     seconds: Annotated[float, Field(gt=0, le=31_536_000)] | None = None
     cost: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+
+
+class Words(NamedTuple):
+    """label: of the field where a limit is set. shown: where it is told, with %(n)s or, in US dollars, %(money)s."""
+
+    label: str
+    shown: str
+
+
+def gettext_noop(words: str) -> str:
+    """Marks words that are translated where they are shown."""
+    return words
+
+
+WORDS = {
+    "tokens": Words(gettext_noop("Max tokens"), gettext_noop("%(n)s tokens")),
+    "seconds": Words(gettext_noop("Max seconds"), gettext_noop("%(n)s seconds")),
+    "cost": Words(gettext_noop("Budget, US dollars"), "%(money)s"),
+}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.workflows.base.dry_run import Assumptions, Planned
+from experiments.workflows.base.limits import Limits
 
 Text = Any  # a str, or one that is translated when it is shown
 Data = Mapping[str, Any]
@@ -229,7 +230,7 @@ class Setup:
         return tuple(found)
 
 
-LIMIT_FIELDS = ("limits-tokens", "limits-seconds", "limits-cost")
+LIMIT_FIELDS = tuple(f"limits-{name}" for name in Limits.model_fields)
 LIMITS = Group(LIMIT_FIELDS, is_folded=True)
 
 

@@ -44,7 +44,7 @@ def averaged(turns: Sequence[Mapping[str, Any]]) -> list[Average]:
     rows = [
         _average(_("goal deviation"), [turn["goal_deviation"] for turn in turns], _percent),
         _average(_("cooperation"), [turn["cooperation"] for turn in turns], signed),
-        *(_average(str(SENTIMENT_LABELS[n]), [turn["sentiment"][n] for turn in turns], figure) for n in SENTIMENTS),
+        *(_average(str(SENTIMENT_LABELS[n]), [turn["sentiment"].get(n) for turn in turns], figure) for n in SENTIMENTS),
     ]
     return [row for row in rows if row.turns]
 

@@ -10,6 +10,7 @@ from django.core import serializers
 
 from accounts.tokens import create_token
 from experiments.compatibility import waiting
+from experiments.live import viewers
 from tests.experiments.api.conftest import Api
 from tests.fixtures import add_model
 
@@ -41,6 +42,7 @@ def driven(drive: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> Callab
         return True
 
     monkeypatch.setattr(waiting.Listener, "news", news)
+    monkeypatch.setattr(viewers, "LOOK_SECONDS", 3600)  # a look meanwhile would share the test's connection
     return drive
 
 

@@ -17,6 +17,7 @@ from experiments.casting import InvalidExperiment
 from experiments.models import Experiment
 from experiments.refusals import NotAllowed, Rivalled
 from experiments.shards import SHARDED
+from experiments.workflows.base.limits import WORDS
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.pages import pages as campaign_pages
 
@@ -67,7 +68,7 @@ def _done(request: HttpRequest, pk: UUID, verb: Callable[[Experiment], bool], ot
 
 def _limits(request: HttpRequest) -> dict[str, Any]:
     """As they were typed; whether they can hold is the verb's to say."""
-    given = {name: request.POST.get(name, "").strip() for name in ("cost", "tokens", "seconds")}
+    given = {name: request.POST.get(name, "").strip() for name in WORDS}
     return {name: value for name, value in given.items() if value}
 
 
