@@ -68,7 +68,7 @@ def _document(run: Run) -> dict[str, Any]:
 def _messages(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
     as_row = message_rows()
 
-    def rows(run: Run) -> Iterator[dict[str, Any]]:
+    def rows(run: Run) -> Iterator[dict[str, object]]:
         place = {"run": str(run.pk), "experiment": str(run.experiment_id), "workflow": run.experiment.workflow}
         for message in run.messages.select_related("call", "step").iterator(chunk_size=50):
             yield {**place, **as_row(message)}

@@ -28,7 +28,7 @@ MANIFEST_VERSION = 1
 RUNS_AT_ONCE = 20
 
 
-def ask(asked: dict[str, Any], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
+def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
     """A file that a worker will make. Raises NotAllowed and InvalidExperiment."""
     if BulkExport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
         raise NotAllowed(_("Your other exports are still being made: wait for one of them, or cancel it."))
@@ -114,7 +114,7 @@ def _fetched(ids: list[str], reader: "User", progress: waiting.Progress) -> Iter
 
 
 def _describing(row: BulkExport, seen: int) -> Callable[[list[dict[str, Any]]], Manifest]:
-    def described(parts: list[dict[str, Any]]) -> Manifest:
+    def described(parts: list[dict[str, object]]) -> Manifest:
         return {
             "manifest_version": MANIFEST_VERSION,
             "made_by": "Arena Lab",

@@ -29,7 +29,7 @@ def events_after(run_id: UUID, seq: int) -> list[Envelope]:
     return [event.envelope for event in events]
 
 
-def partials(run_id: UUID) -> list[dict[str, Any]]:
+def partials(run_id: UUID) -> list[dict[str, object]]:
     """The replies under way from their first character on, in the shape of a piece of streaming text."""
     speaking = Call.objects.filter(run_id=run_id, state=Call.State.SENT, step__purpose__in=SPOKEN)
     return [

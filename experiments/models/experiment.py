@@ -95,11 +95,11 @@ class Experiment(models.Model):
         """What the seated models are called, by seat."""
         return {p.seat: p.model.label for p in self.participants.select_related("model")}
 
-    def parsed_config(self, overrides: dict[str, Any] | None = None) -> Any:
+    def parsed_config(self, overrides: dict[str, object] | None = None) -> Any:
         return workflow_of(self.workflow).config.model_validate({**self.stored_config, **(overrides or {})})
 
     @property
-    def stored_config(self) -> dict[str, Any]:
+    def stored_config(self) -> dict[str, object]:
         """The configuration with every setting that it was stored without, as it was before the setting existed."""
         return {**workflow_of(self.workflow).stored_without, **self.config}
 

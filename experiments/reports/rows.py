@@ -42,7 +42,7 @@ def rows_of(run: Run) -> Rows:
     )
 
 
-def sent_parameters(run: Run, seat: str) -> dict[str, Any]:
+def sent_parameters(run: Run, seat: str) -> dict[str, object]:
     """What the latest call of a seat was sent beside its messages."""
     call = run.calls.filter(step__seat=seat).order_by("sent", "id").only("request").last()
     return {name: value for name, value in call.request.items() if name not in NOT_PARAMETERS} if call else {}

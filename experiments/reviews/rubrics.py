@@ -4,7 +4,7 @@ import json
 import uuid
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db import IntegrityError, transaction
 from django.utils.functional import Promise
@@ -36,6 +36,14 @@ TITLES: dict[str, tuple[Promise, Promise]] = {
 }
 
 
+class BuiltinRubric(TypedDict):
+    """scales, labels: as a row holds them."""
+
+    version: int
+    scales: list[dict[str, object]]
+    labels: list[dict[str, object]]
+
+
 def of(row: ReviewRubric) -> Rubric:
     """The rubric that a row holds."""
     return Rubric.model_validate({"scales": row.scales, "labels": row.labels})
@@ -53,10 +61,14 @@ def ensure_builtin() -> None:
 
 
 @cache
-def builtin() -> dict[str, dict[str, Any]]:
+def builtin() -> dict[str, BuiltinRubric]:
     """What the files say, by their names, checked."""
     found = {slug: json.loads((FILES / f"{slug}.json").read_text(encoding="utf-8")) for slug in TITLES}
-    return {slug: {"version": one["version"], **_dumped(one)} for slug, one in found.items()}
+    checked = {slug: _dumped(one) for slug, one in found.items()}
+    return {
+        slug: {"version": found[slug]["version"], "scales": one["scales"], "labels": one["labels"]}
+        for slug, one in checked.items()
+    }
 
 
 def family_of(slug: str) -> uuid.UUID:

@@ -22,6 +22,7 @@ from experiments.engine import executions
 from experiments.engine.text import storable, storable_data
 from experiments.engine.workers import BaseWorker, heartbeat, run_looks
 from experiments.models import Execution
+from experiments.sandbox.values import shallow
 from experiments.sandboxing import hosts
 
 logger = logging.getLogger(__name__)
@@ -179,7 +180,7 @@ def _run(execution: Execution, is_unwanted: Callable[[], bool]) -> Found:
         is_cancelled=is_unwanted,
     )
     return {
-        "results": [_stored(result) for result in found.as_json()["results"]],
+        "results": [_stored(shallow(result)) for result in found.results],
         "complaint": storable(found.complaint),
         "backend": found.backend,
         "layers": list(found.layers),

@@ -24,7 +24,7 @@ class Source:
     """What a set-up form is to be filled with."""
 
     title: str
-    config: dict[str, Any]
+    config: dict[str, object]
     participants: Sequence[Participant]
 
 

@@ -1,8 +1,8 @@
 """What webhooks are to be told, written in the transaction that makes it true. Nothing is sent from here."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
@@ -42,7 +42,7 @@ class News(NamedTuple):
 
     kind: str
     source: str
-    data: dict[str, Any]
+    data: Mapping[str, object]
 
 
 def tell(owner: int, *news: News, project: UUID | None = None, run: Run | None = None) -> None:

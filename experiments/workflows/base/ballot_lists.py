@@ -62,7 +62,7 @@ def _place_of_json(item: Any) -> Place:
     return (letters_of(item) if isinstance(item, str) else ()) or (UNKNOWN,)
 
 
-def ranking_in(answer: dict[str, Any] | list[Any]) -> Any:
+def ranking_in(answer: dict[str, object] | list[Any]) -> Any:
     """The ranking of a JSON answer: the list that it is, or the one in it."""
     return answer if isinstance(answer, list) else answer.get("ranking")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from experiments.workflows.base.dry_run import Assumptions, Planned
 
@@ -114,6 +114,23 @@ class SeatRows:
 Part = Group | Seats | SeatRows
 
 
+class AskedSeat(TypedDict, total=False):
+    """The model that was chosen for a seat. name: of seats that are given one."""
+
+    model: str
+    name: str
+    persona: str
+    params: dict[str, object]
+
+
+class Asked(TypedDict):
+    """What was filled in. config: values of the form's fields, which nothing but the workflow's Config has checked."""
+
+    title: str
+    config: dict[str, Any]
+    cast: dict[str, AskedSeat]
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
     """The page on which a workflow is set up, drawn from its Config. Parts `is_beside` make a column of their own.
@@ -154,7 +171,7 @@ class Setup:
     refill: Callable[[Any, Data], Mapping[str, Any] | None] | None = None
     instead: Callable[[Any], str] | None = None
     initial: Callable[[Any, Data], Mapping[str, Any]] | None = None
-    asked: Callable[[Any, dict[str, Any]], dict[str, Any]] | None = None
+    asked: Callable[[Any, Asked], Asked] | None = None
     note: str = ""
     below: str = ""
     context: Callable[[Any], Mapping[str, Any]] | None = None

@@ -34,7 +34,7 @@ class Test:
     expected: Any
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         return asdict(self)
 
 
@@ -56,7 +56,7 @@ class Problem:
         return (*self.shown, *self.hidden)
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """As it is recorded."""
         lists = {"shown": [test.data for test in self.shown], "hidden": [test.data for test in self.hidden]}
         return {**asdict(self), **lists, "criteria": list(self.criteria), "kind": "problem"}

@@ -32,7 +32,7 @@ class Solution:
     explanation: str
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         return {"kind": "solution", "code": self.code, "explanation": self.explanation}
 
     @property

@@ -39,7 +39,7 @@ class Move:
     """A change of a campaign: fields of its row, and the runs to begin with these tasks."""
 
     fields: dict[str, Any]
-    shards: Sequence[list[dict[str, Any]]] = ()
+    shards: Sequence[list[dict[str, object]]] = ()
 
 
 @dataclass(slots=True)

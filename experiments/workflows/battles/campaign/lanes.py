@@ -53,7 +53,7 @@ class Ground(Protocol):
         """Which samples of the stretch are still to be done, by seat."""
         ...
 
-    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]: ...
+    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Drawn:
     by every seat.
     """
 
-    tasks: list[dict[str, Any]]
+    tasks: list[dict[str, object]]
     place: Place | None
     count: int
 

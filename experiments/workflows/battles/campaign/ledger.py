@@ -41,7 +41,7 @@ class Totals:
         )
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         return {**asdict(self), "cost": str(self.cost)}
 
     @staticmethod

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 
@@ -46,7 +45,7 @@ class OutputGround:
     def missing(self, lane: Lane, stretch: slice = slice(None)) -> Mapping[str, Flags]:
         return {f"{SEAT}{lane.right}": ~self.grid.outputs(lane.left)}
 
-    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]:
+    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, object]:
         return {"sample": sample, "contestant": lane.left, "seat": seats[0]}
 
     def survey(self) -> Survey:

@@ -53,12 +53,12 @@ class BattleGround:
             for seat, board in self.scope.boards.items()
         }
 
-    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]:
+    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, object]:
         task: dict[str, Any] = {"sample": sample, "left": lane.left, "right": lane.right}
         return task if len(seats) == len(self.scope.boards) else {**task, "seats": list(seats)}
 
 
-def missing(experiment: Experiment, limit: int, *, seed: int = 0) -> list[dict[str, Any]]:
+def missing(experiment: Experiment, limit: int, *, seed: int = 0) -> list[dict[str, object]]:
     """The first `limit` battles that are not decided on every judge's board, in the sequence in which a campaign with
     this seed begins them.
     """

@@ -31,7 +31,7 @@ class Item:
         return int(self.run.config.get("cycles", 1))
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def context(request: HttpRequest) -> dict[str, object]:
     search = request.GET.get("search", "").strip()
     rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="coding")
     if search:

@@ -40,7 +40,7 @@ def entries(run: Run) -> list[Entry]:
     return timeline.from_rows(run, turn=latest or 0, beside=("pool_checked", "cycles_planned"))
 
 
-def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> dict[str, Any]:
+def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> dict[str, object]:
     """slots: entries by place. cast: labels by seat. cycles: one line each, the latest first. is_stranded: code waits,
     and nobody is there who could run it.
     """

@@ -1,7 +1,5 @@
 """The councils that somebody has asked: found by title and by every question, newest first."""
 
-from typing import Any
-
 from django.http import HttpRequest
 
 from experiments import progress
@@ -13,7 +11,7 @@ from experiments.search.sought import mark
 RUNS_PER_PAGE = 10
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def context(request: HttpRequest) -> dict[str, object]:
     search = request.GET.get("search", "").strip()
     rows = Run.objects.changeable_by(request.user).filter(experiment__workflow="council")
     if search:

@@ -1,7 +1,6 @@
 """What the page of a council needs beside the run: events in their places, rankings, figures, and what is queued."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 
@@ -14,7 +13,7 @@ from experiments.workflows.council.pages.rankings import ranking
 from experiments.workflows.council.pages.slots import arranged
 
 
-def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, Any]:
+def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, object]:
     """slots: entries by place. cast: labels by seat. rankings: by anchor of the count. queued: questions to come."""
     cast = run.experiment.labels
     counted = [entry for entry in entries if entry.type == "ballots_counted"]

@@ -1,7 +1,6 @@
 """What the set-up page of a debate shows beside its form: how long answers may be, and the debates there have been."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
@@ -13,6 +12,7 @@ from experiments.models import Run
 from experiments.paging import Page, page_of
 from experiments.search.runs import said_or_set_up
 from experiments.search.sought import mark
+from experiments.workflows.base.surface import Asked
 from experiments.workflows.debate.config import POOL
 
 RUNS_PER_PAGE = 20
@@ -30,13 +30,13 @@ class History:
     state: str
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def context(request: HttpRequest) -> dict[str, object]:
     """token_limits: the most tokens that an answer of each role may have, as the server has set it."""
     limits = {role: min(settings.ROLE_TOKENS[role], settings.ROLE_TOKENS_CAP) for role in ROLES}
     return {"token_limits": limits, "history": _history(request), "states": Run.State.choices}
 
 
-def asked(form: SetupForm, asked: dict[str, Any]) -> dict[str, Any]:
+def asked(form: SetupForm, asked: Asked) -> Asked:
     """The pool is seated from its first place on, whichever of its fields were filled in."""
     seats, refine = asked["cast"], form.cleaned_data["refine"]
     kept = {seat: one for seat, one in seats.items() if seat not in POOL and (seat != "refiner" or refine)}
