@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
-from experiments.library.scenarios import BuiltinScenario, WrittenJudgment, WrittenMessage
+from experiments.library.scenarios import BuiltinScenario, WrittenMessage
 from experiments.workflows.arena import WORKFLOW as ARENA
+from experiments.workflows.base.events import JsonObject
 
 REPORT_VERSION = 1
 NOBODY_ASKED = "Written for a demonstration: no model was asked."
@@ -114,7 +115,7 @@ def _call(scenario: BuiltinScenario, message: WrittenMessage, sent: datetime) ->
     }
 
 
-def _judgment(scenario: BuiltinScenario, judgment: WrittenJudgment) -> dict[str, object]:
+def _judgment(scenario: BuiltinScenario, judgment: JsonObject) -> dict[str, object]:
     dynamics = scenario.demonstration["dynamics"].get(str(judgment["turn"]), "")
     return {**judgment, "judge": MODELS["judge"][1], "dynamics": dynamics}
 

@@ -9,6 +9,8 @@ from typing import NotRequired, TypedDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from experiments.workflows.base.events import JsonObject
+
 FILES = Path(__file__).parent / "files" / "scenarios"
 
 
@@ -45,20 +47,11 @@ class WrittenMessage(TypedDict):
     seconds: float
 
 
-class WrittenJudgment(TypedDict):
-    turn: int
-    subject: str
-    scores: dict[str, float]
-    unscored_reason: str
-    rationale: str
-    confidence: float
-
-
 class Demonstration(TypedDict):
-    """dynamics: by turn."""
+    """judgments: as a report has them. dynamics: by turn."""
 
     messages: list[WrittenMessage]
-    judgments: list[WrittenJudgment]
+    judgments: list[JsonObject]
     dynamics: dict[str, str]
 
 

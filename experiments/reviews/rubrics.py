@@ -4,7 +4,7 @@ import json
 import uuid
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 from django.utils.functional import Promise
@@ -36,12 +36,8 @@ TITLES: dict[str, tuple[Promise, Promise]] = {
 }
 
 
-class BuiltinRubric(TypedDict):
-    """scales, labels: as a row holds them."""
-
+class BuiltinRubric(Rubric):
     version: int
-    scales: list[dict[str, object]]
-    labels: list[dict[str, object]]
 
 
 def of(row: ReviewRubric) -> Rubric:
@@ -53,10 +49,10 @@ def ensure_builtin() -> None:
     """Rows for the rubrics of the files, as far as they are missing: one per version."""
     known = set(ReviewRubric.objects.filter(owner__isnull=True).values_list("family", "version"))
     for slug, content in builtin().items():
-        family, version = family_of(slug), content["version"]
+        family, version = family_of(slug), content.version
         if (family, version) not in known:
             words = dict(zip(("title", "description"), _english(slug), strict=True))
-            fields = {"scales": content["scales"], "labels": content["labels"], "shared": True, **words}
+            fields = {**content.model_dump(exclude={"version"}), "shared": True, **words}
             ReviewRubric.objects.get_or_create(family=family, version=version, defaults=fields)
 
 
@@ -64,11 +60,7 @@ def ensure_builtin() -> None:
 def builtin() -> dict[str, BuiltinRubric]:
     """What the files say, by their names, checked."""
     found = {slug: json.loads((FILES / f"{slug}.json").read_text(encoding="utf-8")) for slug in TITLES}
-    checked = {slug: _dumped(one) for slug, one in found.items()}
-    return {
-        slug: {"version": found[slug]["version"], "scales": one["scales"], "labels": one["labels"]}
-        for slug, one in checked.items()
-    }
+    return {slug: BuiltinRubric.model_validate(one) for slug, one in found.items()}
 
 
 def family_of(slug: str) -> uuid.UUID:

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from experiments.models import LIVE_STATES, Battle, Campaign, Dataset, Run
 from experiments.running import queue
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign import adaptive, ledger
 from experiments.workflows.battles.campaign.grid import OPEN_STILL
 from experiments.workflows.battles.campaign.lanes import Drawn, Lane, Place, draw
@@ -39,7 +40,7 @@ class Move:
     """A change of a campaign: fields of its row, and the runs to begin with these tasks."""
 
     fields: dict[str, Any]
-    shards: Sequence[list[dict[str, object]]] = ()
+    shards: Sequence[list[JsonObject]] = ()
 
 
 @dataclass(slots=True)
