@@ -31,7 +31,7 @@ LOOK_SECONDS = 0.05
 SPARE_SECONDS = 5.0
 REST_SECONDS = 2.0  # of an execution for which there was no sandbox
 LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
-Found = dict[str, Any]
+Found = dict[str, object]
 stop_requested = threading.Event()
 
 
