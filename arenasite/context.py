@@ -1,7 +1,5 @@
 """What every page needs to know."""
 
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest
 
@@ -11,7 +9,7 @@ from arenasite import demo
 THEMES = ("auto", "light", "dark")
 
 
-def site(request: HttpRequest) -> dict[str, Any]:
+def site(request: HttpRequest) -> dict[str, object]:
     theme = request.COOKIES.get(settings.THEME_COOKIE_NAME, "auto")
     return {
         "theme": theme if theme in THEMES else "auto",

@@ -24,7 +24,7 @@ def prepare() -> ReviewQueue | None:
         return None
     run, _is_new = keeping.replay_demonstration(builtin_scenarios()[SCENARIO], by=owner)
     rubrics.ensure_builtin()
-    rubric = ReviewRubric.objects.get(family=rubrics.family_of("turn"), version=rubrics.builtin()["turn"]["version"])
+    rubric = ReviewRubric.objects.get(family=rubrics.family_of("turn"), version=rubrics.builtin()["turn"].version)
     return queues.make(
         by=owner,
         name=NAME,

@@ -131,7 +131,7 @@ class SignInServer:
     client_id: str
     client_secret: str = field(repr=False)
 
-    def app(self) -> dict[str, Any]:
+    def app(self) -> dict[str, object]:
         """As django-allauth wants to be told."""
         return {
             "provider_id": self.ID,

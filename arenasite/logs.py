@@ -2,7 +2,6 @@
 
 import logging
 import os
-from typing import Any
 
 from accounts.paths import shown_path
 from arenasite import environment
@@ -21,7 +20,7 @@ class PathFilter(logging.Filter):
         return True
 
 
-def logging_settings() -> dict[str, Any]:
+def logging_settings() -> dict[str, object]:
     """As `LOGGING` has to be. Requests have lines of their own where the lines are for programs, which look after the
     size of the file, or where `ARENA_ACCESS_LOG` asks for them.
     """

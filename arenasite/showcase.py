@@ -55,8 +55,8 @@ class Scene:
 
     workflow: str
     title: str
-    config: dict[str, Any]
-    cast: dict[str, Any]
+    config: dict[str, object]
+    cast: dict[str, object]
 
     def start(self) -> Run | None:
         """One run, unless one of an earlier start goes on, or waits for somebody."""

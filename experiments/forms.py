@@ -41,7 +41,7 @@ class SetupForm(forms.Form):
         return self.cleaned_data
 
     @classmethod
-    def values_of(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+    def values_of(cls, config: Mapping[str, Any]) -> dict[str, object]:
         """A configuration under the names of the fields: `limits-cost`, `max_turns-none`."""
         values: dict[str, Any] = {}
         for name, value in flat(config):
@@ -61,7 +61,7 @@ class SetupForm(forms.Form):
         """The complaint as it is said of the list of rows, where it is about one: that row says it, too."""
         return message
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         """What was filled in, as the workflow's Config takes it."""
         config: dict[str, Any] = {}
         for name in self.config_fields:

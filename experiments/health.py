@@ -32,7 +32,7 @@ class HealthSerializer(serializers.Serializer[Any]):
     services = serializers.DictField(child=PartSerializer())
 
 
-def health() -> dict[str, Any]:
+def health() -> dict[str, object]:
     services = {
         "database": _database(),
         "redis": _redis(),

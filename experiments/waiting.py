@@ -64,7 +64,7 @@ def claim_next(model: type[Work]) -> Work | None:
     return None
 
 
-def do(row: Work, work: Callable[[Work, Progress], dict[str, Any]], stop: threading.Event) -> None:
+def do(row: Work, work: Callable[[Work, Progress], dict[str, object]], stop: threading.Event) -> None:
     """Do what was claimed; `work` gives the fields of its end, its state among them. ValueError: why it cannot be."""
     try:
         with beating(row), translation.override(row.language):

@@ -32,7 +32,7 @@ def columns() -> list[str]:
     return [*SOLVER, *wide[""], *setter, *wide["setter_"], *judge, *wide["judge_"]]
 
 
-def document(contest: RunRatings | None) -> dict[str, Any]:
+def document(contest: RunRatings | None) -> dict[str, object]:
     """All boards, and the history cycle by cycle: by numbers, without titles, times or runs."""
     if contest is None:
         return {"cycles": 0, "solvers": [], "setters": [], "judges": [], "history": []}

@@ -58,7 +58,7 @@ class History:
     earlier: int
 
 
-def boards(found: Standings) -> dict[str, Any]:
+def boards(found: Standings) -> dict[str, object]:
     """Both kinds of boards, and whom they are of."""
     contest = found.contest
     if contest is None:
@@ -67,7 +67,7 @@ def boards(found: Standings) -> dict[str, Any]:
     return {"contest": contest, "free": [Line(row, solver[row.name]) for row in found.rows]}
 
 
-def left_out(user: "User | Any") -> dict[str, Any]:
+def left_out(user: "User | Any") -> dict[str, object]:
     """Cycles that somebody left out of the ratings, the latest first: when and why, but not what they were; and by
     whom, for people who have signed in. Why a whole run was left out is read by those who may see the run.
     """
@@ -146,7 +146,7 @@ def _void(row: Cycle, *, is_named: bool, is_seen: bool) -> dict[str, Any]:
     return {"setter": models.get(row.setter, ""), "reason": reason, "at": row.voided, "by": by}
 
 
-def listed(rows: Sequence[Cycle]) -> list[dict[str, Any]]:
+def listed(rows: Sequence[Cycle]) -> list[dict[str, object]]:
     """Cycles as administrators choose among them, with what was done to each so far."""
     done = voiding.deeds(rows)
     return [

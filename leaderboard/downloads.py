@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 from experiments import figures
 from experiments.models import Board
@@ -23,7 +22,7 @@ COLUMNS = (
 )
 
 
-def document(ladder: Ladder, current: Current) -> dict[str, Any]:
+def document(ladder: Ladder, current: Current) -> dict[str, object]:
     """Everything that is known of a ladder, as the API and the JSON file say it."""
     found = current.standings
     totals = {name: getattr(found, name) for name in ("battles", "ties", "both_bad", "consistency", "components")}
@@ -43,17 +42,21 @@ def document(ladder: Ladder, current: Current) -> dict[str, Any]:
     }
 
 
-def summary(ladder: Ladder) -> dict[str, Any]:
+def summary(ladder: Ladder) -> dict[str, object]:
     """What a ladder is, without its rows."""
     board = ladder.board
     return {
         "slug": ladder.slug,
-        "title": board_title(board) if board else ladder.title,
+        "title": title_of(ladder),
         "workflow": ladder.workflow,
         "dataset": board.dataset.slug if board else None,
         "judge": _judge(board) if board else None,
         "withdrawn_reason": ladder.withdrawn_reason,
     }
+
+
+def title_of(ladder: Ladder) -> str:
+    return board_title(ladder.board) if ladder.board else ladder.title
 
 
 def as_json(ladder: Ladder, current: Current) -> str:
@@ -95,7 +98,7 @@ FORMATS: dict[str, tuple[str, Callable[[Ladder, Current], str]]] = {
 
 
 def _title(ladder: Ladder) -> str:
-    return f"# {escaped(summary(ladder)['title'])}\n\n"
+    return f"# {escaped(title_of(ladder))}\n\n"
 
 
 def _judge(board: Board) -> dict[str, str]:

@@ -39,7 +39,7 @@ def conditional(request: HttpRequest, state: str, respond: Callable[[], HttpResp
     return response
 
 
-def fragment(template: str, key: Any, context: Callable[[], dict[str, Any]]) -> SafeString:
+def fragment(template: str, key: Any, context: Callable[[], dict[str, object]]) -> SafeString:
     """A piece of a page that is the same for everybody, written once per key and language."""
     text = remembered(template, (STARTED, key, get_language()), lambda: str(render_to_string(template, context())))
     return mark_safe(text)  # noqa: S308 - a rendered template

@@ -104,7 +104,7 @@ class Standings:
     def consistency(self) -> float | None:
         return share(self.consistent, self.inconsistent)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Plain lists and dictionaries, the same after being written and read."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
         return plain

@@ -148,7 +148,7 @@ def _standing(found: Ladder, chosen: page.Choice, state: str) -> dict[str, Any]:
     current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
     standings = current.standings
 
-    def rows() -> dict[str, Any]:
+    def rows() -> dict[str, object]:
         return {
             "rows": page.shown(standings, chosen),
             "axis": axis.axis_of(standings.rows),

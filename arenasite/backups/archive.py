@@ -8,7 +8,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -41,7 +41,7 @@ class Writer:
             yield hashing
         self.entries[name] = hashing.said()
 
-    def finish(self, manifest: dict[str, Any]) -> str:
+    def finish(self, manifest: Mapping[str, object]) -> str:
         """The digest of the manifest, which holds for everything that it names."""
         whole = {"format": FORMAT, **manifest, "entries": self.entries}
         digest = digest_of(whole)
@@ -64,7 +64,7 @@ class Hashing:
         self._hash.update(data)
         self._bytes += len(data)
 
-    def said(self) -> dict[str, Any]:
+    def said(self) -> dict[str, object]:
         return {"bytes": self._bytes, "sha256": self._hash.hexdigest()}
 
 
@@ -153,5 +153,5 @@ class Reader:
         return BackupRefused(NOT_WHOLE.format(self.path, why))
 
 
-def digest_of(manifest: dict[str, Any]) -> str:
+def digest_of(manifest: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()

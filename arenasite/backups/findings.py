@@ -2,17 +2,22 @@
 
 import hashlib
 from itertools import groupby
-from typing import Any
+from typing import TypedDict
 
 from django.apps.registry import Apps
 
-from arenasite.backups.rows import AT_ONCE, Tally, canonical, plain
+from arenasite.backups.rows import AT_ONCE, Tallied, Tally, canonical, plain
 
 SAID = ("run_id", "seq", "turn", "seat", "model", "raw_text", "text", "reasoning")
 RATED = ("ladder__slug", "at", "name", "rating", "lower", "upper", "battles")
 
 
-def findings(apps: Apps, using: str) -> dict[str, Any]:
+class Findings(TypedDict):
+    transcripts: Tallied
+    ladders: Tallied
+
+
+def findings(apps: Apps, using: str) -> Findings:
     return {"transcripts": _transcripts(apps, using).said(), "ladders": _ladders(apps, using).said()}
 
 

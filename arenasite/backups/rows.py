@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypedDict
 from uuid import UUID
 
 from django.apps.registry import Apps
@@ -37,6 +37,11 @@ HASHES = 2**256
 Row = list[Any]
 
 
+class Tallied(TypedDict):
+    rows: int
+    digest: str
+
+
 @dataclass(slots=True)
 class Tally:
     """How many rows there were, and the sum of their hashes."""
@@ -52,7 +57,7 @@ class Tally:
     def digest(self) -> str:
         return f"{self.total:064x}"
 
-    def said(self) -> dict[str, Any]:
+    def said(self) -> Tallied:
         return {"rows": self.rows, "digest": self.digest}
 
 

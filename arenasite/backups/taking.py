@@ -3,7 +3,6 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -14,15 +13,42 @@ from django.utils import timezone
 from arenasite.backups import files
 from arenasite.backups.archive import Writer, writing
 from arenasite.backups.errors import BackupRefused
-from arenasite.backups.findings import findings
-from arenasite.backups.rows import LEFT_OUT, OURS, Table, Tally, canonical, line, tables
+from arenasite.backups.findings import Findings, findings
+from arenasite.backups.rows import LEFT_OUT, OURS, Table, Tallied, Tally, canonical, line, tables
 from arenasite.backups.snapshot import snapshot
 
 SECRETS = "secrets.json"
 LIVE = ("queued", "running", "waiting", "stopping")
 
 
-def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) -> tuple[Path, dict[str, Any]]:
+class TableTold(Tallied):
+    columns: list[str]
+
+
+class Rows(Findings):
+    """What the manifest says of the rows. migrations: the last of each app. tables: by their names."""
+
+    made: str
+    database: str
+    migrations: list[list[str]]
+    tables: dict[str, TableTold]
+    left_out: list[str]
+    live_runs: int
+
+
+class Told(Rows):
+    """files: how many."""
+
+    files: int
+    has_secrets: bool
+    has_exports: bool
+
+
+class Manifest(Told):
+    digest: str
+
+
+def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) -> tuple[Path, Manifest]:
     """Where it is, and what is in it. to: the file, or a directory in which it is named by the time; a name without a
     suffix is a directory, which is made. Raises BackupRefused.
     """
@@ -31,18 +57,18 @@ def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) ->
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with writing(path) as archive, snapshot(path) as using:
-            manifest = _rows(archive, using, now)
-            manifest["files"] = files.put_all(archive, with_exports=with_exports)
+            rows = _rows(archive, using, now)
+            kept = files.put_all(archive, with_exports=with_exports)
             if with_secrets:
                 _put_secrets(archive)
-            told = {**manifest, "has_secrets": with_secrets, "has_exports": with_exports}
+            told: Told = {**rows, "files": kept, "has_secrets": with_secrets, "has_exports": with_exports}
             digest = archive.finish(told)
     except (DatabaseError, OSError) as error:
         raise BackupRefused(f"The backup could not be taken: {str(error).strip()}. Nothing of it was kept.") from error
     return path, {**told, "digest": digest}
 
 
-def _rows(archive: Writer, using: str, now: datetime) -> dict[str, Any]:
+def _rows(archive: Writer, using: str, now: datetime) -> Rows:
     state = _migrations(using)
     counts = {table.name: _table(archive, table, using) for table in tables(apps, using)}
     return {
@@ -56,7 +82,7 @@ def _rows(archive: Writer, using: str, now: datetime) -> dict[str, Any]:
     }
 
 
-def _table(archive: Writer, table: Table, using: str) -> dict[str, Any]:
+def _table(archive: Writer, table: Table, using: str) -> TableTold:
     tally = Tally()
     with archive.entry(f"tables/{table.name}.jsonl") as entry:
         for row in table.rows(using):

@@ -1,7 +1,6 @@
 """What became of a backup goes on record, where the database is at hand. The backup is as good without."""
 
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -13,12 +12,12 @@ NOT_RECORDED = (
 )
 
 
-def recorded(command: str, path: Path, manifest: dict[str, Any]) -> bool:
+def recorded(command: str, path: Path, digest: str) -> bool:
     if connection.vendor == "sqlite" and not Path(settings.DATABASES["default"]["NAME"]).exists():
         return False  # to ask would make an empty one
     try:
         with transaction.atomic():
-            backups.record(command, path, manifest)
+            backups.record(command, path, digest)
     except DatabaseError:
         return False
     return True

@@ -13,7 +13,7 @@ SCHEMA = "http://cyclonedx.org/schema/bom-1.6.schema.json"
 FILES = "https://pypi.org/project/{name}/{version}/#files"
 
 
-def document(packages: Iterable[Package], *, version: str) -> dict[str, Any]:
+def document(packages: Iterable[Package], *, version: str) -> dict[str, object]:
     """version: ours. No time is in it: what it was made from says when."""
     ours = {"type": "application", "bom-ref": OURS, "name": OURS, "version": version}
     found = sorted(packages, key=lambda package: (package.name, package.version))
@@ -30,7 +30,7 @@ def document(packages: Iterable[Package], *, version: str) -> dict[str, Any]:
     }
 
 
-def text(bom: dict[str, Any]) -> str:
+def text(bom: dict[str, object]) -> str:
     return json.dumps(bom, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -19,11 +19,6 @@ class BudgetForm(forms.Form):
     period = forms.ChoiceField(label=_("Period"), choices=Budget.Period.choices, initial=Budget.Period.TOTAL)
     allows_unknown_prices = forms.BooleanField(label=_("Allow unknown prices"), required=False)
 
-    def asked(self) -> dict[str, Any]:
-        """What `budgeting.set_budget` needs beside the subject."""
-        names = ("cost", "tokens", "period", "allows_unknown_prices")
-        return {name: self.cleaned_data[name] for name in names}
-
 
 class LabBudgetForm(BudgetForm):
     """For a person, a project, or an experiment that has a budget, chosen by name."""
@@ -51,7 +46,7 @@ class LabBudgetForm(BudgetForm):
         return (Project if kind == "project" else Experiment).objects.get(pk=UUID(pk))
 
 
-def initial_of(budget: Budget) -> dict[str, Any]:
+def initial_of(budget: Budget) -> dict[str, object]:
     """A budget as the form shows it."""
     cost = None if budget.cost_limit is None else f"{budget.cost_limit:f}".rstrip("0").rstrip(".")
     limits = {"cost": cost, "tokens": budget.token_limit, "period": budget.period}

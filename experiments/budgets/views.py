@@ -61,7 +61,7 @@ def budget_remove(request: HttpRequest, pk: UUID) -> HttpResponse:
     return redirect("budgets" if person(request).role == User.Role.ADMIN else "home")
 
 
-def of_experiment(experiment: Experiment, request: HttpRequest) -> dict[str, Any]:
+def of_experiment(experiment: Experiment, request: HttpRequest) -> dict[str, object]:
     """For `budgets/_of_experiment.html`: every budget that applies, and the form where it may be set. Whoever may only
     look at the experiment is not told what its people may spend.
     """
@@ -77,7 +77,7 @@ def of_experiment(experiment: Experiment, request: HttpRequest) -> dict[str, Any
     return {"budgets": shown, "budget_form": form, "own_budget": own}
 
 
-def of_project(project: Project, request: HttpRequest) -> dict[str, Any]:
+def of_project(project: Project, request: HttpRequest) -> dict[str, object]:
     """For `budgets/_of_project.html`: the project's own budgets, and those of its experiments that one may look at."""
     own = Budget.objects.active().filter(project=project)
     visible = Experiment.objects.visible_to(request.user).filter(project=project).values("pk")
@@ -108,8 +108,16 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
 
 def _set(request: HttpRequest, form: BudgetForm, subject: Callable[[], budgeting.Subject]) -> bool:
     """False when it was refused: the form says why."""
+    given = form.cleaned_data
     try:
-        budgeting.set_budget(subject(), by=person(request), **form.asked())
+        budgeting.set_budget(
+            subject(),
+            by=person(request),
+            period=given["period"],
+            cost=given["cost"],
+            tokens=given["tokens"],
+            allows_unknown_prices=given["allows_unknown_prices"],
+        )
     except (NotAllowed, NotOffered, Rivalled) as error:
         form.add_error(None, str(error))
         return False

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,9 @@ TYPES = {
     tables.TRUTH: "BOOLEAN",
     tables.MOMENT: "TIMESTAMPTZ",
 }
-Manifest = dict[str, Any]
-Described = Callable[[list[dict[str, Any]]], Manifest]
-Parts = list[dict[str, Any]]
+Manifest = dict[str, object]
+Parts = list[dict[str, object]]
+Described = Callable[[Parts], Manifest]
 Write = Callable[[Iterator[Run], Path, Path, Described], Manifest]
 
 
@@ -68,7 +68,7 @@ def _document(run: Run) -> dict[str, Any]:
 def _messages(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
     as_row = message_rows()
 
-    def rows(run: Run) -> Iterator[dict[str, Any]]:
+    def rows(run: Run) -> Iterator[dict[str, object]]:
         place = {"run": str(run.pk), "experiment": str(run.experiment_id), "workflow": run.experiment.workflow}
         for message in run.messages.select_related("call", "step").iterator(chunk_size=50):
             yield {**place, **as_row(message)}
@@ -95,8 +95,8 @@ def _csv(runs: Iterator[Run], path: Path, folder: Path, described: Described) ->
         for run, table in ((run, table) for run in runs for table in tables.TABLES):
             for row in table.rows(run):
                 parts[files[table.name]].write(_csv_line(list(tables.cells(table, row).values())), rows=1)
-        told = [part.told() for part in parts.values()]
-    return _zipped(path, folder, told, described)
+        counts = {name: part.count for name, part in parts.items()}
+    return _zipped(path, folder, counts, described)
 
 
 def _csv_line(values: Sequence[Any]) -> bytes:
@@ -115,14 +115,14 @@ def _parquet(runs: Iterator[Run], path: Path, folder: Path, described: Described
     columns = {table.name: {name: TYPES[kind] for name, kind in table.columns.items()} for table in tables.TABLES}
     with process.spool_in(folder / "spool") as spool:
         said = process.read(folder.absolute(), spool, what="parquet", tables=columns).said
-    told = [{"name": f"{name}.parquet", "rows": rows} for name, rows in said["rows"].items()]
-    return _zipped(path, folder, told, described)
+    counts = {f"{name}.parquet": rows for name, rows in said["rows"].items()}
+    return _zipped(path, folder, counts, described)
 
 
-def _zipped(path: Path, folder: Path, told: Parts, described: Described) -> Manifest:
-    """The parts as files of a zip, the manifest last."""
+def _zipped(path: Path, folder: Path, counts: Mapping[str, int], described: Described) -> Manifest:
+    """The parts as files of a zip, each with its count of rows, the manifest last."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-        packed = [{**part, **pack(archive, folder / part["name"], part["name"]), "rows": part["rows"]} for part in told]
+        packed = [{**pack(archive, folder / name, name), "rows": rows} for name, rows in counts.items()]
         return _with_manifest(archive, described(packed))
 
 

@@ -1,7 +1,7 @@
 """Bulk exports: asked for with a right that is looked at again when they are made and when they are taken."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from accounts import audit
 from experiments import waiting
 from experiments.bulk import selecting
-from experiments.bulk.formats import FORMATS, BulkFormat, Manifest
+from experiments.bulk.formats import FORMATS, BulkFormat, Described, Manifest, Parts
 from experiments.bulk.writing import digest, forget
 from experiments.models import BulkExport, Run
 from experiments.models.waiting import WorkState
@@ -28,7 +28,7 @@ MANIFEST_VERSION = 1
 RUNS_AT_ONCE = 20
 
 
-def ask(asked: dict[str, Any], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
+def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
     """A file that a worker will make. Raises NotAllowed and InvalidExperiment."""
     if BulkExport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
         raise NotAllowed(_("Your other exports are still being made: wait for one of them, or cancel it."))
@@ -113,8 +113,8 @@ def _fetched(ids: list[str], reader: "User", progress: waiting.Progress) -> Iter
                 yield found[pk]
 
 
-def _describing(row: BulkExport, seen: int) -> Callable[[list[dict[str, Any]]], Manifest]:
-    def described(parts: list[dict[str, Any]]) -> Manifest:
+def _describing(row: BulkExport, seen: int) -> Described:
+    def described(parts: Parts) -> Manifest:
         return {
             "manifest_version": MANIFEST_VERSION,
             "made_by": "Arena Lab",

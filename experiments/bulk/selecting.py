@@ -25,7 +25,7 @@ FILTERS = (*FREE, "state", "workflow", "whose")
 WHOSE = ("mine", "shared", "all")
 
 
-def normal(asked: Mapping[str, Any]) -> dict[str, Any]:
+def normal(asked: Mapping[str, Any]) -> dict[str, object]:
     """The selection with nothing in it that says nothing. Raises InvalidExperiment for names that are not known: a
     filter that is passed over would export more than was meant.
     """

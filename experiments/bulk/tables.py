@@ -26,7 +26,7 @@ from experiments.workflows.coding.rows import executions
 from experiments.workflows.council.rows import ballots
 
 TEXT, WHOLE, NUMBER, MONEY, TRUTH, MOMENT, JSON = "text", "whole", "number", "money", "truth", "moment", "json"
-Row = dict[str, Any]
+Row = dict[str, object]
 
 
 class Table(NamedTuple):

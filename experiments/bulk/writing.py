@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from experiments.zipping import entry
 
@@ -27,7 +27,7 @@ class Part:
         self.size += len(data)
         self.count += rows
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         return {"name": self.name, "rows": self.count, "size": self.size, "sha256": self._hash.hexdigest()}
 
 
@@ -43,7 +43,7 @@ def parts_in(folder: Path, names: Iterable[str]) -> Iterator[dict[str, Part]]:
             file.close()
 
 
-def pack(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, Any]:
+def pack(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, object]:
     """The file goes into the zip, piece by piece."""
     with path.open("rb") as source, archive.open(entry(name), "w", force_zip64=True) as target:
         part = Part(name, target)

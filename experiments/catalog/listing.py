@@ -18,7 +18,7 @@ class Listing:
 
     upstream: str
     label: str
-    capabilities: dict[str, Any]
+    capabilities: dict[str, object]
     price: Price | None
 
 

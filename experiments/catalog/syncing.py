@@ -65,7 +65,7 @@ def retire_simulated() -> None:
     Provider.objects.filter(is_simulated=True, is_active=True).update(is_active=False)
 
 
-def list_models(provider: Provider) -> list[dict[str, Any]]:
+def list_models(provider: Provider) -> list[dict[str, object]]:
     """What the provider lists, as it lists it, asked with the lab's key. Raises a GatewayError."""
     try:
         key = key_for(provider, None)

@@ -1,7 +1,6 @@
 """LLM Arena: one experiment of a person's at a time, started, steered and looked at without naming it."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
@@ -28,7 +27,7 @@ AFTER_A_TURN = "turn_completed"
 
 
 class ArenaView(ClientView):
-    def in_their_words(self, detail: str) -> dict[str, Any]:
+    def in_their_words(self, detail: str) -> dict[str, object]:
         return {"message": detail, "error": detail, "timestamp": now()}
 
 
@@ -102,8 +101,10 @@ class ManualContinueView(ArenaView):
         said = _say(
             request, run, lambda: _go_of(run, asked["targetModel"]), "send" if text.strip() else "default", text
         )
-        run = _moved_on(request, run, said.pause)
-        message = run.messages.filter(seat=said.seat, seq__gt=said.seq).select_related("call").order_by("seq").last()
+        run = _moved_on(request, run, said["pause"])
+        message = (
+            run.messages.filter(seat=said["seat"], seq__gt=said["seq"]).select_related("call").order_by("seq").last()
+        )
         if message is None:
             raise ProviderFailed(_why_silent(run))
         shown = message_shape(message, slugs_of(run))
@@ -117,7 +118,7 @@ class NextTurnView(ArenaView):
     def post(self, request: Request) -> Response:
         run = _running_by_hand(request)
         said = _say(request, run, lambda: _between_turns(run), "next")
-        return Response(shapes.stepped(_moved_on(request, run, said.pause), "Next turn started successfully"))
+        return Response(shapes.stepped(_moved_on(request, run, said["pause"]), "Next turn started successfully"))
 
 
 def _running(request: Request) -> Run:
@@ -190,7 +191,7 @@ def _played_turn(request: Request, run: Run) -> tuple[Run, int]:
     key, by = idempotency_key(request), person(request)
     with refusals():
         asked = once(lambda: {"turn": shapes.turns_of(run) + 1}, by=by, key=key, request=("turn", run.pk.hex))
-    turn = int(asked["turn"])
+    turn = asked["turn"]
     while not _is_played(run, turn):
         pause = _pause(run)
         if pause:

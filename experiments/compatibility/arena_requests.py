@@ -74,7 +74,7 @@ class ManualContinue(serializers.Serializer[Any]):
     customPrompt = Text(allow_null=True)
 
 
-def config_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+def config_of(asked: Mapping[str, Any]) -> dict[str, object]:
     individual = asked["promptingMode"] == "individual"
     turns = asked["maxTurns"]
     return {
@@ -88,11 +88,11 @@ def config_of(asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def cast_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+def cast_of(asked: Mapping[str, Any]) -> dict[str, object]:
     return {side: {"model": slug_of(asked[f"model{side}"], f"model{side}")} for side in ("A", "B")}
 
 
-def echoed(config: Mapping[str, Any], slugs: Mapping[str, str]) -> dict[str, Any]:
+def echoed(config: Mapping[str, Any], slugs: Mapping[str, str]) -> dict[str, object]:
     """An experiment's configuration as the client sent it. Keys are hidden: there are none."""
     prompts = config.get("prompts") or {}
     return {

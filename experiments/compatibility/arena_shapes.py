@@ -129,18 +129,18 @@ class TurnOfStatus(ArenaSaid):
     state = StateAfterTurn()
 
 
-def said(message: str, **more: Any) -> dict[str, Any]:
+def said(message: str, **more: Any) -> dict[str, object]:
     return {"status": "success", "message": message, "timestamp": now(), **more}
 
 
-def started(talk: ClientTalk) -> dict[str, Any]:
+def started(talk: ClientTalk) -> dict[str, object]:
     run = _run(talk)
     config = echoed(run.config, slugs_of(run))
     named = {"experimentId": reference(PREFIX, talk.pk), "runId": str(run.pk)}
     return said("Experiment started successfully", **named, config=config)
 
 
-def stopped(run: Run | None) -> dict[str, Any]:
+def stopped(run: Run | None) -> dict[str, object]:
     start, end = (run.started, run.ended) if run else (None, None)
     final = {
         "totalTurns": turns_of(run),
@@ -152,7 +152,7 @@ def stopped(run: Run | None) -> dict[str, Any]:
     return said("Experiment stopped successfully", finalState={**final, **_both_metrics(run)})
 
 
-def status(talk: ClientTalk | None) -> dict[str, Any]:
+def status(talk: ClientTalk | None) -> dict[str, object]:
     run = talk.run if talk else None
     experiment = {
         "experimentId": reference(PREFIX, talk.pk) if talk else None,
@@ -173,11 +173,11 @@ def status(talk: ClientTalk | None) -> dict[str, Any]:
     }
 
 
-def stepped(run: Run, message: str, **more: Any) -> dict[str, Any]:
+def stepped(run: Run, message: str, **more: Any) -> dict[str, object]:
     return said(message, **more, state=_manual_state(run))
 
 
-def turn(run: Run, number: int) -> dict[str, Any]:
+def turn(run: Run, number: int) -> dict[str, object]:
     return said(
         "Turn processed successfully",
         turn=turns_of(run),
@@ -188,7 +188,7 @@ def turn(run: Run, number: int) -> dict[str, Any]:
     )
 
 
-def turn_of_status(run: Run, number: int) -> dict[str, Any]:
+def turn_of_status(run: Run, number: int) -> dict[str, object]:
     played = {
         "turnNumber": turns_of(run),
         "messages": _messages_of(run, number),

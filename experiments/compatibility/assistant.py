@@ -63,7 +63,7 @@ class RoleAnswer(serializers.Serializer[Any]):
 
 
 class AssistantView(ClientView):
-    def in_their_words(self, detail: str) -> dict[str, Any]:
+    def in_their_words(self, detail: str) -> dict[str, object]:
         return {"ok": False, "error": detail}
 
 

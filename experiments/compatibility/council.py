@@ -115,7 +115,7 @@ def _asked(request: Request, pk: UUID) -> tuple[Run, int]:
     talk = _conversation(request, pk)
     text = validated(Asking, request)["content"]
 
-    def act() -> dict[str, Any]:
+    def act() -> dict[str, int]:
         with transaction.atomic():
             return {"turn": _ask(ClientTalk.objects.select_for_update().get(pk=talk.pk), text)}
 
@@ -125,7 +125,7 @@ def _asked(request: Request, pk: UUID) -> tuple[Run, int]:
     fresh = _conversation(request, pk).run
     if fresh is None:
         raise LookupError("a question was asked of nobody")
-    return fresh, int(turn)
+    return fresh, turn
 
 
 def _ask(talk: ClientTalk, text: str) -> int:

@@ -1,6 +1,6 @@
 """Who sits in a council whose client names nobody."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 USUAL_MEMBERS = 4
 
 
-def cast_for(person: "User") -> dict[str, Any]:
+def cast_for(person: "User") -> dict[str, object]:
     """The council that the person asked last, as far as its models can be asked; otherwise the first few models, with
     another one as the chair where there is another one.
     """

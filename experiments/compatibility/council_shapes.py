@@ -67,7 +67,7 @@ class Ended(Enum):
     WITHOUT_ANSWER = "without answer"
 
 
-def listed(talks: Iterable[ClientTalk]) -> list[dict[str, Any]]:
+def listed(talks: Iterable[ClientTalk]) -> list[dict[str, object]]:
     return [
         {
             "id": str(talk.pk),
@@ -79,13 +79,13 @@ def listed(talks: Iterable[ClientTalk]) -> list[dict[str, Any]]:
     ]
 
 
-def conversation(talk: ClientTalk) -> dict[str, Any]:
+def conversation(talk: ClientTalk) -> dict[str, object]:
     head = {"id": str(talk.pk), "created_at": talk.created.isoformat(), "title": _title(talk)}
     state = {"run": str(talk.run_id) if talk.run else None, "state": talk.run.state if talk.run else None}
     return {**head, "messages": _messages(talk.run) if talk.run else [], **state}
 
 
-def deliberated(run: Run, turn: int) -> dict[str, Any]:
+def deliberated(run: Run, turn: int) -> dict[str, object]:
     return {
         "stage1": stage1(run, turn),
         "stage2": stage2(run, turn),
@@ -110,12 +110,12 @@ def why_none(run: Run) -> str:
     return run.error or _("The council was stopped before it had concluded.")
 
 
-def stage1(run: Run, turn: int) -> list[dict[str, Any]]:
+def stage1(run: Run, turn: int) -> list[dict[str, object]]:
     slugs = slugs_of(run)
     return [{"model": slugs[said.seat], "response": said.text} for said in _answers(run, turn)]
 
 
-def stage2(run: Run, turn: int) -> list[dict[str, Any]]:
+def stage2(run: Run, turn: int) -> list[dict[str, object]]:
     """Every review with its labels translated, and what was read out of it."""
     slugs, labels = slugs_of(run), _labels(run, turn)
     reviews = {said.seat: said for said in _said(run, turn, "review")}
@@ -123,7 +123,7 @@ def stage2(run: Run, turn: int) -> list[dict[str, Any]]:
     return [_review(ballot, reviews.get(ballot.reviewer), slugs, labels) for ballot in ballots]
 
 
-def stage3(run: Run, turn: int) -> dict[str, Any] | None:
+def stage3(run: Run, turn: int) -> dict[str, object] | None:
     """The conclusion; the best ranked answer, marked as such, where no chair could conclude."""
     slugs = slugs_of(run)
     said = _said(run, turn, "conclusion").last()
@@ -135,7 +135,7 @@ def stage3(run: Run, turn: int) -> dict[str, Any] | None:
     return {"model": slugs[best.seat], "response": best.text, "by_rank": True} if best else None
 
 
-def metadata(run: Run, turn: int) -> dict[str, Any]:
+def metadata(run: Run, turn: int) -> dict[str, object]:
     slugs = slugs_of(run)
     found = ranking_of_turn(run, turn)
     standings = sorted(found.standings, key=_place) if found and found.ballots else []

@@ -11,7 +11,7 @@ from experiments.models import Event, Run
 from experiments.workflows.base.records import StageStarted
 from experiments.workflows.council.records import Titled
 
-Piece = dict[str, Any]
+Piece = dict[str, object]
 TOLD = ("stage_started", "ballots_counted", "message_completed", "concluded_by_rank", "titled", "turn_completed")
 UNDER_WAY = (Run.State.QUEUED, Run.State.RUNNING, Run.State.STOPPING)
 
@@ -70,7 +70,7 @@ class Telling:
 
     def _once(self, piece: Piece) -> Iterator[Piece]:
         if piece["type"] not in self.told:
-            self.told.add(piece["type"])
+            self.told.add(str(piece["type"]))
             yield piece
 
     def _end(self, run: Run) -> Piece | None:

@@ -9,7 +9,7 @@ from experiments.workflows.base.events import SeatMetrics
 from experiments.workflows.starchamber.pages import tokens
 
 
-def talk_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> list[dict[str, Any]]:
+def talk_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> list[dict[str, object]]:
     """What was said, in order."""
     rows = run.messages.filter(seat__in=seats, superseded=False).select_related("call").order_by("seq")
     slugs = slugs_of(run)
@@ -21,7 +21,7 @@ def slugs_of(run: Run) -> dict[str, str]:
     return dict(run.experiment.participants.values_list("seat", "model__slug"))
 
 
-def message_shape(message: Message, slugs: Mapping[str, str]) -> dict[str, Any]:
+def message_shape(message: Message, slugs: Mapping[str, str]) -> dict[str, object]:
     """content: as the other side sees it. What nobody knows is left out."""
     call = message.call
     shape = {
@@ -41,7 +41,7 @@ def message_shape(message: Message, slugs: Mapping[str, str]) -> dict[str, Any]:
     return {name: value for name, value in shape.items() if value is not None}
 
 
-def metrics_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> dict[str, dict[str, Any]]:
+def metrics_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> dict[str, dict[str, object]]:
     """By seat. A score that the judge did not give is null, with the reason beside it."""
     return {seat: _metrics(found) for seat, found in metrics.run_metrics(run, seats).items()}
 

@@ -111,7 +111,7 @@ class TurnView(ClientView):
         with refusals("message"):
             sent = {"action": "send", "text": asked["message"], "key": idempotency_key(request)}
             said = talks.say_at(run, lambda: _pause(run), by=person(request), **sent)
-        answer = _answer(request, run, said.seq)
+        answer = _answer(request, run, said["seq"])
         shown = message_shape(answer, slugs_of(run))
         return Response({"success": True, "message": "The model has answered.", "response": shown})
 

@@ -1,8 +1,7 @@
 """What clients begin: an ordinary experiment with its run, and the row by which the client finds it again."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -26,7 +25,7 @@ def begin(
     """
     given, seats = dict(config), dict(cast)
 
-    def act() -> dict[str, Any]:
+    def act() -> dict[str, str]:
         with transaction.atomic():
             User.objects.select_for_update().get(pk=by.pk)
             if system in ONE_AT_A_TIME and under_way(system, by):
@@ -51,8 +50,7 @@ def under_way(system: ClientSystem, by: User) -> Run | None:
     return talk.run if talk and talk.run and talk.run.state in LIVE_STATES else None
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(TypedDict):
     """What was said at a pause. seq: the number of the event that tells of it."""
 
     pause: str
@@ -63,14 +61,14 @@ class Said:
 def say_at(run: Run, find: Callable[[], Step], *, by: User, action: str, text: str = "", key: str = "") -> Said:
     """Say something at the pause that is found, once under one key; a repetition looks for no pause."""
 
-    def act() -> dict[str, Any]:
+    def act() -> Said:
         with transaction.atomic():
             pause = find()
             say(run, by=by, key=pause.key, action=action, text=text)
             told = run.events.filter(type="said", data__key=pause.key).latest("seq")
             return {"pause": pause.key, "seat": pause.seat, "seq": told.seq}
 
-    return Said(**once(act, by=by, key=key, request=("say", run.pk.hex, action, text)))
+    return once(act, by=by, key=key, request=("say", run.pk.hex, action, text))
 
 
 def is_repeated(key: str, by: User) -> bool:

@@ -82,7 +82,7 @@ class ClientView(APIView):
             response.data = {**response.data, **self.in_their_words(str(response.data["detail"]))}
         return response
 
-    def in_their_words(self, detail: str) -> dict[str, Any]:
+    def in_their_words(self, detail: str) -> dict[str, object]:
         """The members by which the client knows that it was refused, beside those of a problem document."""
         return {"error": detail}
 

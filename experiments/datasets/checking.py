@@ -12,7 +12,7 @@ from experiments.datasets.records import OutputRecord, SampleRecord, records_in
 from experiments.datasets.writing import outputs_in, samples_for
 from experiments.models import Contestant, Dataset, Output
 
-Warnings = list[dict[str, Any]]
+Warnings = list[dict[str, object]]
 Alive = Callable[[], Any]  # told now and then while something takes long
 SEEN_AT_ONCE = 1000  # records
 

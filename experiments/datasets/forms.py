@@ -90,7 +90,7 @@ def column_rows(preview: Mapping[str, Any], typed: Mapping[str, str]) -> list[Co
     ]
 
 
-def mapping_of(rows: Sequence[ColumnRow]) -> dict[str, Any]:
+def mapping_of(rows: Sequence[ColumnRow]) -> dict[str, object]:
     """The columns as `making.create` takes them: every part is said, so that nothing is guessed any more. Raises
     InvalidExperiment.
     """

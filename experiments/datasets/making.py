@@ -124,7 +124,7 @@ def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
         audit.record(audit.Action.SHARED, by=by, of=dataset, before=before, after=visibility)
 
 
-def checked_columns(columns: Any) -> dict[str, Any]:
+def checked_columns(columns: Any) -> dict[str, object]:
     """A mapping of parts to names of columns, "outputs" to one of contestants. Raises InvalidExperiment."""
     if columns is None:
         return {}

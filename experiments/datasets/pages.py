@@ -40,7 +40,7 @@ class Filter:
         return bool(self.subset is not None or self.category is not None or self.search)
 
 
-def dataset_page(dataset: Dataset, user: Any, chosen: Filter) -> dict[str, Any]:
+def dataset_page(dataset: Dataset, user: Any, chosen: Filter) -> dict[str, object]:
     """All that the page of a dataset that is ready shows."""
     samples = list(filtered(dataset, chosen)[: SAMPLES_SHOWN + 1])
     return {
@@ -118,7 +118,7 @@ def listed(datasets: list[Dataset]) -> list[tuple[Dataset, dict[str, int]]]:
     return [(dataset, counts[dataset.pk]) for dataset in datasets]
 
 
-def reading_page(dataset: Dataset) -> dict[str, Any]:
+def reading_page(dataset: Dataset) -> dict[str, object]:
     """How far the reading is. eta: seconds that are left, None while nothing can be said."""
     upload = dataset.uploads.filter(kind=Upload.Kind.SAMPLES).first()
     return {"upload": upload, "eta": seconds_left(upload)}
@@ -131,7 +131,7 @@ def seconds_left(upload: Upload | None) -> int | None:
     return max(1, round(so_far / upload.progress * (1 - upload.progress)))
 
 
-def told_uploads(dataset: Dataset, user: Any) -> list[dict[str, Any]]:
+def told_uploads(dataset: Dataset, user: Any) -> list[dict[str, object]]:
     """What was sent as outputs lately, with what became of it, for whoever may add outputs."""
     sent = dataset.uploads.filter(kind=Upload.Kind.OUTPUTS).exclude(state=Upload.State.KEPT)[:10]
     return [

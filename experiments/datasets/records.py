@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
@@ -56,7 +56,7 @@ class SampleRecord(BaseModel):
     instruction: str
     images: list[Hash]
     source: Annotated[str, StringConstraints(max_length=200)]
-    metadata: dict[str, Any]
+    metadata: dict[str, object]
     outputs: dict[Name, str]
 
     @property

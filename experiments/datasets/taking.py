@@ -1,7 +1,7 @@
 """What the limited process has found is taken over: a whole dataset, or outputs for one that is there."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -22,7 +22,7 @@ class Added(NamedTuple):
     new: dict[str, int]
     kept: int
     unknown: int
-    warnings: list[dict[str, Any]]
+    warnings: list[dict[str, object]]
 
 
 def take_samples(dataset: Dataset, found: Found, held: Held, version: str = "") -> None:
@@ -58,7 +58,7 @@ def empty(dataset: Dataset, alive: Alive) -> None:
     dataset.pictures.all().delete()
 
 
-def counted(times: dict[str, int]) -> list[dict[str, Any]]:
+def counted(times: dict[str, int]) -> list[dict[str, object]]:
     """Warnings as they are stored."""
     return [{"code": code, "times": number} for code, number in times.items() if number]
 

@@ -61,7 +61,7 @@ def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset:
     return upload
 
 
-def preview(upload: Upload) -> dict[str, Any]:
+def preview(upload: Upload) -> dict[str, object]:
     """Its first rows, and how they would be read: see the reader's preview. Raises Refused."""
     with process.spool_in(upload.folder) as spool:
         return process.read(

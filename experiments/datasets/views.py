@@ -101,8 +101,8 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = dataset_pages.chosen_filter(request.GET)
     context = dataset_pages.dataset_page(shown, request.user, chosen)
     if context["next_after"]:
-        kept = {name: value for name, value in request.GET.items() if name != "after"}
-        context["next_address"] = f"?{urlencode({**kept, 'after': context['next_after']})}#samples"
+        kept = {name: str(value) for name, value in request.GET.items() if name != "after"}
+        context["next_address"] = f"?{urlencode({**kept, 'after': str(context['next_after'])})}#samples"
     return render(request, "datasets/dataset.html", {"dataset": shown, "is_mine": is_mine, **context})
 
 

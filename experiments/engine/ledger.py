@@ -13,6 +13,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 
 from experiments.models import Call, Campaign
+from experiments.workflows.base.events import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Totals:
         )
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         return {**asdict(self), "cost": str(self.cost)}
 
     @staticmethod

@@ -169,7 +169,7 @@ class Client:
                     completion = item
         return completion
 
-    async def models(self) -> list[dict[str, Any]]:
+    async def models(self) -> list[dict[str, object]]:
         """The entries of GET {base}/models as the provider has them. Raises a GatewayError."""
         origin = self._origin("/models")
         pace = Pace(CATALOGUE_DEADLINES, streaming=False)

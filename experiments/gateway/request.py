@@ -14,7 +14,7 @@ SCHEMA_REQUEST = "Answer with one JSON value that follows this JSON schema, and 
 class Prepared:
     """body: ready for JSON. warnings: what the model does not accept and was therefore left out or put elsewhere."""
 
-    body: dict[str, Any]
+    body: dict[str, object]
     headers: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "stopped"]
@@ -135,7 +135,7 @@ class ChatRequest:
     model: str
     messages: tuple[ChatMessage, ...]
     params: Params = Params()
-    schema: dict[str, Any] | None = None
+    schema: dict[str, object] | None = None
     schema_name: str = "answer"
     request_id: str = ""
     routing: Routing | None = None

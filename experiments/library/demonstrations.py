@@ -6,11 +6,11 @@ seconds, scores. The frame that the format asks for is put around it here.
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from experiments.library.scenarios import BuiltinScenario
+from experiments.library.scenarios import BuiltinScenario, WrittenMessage
 from experiments.workflows.arena import WORKFLOW as ARENA
+from experiments.workflows.base.events import JsonObject
 
 REPORT_VERSION = 1
 NOBODY_ASKED = "Written for a demonstration: no model was asked."
@@ -22,10 +22,8 @@ MODELS = {
 }
 """Seats to the slug and the label of who sits in them."""
 
-Data = dict[str, Any]
 
-
-def document(scenario: BuiltinScenario, *, title: str, ended: datetime) -> Data:
+def document(scenario: BuiltinScenario, *, title: str, ended: datetime) -> dict[str, object]:
     """The demonstration of a scenario in the format of `reports.document`: a completed run that cost nothing known."""
     messages = scenario.demonstration["messages"]
     started = ended - timedelta(seconds=sum(message["seconds"] for message in messages))
@@ -42,26 +40,26 @@ def document(scenario: BuiltinScenario, *, title: str, ended: datetime) -> Data:
     }
 
 
-def raw_text(message: Data) -> str:
+def raw_text(message: WrittenMessage) -> str:
     """All paragraphs: what the model produced."""
     return "\n\n".join(paragraph["text"] for paragraph in message["paragraphs"])
 
 
-def seen_text(message: Data) -> str:
+def seen_text(message: WrittenMessage) -> str:
     """What the other side sees: the paragraphs that the filter left, or all of them where it failed."""
     if _status(message) == "failed":
         return raw_text(message)
     return "\n\n".join(paragraph["text"] for paragraph in message["paragraphs"] if "removed" not in paragraph)
 
 
-def _moments(messages: list[Data], start: datetime) -> Iterator[tuple[datetime, datetime]]:
+def _moments(messages: list[WrittenMessage], start: datetime) -> Iterator[tuple[datetime, datetime]]:
     for message in messages:
         end = start + timedelta(seconds=message["seconds"])
         yield start, end
         start = end
 
 
-def _message(scenario: BuiltinScenario, message: Data, said: datetime) -> Data:
+def _message(scenario: BuiltinScenario, message: WrittenMessage, said: datetime) -> dict[str, object]:
     return {
         "id": _id(scenario, message, "message"),
         "turn": message["turn"],
@@ -77,12 +75,12 @@ def _message(scenario: BuiltinScenario, message: Data, said: datetime) -> Data:
     }
 
 
-def _status(message: Data) -> str:
+def _status(message: WrittenMessage) -> str:
     removed = any("removed" in paragraph for paragraph in message["paragraphs"])
     return str(message["filter"].get("status") or ("filtered" if removed else "kept"))
 
 
-def _filter(message: Data) -> Data:
+def _filter(message: WrittenMessage) -> dict[str, object]:
     return {
         "changed": _status(message) == "filtered",
         "removed": [paragraph["removed"] for paragraph in message["paragraphs"] if "removed" in paragraph],
@@ -93,7 +91,7 @@ def _filter(message: Data) -> Data:
     }
 
 
-def _call(scenario: BuiltinScenario, message: Data, sent: datetime) -> Data:
+def _call(scenario: BuiltinScenario, message: WrittenMessage, sent: datetime) -> dict[str, object]:
     tokens = message["tokens"]
     return {
         "id": _id(scenario, message, "call"),
@@ -117,12 +115,12 @@ def _call(scenario: BuiltinScenario, message: Data, sent: datetime) -> Data:
     }
 
 
-def _judgment(scenario: BuiltinScenario, judgment: Data) -> Data:
+def _judgment(scenario: BuiltinScenario, judgment: JsonObject) -> dict[str, object]:
     dynamics = scenario.demonstration["dynamics"].get(str(judgment["turn"]), "")
     return {**judgment, "judge": MODELS["judge"][1], "dynamics": dynamics}
 
 
-def _id(scenario: BuiltinScenario, message: Data, kind: str) -> str:
+def _id(scenario: BuiltinScenario, message: WrittenMessage, kind: str) -> str:
     place = f"{scenario.slug}/{scenario.version}/{message['turn']}/{message['seat']}/{kind}"
     return str(uuid5(NAMESPACE_URL, place))
 

@@ -1,7 +1,8 @@
 """Forms of the library. What a scenario sets is derived from the arena's Config, as its set-up form is."""
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, get_origin
+from typing import Any, TypedDict, get_origin
 
 from django import forms
 from django.forms import BoundField
@@ -13,6 +14,13 @@ from experiments.models import Scenario
 from experiments.workflows.arena import WORKFLOW as ARENA
 
 PLACED = ("prompting", "prompt", "prompts-A", "prompts-B", "max_turns", "first", "filter", "judge")
+
+
+class ScenarioContent(TypedDict):
+    title: str
+    description: str
+    kind: str
+    config: dict[str, object]
 
 
 class ScenarioFields(SetupForm):
@@ -28,14 +36,19 @@ class ScenarioFields(SetupForm):
     kind = forms.ChoiceField(label=_("Kind"), choices=Scenario.Kind.choices, required=False)
     base = forms.IntegerField(widget=forms.HiddenInput, required=False, min_value=1, max_value=2**31 - 1)
 
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> ScenarioContent:
         """What was filled in, as the verbs of `keeping` take it."""
-        words = {name: self.cleaned_data[name] for name in ("title", "description", "kind")}
-        return {**words, "config": {**self.kept, **self.config()}}
+        given = self.cleaned_data
+        return {
+            "title": given["title"],
+            "description": given["description"],
+            "kind": given["kind"],
+            "config": {**self.kept, **self.config()},
+        }
 
-    def keep(self, config: dict[str, Any]) -> None:
+    def keep(self, config: Mapping[str, object]) -> None:
         """Carry over what this form does not edit."""
         self.kept = {name: value for name, value in config.items() if isinstance(value, list)}
 

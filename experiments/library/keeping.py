@@ -115,7 +115,7 @@ def save_preset(
     return _store(preset, name, description, context)
 
 
-def save_setup(*, owner: "User", workflow: str, name: str, content: dict[str, Any], shared: bool = False) -> Preset:
+def save_setup(*, owner: "User", workflow: str, name: str, content: dict[str, object], shared: bool = False) -> Preset:
     """How a workflow is set up, {cast, config}, under a name of one's own. Raises NotAllowed, and InvalidExperiment."""
     require_role(owner)
     if Preset.objects.filter(owner=owner).count() >= MOST_PRESETS:

@@ -4,12 +4,55 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from experiments.workflows.base.events import JsonObject
+
 FILES = Path(__file__).parent / "files" / "scenarios"
+
+
+class ScenarioConfig(TypedDict, total=False):
+    """Fields of the arena's Config; those that a scenario has for its instructions."""
+
+    prompting: str
+    prompt: str
+    prompts: dict[str, str]
+
+
+class Paragraph(TypedDict):
+    """removed: why the filter took it away."""
+
+    text: str
+    removed: NotRequired[str]
+
+
+class WrittenFilter(TypedDict):
+    confidence: float
+    reasoning: str
+    status: NotRequired[str]
+
+
+class WrittenMessage(TypedDict):
+    """tokens: input, output and reasoning."""
+
+    turn: int
+    seat: str
+    reasoning: str
+    paragraphs: list[Paragraph]
+    filter: WrittenFilter
+    tokens: dict[str, int]
+    seconds: float
+
+
+class Demonstration(TypedDict):
+    """judgments: as a report has them. dynamics: by turn."""
+
+    messages: list[WrittenMessage]
+    judgments: list[JsonObject]
+    dynamics: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +66,8 @@ class BuiltinScenario:
     kind: str
     title: "str | Promise"
     description: "str | Promise"
-    config: dict[str, Any]
-    demonstration: dict[str, Any]
+    config: ScenarioConfig
+    demonstration: Demonstration
 
 
 @cache

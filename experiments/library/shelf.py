@@ -9,7 +9,7 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
 from experiments.forms import form_for
 from experiments.library.presets import CUSTOM, DEFAULT, BuiltinPreset, builtin_presets
-from experiments.library.scenarios import BuiltinScenario, builtin_scenarios
+from experiments.library.scenarios import BuiltinScenario, ScenarioConfig, builtin_scenarios
 from experiments.models import Preset, Run, Scenario
 from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
@@ -34,7 +34,7 @@ class ScenarioChoice:
     description: str
     kind: str
     version: int
-    config: dict[str, Any]
+    config: ScenarioConfig
     owner: str = ""
     is_mine: bool = False
     shared: bool = False
@@ -128,12 +128,12 @@ def runs_with(choice: ScenarioChoice, user: "Person") -> QuerySet[Run]:
     return Run.objects.visible_to(user).filter(same, experiment__workflow=ARENA.slug).select_related("experiment")
 
 
-def initial_for(scenario: ScenarioChoice) -> dict[str, Any]:
+def initial_for(scenario: ScenarioChoice) -> dict[str, object]:
     """What fills the arena's set-up form: the scenario's settings under the names of that form's fields."""
     return initial_of(scenario.config)
 
 
-def initial_of(config: Mapping[str, Any]) -> dict[str, Any]:
+def initial_of(config: Mapping[str, object]) -> dict[str, object]:
     """A configuration under the names of the set-up form's fields."""
     return form_for(ARENA.slug).values_of(config)
 

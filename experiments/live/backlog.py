@@ -16,6 +16,7 @@ from accounts.people import for_readers
 from experiments.fragments import look_of, render_envelope
 from experiments.models import Call, Event, Run
 from experiments.models.event import Envelope
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.steps import SPOKEN
 
 ROWS = 200
@@ -29,7 +30,7 @@ def events_after(run_id: UUID, seq: int) -> list[Envelope]:
     return [event.envelope for event in events]
 
 
-def partials(run_id: UUID) -> list[dict[str, Any]]:
+def partials(run_id: UUID) -> list[JsonObject]:
     """The replies under way from their first character on, in the shape of a piece of streaming text."""
     speaking = Call.objects.filter(run_id=run_id, state=Call.State.SENT, step__purpose__in=SPOKEN)
     return [

@@ -11,6 +11,7 @@ from accounts.models import Project
 from experiments.models.catalog import ProviderModel
 from experiments.models.ids import new_id
 from experiments.workflows import workflow_of
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.steps import Cast, Seat
 
 if TYPE_CHECKING:
@@ -95,11 +96,11 @@ class Experiment(models.Model):
         """What the seated models are called, by seat."""
         return {p.seat: p.model.label for p in self.participants.select_related("model")}
 
-    def parsed_config(self, overrides: dict[str, Any] | None = None) -> Any:
+    def parsed_config(self, overrides: JsonObject | None = None) -> Any:
         return workflow_of(self.workflow).config.model_validate({**self.stored_config, **(overrides or {})})
 
     @property
-    def stored_config(self) -> dict[str, Any]:
+    def stored_config(self) -> JsonObject:
         """The configuration with every setting that it was stored without, as it was before the setting existed."""
         return {**workflow_of(self.workflow).stored_without, **self.config}
 

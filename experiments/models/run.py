@@ -216,7 +216,7 @@ class Run(models.Model):
         *,
         from_: tuple[RunState, ...],
         fence: int | None = None,
-        fields: dict[str, Any] | None = None,
+        fields: dict[str, object] | None = None,
     ) -> bool:
         """Change the state if it still is one of `from_` (and the lease still ours). True when this call did it."""
         runs = Run.objects.filter(pk=self.pk, state__in=from_)

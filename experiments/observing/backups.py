@@ -6,7 +6,6 @@ A backup does not have the entry that tells of it, as it shows the moment before
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from accounts import audit
 from accounts.models import AuditEntry
@@ -26,8 +25,8 @@ class Backup:
     verified: datetime | None
 
 
-def record(command: str, path: Path, manifest: dict[str, Any]) -> None:
-    """manifest: with its digest, by which a backup is known wherever it lies."""
+def record(command: str, path: Path, digest: str) -> None:
+    """digest: of its manifest, by which a backup is known wherever it lies."""
     audit.record(
         audit.Action.EXPORTED,
         by=None,
@@ -35,7 +34,7 @@ def record(command: str, path: Path, manifest: dict[str, Any]) -> None:
         name=path.name,
         command=command,
         bytes=path.stat().st_size,
-        sha256=manifest["digest"],
+        sha256=digest,
     )
 
 

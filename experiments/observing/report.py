@@ -24,7 +24,7 @@ class Report:
     lately: Lately | None
 
     @property
-    def runs(self) -> list[dict[str, Any]]:
+    def runs(self) -> list[dict[str, object]]:
         """One row for each workflow, with how many of its runs are in each state; None while that is not known."""
         found = self.now.database
         return [
@@ -49,26 +49,26 @@ class Report:
         return max(0.0, (timezone.now() - oldest).total_seconds()) if oldest else 0.0
 
     @property
-    def queues(self) -> list[dict[str, Any]]:
+    def queues(self) -> list[dict[str, object]]:
         """waits: pieces of work; None also for ratings, of which nothing waits. workers: those that were heard of."""
         return [_queue(name, self.now.database, self.now.redis) for name in self.now.queues]
 
     @property
-    def workers(self) -> list[dict[str, Any]]:
+    def workers(self) -> list[dict[str, object]]:
         found = self.now.redis.workers if self.now.redis else ()
         return [{**asdict(worker), "queues": list(worker.queues), "is_silent": worker.is_silent} for worker in found]
 
     @property
-    def calls(self) -> list[dict[str, Any]]:
+    def calls(self) -> list[dict[str, object]]:
         found = self.now.database.calls if self.now.database else {}
         return [{"provider": provider, "count": count} for provider, count in sorted(found.items())]
 
     @property
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[dict[str, object]]:
         return [asdict(one) for one in self.lately.failures] if self.lately else []
 
     @property
-    def paused(self) -> list[dict[str, Any]]:
+    def paused(self) -> list[dict[str, object]]:
         """Providers that limit calls, with the number of models that are asked nothing for a while."""
         found = self._gauges(families.PAUSED.name)
         return [{"provider": labels[0], "models": int(count)} for labels, count in sorted(found.items())]
@@ -77,7 +77,7 @@ class Report:
     def viewers(self) -> int | None:
         return int(self._gauges(families.VIEWERS.name).get((), 0)) if self.now.redis else None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         database = self.now.database
         return {
             "at": self.now.at,

@@ -31,7 +31,7 @@ COLUMNS = (
     *("parsed", *(f"ballot_{name}" for name in BALLOT)),
     *("superseded", "operator_kind", "operator_by", "operator_original", "call", "created"),
 )
-Cells = dict[str, Any]
+Cells = dict[str, object]
 
 # What a spreadsheet passes over before it looks whether a cell is a formula: white space, control and invisible
 # characters, quotes. Then the signs themselves, also in their full and small widths.

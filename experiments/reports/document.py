@@ -29,7 +29,7 @@ ASKED_AGAIN = frozenset({"retry_seat", "retry_short"})  # choices that name a se
 TAKEN_UP = frozenset({"round", "summarize"})  # the usual course of a debate, and a choice once it has concluded
 
 
-def document(run: Run) -> dict[str, Any]:
+def document(run: Run) -> dict[str, object]:
     """The whole record of a run. `run` needs the totals of `with_totals`."""
     calls = run.calls.select_related("step", "model__provider").order_by("id")
     messages = list(run.messages.select_related("call", "step"))
@@ -58,7 +58,7 @@ def notes(run: Run) -> QuerySet[Note]:
     return Note.objects.written_by(run.reader).filter(run=run)
 
 
-def note_row(note: Note) -> dict[str, Any]:
+def note_row(note: Note) -> dict[str, object]:
     return {
         "id": str(note.pk),
         "message": _id(note.message_id),
@@ -69,7 +69,7 @@ def note_row(note: Note) -> dict[str, Any]:
     }
 
 
-def lineage(run: Run) -> dict[str, Any]:
+def lineage(run: Run) -> dict[str, object]:
     """Where a run comes from and what was made from it: ids, and the message at which it branched."""
     return {
         "parent": _id(run.parent_id),
@@ -112,7 +112,7 @@ def _is_choice(step: Step) -> bool:
     return action in CHOICES and not (action == "next" and step.purpose == "turn_completed")
 
 
-def intervention(step: Step) -> dict[str, Any]:
+def intervention(step: Step) -> dict[str, object]:
     """What a person did, in one shape: kind is that of the deed, `edited`, or the action that was chosen."""
     data = step.data
     own = data.get("kind") if step.purpose == INTERVENTION else "edited" if is_edited(step) else data.get("action")

@@ -26,7 +26,7 @@ from experiments.serializers import (
     RunSerializer,
 )
 
-Row = dict[str, Any]
+Row = dict[str, object]
 ROWS_AT_ONCE = 50
 
 

@@ -35,7 +35,7 @@ TOLD = (
     *("seat", "turn", "purpose", "model", "parsed", "filter", "operator", "flags", "finish_reason"),
     *("created", "call"),
 )
-Data = dict[str, Any]
+Data = dict[str, object]
 
 
 def inspect_log(run: Run) -> bytes:

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from experiments.models import Ballot, Call, Judgment, Participant, Run, Step
 from experiments.reports.document import CHOICES
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.council.rows import ballots
 
 
@@ -42,7 +43,7 @@ def rows_of(run: Run) -> Rows:
     )
 
 
-def sent_parameters(run: Run, seat: str) -> dict[str, Any]:
+def sent_parameters(run: Run, seat: str) -> JsonObject:
     """What the latest call of a seat was sent beside its messages."""
     call = run.calls.filter(step__seat=seat).order_by("sent", "id").only("request").last()
     return {name: value for name, value in call.request.items() if name not in NOT_PARAMETERS} if call else {}

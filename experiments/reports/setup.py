@@ -1,5 +1,6 @@
 """How the run was set up: from its experiment's configuration, never from a form."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -65,7 +66,7 @@ def _served(call: Any) -> str:
     return f"{call.served_model} ({call.served_provider})" if call.served_provider else str(call.served_model)
 
 
-def parameters(params: dict[str, Any]) -> str:
+def parameters(params: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {_value(value)}" for name, value in sorted(params.items()))
 
 
@@ -84,12 +85,13 @@ def prompt(anchor: str, title: str, text: str, seat: str = "") -> Part:
     return Part(anchor, seat, badge, title, (Text(text or _("(none)"), "plain"),))
 
 
-def turns(config: dict[str, Any]) -> str:
-    return grouped(config["max_turns"]) if config.get("max_turns") else _("unlimited")
+def turns(rows: Rows) -> str:
+    return grouped(rows.config["max_turns"]) if rows.config.get("max_turns") else _("unlimited")
 
 
-def judging_facts(config: dict[str, Any]) -> list[Fact]:
+def judging_facts(rows: Rows) -> list[Fact]:
     """How the judge works, where there is one. Of runs from before these settings, they are off."""
+    config = rows.config
     if not config.get("judge", True):
         return []
     seconds = config.get("judge_seconds")
@@ -100,8 +102,8 @@ def judging_facts(config: dict[str, Any]) -> list[Fact]:
     ]
 
 
-def limits(config: dict[str, Any]) -> str:
-    return limits_shown(config.get("limits"), exact_money)
+def limits(rows: Rows) -> str:
+    return limits_shown(rows.config.get("limits"), exact_money)
 
 
 def changes(rows: Rows) -> list[Fact]:
@@ -118,5 +120,5 @@ def changes(rows: Rows) -> list[Fact]:
 
 def _shown(name: str, value: Any) -> str:
     if name == "limits":
-        return limits({name: value})
+        return limits_shown(value, exact_money)
     return _("unlimited") if value is None else str(value)

@@ -55,7 +55,7 @@ class CastShape(Shape):
 class ExperimentShape(Shape):
     workflow: Literal[*REGISTRY]  # type: ignore[valid-type]  # the members are the registry's, known when it runs
     title: Annotated[str, StringConstraints(max_length=200)] = ""
-    config: dict[str, Any]
+    config: dict[str, object]
     cast: Annotated[list[CastShape], Field(max_length=50)] = []
     created: Moment | None = None
 
@@ -66,7 +66,7 @@ class RunShape(Shape):
     state: RunState
     seed: Annotated[int, Strict(), Field(ge=-(2**63), lt=2**63)] = 0
     mode: RunMode = RunMode.AUTOMATIC
-    overrides: dict[str, Any] = {}
+    overrides: dict[str, object] = {}
     turn: Count | None = None
     stop_reason: Word = ""
     error: LongText = ""
@@ -154,7 +154,7 @@ class CallShape(RowShape):
     state: Call.State = Call.State.COMPLETED
     model: Slug
     simulated: Truth = False
-    request: dict[str, Any] = {}
+    request: dict[str, object] = {}
     text: LongText = ""
     reasoning: LongText = ""
     logprobs: Annotated[list[LogprobShape], Field(max_length=1_000_000)] | None = None
@@ -196,7 +196,7 @@ class StepShape(Shape):
     turn: Count | None = None
     state: Step.State = Step.State.DONE
     prompt_version: Annotated[str, StringConstraints(max_length=16)] = ""
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
     ended: Moment | None = None
     message: UUID | None = None
     judgments: Annotated[list[UUID], Field(max_length=1000)] = []

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
+Answer = TypeVar("Answer", bound=Mapping[str, Any])
 BEGUN = "begun"  # the answer of what is not done yet
 GIVEN_UP = timedelta(minutes=2)  # whoever has not come back by then was killed
 
@@ -29,7 +30,7 @@ class UnderWay(KeyReused):
     """The same request under the same key is being carried out at this moment."""
 
 
-def once(act: Callable[[], dict[str, Any]], *, by: "User", key: str, request: tuple[object, ...]) -> dict[str, Any]:
+def once(act: Callable[[], Answer], *, by: "User", key: str, request: tuple[object, ...]) -> Answer:
     """What `act` returns, JSON values alone; under a key that was used before, what it returned then.
 
     request: what is asked for, by which a repetition is told from another request. Raises KeyReused, and what `act`
@@ -41,19 +42,18 @@ def once(act: Callable[[], dict[str, Any]], *, by: "User", key: str, request: tu
     try:
         with transaction.atomic():
             row = IdempotentRequest.objects.create(owner=by, key=key, fingerprint=fingerprint)
-            row.answer = act()
+            row.answer = answer = act()
             row.save(update_fields=["answer"])
-            return dict(row.answer)
+            return answer
     except IntegrityError:
         known = IdempotentRequest.objects.filter(owner=by, key=key).first()
         if known is None:
             raise
-    return _answer(known, fingerprint)
+    given: Answer = _answer(known, fingerprint)
+    return given
 
 
-def once_outside(
-    act: Callable[[], dict[str, Any]], *, by: "User", key: str, request: tuple[object, ...]
-) -> dict[str, Any]:
+def once_outside(act: Callable[[], Answer], *, by: "User", key: str, request: tuple[object, ...]) -> Answer:
     """As `once`, for what waits for others: no transaction is open while it acts. Raises UnderWay meanwhile; where the
     process was killed, the key is free again after two minutes.
     """
@@ -70,22 +70,23 @@ def once_outside(
         if is_mine:
             IdempotentRequest.objects.filter(pk=row.pk).update(created=Now())
     if not is_mine:
-        return _answer(row, fingerprint)
+        given: Answer = _answer(row, fingerprint)
+        return given
     try:
-        row.answer = act()
+        row.answer = answer = act()
     except BaseException:
         row.delete()
         raise
     row.save(update_fields=["answer"])
-    return dict(row.answer)
+    return answer
 
 
-def _answer(known: IdempotentRequest, fingerprint: str) -> dict[str, Any]:
+def _answer(known: IdempotentRequest, fingerprint: str) -> Any:
     if known.fingerprint != fingerprint:
         raise KeyReused(_("This Idempotency-Key was used before, for another request: use a new one."))
     if BEGUN in known.answer:
         raise UnderWay(_("The same request is being carried out at this moment: ask again in a while."))
-    return dict(known.answer)
+    return known.answer
 
 
 def _fingerprint(request: tuple[object, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter
@@ -26,7 +26,15 @@ SHELF = [
 ]
 
 
-def page_of_shelf(request: Request, rows: Sequence[Any], name: Callable[[Any], str]) -> dict[str, Any]:
+class ShelfPage(TypedDict):
+    """next, previous: addresses. results: the rows, which are to be put into their own form."""
+
+    next: str | None
+    previous: str | None
+    results: Sequence[Any]
+
+
+def page_of_shelf(request: Request, rows: Sequence[Any], name: Callable[[Any], str]) -> ShelfPage:
     """A page of rows that do not come from one table alone, in the form of the others. name: what tells a row from the
     others, and stands in the cursor: rows that come or go meanwhile move nothing.
     """

@@ -51,7 +51,7 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
     return response
 
 
-def problem(status: int, said: Any) -> dict[str, Any]:
+def problem(status: int, said: Any) -> dict[str, object]:
     document: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
     if name := logs.known().get("request"):
         document["request_id"] = name

@@ -54,7 +54,7 @@ def readable(request: Any, pk: UUID) -> ReviewQueue:
     return shown
 
 
-def rows(report: Report) -> Iterator[dict[str, Any]]:
+def rows(report: Report) -> Iterator[dict[str, object]]:
     """One line for each figure. What does not exist has its reason in place of a value."""
     for measure in report.measures:
         about = {"measure": measure.name, "level": measure.level}

@@ -235,7 +235,7 @@ def _content(asked: dict[str, Any]) -> Content:
     )
 
 
-def item_shown(item: ReviewItem, request: Request) -> dict[str, Any]:
+def item_shown(item: ReviewItem, request: Request) -> dict[str, object]:
     page = showing.page_of(item, person(request))
     held = page.slot if page.slot and not page.is_answered else None
     data = {

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.casting import InvalidExperiment
 from experiments.labels import FLAGS
 from experiments.models import ReviewQueue, ReviewRubric
@@ -86,18 +87,23 @@ class QueueForm(Complaining):
         workflow: Any = self.fields["workflow"]
         workflow.choices = [("", _("any")), *((name, name) for name in REGISTRY)]
 
-    def asked(self) -> dict[str, Any]:
-        """What the verb is asked for."""
+    def make(self, *, by: User) -> ReviewQueue:
+        """The queue that was asked for; raises what `queues.make` raises."""
         given = self.cleaned_data
-        filters = {name: given[name] for name in FILTERS if given[name] not in ("", None, [])}
-        plain = ("name", "rubric", "over", "overlap", "is_blind", "instructions", "lock_minutes")
-        return {
-            **{name: given[name] for name in plain},
-            "filters": filters,
-            "project": self.projects.get(given["whose"]),
-            "is_lab": given["whose"] == LAB,
-            "members": names_in(given["members"]),
-        }
+        return queues.make(
+            by=by,
+            name=given["name"],
+            rubric=given["rubric"],
+            over=given["over"],
+            filters={name: given[name] for name in FILTERS if given[name] not in ("", None, [])},
+            overlap=given["overlap"],
+            is_blind=given["is_blind"],
+            instructions=given["instructions"],
+            lock_minutes=given["lock_minutes"],
+            project=self.projects.get(given["whose"]),
+            is_lab=given["whose"] == LAB,
+            members=names_in(given["members"]),
+        )
 
 
 class QueueChange(Complaining):
@@ -124,7 +130,7 @@ class RubricForm(Complaining):
     shared = forms.BooleanField(label=_("The lab may use it"), required=False)
 
     @property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         return content_of(self.data)
 
 
@@ -132,7 +138,7 @@ def names_in(text: str) -> list[str]:
     return [name for name in text.replace(",", " ").replace(";", " ").split() if name]
 
 
-def content_of(data: Mapping[str, Any]) -> dict[str, Any]:
+def content_of(data: Mapping[str, Any]) -> dict[str, object]:
     """A rubric as the rows of the form have it; what is no number stays text, which the rubric refuses by name."""
     scales = [_scale(data, number) for number in range(SCALE_ROWS)]
     labels = [_label(data, number) for number in range(LABEL_ROWS)]

@@ -36,6 +36,10 @@ TITLES: dict[str, tuple[Promise, Promise]] = {
 }
 
 
+class BuiltinRubric(Rubric):
+    version: int
+
+
 def of(row: ReviewRubric) -> Rubric:
     """The rubric that a row holds."""
     return Rubric.model_validate({"scales": row.scales, "labels": row.labels})
@@ -45,18 +49,18 @@ def ensure_builtin() -> None:
     """Rows for the rubrics of the files, as far as they are missing: one per version."""
     known = set(ReviewRubric.objects.filter(owner__isnull=True).values_list("family", "version"))
     for slug, content in builtin().items():
-        family, version = family_of(slug), content["version"]
+        family, version = family_of(slug), content.version
         if (family, version) not in known:
             words = dict(zip(("title", "description"), _english(slug), strict=True))
-            fields = {"scales": content["scales"], "labels": content["labels"], "shared": True, **words}
+            fields = {**content.model_dump(exclude={"version"}), "shared": True, **words}
             ReviewRubric.objects.get_or_create(family=family, version=version, defaults=fields)
 
 
 @cache
-def builtin() -> dict[str, dict[str, Any]]:
+def builtin() -> dict[str, BuiltinRubric]:
     """What the files say, by their names, checked."""
     found = {slug: json.loads((FILES / f"{slug}.json").read_text(encoding="utf-8")) for slug in TITLES}
-    return {slug: {"version": one["version"], **_dumped(one)} for slug, one in found.items()}
+    return {slug: BuiltinRubric.model_validate(one) for slug, one in found.items()}
 
 
 def family_of(slug: str) -> uuid.UUID:

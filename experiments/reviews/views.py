@@ -51,7 +51,7 @@ def queue_new(request: HttpRequest) -> HttpResponse:
     form = QueueForm(request.POST or None, user=person(request), initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
         try:
-            made = queues.make(by=person(request), **form.asked())
+            made = form.make(by=person(request))
             _say_filled(request, made.items.count())
             return redirect(made)
         except InvalidExperiment as error:

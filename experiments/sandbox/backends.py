@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from experiments.sandbox.inside.allowed import BY_MACHINE
 from experiments.sandbox.languages import Language, program
@@ -32,7 +31,7 @@ class Box:
     `prefix` goes to its stdin before the request. Without `has_own_files` it starts in a folder that is removed."""
 
     command: tuple[str, ...]
-    request: dict[str, Any]
+    request: dict[str, object]
     layers: tuple[str, ...] = ()
     ending: tuple[str, ...] = ()
     prefix: bytes = field(default=b"", repr=False)

@@ -139,7 +139,7 @@ class Execution:
     def is_unsafe(self) -> bool:
         return self.backend == "unsafe"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Plain JSON, from which `from_json` makes an equal execution."""
         return {**shallow(self), "results": [shallow(result) for result in self.results], "layers": list(self.layers)}
 
@@ -150,7 +150,7 @@ class Execution:
         return cls(**{**data, "results": results, "layers": tuple(data["layers"])})
 
 
-def shallow(value: Result | Execution) -> dict[str, Any]:
+def shallow(value: Result | Execution) -> dict[str, object]:
     return {each.name: getattr(value, each.name) for each in fields(value)}
 
 

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, cast
+from typing import Any, Literal, NoReturn, TypedDict, cast
 
 from experiments.sandbox.inside.encoding import LONG_BITS
 from experiments.sandbox.inside.harness import ERROR_LENGTH
@@ -151,6 +151,14 @@ def storable(text: str) -> str:
     return UNSTORABLE.sub("\ufffd", text)
 
 
+class Findings(TypedDict, total=False):
+    """Fields of a Result, as far as a verdict has them."""
+
+    value: JSON
+    has_value: bool
+    error: str
+
+
 class Complaint(Exception):
     """The program cannot be run with any test; the message says why."""
 
@@ -169,7 +177,7 @@ def result_of(test: Test, ended: Ended, nonce: str, limits: Limits) -> Result:
     )
 
 
-def judged(test: Test, ended: Ended, nonce: str, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
+def judged(test: Test, ended: Ended, nonce: str, limits: Limits) -> tuple[Verdict, Findings]:
     if ended.stopped:
         return stopped(ended, limits)
     if ended.status is None:
@@ -184,7 +192,7 @@ def judged(test: Test, ended: Ended, nonce: str, limits: Limits) -> tuple[Verdic
         return "error", {"error": said}
 
 
-def stopped(ended: Ended, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
+def stopped(ended: Ended, limits: Limits) -> tuple[Verdict, Findings]:
     if ended.stopped == "timeout":
         return "timeout", {"error": f"no answer within {limits.seconds:g} seconds"}
     if ended.stopped == "output_limit":
@@ -194,7 +202,7 @@ def stopped(ended: Ended, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
     return "not_run", {"error": "the run was stopped"}
 
 
-def ended_by(number: int, ended: Ended, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
+def ended_by(number: int, ended: Ended, limits: Limits) -> tuple[Verdict, Findings]:
     """A program that blocks the warning that its processor time is up is killed a second later."""
     if number == signal.SIGXCPU or (number == signal.SIGKILL and ended.processor_seconds >= limits.seconds):
         return "timeout", {"error": f"more than {limits.seconds:g} seconds of the processor"}
@@ -210,7 +218,7 @@ def name_of(number: int) -> str:
         return "real time"
 
 
-def answered(test: Test, answer: Answer, ended: Ended, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
+def answered(test: Test, answer: Answer, ended: Ended, limits: Limits) -> tuple[Verdict, Findings]:
     if answer.kind == "complaint":
         raise Complaint(answer.said[:ERROR_LENGTH])
     if answer.kind == "memory":
@@ -226,7 +234,7 @@ def answered(test: Test, answer: Answer, ended: Ended, limits: Limits) -> tuple[
     return compared(test, printed, limits)
 
 
-def compared(test: Test, value: Value, limits: Limits) -> tuple[Verdict, dict[str, Any]]:
+def compared(test: Test, value: Value, limits: Limits) -> tuple[Verdict, Findings]:
     try:
         found = presentable(value, limits.depth)
     except Garbage as error:

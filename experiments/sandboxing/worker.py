@@ -22,6 +22,7 @@ from experiments.engine import executions
 from experiments.engine.text import storable, storable_data
 from experiments.engine.workers import BaseWorker, heartbeat, run_looks
 from experiments.models import Execution
+from experiments.sandbox.values import shallow
 from experiments.sandboxing import hosts
 
 logger = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ LOOK_SECONDS = 0.05
 SPARE_SECONDS = 5.0
 REST_SECONDS = 2.0  # of an execution for which there was no sandbox
 LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
-Found = dict[str, Any]
+Found = dict[str, object]
 stop_requested = threading.Event()
 
 
@@ -179,7 +180,7 @@ def _run(execution: Execution, is_unwanted: Callable[[], bool]) -> Found:
         is_cancelled=is_unwanted,
     )
     return {
-        "results": [_stored(result) for result in found.as_json()["results"]],
+        "results": [_stored(shallow(result)) for result in found.results],
         "complaint": storable(found.complaint),
         "backend": found.backend,
         "layers": list(found.layers),

@@ -44,7 +44,7 @@ def index_setups(tables: Tables, keys: Iterable[UUID]) -> None:
     write(tables, (of_setup(row, models.get(row["pk"], [])) for row in rows))
 
 
-def write(tables: Tables, passages: Iterable[dict[str, Any]]) -> None:
+def write(tables: Tables, passages: Iterable[dict[str, object]]) -> None:
     """Insert the passages, or put them in the place of those of the same source and kind."""
     tables.passage.objects.bulk_create(
         [tables.passage(**fields) for fields in passages],
@@ -54,7 +54,7 @@ def write(tables: Tables, passages: Iterable[dict[str, Any]]) -> None:
     )
 
 
-def of_message(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def of_message(row: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     """The message as it reads and as it was produced; its reasoning apart."""
     marks = [*of_experiment(row["run__experiment__workflow"], row["run__experiment__owner_id"])]
     marks += [mark("seat", row["seat"]), *(mark("flag", flag) for flag in row["flags"])]
@@ -70,7 +70,7 @@ def of_message(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**place, **_found_by(REASONING, row["pk"], content(marks, [row["reasoning"]]))}
 
 
-def of_setup(row: Mapping[str, Any], models: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def of_setup(row: Mapping[str, Any], models: Iterable[tuple[str, str]]) -> dict[str, object]:
     """Title, prompts, and the models that are seated, by their names."""
     seated = list(models)
     marks = [*of_experiment(row["workflow"], row["owner_id"]), OF_SETUPS]

@@ -119,7 +119,7 @@ def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     return estimate(form.workflow, config, seated, by=by)
 
 
-def context(request: HttpRequest, form: DeclaredForm) -> dict[str, Any]:
+def context(request: HttpRequest, form: DeclaredForm) -> dict[str, object]:
     """What stands beside Start: the estimate, what is left of the budgets that would apply, and the page's remarks."""
     remarks, missing, who = form.page.remarks, "", person(request)
     try:

@@ -15,7 +15,7 @@ from experiments.forms import LONGEST_PERSONA, SEAT_PARAMS, SetupForm, form_for
 from experiments.labels import seat_name
 from experiments.workflows import surface_of
 from experiments.workflows.base.limits import WORDS
-from experiments.workflows.base.surface import Group, SeatForm, SeatRows, Setup
+from experiments.workflows.base.surface import Asked, AskedSeat, Group, SeatForm, SeatRows, Setup, Text
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -118,7 +118,7 @@ class DeclaredForm(SetupForm):
         return int(self.cleaned_data.get("repeats") or 1)
 
     @classmethod
-    def values_of(cls, config: Any) -> dict[str, Any]:
+    def values_of(cls, config: Any) -> dict[str, object]:
         return super().values_of({cls.page.renamed.get(name, name): value for name, value in config.items()})
 
     def filled(self) -> "DeclaredForm":
@@ -136,9 +136,9 @@ class DeclaredForm(SetupForm):
             del self.errors[name]
         return super().clean()
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> Asked:
         """What was filled in, as `actions.create` takes it."""
-        asked = {"title": self.cleaned_data["title"], "config": self.config(), "cast": self._cast()}
+        asked: Asked = {"title": self.cleaned_data["title"], "config": self.config(), "cast": self._cast()}
         return self.page.asked(self, asked) if self.page.asked else asked
 
     def typed(self) -> dict[str, Any]:
@@ -160,12 +160,12 @@ class DeclaredForm(SetupForm):
         is_silent = is_number and self.cleaned_data.get(name) is None and f"{name}-none" not in self.fields
         return super()._is_left_out(name) or (is_silent and (name in self._idle() or name not in self.data))
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> dict[str, object]:
         names = {renamed: name for name, renamed in self.page.renamed.items()}
         return {names.get(name, name): value for name, value in super().config().items()}
 
-    def _cast(self) -> dict[str, Any]:
-        cast: dict[str, Any] = {}
+    def _cast(self) -> dict[str, AskedSeat]:
+        cast: dict[str, AskedSeat] = {}
         for rows in self.page.rows:
             cast |= {f"{rows.seat}-{number}": row for number, row in enumerate(self.cleaned_data[rows.name], 1)}
         for seat in self.page.seats:
@@ -234,9 +234,9 @@ def declared(workflow: str) -> Setup:
     return page
 
 
-def labels_of(page: Setup) -> dict[str, Any]:
+def labels_of(page: Setup) -> dict[str, Text]:
     """What the fields are called, by name."""
-    seats: dict[str, Any] = {}
+    seats: dict[str, Text] = {}
     for seat in page.seats:
         seats[f"seat-{seat.seat}-model"] = seat.label
         seats |= {f"seat-{seat.seat}-{name}": PARAM_LABELS[name] for name in seat.params}

@@ -46,7 +46,7 @@ def mine(request: HttpRequest, workflow: str, wanted: str) -> Preset:
     return found
 
 
-def content(form: DeclaredForm) -> dict[str, Any]:
+def content(form: DeclaredForm) -> dict[str, object]:
     """What a preset holds of a form as it was typed: {cast, config}. Raises ValidationError for too few models."""
     cast: dict[str, Any] = {}
     for rows in form.page.rows:

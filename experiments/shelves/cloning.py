@@ -10,6 +10,7 @@ from django.http import Http404
 from experiments import actions
 from experiments.models import Experiment, Participant, Run
 from experiments.workflows import workflow_of
+from experiments.workflows.base.events import JsonObject
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -24,7 +25,7 @@ class Source:
     """What a set-up form is to be filled with."""
 
     title: str
-    config: dict[str, Any]
+    config: JsonObject
     participants: Sequence[Participant]
 
 

@@ -1,7 +1,5 @@
 """The forms of notes and saved views; their verbs say what is wrong with them."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -27,6 +25,3 @@ class ViewForm(forms.Form):
         for name, sentences in error.errors.items():
             for sentence in sentences:
                 self.add_error(name if name in self.fields else None, sentence)
-
-    def asked(self) -> dict[str, Any]:
-        return dict(self.cleaned_data)

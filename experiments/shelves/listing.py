@@ -1,7 +1,6 @@
 """What the list of runs shows of tags and saved views."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.http import HttpRequest
 
@@ -10,7 +9,7 @@ from experiments.sharing.sharing import projects_of
 from experiments.shelves import tagging, viewing
 
 
-def context(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
+def context(request: HttpRequest, runs: Sequence[Run]) -> dict[str, object]:
     """runs: those of the page that is shown."""
     query = viewing.normal(request.GET.urlencode())
     views = list(SavedView.objects.visible_to(request.user).select_related("owner", "project").distinct())

@@ -61,8 +61,8 @@ def _kept(request: HttpRequest, form: ViewForm, shown: SavedView | None) -> Http
         return None
     try:
         if shown is None:
-            return redirect(viewing.save(by=person(request), **form.asked()))
-        asked = {**form.asked(), "query": form.cleaned_data["query"] or None}
+            return redirect(viewing.save(by=person(request), **form.cleaned_data))
+        asked = {**form.cleaned_data, "query": form.cleaned_data["query"] or None}
         return redirect(viewing.revise(shown, by=person(request), **asked))
     except InvalidExperiment as error:
         form.complain(error)

@@ -39,5 +39,5 @@ class WebhookForm(forms.Form):
                 self.add_error(field if field in self.fields else None, str(word))
 
 
-def initial_of(hook: Webhook) -> dict[str, Any]:
+def initial_of(hook: Webhook) -> dict[str, object]:
     return {name: getattr(hook, name) for name in ("url", "name", "events", "allow_private")}

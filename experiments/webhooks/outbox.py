@@ -1,11 +1,12 @@
 """What webhooks are to be told, written in the transaction that makes it true. Nothing is sent from here."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
+from pydantic import JsonValue
 
 from experiments import clock
 from experiments.models import (
@@ -25,6 +26,7 @@ from experiments.workflows.base.events import (
     Ending,
     EventData,
     ExperimentStarted,
+    JsonObject,
     JudgeEvaluationCompletedData,
     WaitingForUser,
 )
@@ -42,7 +44,7 @@ class News(NamedTuple):
 
     kind: str
     source: str
-    data: dict[str, Any]
+    data: Mapping[str, JsonValue]
 
 
 def tell(owner: int, *news: News, project: UUID | None = None, run: Run | None = None) -> None:
@@ -84,7 +86,7 @@ def of_queue(queue: ReviewQueue) -> None:
     slots = ReviewSlot.objects.filter(item__queue=queue)
     if not slots.filter(answer__isnull=True).exists():
         count = slots.count()
-        told = {"queue": str(queue.pk), "answers": count, "path": f"/review/{queue.pk}/"}
+        told: JsonObject = {"queue": str(queue.pk), "answers": count, "path": f"/review/{queue.pk}/"}
         news = News(Kind.REVIEW_FINISHED, f"queue:{queue.pk}:{count}", told)
         tell(queue.owner_id, news, project=queue.project_id)
 

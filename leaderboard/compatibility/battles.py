@@ -8,7 +8,7 @@ from leaderboard.browsing.filters import Filter
 from leaderboard.browsing.finding import Place, keys
 from leaderboard.browsing.pages import rows
 from leaderboard.browsing.samples import fitting
-from leaderboard.browsing.showing import judgments, on_sample
+from leaderboard.browsing.showing import Standing, judgments, on_sample
 from leaderboard.browsing.totals import total
 from leaderboard.compatibility.standing import ALL
 
@@ -33,7 +33,7 @@ def chosen(board: Board, query: Mapping[str, Any], names: Collection[str], searc
     )
 
 
-def page(board: Board, looked: Filter, number: int, size: int) -> dict[str, Any]:
+def page(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
     """Newest first. total is null where no count tells it; there are more pages as long as one is full."""
     found = keys(board, looked, Place(), number * size)[(number - 1) * size :]
     known = total(board, looked)
@@ -42,7 +42,7 @@ def page(board: Board, looked: Filter, number: int, size: int) -> dict[str, Any]
     return {"battles": shown, "total": known, "page": number, "page_size": size, "total_pages": pages}
 
 
-def brief(battle: Battle, board: Board) -> dict[str, Any]:
+def brief(battle: Battle, board: Board) -> dict[str, object]:
     winner = _winner(battle)
     return {
         "id": f"{board.slug}:{ALL}:{battle.left.name}_vs_{battle.right.name}:{battle.sample_id}",
@@ -59,7 +59,7 @@ def brief(battle: Battle, board: Board) -> dict[str, Any]:
     }
 
 
-def detailed(battle: Battle, board: Board) -> dict[str, Any]:
+def detailed(battle: Battle, board: Board) -> dict[str, object]:
     calls = {f"{said.verdict.order}_call": _call(said) for said in judgments(battle)}
     return {**brief(battle, board), "original_call": None, "swapped_call": None, **calls, "has_audit": bool(calls)}
 
@@ -77,14 +77,14 @@ def named(board: Board, text: str) -> Battle | None:
     return None
 
 
-def prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, Any]:
+def prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
     found = fitting(board.dataset_id, looked).order_by("pk")
     count = found.count()
     shown = [on(board, sample) for sample in found[(number - 1) * size : number * size]]
     return {"prompts": shown, "total": count, "page": number, "page_size": size, "total_pages": -(-count // size)}
 
 
-def on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, Any]:
+def on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, object]:
     """Everybody who has an output on a sample, the best first."""
     standing = [one for one in on_sample(board, sample) if not models or one.contestant.name in models]
     return {
@@ -92,21 +92,11 @@ def on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, 
         "exp_name": ALL,
         "sample_index": sample.pk,
         **_of_sample(sample),
-        "models": [
-            {
-                "model": one.contestant.name,
-                "wins": one.wins,
-                "losses": one.losses,
-                "ties": one.ties,
-                "total": one.wins + one.losses + one.ties,
-                "win_rate": one.rate,
-            }
-            for one in standing
-        ],
+        "models": [_fared(one) for one in standing],
     }
 
 
-def of_model(board: Board, sample: Sample, model: str, opponents: Collection[str] = ()) -> dict[str, Any]:
+def of_model(board: Board, sample: Sample, model: str, opponents: Collection[str] = ()) -> dict[str, object]:
     """A contestant's battles on a sample, with what the judge said in each."""
     battles = Battle.objects.filter(board=board, sample=sample).counted().revealed()
     shown, everybody = [], set()
@@ -120,9 +110,20 @@ def of_model(board: Board, sample: Sample, model: str, opponents: Collection[str
         result = "tie" if winner == "tie" else "win" if winner == model else "loss"
         if not opponents or opponent in opponents:
             shown.append({"opponent": opponent, "result": result, **detailed(battle, board)})
-    mine = next((one for one in on(board, sample)["models"] if one["model"] == model), {"model": model})
+    mine = next((_fared(one) for one in on_sample(board, sample) if one.contestant.name == model), {"model": model})
     battled = sorted(shown, key=lambda one: str(one["opponent"]))
     return {**mine, "sample_index": sample.pk, "battles": battled, "all_opponents": sorted(everybody)}
+
+
+def _fared(one: Standing) -> dict[str, object]:
+    return {
+        "model": one.contestant.name,
+        "wins": one.wins,
+        "losses": one.losses,
+        "ties": one.ties,
+        "total": one.wins + one.losses + one.ties,
+        "win_rate": one.rate,
+    }
 
 
 def _winner(battle: Battle) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard import compute
 from leaderboard.counts import Counts, counts_of
-from leaderboard.matrix import matrix
+from leaderboard.matrix import Cell, matrix
 from leaderboard.models import Ladder, RatingPoint
 from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Intervals, Table
@@ -26,7 +26,7 @@ def standings_of(ladder: Ladder, category: str = "") -> Standings:
     return compute.current(ladder, "", category).standings
 
 
-def info(ladder: Ladder) -> dict[str, Any]:
+def info(ladder: Ladder) -> dict[str, object]:
     found = standings_of(ladder)
     return {
         "name": ladder.slug,
@@ -37,7 +37,7 @@ def info(ladder: Ladder) -> dict[str, Any]:
     }
 
 
-def stats(ladder: Ladder) -> dict[str, Any]:
+def stats(ladder: Ladder) -> dict[str, object]:
     found = standings_of(ladder)
     return {
         "subset": ladder.slug,
@@ -50,11 +50,11 @@ def stats(ladder: Ladder) -> dict[str, Any]:
     }
 
 
-def leaderboard(ladder: Ladder, models: Collection[str] = (), category: str = "") -> list[dict[str, Any]]:
+def leaderboard(ladder: Ladder, models: Collection[str] = (), category: str = "") -> list[dict[str, object]]:
     return [entry(row) for row in standings_of(ladder, category).rows if not models or row.name in models]
 
 
-def entry(row: Row) -> dict[str, Any]:
+def entry(row: Row) -> dict[str, object]:
     return {
         "model": row.name,
         "elo": row.rating,
@@ -71,7 +71,7 @@ def entry(row: Row) -> dict[str, Any]:
     }
 
 
-def by_source(ladder: Ladder) -> dict[str, Any]:
+def by_source(ladder: Ladder) -> dict[str, object]:
     """A source is a category of samples here."""
     sources = list(standings_of(ladder).categories)
     slices = {source: standings_of(ladder, source) for source in sources}
@@ -82,14 +82,11 @@ def by_source(ladder: Ladder) -> dict[str, Any]:
     }
 
 
-def model_stats(ladder: Ladder, model: str) -> dict[str, Any] | None:
+def model_stats(ladder: Ladder, model: str) -> dict[str, object] | None:
     """One contestant, and how it fared against each other one; None for somebody who does not stand there."""
-    found = matrix(ladder, compute.current(ladder), whole=True)
-    lines = found.lines if found else ()
-    mine = next((line for line in lines if line.row.name == model), None)
+    mine, others = _met(ladder, model)
     if mine is None:
         return None
-    others = zip((line.row for line in lines), mine.cells, strict=True)
     against = [
         {
             "opponent": row.name,
@@ -103,16 +100,25 @@ def model_stats(ladder: Ladder, model: str) -> dict[str, Any] | None:
             "win_rate": cell.win_rate,
         }
         for row, cell in others
-        if cell
     ]
-    return {**entry(mine.row), "vs_stats": against}
+    return {**entry(mine), "vs_stats": against}
 
 
-def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, Any]:
+def _met(ladder: Ladder, model: str) -> tuple[Row | None, list[tuple[Row, Cell]]]:
+    """A contestant, and those that it has met with what came of it."""
+    found = matrix(ladder, compute.current(ladder), whole=True)
+    lines = found.lines if found else ()
+    mine = next((line for line in lines if line.row.name == model), None)
+    if mine is None:
+        return None, []
+    return mine.row, [(line.row, cell) for line, cell in zip(lines, mine.cells, strict=True) if cell]
+
+
+def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, object]:
     """A tie counts half for each, as it does in the ratings."""
-    one = model_stats(ladder, model_a)
-    met = next((other for other in one["vs_stats"] if other["opponent"] == model_b), None) if one else None
-    wins, losses, ties = (met["wins"], met["losses"], met["ties"]) if met else (0, 0, 0)
+    _one, others = _met(ladder, model_a)
+    met = next((cell for row, cell in others if row.name == model_b), None)
+    wins, losses, ties = (met.wins, met.losses, met.ties) if met else (0, 0, 0)
     total = wins + losses + ties
     return {
         "model_a": model_a,
@@ -127,7 +133,7 @@ def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, Any]:
     }
 
 
-def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
+def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object]:
     """Null where two have not met, on the diagonal, too."""
     found = matrix(ladder, compute.current(ladder), whole=True)
     lines = found.lines if found else ()
@@ -141,7 +147,7 @@ def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
     }
 
 
-def history(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
+def history(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object]:
     """The last points of the ladder's history. ci_lower, ci_upper: the intervals of then, null where none was noted."""
     moments = sorted(ladder.points.order_by("-at").values_list("at", flat=True).distinct()[:MOST_POINTS])
     rows = ladder.points.filter(at__in=moments).order_by("at", "name")
@@ -161,24 +167,35 @@ def history(ladder: Ladder, models: Collection[str] = ()) -> dict[str, Any]:
     }
 
 
-def overview(ladders: Sequence[Ladder]) -> dict[str, Any]:
-    boards = {ladder.slug: {one["model"]: one for one in leaderboard(ladder)} for ladder in ladders}
+def overview(ladders: Sequence[Ladder]) -> dict[str, object]:
+    boards = {ladder.slug: {row.name: row for row in standings_of(ladder).rows} for ladder in ladders}
     names = {name for board in boards.values() for name in board}
 
     def mean(name: str) -> float:
-        known = [board[name]["elo"] for board in boards.values() if name in board and board[name]["elo"] is not None]
+        ratings = [board[name].rating for board in boards.values() if name in board]
+        known = [rating for rating in ratings if rating is not None]
         return sum(known) / len(known) if known else -math.inf
 
     totals = {ladder.slug: standings_of(ladder).battles for ladder in ladders}
     return {
         "subsets": list(boards),
         "models": sorted(names, key=lambda name: (-mean(name), name)),
-        "data": boards,
+        "data": {slug: {name: entry(row) for name, row in board.items()} for slug, board in boards.items()},
         "subset_info": {s: {"total_battles": totals[s], "model_count": len(boards[s])} for s in boards},
     }
 
 
-def cross_info(ladders: Sequence[Ladder]) -> dict[str, Any]:
+class CrossInfo(TypedDict):
+    """Who stands on several ladders: on all, on any, and on each."""
+
+    common_models: list[str]
+    all_models: list[str]
+    per_subset_models: dict[str, list[str]]
+    per_subset_battles: dict[str, int]
+    total_battles: int
+
+
+def cross_info(ladders: Sequence[Ladder]) -> CrossInfo:
     models = {ladder.slug: {row.name for row in standings_of(ladder).rows} for ladder in ladders}
     battles = {ladder.slug: standings_of(ladder).battles for ladder in ladders}
     return {
@@ -190,7 +207,7 @@ def cross_info(ladders: Sequence[Ladder]) -> dict[str, Any]:
     }
 
 
-def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, Any]:
+def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, object]:
     """One fit over the battles of several ladders. It mixes judges and tasks: each ladder's own is the better one."""
     about = cross_info(ladders)
     names = about["common_models"] if scope == "common" else about["all_models"]

@@ -39,5 +39,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{told['live_runs']} runs were live; they go on where they were after a restore.")
         self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}.")
         self.stdout.write(WITH if with_secrets else WITHOUT)
-        if not recorded(TAKEN, path, told):
+        if not recorded(TAKEN, path, told["digest"]):
             self.stderr.write(NOT_RECORDED)

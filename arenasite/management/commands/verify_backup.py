@@ -29,5 +29,5 @@ class Command(BaseCommand):
         self.stdout.write(f"Taken at {told['made']} from {told['database']}, with {told['live_runs']} live runs.")
         self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}.")
         self.stdout.write(f"Secrets of the lab: {'inside' if told['has_secrets'] else 'not inside'}.")
-        if not recorded(VERIFIED, file, told):
+        if not recorded(VERIFIED, file, told["digest"]):
             self.stderr.write(NOT_RECORDED)

@@ -74,7 +74,7 @@ def jsonable(value: Any) -> Any:
     return storable(str(value))
 
 
-def fields_of(value: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, object]:
     """Further fields from a cell that holds an object, or the JSON text of one."""
     if isinstance(value, str):
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 from experiments.datasets.reader.refusal import Refusal
 
-Row = dict[str, Any]
+Row = dict[str, object]
 
 
 def object_of(text: str, file: str, number: int) -> Row:

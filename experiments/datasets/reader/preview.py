@@ -18,7 +18,7 @@ LONGEST = 200  # characters of a cell
 MOST = 50  # columns, contestants and files that are named
 
 
-def preview(tree: Tree, limits: Limits) -> dict[str, Any]:
+def preview(tree: Tree, limits: Limits) -> dict[str, object]:
     """columns, their detected parts, the first rows as texts, subsets of folders, contestants with their pictures."""
     chosen = tables_of(tree.files)
     pictures = pictures_of(tree.files, None)

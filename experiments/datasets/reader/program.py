@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from experiments.datasets.reader.limits import Limits, die_with_parent, impose, leave_network
 from experiments.datasets.reader.outputs import Outputs
@@ -21,13 +21,28 @@ from experiments.datasets.reader.trees import open_tree
 PIPE = 1
 
 
-def main() -> None:
-    """Orders: {what, path, spool, limits, columns, subset, subsets, contestant, longest}. The last line says {found} or
-    {refused, facts}.
+class Orders(TypedDict, total=False):
+    """path: of the file or folder to be read. spool: the folder for what is found. Of the others, what `what` needs.
+    columns: the parts that are read as which column; for rows, the names of those wanted.
     """
+
+    what: str
+    path: str
+    spool: str
+    limits: dict[str, int]
+    tables: dict[str, dict[str, str]]
+    columns: Any
+    subset: str
+    subsets: list[str]
+    contestant: str
+    longest: int
+
+
+def main() -> None:
+    """The last line says {found} or {refused, facts}."""
     die_with_parent()
     leave_network()
-    orders = json.load(sys.stdin)
+    orders: Orders = json.load(sys.stdin)
     limits = Limits(**orders["limits"])
     impose(limits)
     prepare(limits)
@@ -48,7 +63,7 @@ def main() -> None:
     os._exit(0)  # whatever hangs on strangers' bytes is not tidied up
 
 
-def read(orders: dict[str, Any], spool: Spool) -> dict[str, Any]:
+def read(orders: Orders, spool: Spool) -> dict[str, object]:
     """Raises Refusal."""
     path = Path(orders["path"])
     if orders["what"] == "parquet":
@@ -61,6 +76,6 @@ def read(orders: dict[str, Any], spool: Spool) -> dict[str, Any]:
     if orders["what"] == "preview":
         return preview(tree, spool.limits)
     if orders["what"] == "outputs":
-        named = {"subsets": orders["subsets"], "contestant": orders["contestant"]}
-        return {"columns": Outputs(tree, spool, asked, **named).read()}
+        outputs = Outputs(tree, spool, asked, subsets=orders["subsets"], contestant=orders["contestant"])
+        return {"columns": outputs.read()}
     return {"columns": Samples(tree, spool, asked, orders["subset"]).read()}

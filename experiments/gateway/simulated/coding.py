@@ -91,7 +91,7 @@ TEMPLATES: Final = (
 
 
 @cache
-def problems() -> dict[str, tuple[dict[str, Any], ProblemTemplate]]:
+def problems() -> dict[str, tuple[dict[str, object], ProblemTemplate]]:
     """By title: a problem as its setter gives it, and the template of which it was made."""
     found = {}
     for template, setting in product(TEMPLATES, SETTINGS):
@@ -117,14 +117,14 @@ def problems() -> dict[str, tuple[dict[str, Any], ProblemTemplate]]:
     return found
 
 
-def set_problem(request: Request, pen: Pen) -> dict[str, Any]:
+def set_problem(request: Request, pen: Pen) -> dict[str, object]:
     """One that was not set before, as long as there are any."""
     used = "\n".join(request.prompt.fences.get(name, "") for name in ("earlier", "answer"))
     fresh = [title for title in problems() if title not in used]
     return problems()[pen.rng.choice(fresh or [*problems()])][0]
 
 
-def solve_problem(request: Request, pen: Pen) -> dict[str, Any]:
+def solve_problem(request: Request, pen: Pen) -> dict[str, object]:
     """As well as the model can; a problem from elsewhere gets a function that gives back its first argument."""
     name, strength = request.behaviour.name, request.behaviour.personality.strength
     title = request.prompt.fences.get("problem", "").partition("\n")[0]
@@ -133,10 +133,11 @@ def solve_problem(request: Request, pen: Pen) -> dict[str, Any]:
         code = f"def {named[1] if named else 'solve'}(*given):\n    return given[0]\n"
         return {"solution_code": code, "explanation": "I found no way to solve it: the first argument is returned."}
     (problem, template), manner = problems()[title], Random(name)
-    code = problem["reference_solution"]
+    code = str(problem["reference_solution"])
     if strength + pen.rng.gauss(0, _LUCK) < _NEEDED:
         slips = f"{template.slips}\nreturn -> return finished and"
-        code = code.replace(*pen.rng.choice(slips.splitlines()).split(" -> "))
+        before, after = pen.rng.choice(slips.splitlines()).split(" -> ")
+        code = code.replace(before, after)
     for word, others in _OTHER_NAMES.items():
         code = re.sub(rf"\b{word}\b", manner.choice((word, *others)), code)
     code = re.sub(r" *# .*\n", "", code) if manner.random() < 0.5 else code

@@ -90,7 +90,7 @@ def parse_name(name: str) -> Behaviour:
     return replace(Behaviour(personality), **given)
 
 
-def list_models() -> dict[str, Any]:
+def list_models() -> dict[str, object]:
     entry = {
         "description": "Not a language model: a deterministic simulation for demonstrations and tests.",
         "context_length": 128_000,

@@ -139,7 +139,7 @@ class Informant:
         return {"ref": self._reference, "quote": shortened(self._points.pop(self._reference, "–"), 30), "other": doubt}
 
 
-def battle_judge(request: Request, pen: Pen) -> dict[str, Any]:
+def battle_judge(request: Request, pen: Pen) -> dict[str, object]:
     """The verdict on two texts, or on the last two pictures of the prompt."""
     prompt, choices = request.prompt, (request.schema or {})["properties"]["winner"].get("enum", ())
     texts = {side: prompt.fences.get(f"response-{side}", "") for side in SIDES}
@@ -157,7 +157,7 @@ def battle_judge(request: Request, pen: Pen) -> dict[str, Any]:
     return {"winner": decided, "rationale": rationale, "confidence": confidence, "felt": felt}
 
 
-def reviewer(request: Request, pen: Pen) -> dict[str, Any]:
+def reviewer(request: Request, pen: Pen) -> dict[str, object]:
     """A paragraph on each of the anonymous answers, and their labels, the best first."""
     fences, behaviour = request.prompt.fences, request.behaviour
     texts = {f"Response {name[9:]}": text for name, text in fences.items() if name.startswith("response-")}
@@ -172,7 +172,7 @@ def reviewer(request: Request, pen: Pen) -> dict[str, Any]:
     return {"review": "\n\n".join(paragraphs), "ranking": ranking}
 
 
-def content_filter(request: Request, _pen: Pen) -> dict[str, Any]:
+def content_filter(request: Request, _pen: Pen) -> dict[str, object]:
     """The message without its asides, everything else verbatim."""
     pieces = re.split(r"(\n[ \t]*(?:\n[ \t]*)+)", request.prompt.fences.get("message", ""))
     kept, removed = "", []
@@ -185,7 +185,7 @@ def content_filter(request: Request, _pen: Pen) -> dict[str, Any]:
     return {"text": kept, "removed": removed, "confidence": 0.95, "reasoning": reason}
 
 
-def solution_judge(request: Request, pen: Pen) -> dict[str, Any]:
+def solution_judge(request: Request, pen: Pen) -> dict[str, object]:
     """By what the sandbox found, with a severity of the model's own; weak programmers judge more at random."""
     fences, behaviour = request.prompt.fences, request.behaviour
     found, code, explanation = (fences.get(name, "") for name in ("execution", "solution", "explanation"))

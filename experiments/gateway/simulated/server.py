@@ -125,7 +125,7 @@ class SimulatedProvider:
             await write(outlet, stream.final_frames(request, reply))
 
 
-def error_body(status: int, message: str = "") -> dict[str, Any]:
+def error_body(status: int, message: str = "") -> dict[str, object]:
     phrase = HTTPStatus(status).phrase
     return {"error": {"message": message or f"{phrase} (simulated).", "type": phrase, "code": status}}
 

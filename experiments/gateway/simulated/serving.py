@@ -53,7 +53,7 @@ class Running:
     base_url: str
     app: SimulatedProvider
 
-    def ledger(self) -> list[dict[str, Any]]:
+    def ledger(self) -> list[dict[str, object]]:
         return self.app.ledger.rows()
 
     def clear_ledger(self) -> None:

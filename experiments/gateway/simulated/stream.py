@@ -74,7 +74,7 @@ class Ledger:
         self._failed[body_sha256] += 1
         return times is None or self._failed[body_sha256] <= times
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         return [asdict(entry) for entry in self._entries]
 
 
@@ -147,14 +147,14 @@ def final_frames(request: Request, reply: Reply) -> bytes:
     return frame(request, delta={}, finish_reason=reply.finish_reason) + usage + b"data: [DONE]\n\n"
 
 
-def whole_body(request: Request, reply: Reply) -> dict[str, Any]:
+def whole_body(request: Request, reply: Reply) -> dict[str, object]:
     message = {"role": "assistant", "content": reply.text, "reasoning": reply.reasoning or None}
     logprobs = _logprobs(Random(request.seed), reply.tokens[1], request.top_logprobs)
     choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": reply.finish_reason}
     return {**_identity(request, "chat.completion"), "choices": [choice], "usage": count_usage(request, reply)}
 
 
-def count_usage(request: Request, reply: Reply) -> dict[str, Any]:
+def count_usage(request: Request, reply: Reply) -> dict[str, object]:
     read, written = request.prompt.tokens, reply.token_count
     cost = {"cost": float(read * INPUT_PRICE + written * OUTPUT_PRICE)} if request.behaviour.cost else {}
     details = {"completion_tokens_details": {"reasoning_tokens": len(reply.tokens[0])}}

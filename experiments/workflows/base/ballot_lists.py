@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.json_reader import read_json_or_list
 from experiments.workflows.base.labels import BARE, FULL, Place, bare, letters_of, places_of_line, read_place
 from experiments.workflows.base.parsing import Unreadable
@@ -62,7 +63,7 @@ def _place_of_json(item: Any) -> Place:
     return (letters_of(item) if isinstance(item, str) else ()) or (UNKNOWN,)
 
 
-def ranking_in(answer: dict[str, Any] | list[Any]) -> Any:
+def ranking_in(answer: JsonObject | list[Any]) -> Any:
     """The ranking of a JSON answer: the list that it is, or the one in it."""
     return answer if isinstance(answer, list) else answer.get("ranking")
 

@@ -45,7 +45,7 @@ class Filtered:
     reasoning: str = ""
 
     @property
-    def details(self) -> dict[str, Any]:
+    def details(self) -> dict[str, object]:
         return {
             "changed": self.status in {"filtered", "emptied"},
             "removed": self.removed,

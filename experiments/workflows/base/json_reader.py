@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal, cast
 
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.parsing import LONGEST_ANSWER, UNSTORABLE, Unreadable
 
 Reason = Literal["too_long", "no_json", "broken", "other_form", "contradictory"]
@@ -43,7 +44,7 @@ ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 class Found:
     """value: the answer. around: what stands outside of JSON and of thinking."""
 
-    value: dict[str, Any] | list[Any]
+    value: JsonObject | list[Any]
     around: str
 
     @property
@@ -94,7 +95,7 @@ def find_json(text: str, names: Collection[str], *, fits: Fits | None = None, or
     return _missing(scan, text, names)
 
 
-def read_json(text: str, names: Collection[str]) -> dict[str, Any]:
+def read_json(text: str, names: Collection[str]) -> JsonObject:
     """The object that `find_json` finds. Raises Unreadable."""
     found = find_json(text, names)
     if isinstance(found, Missing):
@@ -102,7 +103,7 @@ def read_json(text: str, names: Collection[str]) -> dict[str, Any]:
     return cast(dict[str, Any], found.value)
 
 
-def read_json_or_list(text: str, names: Collection[str]) -> dict[str, Any] | list[Any]:
+def read_json_or_list(text: str, names: Collection[str]) -> JsonObject | list[Any]:
     """Like `read_json`, and a list may stand in the object's place. Raises Unreadable."""
     found = find_json(text, names, or_list=True)
     if isinstance(found, Missing):

@@ -61,7 +61,7 @@ SideReply = create_model(
 
 
 @cache
-def reply_schema(subjects: tuple[str, ...]) -> dict[str, Any]:
+def reply_schema(subjects: tuple[str, ...]) -> dict[str, object]:
     """The JSON schema of what the judge is asked to answer: one entry per subject, and the dynamics. It is read
     tolerantly: one bad number costs that number, not the others.
     """

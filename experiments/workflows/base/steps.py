@@ -60,7 +60,7 @@ class Ask:
     messages: tuple[Prompt, ...]
     purpose: str = "reply"
     turn: int | None = None
-    schema: dict[str, Any] | None = None
+    schema: dict[str, object] | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     prompt_version: str = ""
     delay: float = 0.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from experiments.workflows.base.dry_run import Assumptions, Planned
 from experiments.workflows.base.limits import Limits
@@ -118,6 +118,23 @@ class SeatRows:
 Part = Group | Seats | SeatRows
 
 
+class AskedSeat(TypedDict, total=False):
+    """The model that was chosen for a seat. name: of seats that are given one."""
+
+    model: str
+    name: str
+    persona: str
+    params: dict[str, object]
+
+
+class Asked(TypedDict):
+    """What was filled in. config: values of the form's fields, which nothing but the workflow's Config has checked."""
+
+    title: str
+    config: dict[str, Any]
+    cast: dict[str, AskedSeat]
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """Of a list of runs. template: of a cell, with `run` and `item`; "" for the number of turns."""
@@ -201,7 +218,7 @@ class Setup:
     refill: Callable[[Any, Data], Mapping[str, Any] | None] | None = None
     instead: Callable[[Any], str] | None = None
     initial: Callable[[Any, Data], Mapping[str, Any]] | None = None
-    asked: Callable[[Any, dict[str, Any]], dict[str, Any]] | None = None
+    asked: Callable[[Any, Asked], Asked] | None = None
     note: str = ""
     below: str = ""
     runs: RunList | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from experiments.workflows.base.steps import Stored
 
@@ -52,6 +52,6 @@ class JudgePrompt(Protocol):
     TITLE: str
     MODALITIES: tuple[str, ...]
     ALLOWS_TIE: bool
-    SCHEMA: dict[str, Any]
+    SCHEMA: dict[str, object]
     parts: Callable[[Shown], Parts]
     read: Callable[[str], Judged]

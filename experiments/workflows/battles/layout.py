@@ -70,7 +70,7 @@ def asked_again(parts: Parts) -> Parts:
     return (*parts, _NEWS)
 
 
-def verdict_schema(criteria: Mapping[str, str], *, allows_tie: bool) -> dict[str, Any]:
+def verdict_schema(criteria: Mapping[str, str], *, allows_tie: bool) -> dict[str, object]:
     """The JSON schema of a verdict: reasons first, because what is written first shapes what follows."""
     number = {"type": "integer", "minimum": LOW, "maximum": HIGH}
     side = _closed(dict.fromkeys(criteria, number))

@@ -146,7 +146,7 @@ def shortened(text: str, longest: int = LONGEST_REASON) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def closed(properties: Mapping[str, Any]) -> dict[str, Any]:
+def closed(properties: Mapping[str, Any]) -> dict[str, object]:
     """The schema of an object that has all of these properties and no others."""
     return {
         "type": "object",

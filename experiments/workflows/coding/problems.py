@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.json_reader import code_of, read_json
 from experiments.workflows.base.parsing import Unreadable, plain
 from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
@@ -34,7 +35,7 @@ class Test:
     expected: Any
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         return asdict(self)
 
 
@@ -56,7 +57,7 @@ class Problem:
         return (*self.shown, *self.hidden)
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """As it is recorded."""
         lists = {"shown": [test.data for test in self.shown], "hidden": [test.data for test in self.hidden]}
         return {**asdict(self), **lists, "criteria": list(self.criteria), "kind": "problem"}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.flags import addresses_reviewers
 from experiments.workflows.base.json_reader import code_of, read_json
 from experiments.workflows.base.masking import names_itself
@@ -32,7 +33,7 @@ class Solution:
     explanation: str
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         return {"kind": "solution", "code": self.code, "explanation": self.explanation}
 
     @property

@@ -24,7 +24,7 @@ MARKS = re.compile(r'"\w+"\s*:|[{}\[\]"]|\\[nt]')
 class Reading:
     """What was read out of an answer: its parts as JSON, the same as Markdown, and what was wrong with it."""
 
-    parsed: dict[str, Any]
+    parsed: Mapping[str, object]
     text: str
     flags: tuple[str, ...] = ()
 

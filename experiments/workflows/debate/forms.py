@@ -1,7 +1,6 @@
 """The forms in which models answer: their JSON schemas, and how a prompt shows them."""
 
 from functools import cache
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,7 +12,7 @@ class Form(BaseModel):
 
     @classmethod
     @cache
-    def schema_to_follow(cls) -> dict[str, Any]:
+    def schema_to_follow(cls) -> dict[str, object]:
         return cls.model_json_schema()
 
 

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from experiments.library.shelf import find_scenario, initial_for
 
 
-def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, Any]:
+def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:
     """A scenario (`?scenario=`), where the address names one that one may see."""
     ref = request.GET.get("scenario")
     if not ref:

@@ -71,7 +71,7 @@ def stop(experiment: Experiment, *, by: User) -> bool:
     return has_stopped
 
 
-def resume(experiment: Experiment, *, by: User, limits: dict[str, Any] | None = None) -> bool:
+def resume(experiment: Experiment, *, by: User, limits: dict[str, object] | None = None) -> bool:
     """Go on where it was stopped, then ask again what is open or missing, also for contestants that joined later.
 
     limits: those that hold from now on, in place of the experiment's. False when it runs already, was never started, or

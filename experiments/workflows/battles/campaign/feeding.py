@@ -19,6 +19,7 @@ from django.utils import timezone
 from experiments.engine import ledger
 from experiments.models import LIVE_STATES, Battle, Campaign, Dataset, Run
 from experiments.running import queue
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign import adaptive
 from experiments.workflows.battles.campaign.grid import OPEN_STILL
 from experiments.workflows.battles.campaign.lanes import Drawn, Lane, Place, draw
@@ -40,7 +41,7 @@ class Move:
     """A change of a campaign: fields of its row, and the runs to begin with these tasks."""
 
     fields: dict[str, Any]
-    shards: Sequence[list[dict[str, Any]]] = ()
+    shards: Sequence[list[JsonObject]] = ()
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.grid import Flags, Grid
 
 MOST_VISITS = 300  # of one draw: whoever draws has other things to do as well
@@ -53,7 +54,7 @@ class Ground(Protocol):
         """Which samples of the stretch are still to be done, by seat."""
         ...
 
-    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]: ...
+    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> JsonObject: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Drawn:
     by every seat.
     """
 
-    tasks: list[dict[str, Any]]
+    tasks: list[JsonObject]
     place: Place | None
     count: int
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 
 from experiments.models import Contestant, Dataset, Experiment
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.grid import Flags, Grid
 from experiments.workflows.battles.campaign.lanes import Lane, laps_for
 from experiments.workflows.battles.campaign.naming import SEAT, name_of
@@ -46,7 +46,7 @@ class OutputGround:
     def missing(self, lane: Lane, stretch: slice = slice(None)) -> Mapping[str, Flags]:
         return {f"{SEAT}{lane.right}": ~self.grid.outputs(lane.left)}
 
-    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]:
+    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> JsonObject:
         return {"sample": sample, "contestant": lane.left, "seat": seats[0]}
 
     def survey(self) -> Survey:

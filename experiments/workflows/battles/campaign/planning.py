@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from experiments.models import Battle, Experiment
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.decided import counted
 from experiments.workflows.battles.campaign.grid import CHUNK, SETTLED, Flags, Grid, first
 from experiments.workflows.battles.campaign.lanes import Lane, Place, draw, laps_for
@@ -53,12 +54,12 @@ class BattleGround:
             for seat, board in self.scope.boards.items()
         }
 
-    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> dict[str, Any]:
+    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> JsonObject:
         task: dict[str, Any] = {"sample": sample, "left": lane.left, "right": lane.right}
         return task if len(seats) == len(self.scope.boards) else {**task, "seats": list(seats)}
 
 
-def missing(experiment: Experiment, limit: int, *, seed: int = 0) -> list[dict[str, Any]]:
+def missing(experiment: Experiment, limit: int, *, seed: int = 0) -> list[JsonObject]:
     """The first `limit` battles that are not decided on every judge's board, in the sequence in which a campaign with
     this seed begins them.
     """

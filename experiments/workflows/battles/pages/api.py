@@ -51,7 +51,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     open_reasons = serializers.SerializerMethodField()
 
     @extend_schema_field(OpenReason(many=True))
-    def get_open_reasons(self, found: Progress) -> list[dict[str, Any]]:
+    def get_open_reasons(self, found: Progress) -> list[dict[str, object]]:
         return [{"reason": reason, "count": count} for reason, count in found.open_reasons]
 
 
@@ -66,7 +66,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         fields = ["experiment", "state", "note", "seed", "passes", "created", "resumed", "ended", "progress"]
 
     @extend_schema_field(ProgressSerializer)
-    def get_progress(self, campaign: Campaign) -> dict[str, Any]:
+    def get_progress(self, campaign: Campaign) -> dict[str, object]:
         return dict(ProgressSerializer(progress(campaign.experiment)).data)
 
 

@@ -1,7 +1,5 @@
 """What the page that asks models for outputs does beside what every set-up page does: it fills one dataset."""
 
-from typing import Any
-
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -9,6 +7,7 @@ from experiments.casting import InvalidExperiment
 from experiments.datasets.making import may_curate
 from experiments.models import Dataset, ProviderModel
 from experiments.setup.forms import DeclaredForm
+from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.pages.offers import Offer, offer_of
 from experiments.workflows.battles.pages.setup import tick_all, unless_all
 
@@ -27,10 +26,10 @@ def fill(form: DeclaredForm) -> None:
     tick_all(form, "subsets", [subset.name for subset in offered.subsets])
 
 
-def asked(form: DeclaredForm, asked: dict[str, Any]) -> dict[str, Any]:
+def asked(form: DeclaredForm, asked: Asked) -> Asked:
     """A contestant is called as its model where no name was written."""
     labels = {one.slug: one.label for one in ProviderModel.objects.available()}
-    cast = {seat: dict(one) for seat, one in asked["cast"].items()}
+    cast = {seat: one.copy() for seat, one in asked["cast"].items()}
     names: list[str] = []
     for seat, one in cast.items():
         name = str(one.pop("name") or labels.get(one["model"], one["model"]))[:LONGEST_NAME]

@@ -65,7 +65,7 @@ class Item:
     judges: str
 
 
-def context(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
+def context(shown: Experiment, request: HttpRequest) -> dict[str, object]:
     """Everything; `live` alone is what changes while it runs."""
     dataset = Dataset.objects.visible_to(request.user).filter(slug=shown.config.get("dataset", "")).first()
     participants = list(shown.participants.select_related("model__provider"))
@@ -79,7 +79,7 @@ def context(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
+def live(shown: Experiment, request: HttpRequest) -> dict[str, object]:
     campaign = Campaign.objects.filter(pk=shown.pk).first()
     is_battles = shown.workflow == "battles"
     found: dict[str, Any] = {
@@ -98,7 +98,7 @@ def live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     return found | (_of_battles(shown) if is_battles else _of_outputs(shown))
 
 
-def listed(request: HttpRequest) -> dict[str, Any]:
+def listed(request: HttpRequest) -> dict[str, object]:
     """The campaigns that somebody has set up, newest first."""
     mine = Experiment.objects.changeable_by(request.user).filter(workflow__in=SHARDED)
     rows = mine.select_related("campaign").prefetch_related("participants__model").order_by("-created", "-id")

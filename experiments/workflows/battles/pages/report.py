@@ -61,7 +61,7 @@ def _plan(rows: Rows) -> Facts:
         *([Fact(_("Judge prompt"), prompt)] if prompt else []),
         *([Fact(_("Version"), config["version"])] if config.get("version") else []),
         Fact(_("Tasks of this run"), grouped(len(config.get("tasks", ())))),
-        Fact(_("Limits of the whole campaign"), limits(config)),
+        Fact(_("Limits of the whole campaign"), limits(rows)),
     ]
     return Facts(tuple(facts))
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from experiments.casting import InvalidExperiment
 from experiments.labels import prompt_words
 from experiments.setup.forms import DeclaredForm
+from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.config import JUDGES, MIRRORS
 from experiments.workflows.battles.pages.offers import Judges, datasets, first, judges, offer
 from experiments.workflows.battles.prompts import PROMPTS
@@ -63,7 +64,7 @@ def unless_all(form: DeclaredForm, name: str) -> list[str]:
     return [] if set(ticked) == {value for value, _label in field.choices} else ticked
 
 
-def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, Any]:
+def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:
     """`?dataset=` that one may not see is not found. Of battles set up before, lists that name nothing mean all."""
     offered = [one.slug for one in datasets(request.user)]
     if "clone" in request.GET:
@@ -77,7 +78,7 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, Any]:
     return {"dataset": slug} if slug else {}
 
 
-def refill(request: HttpRequest, typed: Mapping[str, Any]) -> dict[str, Any] | None:
+def refill(request: HttpRequest, typed: Mapping[str, Any]) -> dict[str, object] | None:
     """Another dataset is to be shown, or was chosen beside lists that belong to the one before."""
     sent = request.POST
     if "choose" not in sent:
@@ -92,7 +93,7 @@ def instead(form: DeclaredForm) -> str:
     return "" if form.found["offer"] else "workflows/battles/_no_dataset.html"
 
 
-def asked(form: DeclaredForm, asked: dict[str, Any]) -> dict[str, Any]:
+def asked(form: DeclaredForm, asked: Asked) -> Asked:
     """Every judge is asked with the same parameters. Of the sampling, what belongs to its plan."""
     if len(form.cleaned_data["contestants"]) < LEAST_CONTESTANTS:
         words = _("Choose at least two contestants: battles are between two of them.")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, cast
+from typing import cast
 
 from experiments.workflows.battles.judged import Judged, JudgePrompt, Parts, Shown
 from experiments.workflows.battles.layout import asked_again
@@ -30,7 +30,7 @@ class Known:
     module: JudgePrompt
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> dict[str, object]:
         return self.module.SCHEMA
 
     def parts(self, shown: Shown) -> Parts:

@@ -91,7 +91,7 @@ class Figures:
     at_least: bool
 
 
-def context(cycle: Cycle) -> dict[str, Any]:
+def context(cycle: Cycle) -> dict[str, object]:
     """What the page is made of; the number of queries depends neither on the models nor on the votes."""
     cast = cycle.run.experiment.labels
     seats = [seat for seat, _slug in cycle.contestants]

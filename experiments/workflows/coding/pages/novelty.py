@@ -27,7 +27,7 @@ def remember_earlier(run: Run) -> None:
     Step.objects.create(run=run, key=coding.KNOWN, data=data, **done)
 
 
-def without_titles(data: dict[str, Any]) -> dict[str, Any]:
+def without_titles(data: dict[str, Any]) -> dict[str, object]:
     """What such a step has, for others than the owner of the run: it may have been shared only later."""
     problems = data.get(COPIED, {}).get("found", {}).get("problems", ())
     return {COPIED: {"found": {"problems": [{**one, "title": ""} for one in problems]}}}

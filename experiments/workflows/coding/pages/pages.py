@@ -39,7 +39,7 @@ def entries(run: Run) -> list[Entry]:
     return timeline.from_rows(run, turn=latest or 0, beside=("pool_checked", "cycles_planned"))
 
 
-def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> dict[str, Any]:
+def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> dict[str, object]:
     """cast: labels by seat. cycles: one line each, the latest first. is_stranded: code waits,
     and nobody is there who could run it.
     """

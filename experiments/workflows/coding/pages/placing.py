@@ -1,6 +1,6 @@
 """Where solvers stand by the comparisons of their solutions, and who has no place and why."""
 
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,29 +16,52 @@ FEW_SAMPLES = "few_samples"
 BOUNDED = (Reason.UNDEFEATED, Reason.WINLESS, Reason.ABOVE, Reason.BELOW)  # ranked from two cycles on
 
 
-def by_strength(found: SolverRatings) -> dict[str, dict[str, Any]]:
+@dataclass(frozen=True)
+class Strength:
+    """Of a solver, as `rated.Solver` has it. Those without a rating, and bounds, are told by the reason."""
+
+    battles: int
+    wins: int
+    ties: int
+    losses: int
+    component: int
+    reason: str
+    rating: float | None = None
+    lower: float | None = None
+    upper: float | None = None
+    first: float | None = None
+    rank: int | None = None
+    best: int | None = None
+    worst: int | None = None
+    group: int | None = None
+
+
+def by_strength(found: SolverRatings) -> dict[str, Strength]:
     """Bradley-Terry ratings, intervals and ranks by name, one-sided bounds, or why there are none."""
     intervals, ratings = found.intervals, found.intervals.ratings
     reasons = [_why_unrated(found, index) for index in range(len(ratings.contestants))]
     is_wide = np.array([reason == FEW_SAMPLES for reason in reasons], dtype=bool)
     order = ranks(intervals, draws=DRAWS, seed=SEED, is_known=(np.asarray(found.cycles) > 1) & ~is_wide)
     components = ratings.component_of.tolist()
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, Strength] = {}
     for index, name in enumerate(ratings.contestants):
         battles, wins, ties = (int(counts[index]) for counts in (found.battles, found.wins, found.ties))
-        fared = {"battles": battles, "wins": wins, "ties": ties, "losses": battles - wins - ties}
-        rows[name] = {**fared, "component": components[index], "reason": reasons[index]}
+        row = Strength(battles, wins, ties, battles - wins - ties, components[index], reasons[index])
         if np.isnan(order.rank[index]):
-            rows[name]["reason"] = FEW_CYCLES if reasons[index] in BOUNDED else reasons[index]
+            rows[name] = replace(row, reason=FEW_CYCLES) if reasons[index] in BOUNDED else row
         else:
             bounds = intervals.one_sided if reasons[index] else intervals
-            rows[name] |= {
-                "rating": _bound(ratings.values[index]),
-                "lower": _bound(bounds.lower[index]),
-                "upper": _bound(bounds.upper[index]),
-                "first": _bound(order.first[index]),
-                **{place: int(getattr(order, place)[index]) for place in ("rank", "best", "worst", "group")},
-            }
+            rows[name] = replace(
+                row,
+                rating=_bound(ratings.values[index]),
+                lower=_bound(bounds.lower[index]),
+                upper=_bound(bounds.upper[index]),
+                first=_bound(order.first[index]),
+                rank=int(order.rank[index]),
+                best=int(order.best[index]),
+                worst=int(order.worst[index]),
+                group=int(order.group[index]),
+            )
     return rows
 
 

@@ -134,7 +134,6 @@ def _solvers(
 ) -> tuple[Solver, ...]:
     compatible, backwards, batch = boards
     placed = by_strength(strengths)
-    none = dict.fromkeys(("rating", "lower", "upper", "rank", "best", "worst", "group", "first"))
     fared = _fared(counted)
     rows = [
         Solver(
@@ -146,7 +145,7 @@ def _solvers(
             reverse=backwards.ratings[name],
             elo=batch.ratings[name] if batch.played[name] else None,
             elo_change=batch.changes.get(name) if batch.played[name] else None,
-            **{**none, **placed[name]},
+            **vars(placed[name]),
             **fared[name],
         )
         for name, rating in compatible.ratings.items()

@@ -302,7 +302,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Seconds for each answer"), figure(config.get("call_seconds"), 0)),
         Fact(_("Seconds for each test"), figure(config.get("test_seconds"), 1)),
         Fact(_("Memory for each test"), f"{grouped(config.get('test_megabytes'))} MiB"),
-        Fact(_("Limits"), limits(config)),
+        Fact(_("Limits"), limits(rows)),
         Fact(_("Seed"), str(rows.run.seed)),
         *changes(rows),
     )

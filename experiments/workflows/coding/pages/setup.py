@@ -1,7 +1,6 @@
 """What the set-up page of contests shows beside its form: the sandbox, and who sets the problems."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -13,7 +12,7 @@ from experiments.workflows.coding.pages import isolation
 from experiments.workflows.coding.pages.plan import is_in_turn
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def context(request: HttpRequest) -> dict[str, object]:
     return {"sandbox": isolation.sandbox()}
 
 

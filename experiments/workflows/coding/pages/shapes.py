@@ -108,7 +108,7 @@ class CycleShape(Shape):
         return self
 
     @property
-    def found(self) -> dict[str, Any]:
+    def found(self) -> dict[str, object]:
         """As `cycle_rated` says it; nothing of a cycle that is not rated."""
         if self.state != CycleState.RATED:
             return {}

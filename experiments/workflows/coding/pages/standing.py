@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from experiments import figures
 from experiments.drawings import charts
@@ -50,7 +49,7 @@ class History:
     cycles: tuple[After, ...]
 
 
-def of_run(run: Run) -> dict[str, Any]:
+def of_run(run: Run) -> dict[str, object]:
     """found None as long as no cycle counts."""
     found = ratings.of_run(run)
     if found is None:

@@ -13,7 +13,7 @@ COLUMNS = (
     *("solver", "solver_model", "is_setter", "mean", "unrated", "tests_passed", "tests", "complaint", "is_unsafe"),
     *("judge", "judge_model", *SCORES, "unscored_reason", "flags", "feedback", "code", "explanation_text", "ended"),
 )
-Cells = dict[str, Any]
+Cells = dict[str, object]
 
 
 def lines(run: Run) -> Iterator[list[Any]]:

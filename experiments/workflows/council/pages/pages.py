@@ -1,7 +1,6 @@
 """What the page of a council needs beside the run: events in their places, rankings, figures, and what is queued."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 
@@ -13,7 +12,7 @@ from experiments.workflows.council.pages import figures as council_figures
 from experiments.workflows.council.pages.rankings import ranking
 
 
-def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, Any]:
+def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, object]:
     """cast: labels by seat. rankings: by anchor of the count. queued: questions to come."""
     cast = run.experiment.labels
     counted = [entry for entry in entries if entry.type == "ballots_counted"]

@@ -17,8 +17,8 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Own answers"), own),
         Fact(_("Answers that were cut off"), cut),
         Fact(_("Title asked for"), words.yes_or_no(config.get("title", True))),
-        Fact(_("Most questions"), turns(config)),
-        Fact(_("Limits"), limits(config)),
+        Fact(_("Most questions"), turns(rows)),
+        Fact(_("Limits"), limits(rows)),
         Fact(_("Seed"), str(rows.run.seed)),
         *changes(rows),
     )

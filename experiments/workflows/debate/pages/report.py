@@ -18,7 +18,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Rounds planned"), grouped(config.get("rounds"))),
         Fact(_("Blind first round"), words.yes_or_no(config.get("blind"))),
         Fact(_("Another debater begins the second round"), words.yes_or_no(config.get("rotate"))),
-        Fact(_("Limits"), limits(config)),
+        Fact(_("Limits"), limits(rows)),
         Fact(_("Seed"), str(rows.run.seed)),
         *changes(rows),
     )

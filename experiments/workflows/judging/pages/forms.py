@@ -1,6 +1,6 @@
 """The form with which a transcript is judged again."""
 
-from typing import Any, get_args
+from typing import Any, TypedDict, get_args
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +18,15 @@ from experiments.workflows.judging.services import first_judge_saw
 
 def _judges() -> list[tuple[str, Any]]:
     return [("", _("the lab's choice")), *((model.slug, model.label) for model in askable_models())]
+
+
+class AskedJudgment(TypedDict):
+    """model: None is the lab's choice. judge_sees: None where nothing is filtered."""
+
+    model: str | None
+    rubric: str
+    judge_sees: Sees | None
+    judge_sees_reasoning: bool
 
 
 class JudgeAgainForm(forms.Form):
@@ -42,7 +51,7 @@ class JudgeAgainForm(forms.Form):
         if "judge_sees" not in run.config:  # nothing is filtered there
             del self.fields["judge_sees"]
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> AskedJudgment:
         """What `judge_again` needs."""
         said = self.cleaned_data
         return {

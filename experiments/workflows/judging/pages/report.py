@@ -19,8 +19,8 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Its workflow"), words.workflow_name(str(config.get("workflow", MISSING)))),
         Fact(_("Judged"), ", ".join(words.seat_name(seat) for seat in config.get("subjects", [])) or MISSING),
         Fact(_("Turns judged"), grouped(len(config.get("turns", [])))),
-        *judging_facts(config),
-        Fact(_("Limits"), limits(config)),
+        *judging_facts(rows),
+        Fact(_("Limits"), limits(rows)),
         Fact(_("Seed"), str(rows.run.seed)),
     )
     rubric = str(config.get("rubric", ""))

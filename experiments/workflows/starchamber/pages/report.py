@@ -16,9 +16,9 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Preset"), config.get("preset") or MISSING),
         Fact(_("Token probabilities asked for"), words.yes_or_no(config.get("logprobs"))),
         Fact(_("Judge"), words.yes_or_no(config.get("judge"))),
-        *judging_facts(config),
-        Fact(_("Most turns"), turns(config)),
-        Fact(_("Limits"), limits(config)),
+        *judging_facts(rows),
+        Fact(_("Most turns"), turns(rows)),
+        Fact(_("Limits"), limits(rows)),
         Fact(_("Seed"), str(rows.run.seed)),
         *changes(rows),
     )

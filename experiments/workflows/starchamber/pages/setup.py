@@ -10,9 +10,10 @@ from experiments.library.presets import CUSTOM, DEFAULT
 from experiments.library.shelf import chosen_context, presets_for
 from experiments.models import ProviderModel
 from experiments.setup.forms import DeclaredForm
+from experiments.workflows.base.surface import Asked
 
 
-def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, Any]:
+def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:
     """The default context, or the preset that the address names (`?preset=`); that of what is set up again."""
     offered = {choice.id: choice.context for choice in presets_for(request.user)}
     if "context" in values:
@@ -22,13 +23,13 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, Any]:
     return {"preset": preset, "context": offered[preset]}
 
 
-def asked(form: DeclaredForm, asked: dict[str, Any]) -> dict[str, Any]:
+def asked(form: DeclaredForm, asked: Asked) -> Asked:
     """With the preset that the text in the form is."""
     chosen = chosen_context(form.reader, asked["config"]["preset"], asked["config"]["context"])
     return {**asked, "config": {**asked["config"], "preset": chosen.preset, "context": chosen.context}}
 
 
-def context(request: HttpRequest) -> dict[str, Any]:
+def context(request: HttpRequest) -> dict[str, object]:
     return {"contexts": presets_for(request.user)}
 
 

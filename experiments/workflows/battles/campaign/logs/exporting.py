@@ -62,7 +62,7 @@ class Log:
         left, right = self.names(battle)
         return left < right
 
-    def slim(self, battle: Battle, *, tells_subset: bool = True) -> dict[str, Any]:
+    def slim(self, battle: Battle, *, tells_subset: bool = True) -> dict[str, object]:
         left, right = self.names(battle)
         winner = {"left": left, "right": right}.get(battle.winner, "tie")
         return {
@@ -75,7 +75,7 @@ class Log:
             "timestamp": stamp(battle.judged),
         }
 
-    def audits(self, battles: list[Battle], *, tells_subset: bool = True) -> Iterator[dict[str, Any]]:
+    def audits(self, battles: list[Battle], *, tells_subset: bool = True) -> Iterator[dict[str, object]]:
         verdicts = _verdicts(battles)
         for battle in battles:
             if found := verdicts.get(battle.pk):
@@ -85,7 +85,7 @@ class Log:
                 told = {name: calls.get(name) for name in ("original_call", "swapped_call")}
                 yield {**slim, **told, **result}
 
-    def full(self, battle: Battle, verdicts: list[Verdict]) -> dict[str, Any]:
+    def full(self, battle: Battle, verdicts: list[Verdict]) -> dict[str, object]:
         names, board, sample = self.names(battle), self.board, battle.sample
         shown = battle.shown_left_first
         return {
@@ -190,7 +190,7 @@ def stamp(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
 
 
-def encoded(row: dict[str, Any]) -> bytes:
+def encoded(row: dict[str, object]) -> bytes:
     text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=str)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085").encode() + b"\n"
 

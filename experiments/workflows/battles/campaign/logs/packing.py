@@ -3,7 +3,7 @@
 import json
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -167,7 +167,7 @@ def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[dict[str, Any]]) 
     yield
 
 
-def _write_json(archive: zipfile.ZipFile, name: str, content: dict[str, Any]) -> None:
+def _write_json(archive: zipfile.ZipFile, name: str, content: Mapping[str, object]) -> None:
     archive.writestr(zipping.entry(name), json.dumps(content, ensure_ascii=False, indent=2))
 
 

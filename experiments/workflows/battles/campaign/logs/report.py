@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 MOST_SHOWN = 100
 
@@ -39,7 +38,7 @@ class Report:
     refusals: list[Refused] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     boards: list[str] = field(default_factory=list)
-    snapshots: list[dict[str, Any]] = field(default_factory=list)
+    snapshots: list[dict[str, object]] = field(default_factory=list)
     tallies: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -56,5 +55,5 @@ class Report:
         if sentence not in self.warnings and len(self.warnings) < MOST_SHOWN:
             self.warnings.append(sentence)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {name: value for name, value in asdict(self).items() if name != "tallies"}

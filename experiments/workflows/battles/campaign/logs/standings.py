@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,25 @@ class Met(NamedTuple):
         return Shared(Battles(places[left], places[right], doubled / 2, table.contestants), samples)
 
 
-def snapshot(experiment: str, counts: Iterable[Count], met: Met, last: datetime | None) -> dict[str, Any]:
+class Snapshot(TypedDict):
+    """elo_snapshot.json; figures by the contestant's name."""
+
+    exp_name: str
+    generated_at: str | None
+    params: dict[str, float]
+    model_count: int
+    battle_count: int
+    elo: dict[str, float]
+    ci_lower: dict[str, float]
+    ci_upper: dict[str, float]
+    ci_width: dict[str, float]
+    std: dict[str, float]
+    num_bootstrap: int
+    intervals: str
+    unrated: dict[str, str]
+
+
+def snapshot(experiment: str, counts: Iterable[Count], met: Met, last: datetime | None) -> Snapshot:
     """All battles up to and including an experiment's. Who has no finite rating is named with the reason."""
     table = table_of(counts)
     intervals = by_items(table, met.shared(table))
@@ -68,7 +86,7 @@ def snapshot(experiment: str, counts: Iterable[Count], met: Met, last: datetime 
     }
 
 
-def state(counts: Iterable[Count], met: Met, last: datetime | None) -> dict[str, Any]:
+def state(counts: Iterable[Count], met: Met, last: datetime | None) -> dict[str, object]:
     """Where everybody stands."""
     kept = list(counts)
     taken = snapshot("", kept, met, last)
@@ -79,7 +97,7 @@ def state(counts: Iterable[Count], met: Met, last: datetime | None) -> dict[str,
             row = models.setdefault(name, {"elo": taken["elo"].get(name), "wins": 0, "losses": 0, "ties": 0})
             row[outcome] += count.battles
     for name, row in models.items():
-        row |= {f"ci_{side}": taken[f"ci_{side}"].get(name) for side in ("lower", "upper")}
+        row |= {"ci_lower": taken["ci_lower"].get(name), "ci_upper": taken["ci_upper"].get(name)}
     return {
         "models": dict(sorted(models.items())),
         "unrated": taken["unrated"],
