@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows import REGISTRY, surface_of
+from experiments.workflows.base.limits import WORDS
 
 NUMBERED = re.compile(r"(member|chair|pool|judge|mirror|contestant|coder)-(\d+)")
 VENDOR = re.compile(r"^(?:\S+/|[^:]{1,40}: )(?=\S)")
@@ -152,9 +153,7 @@ SENTIMENT_LABELS = {
 END_REASONS = {
     "max_turns": _("all turns were played"),
     "manual_stop": _("somebody stopped it"),
-    "limit_tokens": _("the limit of tokens was reached"),
-    "limit_seconds": _("the limit of time was reached"),
-    "limit_cost": _("the limit of cost was reached"),
+    **{f"limit_{name}": _(words.reached) for name, words in WORDS.items()},
     "budget_person": _("the budget of its owner is used up"),
     "budget_project": _("the budget of its project is used up"),
     "budget_experiment": _("the budget of the experiment is used up"),

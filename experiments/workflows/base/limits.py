@@ -16,10 +16,13 @@ class Limits(BaseModel):
 
 
 class Words(NamedTuple):
-    """label: of the field where a limit is set. shown: where it is told, with %(n)s or, in US dollars, %(money)s."""
+    """label: of the field where a limit is set. shown: where it is told, with %(n)s or, in US dollars, %(money)s.
+    reached: why a run ended.
+    """
 
     label: str
     shown: str
+    reached: str
 
 
 def gettext_noop(words: str) -> str:
@@ -27,8 +30,9 @@ def gettext_noop(words: str) -> str:
     return words
 
 
+_ = gettext_noop
 WORDS = {
-    "tokens": Words(gettext_noop("Max tokens"), gettext_noop("%(n)s tokens")),
-    "seconds": Words(gettext_noop("Max seconds"), gettext_noop("%(n)s seconds")),
-    "cost": Words(gettext_noop("Budget, US dollars"), "%(money)s"),
+    "tokens": Words(_("Max tokens"), _("%(n)s tokens"), _("the limit of tokens was reached")),
+    "seconds": Words(_("Max seconds"), _("%(n)s seconds"), _("the limit of time was reached")),
+    "cost": Words(_("Budget, US dollars"), "%(money)s", _("the limit of cost was reached")),
 }
