@@ -26,6 +26,22 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
 }
 
 
+KNOW_ONE = {  # shared packages that are about a workflow, and why
+    "experiments/compatibility": "clients of LLM Arena, LLM Council, StarChamber and multi-llm-assistant",
+    "experiments/injections": "a trial for each kind of judge",
+    "experiments/library": "scenarios are set-ups of an arena",
+    "experiments/imports/inspect.py": "a log of anybody becomes a talk with one model",
+    "experiments/management/commands": "commands of battles",
+    "experiments/curating_api.py": "battles and cycles are left out of ratings",
+    "experiments/reviews/curation.py": "battles and cycles are left out of ratings",
+    "experiments/datasets": "contestants of battles",
+    "experiments/bulk/tables.py": "tables of ballots and executions",
+    "experiments/reports": "ballots, cycles and executions in documents",
+    "experiments/run_api.py": "judging again, of any run",
+    "leaderboard": "boards of battles, councils and contests",
+}
+
+
 def _named(place: str) -> list[str]:
     tree = ast.parse((ROOT / place).read_text(encoding="utf-8"))
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in REGISTRY]
@@ -44,6 +60,19 @@ def test_no_python_file_outside_its_package_names_a_workflow():
     assert len(shared) > 400
     assert [found for place in shared for found in _named(place)] == []
     assert _named("experiments/workflows/council/__init__.py"), "it is found where it is"
+
+
+def test_engine_pages_and_verbs_import_no_workflow():
+    packages = tuple(f"experiments.workflows.{slug.replace('-', '_')}" for slug in REGISTRY)
+    importing = []
+    for path in (*(ROOT / "experiments").rglob("*.py"), *(ROOT / "leaderboard").rglob("*.py")):
+        place = str(path.relative_to(ROOT))
+        if not OWN.match(place) and not place.startswith(tuple(KNOW_ONE)):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+            importing += [f"{place}: {module}" for module in modules if f"{module}.".startswith(packages)]
+    assert importing == []
+    assert all((ROOT / place).exists() for place in KNOW_ONE)
 
 
 def test_no_shared_template_asks_which_workflow_it_has():

@@ -1,12 +1,15 @@
 """What people meet of a debate."""
 
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
-from experiments.workflows.base.surface import LIMITS, Group, SeatForm, Seats, Setup, Surface, Told
+from experiments.search.runs import said_or_set_up
+from experiments.search.sought import mark
+from experiments.workflows.base.surface import LIMITS, Column, Group, RunList, SeatForm, Seats, Setup, Surface, Told
 from experiments.workflows.debate.assumptions import ASSUMPTIONS
-from experiments.workflows.debate.config import POOL
+from experiments.workflows.debate.config import DEBATERS, POOL
 from experiments.workflows.debate.pages import board, report, setup, shapes
-from experiments.workflows.debate.pages.listing import DEBATES
 
 POOL_LABELS = (
     _("First of the pool"),
@@ -14,6 +17,34 @@ POOL_LABELS = (
     _("Third of the pool"),
     _("Fourth of the pool"),
     _("Fifth of the pool"),
+)
+
+SEARCHED = ("request", "final_prompt")
+
+
+def _search(text: str) -> Q:
+    """Of the request and the final prompt the messages hold what was really said."""
+    return said_or_set_up(text, mark("workflow", "debate"), said=Q(message__parsed__kind__in=SEARCHED))
+
+
+DEBATES = RunList(
+    name="debates",
+    title=_("Your debates"),
+    find=_("Find debates"),
+    searched=_("Title, request or final prompt"),
+    run=_("Debate"),
+    begun=_("Begun"),
+    none=_("You have held no debate yet. The demonstration models need no key."),
+    no_fit=_("No debate fits."),
+    show_all=_("Show all debates"),
+    search=_search,
+    sign=lambda seat, label: (seat, label) if seat in DEBATERS else None,
+    columns=(Column(_("Rounds")),),
+    counted=lambda n: ngettext("%(n)s debate", "%(n)s debates", n) % {"n": n},
+    size=20,
+    is_own=False,
+    has_states=True,
+    has_again=True,
 )
 
 SETUP = Setup(

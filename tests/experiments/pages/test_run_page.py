@@ -1,11 +1,14 @@
 """A run as a page: what was said and found, what is odd about it, how far it is, and what may be done with it."""
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
 
 from experiments.live import backlog
 from experiments.models import Call, Event, Message, Provider, Run, Step
+from experiments.templatetags.modules import imports
+from experiments.workflows import REGISTRY, surface_of
 from tests.cases import each_case
 from tests.markup import value_of
 
@@ -246,3 +249,14 @@ def test_changed_it_continues_with_what_was_typed_and_says_so(browser, read, mes
     assert "What it said before it was edited" in shown.text
     assert "<b>" in shown.text
     assert Run.objects.get(pk=message.run_id).messages.get(seat="A").raw_text == message.raw_text
+
+
+def test_every_file_that_a_surface_names_is_there_and_what_its_scripts_import_is_hinted():
+    surfaces = [surface_of(slug) for slug in REGISTRY]
+    setups = [surface.setup for surface in surfaces if surface.setup]
+    scripts = [one.script for one in (*surfaces, *setups) if one.script]
+    styles = [style for surface in surfaces for style in surface.styles] + [one.style for one in setups if one.style]
+    imported = {script: imports(script) for script in scripts}
+    assert {"workflows/council/composer.js", "send.js"} <= set(imported["workflows/council/run.js"])
+    named = [*scripts, *styles, *(one for found in imported.values() for one in found)]
+    assert [name for name in named if not finders.find(name)] == []
