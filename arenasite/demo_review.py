@@ -4,7 +4,7 @@ from accounts.models import User
 from experiments.library import keeping
 from experiments.library.scenarios import builtin_scenarios
 from experiments.models import ReviewQueue, ReviewRubric
-from experiments.reviews import queues, rubrics
+from experiments.review import queues, rubrics
 
 NAME = "Who keeps to the offer?"
 SCENARIO = "resource-negotiation"

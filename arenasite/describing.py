@@ -50,8 +50,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "experiments.rest.schema.with_headers",
-        "experiments.rest.schema.with_plain_values",
+        "experiments.api.schema.with_headers",
+        "experiments.api.schema.with_plain_values",
     ],
     "TAGS": [{"name": name, "description": words} for name, words in TAGS.items()],
     "ENUM_NAME_OVERRIDES": {  # runs, files, datasets and uploads have states of their own
@@ -60,9 +60,9 @@ SPECTACULAR_SETTINGS = {
         "QueueState": "experiments.models.review.ReviewQueue.State",
         "RunState": "experiments.models.run.RunState",
         "ModeEnum": "experiments.models.run.RunMode",
-        "HealthStatusEnum": "experiments.health.STATUSES",
+        "HealthStatusEnum": "experiments.lab.health.STATUSES",
         "WorkState": "experiments.models.waiting.WorkState",
-        "BudgetKind": "experiments.budgets.api.KINDS",
+        "BudgetKind": "experiments.lab.budgets.api.KINDS",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",
         "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",

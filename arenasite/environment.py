@@ -165,7 +165,7 @@ def trace_exporter() -> str:
             "ARENA_TRACES=otlp needs two packages more: "
             "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
         )
-    return "experiments.observing.otlp.OtlpExporter"
+    return "experiments.lab.observing.otlp.OtlpExporter"
 
 
 def _is_installed(package: str) -> bool:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from accounts.paths import shown_path
 from arenasite.problems import answer
-from experiments.room import is_out_of_room
+from experiments.tasks.room import is_out_of_room
 
 log = logging.getLogger(__name__)
 

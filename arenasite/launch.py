@@ -19,12 +19,12 @@ from arenasite.supervisor.errors import CannotStart
 from arenasite.supervisor.health import Health
 from arenasite.supervisor.parts import Parts
 from arenasite.supervisor.supervisor import Supervisor
-from experiments.casting import InvalidExperiment
-from experiments.catalog import syncing as catalog
 from experiments.gateway import GatewayError
+from experiments.lab.catalog import syncing as catalog
 from experiments.models import Run
-from experiments.refusals import NotAllowed
-from experiments.shards import is_sharded
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
+from experiments.workflows.shards import is_sharded
 
 START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until a part has to answer
 LONGEST_START_SECONDS = 20 * START_SECONDS

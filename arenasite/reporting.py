@@ -11,8 +11,8 @@ from django.utils.datastructures import MultiValueDict
 from django.views.debug import SafeExceptionReporterFilter
 
 SECRETIVE = (
-    *("accounts.crypto", "experiments.engine.keys", "experiments.engine.executor", "experiments.keys.keyring"),
-    *("experiments.gateway", "experiments.keys.testing", "cryptography", "httpx", "httpcore", "h11", "anyio"),
+    *("accounts.crypto", "experiments.engine.keys", "experiments.engine.executor", "experiments.lab.keys.keyring"),
+    *("experiments.gateway", "experiments.lab.keys.testing", "cryptography", "httpx", "httpcore", "h11", "anyio"),
 )
 LEAST_SECRET = 4  # characters; what is shorter stands in every second word
 

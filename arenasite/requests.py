@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts import logs
 from accounts.paths import route_of, shown_path
-from experiments.observing import counting, families
+from experiments.lab.observing import counting, families
 
 logger = logging.getLogger(__name__)
 

@@ -333,10 +333,10 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.OfPerson", "accounts.throttling.OfAddress"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["accounts.parsers.ShallowJsonParser"],
-    "DEFAULT_PAGINATION_CLASS": "experiments.rest.pagination.NewestFirst",
+    "DEFAULT_PAGINATION_CLASS": "experiments.api.pagination.NewestFirst",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "experiments.rest.schema.Described",
-    "EXCEPTION_HANDLER": "experiments.rest.problems.problem_response",
+    "DEFAULT_SCHEMA_CLASS": "experiments.api.schema.Described",
+    "EXCEPTION_HANDLER": "experiments.api.problems.problem_response",
     "PAGE_SIZE": 50,
     "COERCE_DECIMAL_TO_STRING": True,
 }

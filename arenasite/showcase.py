@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.models import User
-from experiments import actions
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Experiment, Run
+from experiments.runs import actions
 from experiments.workflows import arena, battles, coding, council, debate, starchamber
 
 TELESCOPE = """\

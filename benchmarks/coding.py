@@ -14,7 +14,7 @@ from experiments import sandbox
 
 CODE = "def double(number):\n    return 2 * number\n"
 TESTS = [sandbox.Test("1", [21], 42)]
-WORKER = "experiments.sandboxing.worker.SandboxWorker"
+WORKER = "experiments.sandbox.host.worker.SandboxWorker"
 BACKENDS = ("bubblewrap", "namespaces")
 
 

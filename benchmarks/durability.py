@@ -75,9 +75,9 @@ def commit_seconds(number: int) -> float:
 def seconds_per_call() -> float:
     """Wall time of runs side by side, divided by their calls: each is written ahead, asked and settled."""
     from accounts.models import User  # noqa: PLC0415
-    from experiments import actions  # noqa: PLC0415
     from experiments.engine.driver import Driver  # noqa: PLC0415
     from experiments.models import Call, Run  # noqa: PLC0415
+    from experiments.runs import actions  # noqa: PLC0415
 
     config = {"prompt": "Measure.", "gap_seconds": 0, "filter": False, "judge": False, "max_turns": TURNS}
     cast = {"A": {"model": "sim/cooperative:first=0"}, "B": {"model": "sim/competitive:first=0"}}

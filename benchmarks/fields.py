@@ -18,7 +18,6 @@ django.setup()
 from django.db import connection, transaction  # noqa: E402
 
 from accounts.models import User  # noqa: E402
-from experiments import actions  # noqa: E402
 from experiments.models import (  # noqa: E402
     Board,
     Contestant,
@@ -29,6 +28,7 @@ from experiments.models import (  # noqa: E402
     ProviderModel,
     Sample,
 )
+from experiments.runs import actions  # noqa: E402
 from experiments.workflows.battles.campaign import counting  # noqa: E402
 from experiments.workflows.battles.campaign.lanes import Place, draw  # noqa: E402
 from experiments.workflows.battles.campaign.planning import BattleGround, survey  # noqa: E402

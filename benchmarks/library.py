@@ -56,7 +56,7 @@ def measure() -> None:
     from django.test import Client  # noqa: PLC0415 - after the set-up
 
     from accounts.models import User  # noqa: PLC0415
-    from experiments.usage.days import roll_up  # noqa: PLC0415
+    from experiments.lab.usage.days import roll_up  # noqa: PLC0415
 
     began = time.perf_counter()
     days = 0

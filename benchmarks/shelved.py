@@ -87,7 +87,7 @@ class _Tables:
     """Rows of all tables, made together. Words are as frequent as in a language: the n-th as 1/n."""
 
     def __init__(self, lots: random.Random, owners: list[Any], projects: list[Any], models: list[Any]) -> None:
-        from experiments.search import content, words  # noqa: PLC0415 - after the set-up
+        from experiments.library.search import content, words  # noqa: PLC0415 - after the set-up
 
         self.lots, self.owners, self.projects, self.models, self.content = lots, owners, projects, models, content
         vocabulary = [

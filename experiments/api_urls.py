@@ -2,23 +2,24 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from experiments import api, curating_api, record_api, run_api
-from experiments.budgets import api as budget_api
-from experiments.bulk import api as bulk_api
-from experiments.datasets import api as dataset_api
-from experiments.imports import api as import_api
-from experiments.keys import api as key_api
+from experiments.lab.budgets import api as budget_api
+from experiments.lab.keys import api as key_api
+from experiments.lab.observing import urls as observing_urls
+from experiments.lab.webhooks import urls as webhook_urls
 from experiments.library import api as library_api
-from experiments.observing import urls as observing_urls
-from experiments.reports import api as report_api
-from experiments.reviews import api as review_api
-from experiments.reviews import curation_api, managing_api
-from experiments.search.api import SearchView
+from experiments.library.bulk import api as bulk_api
+from experiments.library.datasets import api as dataset_api
+from experiments.library.imports import api as import_api
+from experiments.library.search.api import SearchView
+from experiments.library.shelves import api_urls as shelf_urls
+from experiments.review import api as review_api
+from experiments.review import curating_api, curation_api, managing_api
+from experiments.runs import experiment_api as api
+from experiments.runs import record_api, run_api
+from experiments.runs.reports import api as report_api
+from experiments.runs.sharing import api as sharing_api
+from experiments.runs.statistics import api as statistics_api
 from experiments.setup import api as setup_api
-from experiments.sharing import api as sharing_api
-from experiments.shelves import api_urls as shelf_urls
-from experiments.statistics import api as statistics_api
-from experiments.webhooks import urls as webhook_urls
 from experiments.workflows import REGISTRY, surface_of
 
 router = SimpleRouter(use_regex_path=False)

@@ -7,13 +7,13 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from accounts import exports, lasting
-from experiments.bulk import jobs as bulk
-from experiments.imports import queueing as imports
-from experiments.observing import measuring
-from experiments.shelves import sought_notes
-from experiments.signals import run_finished, swept
-from experiments.usage import days as usage_days
-from experiments.webhooks import delivering
+from experiments.lab.observing import measuring
+from experiments.lab.usage import days as usage_days
+from experiments.lab.webhooks import delivering
+from experiments.library.bulk import jobs as bulk
+from experiments.library.imports import queueing as imports
+from experiments.library.shelves import sought_notes
+from experiments.models.signals import run_finished, swept
 from experiments.workflows import REGISTRY, services_of
 
 logger = logging.getLogger(__name__)

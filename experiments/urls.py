@@ -1,24 +1,24 @@
 from django.urls import include, path
 
-from experiments import experiment_views, views
-from experiments.budgets import views as budget_views
-from experiments.bulk import views as bulk_views
-from experiments.catalog import views as model_views
-from experiments.datasets import views as dataset_views
-from experiments.imports import views as import_views
-from experiments.keys import views as key_views
+from experiments.lab.budgets import views as budget_views
+from experiments.lab.catalog import views as model_views
+from experiments.lab.keys import views as key_views
+from experiments.lab.observing import urls as observing_urls
+from experiments.lab.usage import views as usage_views
+from experiments.lab.webhooks import urls as webhook_urls
 from experiments.library import views as library_views
-from experiments.live.backlog import run_news
-from experiments.observing import urls as observing_urls
-from experiments.reports import views as report_views
-from experiments.reviews import urls as review_urls
-from experiments.search import views as search_views
+from experiments.library.bulk import views as bulk_views
+from experiments.library.datasets import views as dataset_views
+from experiments.library.imports import views as import_views
+from experiments.library.search import views as search_views
+from experiments.library.shelves import urls as shelf_urls
+from experiments.review import urls as review_urls
+from experiments.runs import experiment_views, views
+from experiments.runs.live.backlog import run_news
+from experiments.runs.reports import views as report_views
+from experiments.runs.sharing import views as sharing_views
+from experiments.runs.steering import views as steering_views
 from experiments.setup import views as setup_views
-from experiments.sharing import views as sharing_views
-from experiments.shelves import urls as shelf_urls
-from experiments.steering import views as steering_views
-from experiments.usage import views as usage_views
-from experiments.webhooks import urls as webhook_urls
 from experiments.workflows import REGISTRY, surface_of
 
 SETUP = (

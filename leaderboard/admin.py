@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy
 
 from accounts.people import person
 from experiments.admin.base import BoundedPaginator, Long, ReadOnly
-from experiments.datasets import contestants
+from experiments.library.datasets import contestants
 from experiments.models import Battle, Contestant, Cycle
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import voiding
 from experiments.workflows.coding.pages import voiding as cycle_voiding
 from leaderboard.models import Ladder, Milestone, RatingPoint, Standing

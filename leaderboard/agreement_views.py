@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
-from experiments.injections import rates
-from experiments.injections.rates import Standing
+from experiments.lab.injections import rates
+from experiments.lab.injections.rates import Standing
 from experiments.models import Board, Dataset
 from experiments.workflows.battles import WORKFLOW as BATTLES
 from experiments.workflows.battles.campaign import agreement as agreeing

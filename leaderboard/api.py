@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.permissions import HasScope
-from experiments.rest.requests import PROBLEMS
+from experiments.api.requests import PROBLEMS
 from leaderboard import compute, downloads, listing, page
 from leaderboard.coding_api import ContestSerializer
 from leaderboard.models import Ladder

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
-from experiments.datasets.thumbnails import thumbnails
+from experiments.library.datasets.thumbnails import thumbnails
 from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.browsing import pages, samples, showing
 from leaderboard.browsing.filters import MOST_CONTESTANTS, Filter, read

@@ -5,8 +5,9 @@ from dataclasses import replace
 from django.conf import settings
 from django.db.models import Count, Max
 
-from experiments import clock, figures
 from experiments.models import Cycle
+from experiments.runs import figures
+from experiments.tasks import clock
 from experiments.workflows.coding import WORKFLOW as CODING
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from experiments import figures
-from experiments.reports.csv_export import cell
+from experiments.runs import figures
+from experiments.runs.reports.csv_export import cell
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver
 from experiments.workflows.coding.pages.words import reason_words
 from leaderboard import coding

@@ -8,8 +8,8 @@ from typing import Any
 from django.http import QueryDict
 
 from accounts.models import User
-from experiments.drawings import charts
 from experiments.models import Cycle, Run
+from experiments.runs.drawings import charts
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
 from leaderboard import coding

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import override
 
-from experiments import clock
 from experiments.models import Board, Contestant
+from experiments.tasks import clock
 from leaderboard import coding, council, history, spread
 from leaderboard.caching import remembered
 from leaderboard.counts import Counts, counts_of, slices_of

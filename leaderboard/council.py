@@ -11,8 +11,8 @@ import numpy as np
 from django.conf import settings
 from django.db.models import Count, Max, Q, QuerySet
 
-from experiments import clock
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
+from experiments.tasks import clock
 from experiments.workflows.council import WORKFLOW as COUNCIL
 from leaderboard.models import Ladder
 from leaderboard.placing import Tally, placed, rows_of

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.models import User
 from accounts.people import person
 from experiments.models import Cycle, Run
-from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.workflows.coding.pages import voiding
 from leaderboard import coding, coding_page
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
-from experiments import figures
 from experiments.models import Board
-from experiments.reports.csv_export import cell
+from experiments.runs import figures
+from experiments.runs.reports.csv_export import cell
 from leaderboard import coding, coding_files
 from leaderboard.compute import Current
 from leaderboard.markdown_tables import escaped, line

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import Max
 
-from experiments.drawings import charts
+from experiments.runs.drawings import charts
 from leaderboard.axis import axis_of
 from leaderboard.models import Ladder, RatingPoint
 from leaderboard.standings import Row

@@ -7,8 +7,8 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, close_old_connections
 from django.db.models import F, Q, QuerySet
 
-from experiments import clock, job_queue
 from experiments.models import Board, Campaign
+from experiments.tasks import clock, job_queue
 from leaderboard import coding, compute, council, history
 from leaderboard.models import Ladder
 from leaderboard.standings import SHAPE, Standings

@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 
 from accounts.attachments import streamed, to_be_saved
 from accounts.permissions import HasScope
+from experiments.api.requests import PROBLEMS
 from experiments.models import Board
-from experiments.rest.requests import PROBLEMS
 from experiments.workflows.battles.campaign.logs.formats import FORMATS, Format
 from leaderboard import listing
 

@@ -10,9 +10,9 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from experiments.datasets.making import may_curate
+from experiments.library.datasets.making import may_curate
 from experiments.models import Board
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from leaderboard.counts import Counts, counts_of
 from leaderboard.models import Ladder, Milestone
 from leaderboard.placing import WIDEST, placed

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments import figures
+from experiments.runs import figures
 from leaderboard.ratings import Intervals, Ranks, Ratings, Reason, Table, bootstrap, ranks, sandwich
 from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray
 from leaderboard.standings import Row, share

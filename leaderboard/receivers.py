@@ -8,7 +8,7 @@ from django.dispatch import receiver
 
 from accounts import exports
 from experiments.models import Board, Run
-from experiments.signals import board_changed, cycles_changed, run_curated, run_finished, swept
+from experiments.models.signals import board_changed, cycles_changed, run_curated, run_finished, swept
 from leaderboard import compute, council, jobs
 from leaderboard.models import Ladder
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.people import person
 from experiments.models import Board
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard import axis, bias, coding, coding_page, compute, downloads, listing, milestones, page

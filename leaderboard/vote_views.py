@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from experiments.models import Battle, Dataset, Output
-from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles.campaign import votes
 from experiments.workflows.battles.campaign.voters import EnoughForNow, Voter, begun, votable, voter_of
 from leaderboard.browsing import showing

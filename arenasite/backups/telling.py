@@ -5,7 +5,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 
-from experiments.observing import backups
+from experiments.lab.observing import backups
 
 NOT_RECORDED = (
     "This is not on record, and the page of the operator does not show it: the lab's database is not at hand."

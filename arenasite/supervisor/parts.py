@@ -13,8 +13,8 @@ from arenasite.supervisor.children import Child
 
 WEBSOCKET_FRAME_BYTES = 65536  # what a viewer may send at once
 WEBSOCKET_MESSAGE_BYTES = 16 << 20  # holds for what we send too: a long reply, or the metrics of many turns
-REPORTS_WORKER = "experiments.reports.jobs.ReportsWorker"
-SANDBOX_WORKER = "experiments.sandboxing.worker.SandboxWorker"
+REPORTS_WORKER = "experiments.runs.reports.jobs.ReportsWorker"
+SANDBOX_WORKER = "experiments.sandbox.host.worker.SandboxWorker"
 SECRET_NAMES = re.compile(r"KEY|SECRET|TOKEN|PASS|_URL$", re.IGNORECASE)
 FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
 SPARE = 3.0  # seconds that a process has on top, to write down what came last

@@ -17,7 +17,7 @@ LOOK_SECONDS = 0.02
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arenasite.settings")
     django.setup()
-    from experiments.bulk import making  # noqa: PLC0415 - models exist after the set-up alone
+    from experiments.library.bulk import making  # noqa: PLC0415 - models exist after the set-up alone
 
     helper, began = _helpers(), time.monotonic()
     with watched() as own:

@@ -12,7 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arenasite.settings")
 django.setup()
 
 from experiments.models import Battle, Board, BudgetPeriod, Call, Reservation, Run  # noqa: E402
-from experiments.timeline import Entry, from_rows, replayed  # noqa: E402
+from experiments.runs.timeline import Entry, from_rows, replayed  # noqa: E402
 from experiments.workflows.battles.campaign import counting, votes  # noqa: E402
 from leaderboard import compute  # noqa: E402
 from leaderboard.models import Ladder  # noqa: E402

@@ -19,7 +19,7 @@ from django.utils import timezone  # noqa: E402
 from accounts.models import User  # noqa: E402
 from accounts.scopes import ALL  # noqa: E402
 from accounts.tokens import create_token  # noqa: E402
-from experiments.budgets import budgeting  # noqa: E402
+from experiments.lab.budgets import budgeting  # noqa: E402
 from experiments.models import Contestant, Dataset, ModelPrice, Output, Provider, ProviderModel, Sample  # noqa: E402
 
 PERSONALITIES = ("cooperative", "competitive", "neutral", "practical")

@@ -38,8 +38,8 @@ def serve(port: int) -> None:
     from django.urls import path
 
     from arenasite import bounded_daphne
-    from experiments.live import viewers
-    from experiments.live.consumers import RunConsumer
+    from experiments.runs.live import viewers
+    from experiments.runs.live.consumers import RunConsumer
 
     class Open(RunConsumer):
         async def _visible(self) -> tuple[str, dict[str, str]]:

@@ -26,9 +26,9 @@ from benchmarks.mutants.lines import ROOT, Lines
 from benchmarks.mutants.trials import Live, Session
 
 SCOPE = (
-    "experiments/actions.py",
-    *(f"experiments/{package}" for package in ("models", "engine", "gateway", "statistics", "search")),
-    *(f"experiments/{package}" for package in ("steering", "budgets", "reviews", "sharing", "library", "shelves")),
+    "experiments/runs/actions.py",
+    *(f"experiments/{package}" for package in ("models", "engine", "gateway", "lab/budgets", "library", "review")),
+    *(f"experiments/runs/{package}" for package in ("statistics", "steering", "sharing")),
     "leaderboard/models.py",
     "leaderboard/ratings",
     "accounts/models",

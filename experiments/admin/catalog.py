@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from accounts.people import person
 from experiments.admin.base import ReadOnly
-from experiments.keys import keyring
+from experiments.lab.keys import keyring
 from experiments.models import Call, InjectionRate, ModelPrice, Provider, ProviderKey, ProviderModel
 
 

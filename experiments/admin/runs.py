@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.people import person
-from experiments import actions
 from experiments.admin.base import Long, is_visible
 from experiments.models import ClientTalk, Experiment, Judgment, Message, Participant, Run, RunReview
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.reviews import curation, scanning
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.review import curation, scanning
+from experiments.runs import actions
 
 MESSAGES_SHOWN = 100  # on one page of a transcript
 MOST_JUDGMENTS = 200  # of turns without messages

@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy
 from accounts import audit
 from accounts.people import person
 from experiments.admin.base import LatestValues, Long
+from experiments.library.search.excerpts import excerpt
+from experiments.library.search.runs import beginnings
+from experiments.library.search.sought import Phrase, Sought
 from experiments.models import Ballot, Call, Event, Judgment, Message, Passage, Step
-from experiments.search.excerpts import excerpt
-from experiments.search.runs import beginnings
-from experiments.search.sought import Phrase, Sought
 
 SPOKEN = (Passage.Kind.MESSAGE, Passage.Kind.REASONING)
 

@@ -10,8 +10,8 @@ from django.utils.translation import ngettext
 
 from accounts.people import person
 from experiments.admin.base import Long
+from experiments.lab.webhooks import hooks
 from experiments.models import Webhook, WebhookDelivery
-from experiments.webhooks import hooks
 
 
 @admin.action(description=_("Allow private addresses"))

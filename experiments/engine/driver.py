@@ -27,8 +27,8 @@ from experiments.engine.recording import Book
 from experiments.engine.run_execution import RunExecution
 from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
-from experiments.shards import only_shards, without_shards
 from experiments.workflows.base.steps import End
+from experiments.workflows.shards import only_shards, without_shards
 
 logger = logging.getLogger(__name__)
 

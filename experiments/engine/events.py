@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from experiments.engine.broadcast import News, publish
+from experiments.lab.webhooks import outbox
 from experiments.models import Event, Run
-from experiments.webhooks import outbox
 from experiments.workflows.base.events import EventData
 
 logger = logging.getLogger(__name__)

@@ -14,17 +14,17 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from experiments import clock, job_queue
 from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.recording import Book
 from experiments.engine.text import storable, storable_data
+from experiments.lab.observing import measuring
 from experiments.models import Execution, Run, Step
-from experiments.observing import measuring
+from experiments.tasks import clock, job_queue
 from experiments.workflows.base.events import SolutionExecuted, SolutionVerdict
 from experiments.workflows.base.steps import Execute, Outcome
 
 QUEUE = "sandbox"
-RUN_WAITING = "experiments.sandboxing.worker.run_waiting"  # by its name: the worker imports this module
+RUN_WAITING = "experiments.sandbox.host.worker.run_waiting"  # by its name: the worker imports this module
 MOST_QUEUED = 4  # jobs: each runs all that waits
 UNDER_WAY = (Execution.State.WAITING, Execution.State.RUNNING)
 AGAIN = {"state": Execution.State.WAITING, "claim": 0, "error_kind": "", "error": "", "ended": None, "results": None}

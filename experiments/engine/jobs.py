@@ -10,14 +10,14 @@ from uuid import UUID
 from django.conf import settings
 from django.db import close_old_connections, transaction
 
-from experiments import job_queue
-from experiments.collecting import spare_what_is_loaded
 from experiments.engine import leases
 from experiments.engine.driver import Driver
 from experiments.engine.workers import BaseWorker, heartbeat, run_looks
+from experiments.lab.observing import counting, families, measuring
 from experiments.models import Run
-from experiments.observing import counting, families, measuring
-from experiments.signals import engine_swept
+from experiments.models.signals import engine_swept
+from experiments.tasks import job_queue
+from experiments.tasks.collecting import spare_what_is_loaded
 
 logger = logging.getLogger(__name__)
 

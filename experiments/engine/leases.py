@@ -14,14 +14,14 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import Coalesce, Now
 
 from accounts import audit
-from experiments import clock
 from experiments.engine import executions
 from experiments.engine.events import Announce, emit, reserve_numbers
 from experiments.engine.recording import Book, lose_calls
+from experiments.lab.observing import measuring
 from experiments.models import Budget, Run
 from experiments.models.run import DRIVEN_STATES
-from experiments.observing import measuring
-from experiments.signals import run_finished
+from experiments.models.signals import run_finished
+from experiments.tasks import clock
 from experiments.workflows.base.events import (
     BudgetReached,
     ExperimentError,

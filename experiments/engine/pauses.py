@@ -11,7 +11,7 @@ from experiments.engine.recorded import listen_outcomes
 from experiments.engine.recording import Book
 from experiments.engine.text import storable
 from experiments.models import Run, Step
-from experiments.signals import run_finished
+from experiments.models.signals import run_finished
 from experiments.workflows.base.events import ExperimentState, ExperimentStopped
 from experiments.workflows.base.steps import Listen, Outcome
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from experiments import metrics
+from experiments.api.serializers import JudgmentSerializer
 from experiments.engine.recorded import COPIED
 from experiments.engine.row_writers import (
     F,
@@ -30,9 +30,9 @@ from experiments.engine.row_writers import (
     stored,
 )
 from experiments.engine.text import storable_data
+from experiments.library.search import indexing
 from experiments.models import Judgment, Message, Participant, Run, Step
-from experiments.search import indexing
-from experiments.serializers import JudgmentSerializer
+from experiments.runs import metrics
 from experiments.workflows import REGISTRY
 from experiments.workflows.base import records
 from experiments.workflows.base.events import (

@@ -21,10 +21,10 @@ from experiments.gateway.errors import Interrupted
 from experiments.gateway.request import prepare
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
 from experiments.gateway.usage import cost
+from experiments.lab.observing import measuring
+from experiments.library.search import indexing
 from experiments.models import Call, Experiment, Message, Run, Step
 from experiments.models.money import kept
-from experiments.observing import measuring
-from experiments.search import indexing
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import CallFailed, CallLost, CallRetried, EventData, MessageCompleted
 from experiments.workflows.base.flags import INTERRUPTED, flags

@@ -15,10 +15,10 @@ from uuid import UUID
 from django.db.models import BigIntegerField, Exists, ExpressionWrapper, F, OuterRef, Q
 
 from accounts.models import Membership, User
-from experiments import clock
 from experiments.models import Budget, BudgetPeriod, Experiment, Reservation
 from experiments.models.budget import SUBJECTS
 from experiments.models.money import MoneyField, money
+from experiments.tasks import clock
 from experiments.workflows.base.events import BudgetReached
 
 LEAST_ANSWER = 64  # tokens; a call that has no room for as many beside its prompt is not made

@@ -11,9 +11,9 @@ from django.db.models import Model, QuerySet
 from pydantic import BaseModel
 from rest_framework.serializers import ModelSerializer
 
+from experiments.api.serializers import TranscriptSerializer
+from experiments.library.search import indexing
 from experiments.models import Call, Message, Run, Step
-from experiments.search import indexing
-from experiments.serializers import TranscriptSerializer
 from experiments.workflows.base.events import EventData, JsonObject, MessageData, Stored
 from experiments.workflows.base.records import Finding, Record
 

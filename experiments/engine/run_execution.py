@@ -13,7 +13,6 @@ from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from accounts import logs
-from experiments import clock
 from experiments.engine import executions, keys, ledger, pauses, recording
 from experiments.engine.events import Announce
 from experiments.engine.executor import CallResult, PendingCall
@@ -28,13 +27,14 @@ from experiments.gateway.retry import Wait, decide
 from experiments.gateway.types import Completion
 from experiments.models import Call, Run
 from experiments.models.ids import new_id
-from experiments.shards import is_sharded
+from experiments.tasks import clock
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import BudgetReached
 from experiments.workflows.base.language import load_ahead
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import Replay, Todo, passed
 from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
+from experiments.workflows.shards import is_sharded
 
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use

@@ -13,8 +13,8 @@ from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 from accounts import machines
-from experiments import job_queue
-from experiments.observing import counting, measuring
+from experiments.lab.observing import counting, measuring
+from experiments.tasks import job_queue
 
 logger = logging.getLogger(__name__)
 

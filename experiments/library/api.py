@@ -12,7 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.casting import InvalidExperiment
+from experiments.api.pagination import SHELF, page_of_shelf
+from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, runs_with_totals, validated
+from experiments.api.serializers import RunSerializer
 from experiments.library import keeping
 from experiments.library.shelf import (
     PresetChoice,
@@ -24,11 +27,8 @@ from experiments.library.shelf import (
     versions_of,
 )
 from experiments.models import Preset, Scenario
-from experiments.refusals import NotAllowed
-from experiments.rest.pagination import SHELF, page_of_shelf
-from experiments.rest.problems import Conflict, ProblemSerializer
-from experiments.rest.requests import PROBLEMS, person, runs_with_totals, validated
-from experiments.serializers import RunSerializer
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer}

@@ -8,9 +8,9 @@ from django import forms
 from django.forms import BoundField
 from django.utils.translation import gettext_lazy as _
 
-from experiments.casting import InvalidExperiment
-from experiments.forms import SetupForm, form_for
 from experiments.models import Scenario
+from experiments.setup.casting import InvalidExperiment
+from experiments.setup.config_form import SetupForm, form_for
 from experiments.workflows.arena import WORKFLOW as ARENA
 
 PLACED = ("prompting", "prompt", "prompts-A", "prompts-B", "max_turns", "first", "filter", "judge")

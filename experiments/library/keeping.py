@@ -8,14 +8,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from experiments.admission import require_role
-from experiments.casting import InvalidExperiment, checked_config
 from experiments.engine.text import is_storable
 from experiments.library import demonstrations
 from experiments.library.shelf import PresetChoice, ScenarioChoice
 from experiments.models import IdempotentRequest, Preset, Provider, ProviderModel, Run, Scenario
-from experiments.refusals import NotAllowed, Rivalled
-from experiments.reports.importing import import_document
+from experiments.models.refusals import NotAllowed, Rivalled
+from experiments.runs.admission import require_role
+from experiments.runs.reports.importing import import_document
+from experiments.setup.casting import InvalidExperiment, checked_config
 from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.arena.config import LONGEST_PROMPT
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER

@@ -7,10 +7,10 @@ from uuid import UUID
 
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 
-from experiments.forms import form_for
 from experiments.library.presets import CUSTOM, DEFAULT, BuiltinPreset, builtin_presets
 from experiments.library.scenarios import BuiltinScenario, ScenarioConfig, builtin_scenarios
 from experiments.models import Preset, Run, Scenario
+from experiments.setup.config_form import form_for
 from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
-from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.library.forms import PresetForm, ScenarioFields, scenario_form
 from experiments.library.shelf import (
@@ -26,7 +25,8 @@ from experiments.library.shelf import (
     versions_of,
 )
 from experiments.models import Experiment, Preset, Run, Scenario
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.arena import WORKFLOW as ARENA
 
 RUNS_SHOWN = 10

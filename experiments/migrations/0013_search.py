@@ -7,7 +7,7 @@ from django.db import migrations, models
 import experiments.models.passage
 
 # SQLite searches a table of its own beside the passages; triggers keep it, so that every way to write a passage does.
-# Everything but white space belongs to a word: `experiments.search.words` has cut the words already.
+# Everything but white space belongs to a word: `experiments.library.search.words` has cut the words already.
 REMOVE = """
     INSERT INTO experiments_passage_words (experiments_passage_words, rowid, words) VALUES ('delete', old.id, old.words);
 """

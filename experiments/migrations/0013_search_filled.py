@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db import migrations
 
-from experiments.search import indexing
-from experiments.search.passages import Tables
+from experiments.library.search import indexing
+from experiments.library.search.passages import Tables
 
 
 def fill(apps: Any, editor: Any) -> None:

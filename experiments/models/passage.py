@@ -8,11 +8,11 @@ from django.db.models import Q
 from django.db.models.lookups import Lookup
 from django.utils.translation import gettext_lazy as _
 
+from experiments.library.search.content import Content
+from experiments.library.search.sought import Sought
 from experiments.models.experiment import Experiment
 from experiments.models.run import Run
 from experiments.models.transcript import Message
-from experiments.search.content import Content
-from experiments.search.sought import Sought
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

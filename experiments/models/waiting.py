@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from experiments import clock
 from experiments.models.ids import new_id
+from experiments.tasks import clock
 
 
 class WorkState(models.TextChoices):

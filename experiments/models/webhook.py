@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Membership, Project
-from experiments import clock
 from experiments.models.ids import new_id
+from experiments.tasks import clock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

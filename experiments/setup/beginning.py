@@ -5,9 +5,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.people import person
-from experiments import actions
-from experiments.casting import InvalidExperiment
-from experiments.refusals import NotAllowed, Rivalled
+from experiments.models.refusals import NotAllowed, Rivalled
+from experiments.runs import actions
+from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows import REGISTRY
 

@@ -20,11 +20,11 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from accounts.people import person
-from experiments.budgets import notes as budget_notes
-from experiments.casting import USUAL, InvalidExperiment, checked_cast, checked_config, usual_model
-from experiments.form_fields import LineListField, LinesField
 from experiments.gateway.types import Price
+from experiments.lab.budgets import notes as budget_notes
 from experiments.models import Participant, ProviderModel
+from experiments.setup.casting import USUAL, InvalidExperiment, checked_cast, checked_config, usual_model
+from experiments.setup.form_fields import LineListField, LinesField
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows import REGISTRY, surface_of
 from experiments.workflows.base.dry_run import LONGEST_ANSWER, Model, Planned, Played, Sample, Usage, mark_of, play

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.forms import flat
+from experiments.setup.config_form import flat
 from experiments.setup.forms import labels_of
 from experiments.workflows import surface_of
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from experiments.actions import MOST_REPEATS
-from experiments.catalog.menu import askable_models, speaking_models
-from experiments.form_fields import LineListField, Row, RowsField
-from experiments.forms import LONGEST_PERSONA, SEAT_PARAMS, SetupForm, form_for
-from experiments.labels import seat_name
+from experiments.lab.catalog.menu import askable_models, speaking_models
+from experiments.models.labels import seat_name
+from experiments.runs.actions import MOST_REPEATS
+from experiments.setup.config_form import LONGEST_PERSONA, SEAT_PARAMS, SetupForm, form_for
+from experiments.setup.form_fields import LineListField, Row, RowsField
 from experiments.workflows import surface_of
 from experiments.workflows.base.limits import WORDS
 from experiments.workflows.base.surface import Asked, AskedSeat, Group, SeatForm, SeatRows, Setup, Text

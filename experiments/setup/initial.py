@@ -9,11 +9,11 @@ from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
 from accounts.people import person
-from experiments.catalog.menu import askable_models, general_models, speaking_models
-from experiments.labels import seat_name
+from experiments.lab.catalog.menu import askable_models, general_models, speaking_models
+from experiments.library.shelves.cloning import source
 from experiments.models import Experiment, Participant, Preset
+from experiments.models.labels import seat_name
 from experiments.setup.forms import declared, setup_form
-from experiments.shelves.cloning import source
 from experiments.workflows.base.surface import SeatRows, Setup
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from experiments.form_fields import LEAST_ROWS, RowsField
+from experiments.setup.form_fields import LEAST_ROWS, RowsField
 from experiments.setup.forms import COMMON_HINTS, DeclaredForm
 from experiments.workflows.base.surface import Part, SeatForm, SeatRows, Seats
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from experiments import progress
+from experiments.api.paging import Page, page_of
 from experiments.models import Run
-from experiments.paging import Page, page_of
+from experiments.runs import progress
 from experiments.workflows.base.surface import RunList
 
 

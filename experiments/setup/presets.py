@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.http import Http404, HttpRequest
 
-from experiments.catalog.menu import speaking_models
+from experiments.lab.catalog.menu import speaking_models
 from experiments.models import Preset
 from experiments.setup.forms import DeclaredForm
 from experiments.setup.initial import find_preset

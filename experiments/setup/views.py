@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.people import person
-from experiments.casting import InvalidExperiment
 from experiments.library import keeping
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
 from experiments.setup import estimates, initial, listed, presets
 from experiments.setup.beginning import begin
+from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm, setup_form
 from experiments.workflows import surface_of
 

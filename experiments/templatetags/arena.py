@@ -13,9 +13,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from experiments import fragments
-from experiments.forms import CHOICES
-from experiments.labels import (
+from experiments.models import Run
+from experiments.models.labels import (
     ACTIONS,
     BAND_LABELS,
     END_REASONS,
@@ -30,11 +29,12 @@ from experiments.labels import (
     stage_name,
     workflow_name,
 )
-from experiments.labels import judge_saw as judge_saw_words
-from experiments.markdown import to_html
-from experiments.models import Run
+from experiments.models.labels import judge_saw as judge_saw_words
+from experiments.runs import fragments
+from experiments.runs.markdown import to_html
+from experiments.runs.timeline import Entry
+from experiments.setup.config_form import CHOICES
 from experiments.setup.facts import SetupFact, facts
-from experiments.timeline import Entry
 from experiments.workflows import REGISTRY, surface_of, workflow_of
 from experiments.workflows.base.judge import SENTIMENTS
 from experiments.workflows.base.limits import WORDS

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import template
 
-from experiments.budgets import words as budget_words
+from experiments.lab.budgets import words as budget_words
 
 register = template.Library()
 

@@ -7,8 +7,8 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext as _
 
-from experiments.drawings import charts
-from experiments.labels import SENTIMENT_LABELS
+from experiments.models.labels import SENTIMENT_LABELS
+from experiments.runs.drawings import charts
 from experiments.templatetags.arena import MINUS
 from experiments.workflows.base.judge import SENTIMENTS
 

@@ -7,15 +7,15 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from experiments.drawings import charts
-from experiments.drawings.lanes import Picture, picture
-from experiments.drawings.strips import Strip, reach, strip
-from experiments.labels import SENTIMENT_LABELS
-from experiments.lineage import Lineage
 from experiments.models import Run
-from experiments.statistics.estimates import Estimate
-from experiments.statistics.summary import Statistics
-from experiments.statistics.values import MEASURES, SWITCHES, RunFacts, SubjectValues
+from experiments.models.labels import SENTIMENT_LABELS
+from experiments.runs.drawings import charts
+from experiments.runs.drawings.lanes import Picture, picture
+from experiments.runs.drawings.strips import Strip, reach, strip
+from experiments.runs.lineage import Lineage
+from experiments.runs.statistics.estimates import Estimate
+from experiments.runs.statistics.summary import Statistics
+from experiments.runs.statistics.values import MEASURES, SWITCHES, RunFacts, SubjectValues
 from experiments.templatetags.arena import MINUS, MISSING, figure, grouped, signed
 from experiments.templatetags.drawing import Drawing, Row
 

@@ -8,9 +8,9 @@ from typing import Any
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from experiments.markdown import to_html
-from experiments.reports.messages import percent
-from experiments.reports.report import Token
+from experiments.runs.markdown import to_html
+from experiments.runs.reports.messages import percent
+from experiments.runs.reports.report import Token
 
 register = template.Library()
 

@@ -5,9 +5,9 @@ from typing import Any
 from django import template
 
 from experiments.models import ReviewRubric
-from experiments.reviews import rubrics
-from experiments.reviews.coefficients import Figure
-from experiments.reviews.words import AGREEMENT_REASONS, LEVELS, rubric_word
+from experiments.review import rubrics
+from experiments.review.coefficients import Figure
+from experiments.review.words import AGREEMENT_REASONS, LEVELS, rubric_word
 from experiments.templatetags.arena import figure, signed
 from leaderboard.ratings.values import Undefined
 

@@ -8,7 +8,7 @@ from typing import Any
 from django import template
 from django.forms import BaseForm, BoundField
 
-from experiments.catalog.menu import askable_models
+from experiments.lab.catalog.menu import askable_models
 from experiments.models import ProviderModel
 from experiments.setup.forms import DeclaredForm
 from experiments.setup.layout import ShownPart, ShownRows, parts_of, rows_of

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from experiments.sharing.sharing import chosen_project, projects_of
+from experiments.runs.sharing.sharing import chosen_project, projects_of
 
 register = template.Library()
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import template
 
+from experiments.library.shelves import noting, tagging
 from experiments.models import Experiment, Run
-from experiments.shelves import noting, tagging
 from experiments.workflows import surface_of
 
 register = template.Library()

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.permissions import HasScope
-from experiments.compatibility.views import REFUSALS, TAG, ClientView, Route
+from experiments.api.compatibility.views import REFUSALS, TAG, ClientView, Route
 from experiments.models import Board, Sample
 from leaderboard import listing
 from leaderboard.compatibility import battles, standing

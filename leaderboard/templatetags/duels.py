@@ -8,8 +8,8 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from experiments.figures import elo, span
 from experiments.models import Battle, Board, Contestant
+from experiments.runs.figures import elo, span
 from experiments.templatetags.arena import MISSING, signed
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard.agreement_words import AGREEMENT_REASONS

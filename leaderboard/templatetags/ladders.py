@@ -8,8 +8,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from experiments import figures
 from experiments.models import Dataset
+from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard import axis as axes
 from leaderboard import listing

@@ -8,7 +8,7 @@ from django.urls import reverse
 from accounts import first_admin
 from accounts.models import User
 from arenasite import demo, launch, showcase
-from experiments.catalog import syncing as catalog
+from experiments.lab.catalog import syncing as catalog
 from experiments.models import Run
 from tests.cases import each_case
 

@@ -13,8 +13,8 @@ import pytest
 import redis
 from django.conf import settings
 
-from experiments import actions
 from experiments.models import Run
+from experiments.runs import actions
 from tests.arenasite.platforms import Platform, free_port, manage
 from tests.arenasite.serving import is_answered
 from tests.fixtures import wait_until

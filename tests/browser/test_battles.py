@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from experiments.datasets.demo_pictures import SCENES, draw
+from experiments.library.datasets.demo_pictures import SCENES, draw
 from tests.browser.conftest import SIDEWAYS, Lab, SignIn, violations
 from tests.fixtures import wait_until
 

@@ -13,7 +13,7 @@ from django.db import connection
 
 from experiments.engine.driver import Driver
 from experiments.models import Export, Message, Run, Upload
-from experiments.reports import making
+from experiments.runs.reports import making
 from tests.fixtures import signed_in
 
 DISK, OF_DATABASE = Path(os.environ["SMALL_DISKS"], "files"), Path(os.environ["SMALL_DISKS"], "database")

@@ -25,10 +25,10 @@ from arenasite.backups.archive import Reader, writing
 from arenasite.backups.errors import BackupRefused
 from arenasite.backups.findings import findings
 from arenasite.backups.rows import Tally, canonical, line, tables
-from experiments import actions
-from experiments.datasets import images
 from experiments.engine import leases, recording
+from experiments.library.datasets import images
 from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
+from experiments.runs import actions
 from leaderboard import compute
 from leaderboard.models import RatingPoint, Standing
 from tests.arenasite.platforms import manage, with_tables

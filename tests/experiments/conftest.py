@@ -11,7 +11,7 @@ from arenasite.preparation import compile_translations
 from experiments.engine import partial_text
 from experiments.engine.driver import Driver
 from experiments.models import Run
-from experiments.reports import making
+from experiments.runs.reports import making
 from tests.experiments.api.conftest import api, is_problem
 from tests.markup import Page
 

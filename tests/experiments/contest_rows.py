@@ -8,8 +8,8 @@ contest.void_cycle("why")     one whose setter gave no problem
 from datetime import timedelta
 from typing import Any
 
+from experiments.api.serializers import JudgmentSerializer
 from experiments.models import Cycle, Event, Execution, Judgment, Message
-from experiments.serializers import JudgmentSerializer
 from tests.experiments.contests import DIMENSIONS, HIDDEN, REFERENCE, SHOWN, WRONG
 from tests.experiments.reports.records import CASTS, Record
 

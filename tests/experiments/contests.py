@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Run
-from experiments.sandboxing import worker
+from experiments.runs import actions
+from experiments.sandbox.host import worker
 from tests.experiments.deliberating import fresh
 from tests.parts import stepped_engine
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from experiments.models import Experiment, Run, Step
-from experiments.steering import steering
-from experiments.timeline import from_rows, replayed
+from experiments.runs.steering import steering
+from experiments.runs.timeline import from_rows, replayed
 from tests.experiments.debated import REQUEST, ROUND_1, ROUND_2, actions, brief
 from tests.fixtures import add_model
 from tests.scripted import Answer, Scripted

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from experiments.models import Run
-from experiments.steering import steering
-from experiments.timeline import arranged, from_rows, replayed
+from experiments.runs.steering import steering
+from experiments.runs.timeline import arranged, from_rows, replayed
 from experiments.workflows.council.pages.slots import slot_of
 from tests.experiments.councils import listed
 

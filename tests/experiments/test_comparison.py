@@ -1,6 +1,6 @@
 """Two transcripts side by side: aligned by turn and side, equal words known as equal."""
 
-from experiments.comparison import MOST_WORDS, Said, compare, word_differences
+from experiments.runs.comparison import MOST_WORDS, Said, compare, word_differences
 from tests.cases import each_case
 from tests.hanging import without_hanging
 

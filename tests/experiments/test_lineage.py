@@ -2,9 +2,9 @@
 
 import pytest
 
-from experiments import lineage
-from experiments.drawings.lanes import picture
 from experiments.models import Experiment, Run
+from experiments.runs import lineage
+from experiments.runs.drawings.lanes import picture
 from tests.experiments.repeated import branched, ended, said
 
 pytestmark = pytest.mark.django_db

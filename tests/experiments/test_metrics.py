@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.metrics import run_metrics, seat_metrics
 from experiments.models import Judgment
+from experiments.runs.metrics import run_metrics, seat_metrics
 from experiments.workflows.base.judge import SENTIMENTS
 from tests.cases import each_case
 

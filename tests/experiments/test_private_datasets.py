@@ -4,9 +4,9 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from experiments import actions
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Battle
+from experiments.runs import actions
 from experiments.workflows.battles.campaign.boards import model_board
 from leaderboard.compute import ensure
 from tests.experiments.battles import duels

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from experiments.drawings.charts import PERCENT, SHARE, Series, Spread, chart
-from experiments.drawings.strips import HEIGHT, WIDTH, reach, strip
-from experiments.statistics.estimates import contrast, estimate, paired, share
-from experiments.statistics.summary import Statistics
-from experiments.statistics.table import COLUMNS, table
-from experiments.statistics.values import (
+from experiments.runs.drawings.charts import PERCENT, SHARE, Series, Spread, chart
+from experiments.runs.drawings.strips import HEIGHT, WIDTH, reach, strip
+from experiments.runs.statistics.estimates import contrast, estimate, paired, share
+from experiments.runs.statistics.summary import Statistics
+from experiments.runs.statistics.table import COLUMNS, table
+from experiments.runs.statistics.values import (
     MEASURES,
     SWITCHES,
     RunFacts,

@@ -18,8 +18,8 @@ ROOMS = [  # whose code is counted
     *(f"experiments.{room}" for room in ("gateway", "workflows", "imports", "search", "markdown", "datasets.reader")),
     *(
         "experiments.workflows.battles.campaign.logs",
-        "experiments.reports.json_values",
-        "experiments.reports.quoting",
+        "experiments.runs.reports.json_values",
+        "experiments.runs.reports.quoting",
         "arena_lab",
     ),
 ]

@@ -12,7 +12,7 @@ from lxml import html
 from pypdf import PdfReader
 
 from experiments.models import Experiment, Run
-from experiments.reports.formats import FORMATS, unheard
+from experiments.runs.reports.formats import FORMATS, unheard
 
 LISTS = ("messages", "judgments", "ballots", "cycles", "executions", "calls", "events", "lineage", "battles")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

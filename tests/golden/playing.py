@@ -7,10 +7,10 @@ import threading
 from datetime import UTC, datetime
 from typing import Any
 
-from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Contestant, Dataset, Experiment, ModelPrice, Output, ProviderModel, Run, Sample
-from experiments.steering import branching, furthering, steering
+from experiments.runs import actions
+from experiments.runs.steering import branching, furthering, steering
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.judging import services as judging
 from tests.experiments.contesting import quick, sandbox_as_played

@@ -59,7 +59,7 @@ def test_the_release_before_is_shown_and_gone_on_with_as_it_was(django_user_mode
         owner = django_user_model.objects.get(username="alice")
         with monkeypatch.context() as clock:
             clock.setattr(timezone, "now", lambda: LATER)
-            clock.setattr("experiments.clock.now", lambda: LATER)
+            clock.setattr("experiments.tasks.clock.now", lambda: LATER)
             now = {f"before/{name}": text for name, text in outputs.of_all_runs(signed_in(owner))}
         Provider.objects.update(concurrency=1)  # calls end in the order in which they begin
         go_on(owner)

@@ -3,8 +3,8 @@
 import pytest
 
 from experiments.models import Cycle, Event, Experiment
-from experiments.refusals import NotAllowed, NotOffered, Rivalled
-from experiments.reviews import curation
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.review import curation
 from experiments.workflows.coding.pages import ratings, voiding
 from leaderboard import coding, jobs
 from leaderboard.models import Ladder

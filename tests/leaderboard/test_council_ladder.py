@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from experiments import clock
 from experiments.models import Ballot, ProviderModel, Run, Step
+from experiments.tasks import clock
 from leaderboard import compute, council, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import Battles, sandwich

@@ -11,9 +11,9 @@ from django.utils import timezone
 from redis import ConnectionPool
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from experiments import clock
 from experiments.models import Battle, Campaign, Experiment, PairCount, Run
-from experiments.signals import run_finished, swept
+from experiments.models.signals import run_finished, swept
+from experiments.tasks import clock
 from experiments.workflows.battles.campaign import voiding
 from leaderboard import compute, history, jobs
 from leaderboard.models import Ladder, Standing

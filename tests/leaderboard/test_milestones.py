@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from leaderboard import compute, milestones, spread
 from leaderboard.models import Milestone
 from leaderboard.ratings.values import NORMAL

@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 
-from experiments.datasets import contestants
+from experiments.library.datasets import contestants
 from experiments.models import Battle
 from experiments.workflows.battles.campaign import counting, voiding
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines

@@ -26,7 +26,7 @@ from tests.environment import POSTGRES
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".pytest_cache" / "databases"
-SOURCES = ("*/migrations/*.py", "arenasite/settings.py", "accounts/scopes.py", "experiments/search/*.py")
+SOURCES = ("*/migrations/*.py", "arenasite/settings.py", "accounts/scopes.py", "experiments/library/search/*.py")
 MOST_KEPT = 4
 
 

@@ -1,7 +1,7 @@
 """The clock of tests that start no process: time passes as it does, and skips ahead where a test would only wait.
 
-`time.monotonic`, `time.time`, `time.sleep`, Django's `timezone.now`, `experiments.clock` and the database's `Now()` go
-by it. System tests never skip ahead, so that for them it is the machine's clock.
+`time.monotonic`, `time.time`, `time.sleep`, Django's `timezone.now`, the clock in `experiments.tasks` and the
+database's `Now()` go by it. System tests never skip ahead, so that for them it is the machine's clock.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from django.db import connection as default_connection
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from experiments import clock
+from experiments.tasks import clock
 
 _monotonic, _time, _sleep = time.monotonic, time.time, time.sleep
 MOST_SECONDS = 7 * 86_400.0  # that one test skips: one that goes further waits for something that never happens

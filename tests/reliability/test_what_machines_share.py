@@ -10,7 +10,8 @@ from django.db import connection
 
 from accounts import machines
 from accounts.models import CommonMark
-from experiments import clock, machine
+from experiments.lab import machine
+from experiments.tasks import clock
 from tests.fixtures import environment
 
 pytestmark = pytest.mark.django_db

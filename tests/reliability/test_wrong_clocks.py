@@ -8,10 +8,13 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from experiments import clock, waiting
-from experiments.datasets import reading
+from experiments.api import idempotency
+from experiments.api.idempotency import UnderWay
 from experiments.engine import executions, leases
 from experiments.engine.jobs import sweep
+from experiments.lab.webhooks import delivering, outbox
+from experiments.lab.webhooks.kinds import Kind
+from experiments.library.datasets import reading
 from experiments.models import (
     BulkExport,
     Dataset,
@@ -27,14 +30,11 @@ from experiments.models import (
     Webhook,
     WebhookDelivery,
 )
-from experiments.reports import making
-from experiments.rest import idempotency
-from experiments.rest.idempotency import UnderWay
-from experiments.reviews import slots
-from experiments.sandboxing import hosts, worker
-from experiments.steering import steering
-from experiments.webhooks import delivering, outbox
-from experiments.webhooks.kinds import Kind
+from experiments.review import slots
+from experiments.runs.reports import making
+from experiments.runs.steering import steering
+from experiments.sandbox.host import hosts, worker
+from experiments.tasks import clock, waiting
 from experiments.workflows.battles.campaign.logs import queueing
 from tests.cases import each_case
 from tests.experiments.engine.crashes import PowerCut

@@ -9,8 +9,8 @@ import time
 import pytest
 from django.conf import settings
 
-from experiments.reports.quoting import quoted
-from experiments.reviews.spans import sentences
+from experiments.review.spans import sentences
+from experiments.runs.reports.quoting import quoted
 from experiments.workflows.base.ballots import read_ballot
 from experiments.workflows.base.parsing import Unreadable
 from tests.cases import each_case

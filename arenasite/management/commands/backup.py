@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from arenasite.backups.errors import BackupRefused
 from arenasite.backups.taking import take
 from arenasite.backups.telling import NOT_RECORDED, recorded
-from experiments.observing.backups import TAKEN
+from experiments.lab.observing.backups import TAKEN
 
 WITHOUT = (
     "The secrets are not in it (ARENA_SECRET_KEY, ARENA_KEY_SECRETS): keep them apart, since stored provider keys and "

@@ -16,7 +16,7 @@ from arenasite.backups.restoring import restore
 from arenasite.backups.taking import SECRETS
 from arenasite.supervisor import directories
 from arenasite.supervisor.errors import CannotStart
-from experiments.health import living_workers
+from experiments.lab.health import living_workers
 from experiments.models import ProviderKey
 
 

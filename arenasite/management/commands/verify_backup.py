@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from arenasite.backups.archive import Reader
 from arenasite.backups.errors import BackupRefused
 from arenasite.backups.telling import NOT_RECORDED, recorded
-from experiments.observing.backups import VERIFIED
+from experiments.lab.observing.backups import VERIFIED
 
 
 class Command(BaseCommand):

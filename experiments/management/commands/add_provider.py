@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from experiments.catalog import syncing as catalog
 from experiments.gateway.addresses import is_allowed
+from experiments.lab.catalog import syncing as catalog
 from experiments.models import Provider
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from experiments.budgets import checks as budget_checks
+from experiments.lab.budgets import checks as budget_checks
 
 
 class Command(BaseCommand):

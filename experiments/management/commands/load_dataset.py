@@ -7,12 +7,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import User
-from experiments.casting import InvalidExperiment
-from experiments.datasets import making, removing
-from experiments.datasets.process import Refused
-from experiments.datasets.reasons import warning
+from experiments.library.datasets import making, removing
+from experiments.library.datasets.process import Refused
+from experiments.library.datasets.reasons import warning
 from experiments.models import Dataset
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 
 PARTS = "index, instruction, images, category, source, metadata, subset"
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
-from experiments.search import indexing
+from experiments.library.search import indexing
 
 REBUILD = "INSERT INTO experiments_passage_words (experiments_passage_words) VALUES ('rebuild')"
 

@@ -8,8 +8,8 @@ from django.db import transaction
 from accounts import audit
 from accounts.crypto import NoSecret, Undecipherable, is_newest, rotate
 from accounts.factors import rotate_secrets
+from experiments.lab.webhooks.secrecy import rotate_all
 from experiments.models import ProviderKey
-from experiments.webhooks.secrecy import rotate_all
 
 
 class Command(BaseCommand):

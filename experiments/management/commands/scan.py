@@ -6,7 +6,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from experiments.models import Run
-from experiments.reviews import scanning
+from experiments.review import scanning
 from experiments.workflows.base.flags import VERSION
 
 

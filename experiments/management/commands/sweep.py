@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, close_old_connections
 
 from experiments.engine.jobs import sweep
-from experiments.webhooks import delivering
+from experiments.lab.webhooks import delivering
 
 
 class Command(BaseCommand):

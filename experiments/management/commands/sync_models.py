@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from experiments.catalog import syncing as catalog
 from experiments.gateway import GatewayError
+from experiments.lab.catalog import syncing as catalog
 from experiments.models import Provider
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from experiments.engine.keys import NoKey
-from experiments.injections import asking, measuring
-from experiments.injections.trials import TRIALS
+from experiments.lab.injections import asking, measuring
+from experiments.lab.injections.trials import TRIALS
 from experiments.models import ProviderModel
 
 

@@ -3,7 +3,7 @@
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from experiments.labels import INTERVENTION_KINDS
+from experiments.models.labels import INTERVENTION_KINDS
 from experiments.workflows.arena import DEFAULT_PARAMS
 from experiments.workflows.arena.assumptions import ASSUMPTIONS
 from experiments.workflows.arena.pages import report, setup

@@ -33,7 +33,7 @@ class Services:
     check: whether a new experiment can be played, beyond its Config and cast: (workflow, config, participants, owner=),
     raises InvalidExperiment. start: begins the runs of a sharded workflow: (experiment, by=, seed=). queued: in the
     transaction that queues a run. page: answers a request for the page of an experiment. connect: called once all apps
-    are loaded, to connect receivers of `experiments.signals`.
+    are loaded, to connect receivers of `experiments.models.signals`.
     """
 
     check: Callable[..., None] = lambda *about, **more: None

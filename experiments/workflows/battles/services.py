@@ -7,13 +7,13 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from experiments.models import Run
-from experiments.shards import SHARDED
-from experiments.signals import engine_swept, run_finished, swept
+from experiments.models.signals import engine_swept, run_finished, swept
 from experiments.workflows.base.workflow import Services
 from experiments.workflows.battles.campaign import campaigns, votes
 from experiments.workflows.battles.campaign.admission import check_setup
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.pages.views import campaign
+from experiments.workflows.shards import SHARDED
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ from django.forms import BaseForm, BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from experiments import figures
-from experiments.labels import END_REASONS, prompt_words
 from experiments.models import Battle, Campaign
+from experiments.models.labels import END_REASONS, prompt_words
+from experiments.runs import figures
 from experiments.workflows.battles.campaign.progress import Progress
 from experiments.workflows.battles.judged import Shown
 from experiments.workflows.battles.prompts import PROMPTS, Known

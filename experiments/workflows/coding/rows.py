@@ -14,7 +14,7 @@ from experiments.engine.executions import told
 from experiments.engine.projections import Judged, judgments_shown
 from experiments.engine.row_writers import Listed, Loaded, Restoring, RowWriter, kept, source
 from experiments.models import Cycle, Execution, Judgment, Participant, Run, Step
-from experiments.signals import cycles_changed
+from experiments.models.signals import cycles_changed
 from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import OF_STEPS, Finding, Projection, Record
 from experiments.workflows.coding import records

@@ -10,11 +10,11 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments import figures
-from experiments.labels import seat_name
-from experiments.markdown import coloured
+from experiments.models.labels import seat_name
+from experiments.runs import figures
+from experiments.runs.markdown import coloured
+from experiments.runs.timeline import Entry
 from experiments.templatetags.arena import MINUS, MISSING, figure
-from experiments.timeline import Entry
 from experiments.workflows.coding.pages import board, coders, isolation
 from experiments.workflows.coding.pages.drawings import Histogram
 from experiments.workflows.coding.pages.rated import Figure

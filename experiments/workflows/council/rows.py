@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from experiments.api.serializers import BallotSerializer
 from experiments.engine.row_writers import (
     Listed,
     Loaded,
@@ -16,9 +17,8 @@ from experiments.engine.row_writers import (
     message_of,
     source,
 )
+from experiments.library.search import indexing
 from experiments.models import Ballot, Experiment, Message, Run, Step
-from experiments.search import indexing
-from experiments.serializers import BallotSerializer
 from experiments.workflows.base.events import EventData, JsonObject
 from experiments.workflows.base.records import Projection, Record
 from experiments.workflows.council import records

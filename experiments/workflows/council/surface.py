@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from experiments.labels import short_name
-from experiments.search.runs import said_or_set_up
-from experiments.search.sought import mark
+from experiments.library.search.runs import said_or_set_up
+from experiments.library.search.sought import mark
+from experiments.models.labels import short_name
 from experiments.workflows.base.surface import (
     LIMIT_FIELDS,
     Column,

@@ -9,8 +9,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments.labels import seat_name
-from experiments.markdown import to_html
+from experiments.models.labels import seat_name
+from experiments.runs.markdown import to_html
 from experiments.workflows.council.pages import cast as council_cast
 from experiments.workflows.council.pages.rankings import (
     NOBODY_RANKED,

@@ -5,9 +5,9 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext_lazy as _
 
-from experiments.labels import seat_name
-from experiments.lineage import Lineage
 from experiments.models import Run
+from experiments.models.labels import seat_name
+from experiments.runs.lineage import Lineage
 from experiments.workflows.debate.config import DEBATERS, POOL
 from experiments.workflows.debate.pages.board import Source, source
 from experiments.workflows.debate.pages.versions import Version, versions

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from experiments import actions
-from experiments.admission import require_spending
 from experiments.models import Experiment, Run, Step
-from experiments.refusals import NotOffered
-from experiments.sharing import sharing
+from experiments.models.refusals import NotOffered
+from experiments.runs import actions
+from experiments.runs.admission import require_spending
+from experiments.runs.sharing import sharing
 from experiments.workflows import workflow_of
 from experiments.workflows.base.judge import SECONDS, Sees, as_shown
 from experiments.workflows.judging import WORKFLOW

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments.labels import SENTIMENT_LABELS
+from experiments.models.labels import SENTIMENT_LABELS
 from experiments.templatetags.arena import MISSING, figure, signed
 from experiments.workflows.base.judge import SENTIMENTS
 from experiments.workflows.starchamber.pages.tokens import LEAST, Token

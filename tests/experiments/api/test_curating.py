@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.tokens import create_token
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Battle, Contestant, Cycle, Dataset, Preset, ReviewQueue, ReviewRubric
 from experiments.workflows.battles.campaign.boards import model_board
 from tests.experiments import contest_rows

@@ -24,7 +24,7 @@ from schemathesis.specs.openapi import checks
 
 from accounts.models import Membership
 from accounts.tokens import create_token
-from experiments.compatibility import waiting
+from experiments.api.compatibility import waiting
 from tests.experiments.api.handlers import handlers
 from tests.experiments.rights.people import lab_of
 from tests.experiments.rights.things import Things

@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from experiments import actions
 from experiments.models import Experiment, IdempotentRequest, ProviderModel, Run
+from experiments.runs import actions
 from tests.cases import each_case
 from tests.rivals import at_once
 

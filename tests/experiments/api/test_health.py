@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 from rq import SimpleWorker
 
 from experiments.engine.jobs import QUEUE
-from experiments.health import KEPT_LONGER
+from experiments.lab.health import KEPT_LONGER
 from experiments.models import Provider
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts import throttling
-from experiments.keys import keyring
+from experiments.lab.keys import keyring
 from experiments.library import keeping
 from experiments.models import Event, Provider, ProviderModel, Run
 from tests.cases import each_case

@@ -38,7 +38,7 @@ def run(played):
 def bells(monkeypatch):
     """How often somebody rang for the worker that makes files."""
     rung = []
-    monkeypatch.setattr("experiments.reports.jobs.wake", lambda: rung.append(1))
+    monkeypatch.setattr("experiments.runs.reports.jobs.wake", lambda: rung.append(1))
     return rung
 
 

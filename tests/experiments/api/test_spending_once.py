@@ -4,11 +4,11 @@ import pytest
 
 from accounts.models import AuditEntry
 from accounts.scopes import Scope
-from experiments import actions
-from experiments.datasets import demonstration
-from experiments.keys import keyring
+from experiments.api import idempotency
+from experiments.lab.keys import keyring
+from experiments.library.datasets import demonstration
 from experiments.models import Event, IdempotentRequest, Provider, Run, Step
-from experiments.rest import idempotency
+from experiments.runs import actions
 from experiments.workflows.battles.campaign import campaigns
 from tests.experiments.api.handlers import handlers
 from tests.fixtures import add_model

@@ -14,17 +14,17 @@ from django.test import Client
 from accounts import audit, inviting, projects, roles
 from accounts.models import ApiToken, AuditEntry
 from accounts.tokens import create_token, revoke_token
-from experiments.budgets import budgeting
-from experiments.datasets import contestants, demonstration, making
 from experiments.engine import keys
 from experiments.engine.leases import claim, finish
 from experiments.engine.recording import Book
-from experiments.keys import keyring
+from experiments.lab.budgets import budgeting
+from experiments.lab.keys import keyring
+from experiments.lab.webhooks import hooks
 from experiments.library import keeping
+from experiments.library.datasets import contestants, demonstration, making
 from experiments.models import Battle, Provider, Run
-from experiments.reviews import curation
-from experiments.sharing import sharing
-from experiments.webhooks import hooks
+from experiments.review import curation
+from experiments.runs.sharing import sharing
 from experiments.workflows.base.events import BudgetReached
 from experiments.workflows.base.replay import End
 from experiments.workflows.battles.campaign import voiding

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from experiments.models import Contestant, Output, PairCount, Verdict
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
 from experiments.workflows.battles.campaign.counting import recount
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from tests.cases import each_case

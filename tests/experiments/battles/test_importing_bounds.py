@@ -7,10 +7,10 @@ import zipfile
 import duckdb
 import pytest
 
-from experiments.datasets import process
-from experiments.imports import lines
-from experiments.imports.lines import Allowance, TooMuch
-from experiments.imports.values import Unreadable
+from experiments.library.datasets import process
+from experiments.library.imports import lines
+from experiments.library.imports.lines import Allowance, TooMuch
+from experiments.library.imports.values import Unreadable
 from experiments.workflows.battles.campaign.logs import importing, rows
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
@@ -87,7 +87,7 @@ def test_zips_of_too_much_or_too_many_files_are_given_up(tmp_path, take, setting
 
     with pytest.raises(TooMuch):
         take(tmp_path / "bomb.zip")
-    monkeypatch.setattr("experiments.imports.files.DIRECTORY_BYTES", 1000)
+    monkeypatch.setattr("experiments.library.imports.files.DIRECTORY_BYTES", 1000)
     with pytest.raises(Unreadable, match="too many files"):
         take(tmp_path / "many.zip")
 

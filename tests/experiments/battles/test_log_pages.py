@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from rest_framework.test import APIClient
 
 from experiments.models import Battle, Board, Dataset, LogImport
-from experiments.signals import swept
+from experiments.models.signals import swept
 from experiments.workflows.battles.campaign.logs import queueing, storing
 from experiments.workflows.battles.campaign.logs.formats import FORMATS
 from tests.cases import each_case

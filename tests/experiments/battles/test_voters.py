@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry, User
 from experiments.models import Battle, PairCount
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import boards, counting, leaving_out, outliers, voiding, votes
 from experiments.workflows.battles.campaign.voters import person_voter
 from leaderboard import compute

@@ -7,9 +7,9 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
-from experiments.datasets import contestants
+from experiments.library.datasets import contestants
 from experiments.models import Battle, Board, Contestant, PairCount
-from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles.campaign import boards, counting, voiding, votes
 from experiments.workflows.battles.campaign.voters import EnoughForNow, Voter, person_voter
 from tests.cases import each_case

@@ -11,7 +11,7 @@ from django.test import Client
 from PIL import Image as Picture
 
 from experiments.models import Battle, Image
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
 from experiments.workflows.battles.campaign import votes
 from experiments.workflows.battles.campaign.voters import person_voter, voter_of
 from tests.cases import each_case

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from accounts.models import Membership, Project
-from experiments.budgets import budgeting
-from experiments.budgets import checks as budget_checks
+from experiments.lab.budgets import budgeting
+from experiments.lab.budgets import checks as budget_checks
 from experiments.models import Budget, BudgetPeriod, ModelPrice, ProviderModel
 from tests.fixtures import PASSWORD
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments import actions, running
 from experiments.engine import leases, recording
 from experiments.engine.run_execution import RunExecution
 from experiments.models import BudgetPeriod, Call, Run
+from experiments.runs import actions, running
 from tests.experiments.budgets.conftest import account, assert_right
 from tests.experiments.engine.crashes import (
     FAULTS,

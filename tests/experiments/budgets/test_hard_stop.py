@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from accounts.models import AuditEntry
-from experiments import actions
 from experiments.models import Call, Experiment, Run
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.runs import actions
 from tests.experiments.budgets.conftest import account, assert_right, paid, spent
 from tests.fixtures import signed_in
 

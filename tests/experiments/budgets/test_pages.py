@@ -4,10 +4,10 @@ from decimal import Decimal
 
 from django.test import RequestFactory
 
-from experiments.budgets import notes as budget_notes
-from experiments.budgets import standing as budget_standing
-from experiments.budgets import views as budget_views
-from experiments.budgets.notes import Most
+from experiments.lab.budgets import notes as budget_notes
+from experiments.lab.budgets import standing as budget_standing
+from experiments.lab.budgets import views as budget_views
+from experiments.lab.budgets.notes import Most
 from experiments.models import Budget, BudgetPeriod, Experiment
 from tests.cases import each_case
 from tests.fixtures import signed_in

@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from experiments.budgets import standing as budget_standing
 from experiments.engine import reservations
 from experiments.engine.reservations import Accounts, Amount, OverBudget, reserve, settle
+from experiments.lab.budgets import standing as budget_standing
 from experiments.models import Budget, Call, Run, Step
 from experiments.models.budget import BEGINNING
 from experiments.models.ids import new_id

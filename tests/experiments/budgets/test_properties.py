@@ -8,8 +8,6 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from experiments.budgets import budgeting
-from experiments.budgets import checks as budget_checks
 from experiments.engine import recording, reservations
 from experiments.engine.executor import CallResult
 from experiments.engine.recording import OpenCall
@@ -17,6 +15,8 @@ from experiments.engine.requests import PreparedCall
 from experiments.engine.reservations import OverBudget, accounts_of, applying
 from experiments.gateway.errors import Interrupted, RateLimited
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Usage
+from experiments.lab.budgets import budgeting
+from experiments.lab.budgets import checks as budget_checks
 from experiments.models import Budget, Call, Run, Step
 from experiments.models.ids import new_id
 from experiments.workflows.base.steps import Ask

@@ -7,12 +7,12 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from experiments import actions
-from experiments.budgets import budgeting
 from experiments.engine.jobs import wake
 from experiments.engine.reservations import Amount, OverBudget, accounts_of, applying, reserve
+from experiments.lab.budgets import budgeting
 from experiments.models import Call, ModelPrice, Run, Step
 from experiments.models.ids import new_id
+from experiments.runs import actions
 from tests.experiments.budgets.conftest import account, assert_right
 from tests.fixtures import Worker, wait_until
 from tests.rivals import at_once

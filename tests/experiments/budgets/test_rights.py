@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from accounts.models import AuditEntry
-from experiments.budgets import budgeting
+from experiments.lab.budgets import budgeting
 from experiments.models import Budget, Experiment
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from tests.cases import each_case
 from tests.fixtures import signed_in
 

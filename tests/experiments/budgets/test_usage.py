@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from experiments.lab.usage import days as usage_days
+from experiments.lab.usage.spent import Scope, usage
 from experiments.models import Call, Experiment, Run, UsageDay
 from experiments.models.ids import new_id
-from experiments.usage import days as usage_days
-from experiments.usage.spent import Scope, usage
 from tests.cases import each_case
 from tests.fixtures import signed_in
 

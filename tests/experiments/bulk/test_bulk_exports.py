@@ -16,15 +16,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from accounts.models import AuditEntry, User
-from experiments.bulk import making, selecting
-from experiments.bulk.formats import FORMATS
-from experiments.bulk.writing import MANIFEST
-from experiments.casting import InvalidExperiment
-from experiments.imports import queueing
+from experiments.library.bulk import making, selecting
+from experiments.library.bulk.formats import FORMATS
+from experiments.library.bulk.writing import MANIFEST
+from experiments.library.imports import queueing
+from experiments.library.search import indexing
 from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, Judgment, Message, Run
+from experiments.models.refusals import NotAllowed
 from experiments.models.waiting import WorkState
-from experiments.refusals import NotAllowed
-from experiments.search import indexing
+from experiments.setup.casting import InvalidExperiment
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record

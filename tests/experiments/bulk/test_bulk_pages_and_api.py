@@ -7,10 +7,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from experiments.bulk import making
+from experiments.library.bulk import making
+from experiments.library.search import indexing
 from experiments.models import BulkExport, Run, RunImport
 from experiments.models.waiting import WorkState
-from experiments.search import indexing
 from tests.cases import each_case
 from tests.experiments.imports import folders
 from tests.experiments.reports.records import Record

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from experiments import actions
 from experiments.models import (
     Battle,
     Campaign,
@@ -19,7 +18,8 @@ from experiments.models import (
     Sample,
     Step,
 )
-from experiments.signals import run_finished
+from experiments.models.signals import run_finished
+from experiments.runs import actions
 from experiments.workflows.battles.campaign import campaigns
 from tests.fixtures import add_model
 

@@ -11,9 +11,9 @@ from experiments.engine import ledger
 from experiments.engine.driver import Driver
 from experiments.engine.events import LeaseLost
 from experiments.models import Call, Campaign, ModelPrice, ProviderModel, Run
-from experiments.shards import only_shards
 from experiments.workflows.battles import rows
 from experiments.workflows.battles.campaign import feeding
+from experiments.workflows.shards import only_shards
 from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.databases, pytest.mark.usefixtures("small_runs")]

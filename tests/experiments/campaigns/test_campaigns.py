@@ -5,10 +5,8 @@ from collections import Counter
 import pytest
 
 from accounts.models import Membership, Project
-from experiments import actions
-from experiments.casting import InvalidExperiment
-from experiments.datasets import contestants
 from experiments.engine import ledger
+from experiments.library.datasets import contestants
 from experiments.models import (
     Battle,
     Board,
@@ -21,7 +19,9 @@ from experiments.models import (
     ProviderModel,
     Run,
 )
-from experiments.refusals import NotAllowed, Rivalled
+from experiments.models.refusals import NotAllowed, Rivalled
+from experiments.runs import actions
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles import rows
 from experiments.workflows.battles.campaign import campaigns, counting, planning, voiding
 from experiments.workflows.battles.campaign.progress import progress

@@ -7,11 +7,11 @@ import io
 import pytest
 from PIL import Image as Pictures
 
-from experiments.casting import InvalidExperiment
 from experiments.engine import materials
 from experiments.gateway import ImagePart
 from experiments.gateway.errors import NoMaterial
 from experiments.models import Call, Campaign, Dataset, DatasetImage, Image, Output, Sample
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.base.steps import Prompt, Stored
 from tests.experiments.campaigns.conftest import of, state_of
 from tests.fixtures import add_model

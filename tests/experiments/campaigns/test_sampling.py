@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from experiments.casting import InvalidExperiment
 from experiments.models import Battle, Board, Campaign, Contestant, Output
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles.campaign import adaptive, planning
 from experiments.workflows.battles.campaign.campaigns import resume
 from experiments.workflows.battles.campaign.counting import recount

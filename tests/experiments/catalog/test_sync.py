@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments.catalog import syncing as catalog
 from experiments.engine import jobs
+from experiments.lab.catalog import syncing as catalog
 from experiments.models import ModelPrice, Provider, ProviderModel
 from tests.cases import each_case
 

@@ -9,8 +9,8 @@ from django.apps import apps
 from django.core import serializers
 
 from accounts.tokens import create_token
-from experiments.compatibility import waiting
-from experiments.live import viewers
+from experiments.api.compatibility import waiting
+from experiments.runs.live import viewers
 from tests.experiments.api.conftest import Api
 from tests.fixtures import add_model
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from experiments.datasets import jobs, making, reading
+from experiments.library.datasets import jobs, making, reading
 
 
 @pytest.fixture(autouse=True)

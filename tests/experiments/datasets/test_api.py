@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.tokens import create_token
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Dataset, Image, Output, Upload
 from tests.cases import each_case
 from tests.experiments.datasets.files import lines, table

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from experiments.casting import InvalidExperiment
-from experiments.datasets import images, making, reading, removing, tidying, uploads, writing
-from experiments.datasets.process import Refused
+from experiments.library.datasets import images, making, reading, removing, tidying, uploads, writing
+from experiments.library.datasets.process import Refused
 from experiments.models import Dataset, LogImport, Sample, Upload
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from tests.experiments.datasets.files import packed, png, table
 
 ROWS = table([{"index": number, "prompt": f"question {number}"} for number in range(30)]).encode()
@@ -130,7 +130,7 @@ def test_whoever_works_long_says_so_all_the_time(alice, work, monkeypatch):
     monkeypatch.setattr(reading._Lease, "__call__", lambda self, share: (told.append(share), held(self, share)))
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     Sample.objects.bulk_create(Sample(dataset=dataset, index=n, instruction="half") for n in range(1200))
-    monkeypatch.setattr("experiments.datasets.checking.SEEN_AT_ONCE", 10)
+    monkeypatch.setattr("experiments.library.datasets.checking.SEEN_AT_ONCE", 10)
 
     work()
 

@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Battle, Dataset, Upload
 from experiments.workflows.battles.campaign.boards import people_board
 from tests.experiments.datasets.files import packed, png, table

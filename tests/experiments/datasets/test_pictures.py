@@ -13,11 +13,11 @@ import duckdb
 import pytest
 from django.conf import settings
 
-from experiments.datasets import images, process, writing
-from experiments.datasets.process import Refused
-from experiments.datasets.reader import documents
-from experiments.datasets.reader.limits import Limits
-from experiments.datasets.reader.tables import open_table
+from experiments.library.datasets import images, process, writing
+from experiments.library.datasets.process import Refused
+from experiments.library.datasets.reader import documents
+from experiments.library.datasets.reader.limits import Limits
+from experiments.library.datasets.reader.tables import open_table
 from experiments.models import Dataset, DatasetImage, Image
 from tests.cases import each_case
 from tests.experiments.datasets.files import moving, packed, parquet, picture, png, table
@@ -237,8 +237,8 @@ def test_the_process_has_neither_our_environment_nor_django_nor_a_network(tmp_pa
     looks = """
 import sys; sys.path.insert(0, sys.argv[1])
 import json, os
-import experiments.datasets.reader.program
-from experiments.datasets.reader.limits import leave_network
+import experiments.library.datasets.reader.program
+from experiments.library.datasets.reader.limits import leave_network
 found = {"django": "django" in sys.modules, "environment": len(os.environ)}
 before = os.readlink("/proc/self/ns/net")
 leave_network()
@@ -263,7 +263,7 @@ def test_the_process_is_refused_every_socket(tmp_path, monkeypatch):
     looks = """
 import sys; sys.path.insert(0, sys.argv[1])
 import errno, json, socket
-from experiments.datasets.reader import limits
+from experiments.library.datasets.reader import limits
 limits.CLONE_NEWUSER = limits.CLONE_NEWNET = 0
 limits.leave_network()
 refused = []
@@ -319,7 +319,7 @@ def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_foun
     """It takes a program without a file for a person at a terminal, and draws after two seconds."""
     words = (
         "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path;"
-        "from experiments.datasets.reader import duck, parquet, limits; limits = limits.Limits();"
+        "from experiments.library.datasets.reader import duck, parquet, limits; limits = limits.Limits();"
         f"print({connected}.execute(sys.argv[2]).fetchone()[0])"
     )
     asked = "select current_setting('enable_progress_bar')"

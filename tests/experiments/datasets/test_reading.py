@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from experiments.datasets import jobs, making, process, reading, writing
+from experiments.library.datasets import jobs, making, process, reading, writing
 from experiments.models import Dataset, Sample, Upload
 from tests.experiments.datasets.files import table
 from tests.fixtures import environment, wait_until
@@ -100,7 +100,7 @@ SLOW = """
 import django; django.setup()
 import threading, time
 from django.conf import settings
-from experiments.datasets import images, reading, writing
+from experiments.library.datasets import images, reading, writing
 settings.IMAGES_DIR, settings.UPLOADS_DIR = {images!r}, {uploads!r}
 writing.BATCH = 10
 def slowly(dataset, checked, spool):
@@ -160,7 +160,7 @@ def test_the_readers_own_process_is_killed_when_its_parent_ends(settings):
     """Whoever kills the worker does not leave a process behind that goes on with strangers' bytes."""
     words = (
         "import ctypes, sys; sys.path.insert(0, sys.argv[1]); found = ctypes.c_int();"
-        "from experiments.datasets.reader.limits import die_with_parent; die_with_parent();"
+        "from experiments.library.datasets.reader.limits import die_with_parent; die_with_parent();"
         "ctypes.CDLL(None).prctl(2, ctypes.byref(found)); print(found.value)"  # PR_GET_PDEATHSIG
     )
     command = [sys.executable, "-c", words, str(settings.BASE_DIR)]

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from experiments.casting import InvalidExperiment
-from experiments.datasets import making
-from experiments.datasets.process import Refused
+from experiments.library.datasets import making
+from experiments.library.datasets.process import Refused
 from experiments.models import Contestant, Dataset, Image, Output
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, parquet, png, table
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.steering import branching
+from experiments.runs.steering import branching
 from tests.experiments.engine.talks import fresh, say, talk  # noqa: F401 — fixtures of the talks with a model
 
 

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from experiments.models import Run, Step
-from experiments.steering import steering
-from experiments.timeline import from_rows, replayed
+from experiments.runs.steering import steering
+from experiments.runs.timeline import from_rows, replayed
 
 
 @pytest.fixture

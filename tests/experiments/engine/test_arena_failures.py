@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from experiments import actions
 from experiments.engine import run_execution
 from experiments.gateway.retry import Wait
 from experiments.models import Call, Run
-from experiments.steering import steering
+from experiments.runs import actions
+from experiments.runs.steering import steering
 from experiments.workflows import REGISTRY
 from experiments.workflows.arena import WORKFLOW
 from experiments.workflows.base.filter import NOTHING_LEFT

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.engine import leases, run_execution
 from experiments.models import Call, ModelPrice, ProviderModel, Run
-from experiments.steering import steering
+from experiments.runs.steering import steering
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.django_db

@@ -3,9 +3,9 @@
 import pytest
 
 from experiments.models import Call, Event, Judgment, Message, Run, Step
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.steering import branching, steering
-from experiments.timeline import from_rows, replayed
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.runs.steering import branching, steering
+from experiments.runs.timeline import from_rows, replayed
 from experiments.workflows.judging import services as judging
 
 pytestmark = pytest.mark.django_db

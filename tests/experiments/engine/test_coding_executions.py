@@ -12,12 +12,12 @@ import pytest
 from django.db import OperationalError, connections
 from django.utils import timezone
 
-from experiments import actions
 from experiments.engine import executions
 from experiments.engine.driver import Driver
 from experiments.engine.recording import Book
 from experiments.models import Execution, Run, SandboxHost
-from experiments.sandboxing import hosts, worker
+from experiments.runs import actions
+from experiments.sandbox.host import hosts, worker
 from experiments.workflows.base.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
 from tests.experiments.contests import sandbox_at_work, solution
@@ -218,7 +218,7 @@ def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(run, setting
 @contextmanager
 def sandbox_worker():
     """It is killed at the end."""
-    arguments = ["rqworker", "sandbox", "--worker-class", "experiments.sandboxing.worker.SandboxWorker"]
+    arguments = ["rqworker", "sandbox", "--worker-class", "experiments.sandbox.host.worker.SandboxWorker"]
     quick_ones = {"ARENA_LEASE_SECONDS": "1", "ARENA_SWEEP_SECONDS": "0.3"}
     process = subprocess.Popen([sys.executable, "manage.py", *arguments], env=environment() | quick_ones)
     try:

@@ -4,11 +4,11 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from experiments import actions
 from experiments.models import Cycle, Run, SandboxHost, Step
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.sandboxing import hosts
-from experiments.steering import branching, steering
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.runs import actions
+from experiments.runs.steering import branching, steering
+from experiments.sandbox.host import hosts
 from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.contest_rows import Contest

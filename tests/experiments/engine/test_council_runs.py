@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from experiments import actions
 from experiments.engine import run_execution
 from experiments.engine.driver import Driver
 from experiments.engine.reservations import Refusal
 from experiments.models import Call, Run, Step
-from experiments.refusals import NotAllowed, NotOffered, SaidAlready
-from experiments.steering import furthering, steering
+from experiments.models.refusals import NotAllowed, NotOffered, SaidAlready
+from experiments.runs import actions
+from experiments.runs.steering import furthering, steering
 from experiments.workflows.council.pages import rankings
 from tests.experiments.deliberating import (
     FAST,

@@ -11,7 +11,7 @@ from experiments.engine import driver
 from experiments.engine.driver import Driver
 from experiments.engine.jobs import wake
 from experiments.models import Call, Cycle, Experiment, Run
-from experiments.steering import furthering, steering
+from experiments.runs.steering import furthering, steering
 from experiments.workflows.coding.config import coder
 from tests.experiments import contesting
 from tests.experiments.contests import judgment

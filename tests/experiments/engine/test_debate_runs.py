@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from accounts.tokens import create_token
 from arenasite import environment
-from experiments import actions
 from experiments.models import Event, Message, ProviderModel, Run, Step
-from experiments.refusals import NotWaiting, SaidAlready
-from experiments.steering import branching, furthering, steering
-from experiments.timeline import from_rows, replayed
+from experiments.models.refusals import NotWaiting, SaidAlready
+from experiments.runs import actions
+from experiments.runs.steering import branching, furthering, steering
+from experiments.runs.timeline import from_rows, replayed
 from tests.experiments.api.conftest import Api
 from tests.experiments.debated import REQUEST, ROUND_1, ROUND_2, points
 from tests.experiments.debating import GOOD, LATER, asked, assert_same_page, message, pause, told

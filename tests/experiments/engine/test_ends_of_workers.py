@@ -18,9 +18,9 @@ from experiments.engine.events import LeaseLost
 from experiments.engine.jobs import QUEUE, wake
 from experiments.engine.recording import Book
 from experiments.engine.workers import BaseWorker, run_looks
+from experiments.lab.observing import counting, families
 from experiments.models import Call, Provider, Run, Step
-from experiments.observing import counting, families
-from experiments.steering import steering
+from experiments.runs.steering import steering
 from tests.cases import each_case
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
 from tests.experiments.engine.talks import fresh

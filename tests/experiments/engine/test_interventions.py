@@ -2,9 +2,9 @@
 
 import pytest
 
-from experiments import actions
 from experiments.models import Run
-from experiments.steering import branching, steering
+from experiments.runs import actions
+from experiments.runs.steering import branching, steering
 from experiments.workflows.base.prompts import version
 from experiments.workflows.judging import services as judging
 from tests.cases import each_case

@@ -4,10 +4,10 @@ from functools import partial
 
 import pytest
 
-from experiments import actions
 from experiments.models import Run
-from experiments.refusals import NotOffered, NotWaiting, SaidAlready
-from experiments.steering import steering
+from experiments.models.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.runs import actions
+from experiments.runs.steering import steering
 from tests.cases import each_case
 from tests.experiments.engine.talks import pause, sent
 from tests.rivals import at_once

@@ -9,10 +9,11 @@ import pytest
 import redis
 from django.conf import settings
 
-from experiments import actions, job_queue
 from experiments.engine.broadcast import REDIS_SECONDS
 from experiments.engine.jobs import wake
 from experiments.models import Run
+from experiments.runs import actions
+from experiments.tasks import job_queue
 from tests.fixtures import Worker, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

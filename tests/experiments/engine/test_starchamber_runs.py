@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from experiments import actions, metrics
 from experiments.models import Run
-from experiments.refusals import NotOffered, NotWaiting, SaidAlready
-from experiments.steering import steering
+from experiments.models.refusals import NotOffered, NotWaiting, SaidAlready
+from experiments.runs import actions, metrics
+from experiments.runs.steering import steering
 from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine

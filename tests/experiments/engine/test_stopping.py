@@ -11,12 +11,12 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from experiments import actions, progress
 from experiments.engine import leases, pauses, run_execution
 from experiments.engine.driver import LOOK_SECONDS
 from experiments.engine.run_execution import RunExecution
 from experiments.models import Call, Run
-from experiments.steering import steering
+from experiments.runs import actions, progress
+from experiments.runs.steering import steering
 from experiments.workflows.arena.config import UNLIMITED_SECONDS
 from tests.cases import each_case
 from tests.experiments.deliberating import FAST

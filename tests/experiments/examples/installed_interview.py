@@ -3,13 +3,13 @@
 import pytest
 from django.urls import reverse
 
-from experiments import actions
 from experiments.models import Run
-from experiments.reports.document import document
-from experiments.reports.formats import EXPORTS
-from experiments.reports.narrative import narrate
-from experiments.statistics import rows
-from experiments.steering import branching
+from experiments.runs import actions
+from experiments.runs.reports.document import document
+from experiments.runs.reports.formats import EXPORTS
+from experiments.runs.reports.narrative import narrate
+from experiments.runs.statistics import rows
+from experiments.runs.steering import branching
 from experiments.workflows import BROKEN, REGISTRY
 from experiments.workflows.judging import services as judging
 from tests.experiments.pages.test_timeline import assert_same_page

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from experiments import workflows
+from experiments.lab.observing import report
 from experiments.models import Experiment, Run
-from experiments.observing import report
-from experiments.refusals import NotAllowed
-from experiments.steering import branching
+from experiments.models.refusals import NotAllowed
+from experiments.runs.steering import branching
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db

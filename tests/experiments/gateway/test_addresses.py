@@ -5,7 +5,7 @@ import pytest
 
 from experiments.gateway import ChatRequest, Client, ForbiddenAddress, Refused, Unreachable, guarded_transport
 from experiments.gateway.addresses import is_allowed
-from experiments.webhooks import sending
+from experiments.lab.webhooks import sending
 from tests.cases import each_case
 
 NAME = "rebinding.example"

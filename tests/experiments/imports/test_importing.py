@@ -6,11 +6,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import User
-from experiments import timeline
-from experiments.imports import queueing
+from experiments.library.imports import queueing
 from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
+from experiments.models.refusals import NotAllowed
 from experiments.models.waiting import WorkState
-from experiments.refusals import NotAllowed
+from experiments.runs import timeline
 from experiments.workflows.battles.campaign.logs.importing import make_dataset
 from tests import fixtures
 from tests.cases import each_case

@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import pytest
 
-from experiments.imports import reading
-from experiments.imports.reading import HoldsDataset
-from experiments.imports.storing import proven
-from experiments.imports.values import Unreadable
+from experiments.library.imports import reading
+from experiments.library.imports.reading import HoldsDataset
+from experiments.library.imports.storing import proven
+from experiments.library.imports.values import Unreadable
 from tests.cases import each_case
 from tests.experiments.imports import folders
 

@@ -6,9 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 
-from experiments.injections import corpus
-from experiments.injections.measuring import measured
-from experiments.injections.trials import TRIALS
+from experiments.lab.injections import corpus
+from experiments.lab.injections.measuring import measured
+from experiments.lab.injections.trials import TRIALS
 from experiments.models import Dataset, InjectionRate
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.battles.campaign import boards

@@ -13,7 +13,7 @@ import pytest
 from experiments.gateway.simulated import Running
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
-from experiments.keys import keyring
+from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from tests.experiments.webhooks.conftest import hook_of
 from tests.fixtures import is_system

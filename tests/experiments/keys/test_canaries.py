@@ -20,7 +20,7 @@ from django.views.debug import ExceptionReporter
 
 from experiments.engine import jobs
 from experiments.gateway.redaction import redact
-from experiments.keys import keyring
+from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey, WebhookDelivery
 from tests.answering import answering
 from tests.cases import each_case
@@ -100,7 +100,7 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
 def test_no_page_and_no_mail_about_an_error_has_what_was_typed(planted, alice, settings, monkeypatch, debug, place):
     settings.DEBUG, settings.ADMINS = debug, [("Ops", "ops@example.org")]
     provider = Provider.objects.get(name="scripted")
-    monkeypatch.setattr(f"experiments.keys.keyring.{place}", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(f"experiments.lab.keys.keyring.{place}", lambda *_, **__: 1 / 0)
     mails = logging.Handler()
     mails.emit = lambda record: mail.mail_admins("error", _report(record))
     logging.getLogger("django.request").addHandler(mails)

@@ -7,10 +7,10 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from accounts.models import AuditEntry
-from experiments.keys import keyring
-from experiments.keys import testing as key_testing
+from experiments.lab.keys import keyring
+from experiments.lab.keys import testing as key_testing
 from experiments.models import Provider, ProviderKey, ProviderModel
-from experiments.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.rivals import at_once

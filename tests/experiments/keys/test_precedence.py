@@ -6,16 +6,16 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Membership, Project
-from experiments import actions
-from experiments.casting import InvalidExperiment
 from experiments.engine import keys
 from experiments.engine.executor import PendingCall
 from experiments.engine.requests import PreparedCall
 from experiments.gateway import Client
-from experiments.keys import keyring
+from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from experiments.models.ids import new_id
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.runs import actions
+from experiments.setup.casting import InvalidExperiment
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import ARENA
 

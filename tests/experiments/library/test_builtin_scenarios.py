@@ -3,13 +3,13 @@
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments.casting import checked_config
-from experiments.forms import form_for
 from experiments.library import keeping
 from experiments.library.demonstrations import MODELS, document, raw_text, seen_text
 from experiments.library.scenarios import builtin_scenarios
 from experiments.library.shelf import find_scenario, initial_for, runs_with
-from experiments.reports.importing import checked
+from experiments.runs.reports.importing import checked
+from experiments.setup.casting import checked_config
+from experiments.setup.config_form import form_for
 from experiments.workflows.base.filter import own_words
 from experiments.workflows.base.judge import RANGES
 from tests.cases import each_case

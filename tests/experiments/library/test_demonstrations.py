@@ -4,11 +4,11 @@ import pytest
 from django.db import IntegrityError
 from django.urls import reverse
 
-from experiments import metrics
 from experiments.library import keeping
 from experiments.library.scenarios import builtin_scenarios
 from experiments.models import IdempotentRequest, ProviderModel, Run
-from experiments.statistics.rows import repeats
+from experiments.runs import metrics
+from experiments.runs.statistics.rows import repeats
 from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db

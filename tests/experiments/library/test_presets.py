@@ -6,12 +6,12 @@ from uuid import UUID
 import pytest
 from django.urls import reverse
 
-from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.library.presets import CUSTOM, builtin_presets
 from experiments.library.shelf import chosen_context, presets_for
 from experiments.models import Preset
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db

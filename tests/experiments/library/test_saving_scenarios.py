@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from experiments.casting import InvalidExperiment
 from experiments.library import keeping
 from experiments.models import Run, Scenario
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
 

@@ -166,10 +166,10 @@ def subscriptions(redis_server: Any) -> Callable[[Run], int]:
 @pytest.fixture
 def no_watch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks after the viewers: what they get comes by the wire."""
-    monkeypatch.setattr("experiments.live.viewers.LOOK_SECONDS", 3600)
+    monkeypatch.setattr("experiments.runs.live.viewers.LOOK_SECONDS", 3600)
 
 
 @pytest.fixture
 def quick_watch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The look after the viewers comes every tenth of a second instead of every three."""
-    monkeypatch.setattr("experiments.live.viewers.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("experiments.runs.live.viewers.LOOK_SECONDS", 0.1)

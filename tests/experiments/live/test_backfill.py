@@ -7,10 +7,10 @@ from asgiref.sync import sync_to_async
 from django.db import connections, transaction
 
 from experiments.engine.events import emit
-from experiments.live import backlog
-from experiments.live.backlog import ROWS
-from experiments.live.viewers import EncodedText
 from experiments.models import Call, Event, Participant, Step
+from experiments.runs.live import backlog
+from experiments.runs.live.backlog import ROWS
+from experiments.runs.live.viewers import EncodedText
 from experiments.workflows.base.records import TurnStarted
 
 pytestmark = pytest.mark.django_db(transaction=True)

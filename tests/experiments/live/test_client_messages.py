@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from experiments.live import consumers
-from experiments.live.consumers import TOO_FAST, RunConsumer
-from experiments.live.viewers import viewers
 from experiments.models import Event, Run
+from experiments.runs.live import consumers
+from experiments.runs.live.consumers import TOO_FAST, RunConsumer
+from experiments.runs.live.viewers import viewers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from accounts import roles
 from accounts.models import ApiToken, User
-from experiments.live import viewers
-from experiments.live.consumers import SIGNED_OUT
 from experiments.models import Experiment
+from experiments.runs.live import viewers
+from experiments.runs.live.consumers import SIGNED_OUT
 from tests.experiments.live.conftest import ORIGIN, new_session
 from tests.fixtures import PASSWORD
 

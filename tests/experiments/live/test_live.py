@@ -6,8 +6,8 @@ import json
 import pytest
 
 from experiments.engine.events import announce_now
-from experiments.live import viewers
 from experiments.models import Event, Message
+from experiments.runs.live import viewers
 from tests.experiments.live.conftest import drive_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from experiments.live import viewers
+from experiments.runs.live import viewers
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)

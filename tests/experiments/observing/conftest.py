@@ -9,8 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.logs.lines import Json, Readable
 from arenasite.logs import PathFilter
-from experiments.observing import counting, families
-from experiments.observing.exposition import exposition
+from experiments.lab.observing import counting, families
+from experiments.lab.observing.exposition import exposition
 
 
 @pytest.fixture

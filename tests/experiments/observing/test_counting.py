@@ -6,8 +6,8 @@ import threading
 import pytest
 from redis.exceptions import TimeoutError as Late
 
-from experiments.observing import counting, families
-from experiments.observing.counting import Counts
+from experiments.lab.observing import counting, families
+from experiments.lab.observing.counting import Counts
 from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_counted")]

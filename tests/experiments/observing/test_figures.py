@@ -4,8 +4,8 @@ import pytest
 
 from experiments.engine import leases
 from experiments.engine.jobs import sweep
+from experiments.lab.observing.exposition import exposition
 from experiments.models import Call, ProviderModel, Run
-from experiments.observing.exposition import exposition
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from experiments.observing import families
+from experiments.lab.observing import families
 from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]

@@ -13,8 +13,8 @@ from rq import Worker as RqWorker
 from accounts.scopes import Scope
 from accounts.tokens import create_token
 from experiments.engine import leases
+from experiments.lab.observing import counting
 from experiments.models import Call, Run
-from experiments.observing import counting
 from tests.fixtures import Worker, signed_in, wait_until
 
 LONG_AGO = "2020-01-01T00:00:00.000000Z"

@@ -51,7 +51,7 @@ def test_paths_that_hold_a_secret_are_told_by_their_route_and_none_by_the_web_se
 
 
 def test_a_problem_and_the_line_of_a_failure_name_the_request(alice, lines, monkeypatch):
-    monkeypatch.setattr("experiments.usage.views.found_usage", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("experiments.lab.usage.views.found_usage", lambda *_, **__: 1 / 0)
     browser = signed_in(alice)
     browser.raise_request_exception = False
     for address in ("/api/runs/01a2023e-90b3-75ad-a328-e8f4d150adcb/", "/api/nothing/"):

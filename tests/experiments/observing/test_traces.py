@@ -8,14 +8,14 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from experiments.engine import leases
+from experiments.lab.observing import tracing
 from experiments.models import Call, Run
-from experiments.observing import tracing
 from tests.answering import answering
 from tests.fixtures import environment
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
-PATH = "experiments.observing.otlp.OtlpExporter"
+PATH = "experiments.lab.observing.otlp.OtlpExporter"
 
 
 class Receiver:
@@ -137,7 +137,7 @@ def test_runs_end_also_when_nobody_takes_the_traces_or_the_exporter_is_broken(
     settings, monkeypatch, arena, start, drive, caplog
 ):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
-    for settings.TRACE_EXPORTER in (PATH, "experiments.observing.otlp.Nothing"):
+    for settings.TRACE_EXPORTER in (PATH, "experiments.lab.observing.otlp.Nothing"):
         tracing._exporter.cache_clear()
         run = start(arena(max_turns=1))
         drive()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments import timeline
 from experiments.models import Run
+from experiments.runs import timeline
 from experiments.workflows.coding.pages import pages
 from experiments.workflows.coding.pages.slots import slot_of
 from tests.experiments.contests import coder, played

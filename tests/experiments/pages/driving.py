@@ -5,10 +5,10 @@ import threading
 import pytest
 from django.urls import reverse
 
-from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Run
-from experiments.steering import steering
+from experiments.runs import actions
+from experiments.runs.steering import steering
 
 JSON = {"headers": {"Accept": "application/json"}}
 BROKEN = "sim/neutral:first=0:fail=401"

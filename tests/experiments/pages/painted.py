@@ -1,8 +1,8 @@
 """The page of a run that is built from its rows is the one that its events build, fragment by fragment."""
 
-from experiments import timeline
-from experiments.fragments import render, render_envelope
 from experiments.models import Run
+from experiments.runs import timeline
+from experiments.runs.fragments import render, render_envelope
 from experiments.workflows.coding.pages import slots as contest_slots
 from experiments.workflows.council.pages import slots as council_slots
 from experiments.workflows.debate.pages.board import board

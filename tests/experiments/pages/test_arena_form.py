@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments import actions
 from experiments.models import Experiment, ModelPrice, ProviderModel, Run
+from experiments.runs import actions
 from tests.cases import each_case
 from tests.fixtures import add_model
 

@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from experiments import actions
-from experiments.datasets import demonstration
-from experiments.figures import reason_words
+from experiments.library.datasets import demonstration
 from experiments.models import Battle, Campaign, Run
+from experiments.runs import actions
+from experiments.runs.figures import reason_words
 from leaderboard import jobs
 from leaderboard.models import Ladder
 from tests.experiments.pages.painted import assert_same_page

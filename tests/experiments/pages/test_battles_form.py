@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Campaign, Dataset, Experiment, ModelPrice
 from tests.cases import each_case
 from tests.fixtures import add_model

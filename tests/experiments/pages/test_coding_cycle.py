@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments import actions
 from experiments.models import Cycle, Execution
+from experiments.runs import actions
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION, votes_of
 from tests.experiments.contests import WRONG, coder, contest, judgment, problem, solution

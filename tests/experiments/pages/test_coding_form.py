@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
 from experiments.setup import estimates
+from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import setup_form
 from tests.cases import each_case
 from tests.experiments.contests import contest

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
+from experiments.library.search import indexing
 from experiments.models import Experiment, Message, Preset, ProviderModel, Run
-from experiments.search import indexing
 from tests.cases import each_case
 from tests.fixtures import add_model
 

@@ -2,7 +2,7 @@
 
 import re
 
-from experiments.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, to_html
+from experiments.runs.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, to_html
 from tests.cases import each_case
 from tests.markup import Page
 

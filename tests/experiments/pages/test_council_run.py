@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Call, Run
-from experiments.steering import steering
+from experiments.runs.steering import steering
 from tests.experiments.pages.driving import ANSWER, BROKEN, REVIEW, drive, retry_buttons
 from tests.experiments.pages.painted import assert_every_fragment_finds_its_place, assert_same_page
 

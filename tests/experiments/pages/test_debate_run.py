@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from experiments import actions
 from experiments.models import Experiment, Run
+from experiments.runs import actions
 from experiments.workflows.debate.pages.board import source
 from tests.cases import each_case
 from tests.experiments.pages.driving import JSON, drive, keep, pause_of, say, send, steps

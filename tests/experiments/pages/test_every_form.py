@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.asking import asked_by, once
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Experiment
 from tests.cases import each_case
 

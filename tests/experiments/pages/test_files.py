@@ -29,7 +29,7 @@ def long(run, settings):
 @pytest.fixture(autouse=True)
 def bells(monkeypatch):
     rung = []
-    monkeypatch.setattr("experiments.reports.jobs.wake", lambda: rung.append(1))
+    monkeypatch.setattr("experiments.runs.reports.jobs.wake", lambda: rung.append(1))
     return rung
 
 

@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from experiments import summary
 from experiments.models import Run
+from experiments.runs import summary
 from experiments.workflows.base.prompts import fill
 from experiments.workflows.judging.pages import rejudging
 from tests.cases import each_case

@@ -5,7 +5,7 @@ from django.conf import settings
 from django.test import Client
 from django.utils.translation import override
 
-from experiments.labels import prompt_words
+from experiments.models.labels import prompt_words
 from experiments.workflows.battles.prompts import PROMPTS
 from tests.cases import each_case
 

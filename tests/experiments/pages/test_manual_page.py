@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments import progress
 from experiments.models import Run
-from experiments.steering import steering
+from experiments.runs import progress
+from experiments.runs.steering import steering
 from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model

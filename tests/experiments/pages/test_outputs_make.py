@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Campaign, Experiment, Output
 from tests.cases import each_case
 from tests.experiments.pages.painted import assert_same_page

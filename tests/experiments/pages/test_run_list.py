@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership, Project
 from experiments.models import Run
-from experiments.reviews import flagging
+from experiments.review import flagging
 from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 

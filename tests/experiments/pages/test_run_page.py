@@ -5,8 +5,8 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 from django.urls import reverse
 
-from experiments.live import backlog
 from experiments.models import Call, Event, Message, Provider, Run, Step
+from experiments.runs.live import backlog
 from experiments.templatetags.modules import imports
 from experiments.workflows import REGISTRY, surface_of
 from tests.cases import each_case

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Call, Run
-from experiments.steering import branching
+from experiments.runs.steering import branching
 from experiments.workflows.judging import services as judging
 from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page

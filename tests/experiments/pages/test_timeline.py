@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from experiments import actions
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run
+from experiments.runs import actions
 from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.utils.encoders import JSONEncoder
 
 from experiments.models import Run
-from experiments.reports.document import document
+from experiments.runs.reports.document import document
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from experiments.models import Cycle, Execution
-from experiments.reports import shapes
-from experiments.reports.html import render_html
-from experiments.reports.importing import import_document
-from experiments.reports.markdown import render_markdown
-from experiments.reports.pdf import render_pdf
+from experiments.runs.reports import shapes
+from experiments.runs.reports.html import render_html
+from experiments.runs.reports.importing import import_document
+from experiments.runs.reports.markdown import render_markdown
+from experiments.runs.reports.pdf import render_pdf
 from experiments.workflows.coding import config, rows
 from experiments.workflows.coding.pages import ratings
 from tests.experiments import contest_rows

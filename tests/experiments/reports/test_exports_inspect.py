@@ -5,7 +5,7 @@ from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
 from experiments.models import Message, Run
-from experiments.reports.inspect_log import inspect_log, log_name
+from experiments.runs.reports.inspect_log import inspect_log, log_name
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, votes_of
 from tests.experiments.reports.deliberations import council, debate

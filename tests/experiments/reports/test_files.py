@@ -12,8 +12,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from experiments.models import Export, Run
-from experiments.reports import making, narrative
-from experiments.reports.formats import FORMATS, Format
+from experiments.runs.reports import making, narrative
+from experiments.runs.reports.formats import FORMATS, Format
 from tests.fixtures import environment, wait_until
 
 pytestmark = pytest.mark.django_db
@@ -217,7 +217,7 @@ def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask,
     drive()
     export = ask(Run.objects.get(pk=run.pk))
     silent(export)
-    kind = "experiments.reports.jobs.ReportsWorker"
+    kind = "experiments.runs.reports.jobs.ReportsWorker"
     command = [sys.executable, "manage.py", "rqworker", "reports", "--worker-class", kind, "--skip-checks"]
     variables = environment() | {"ARENA_SWEEP_SECONDS": "0.2"}
     worker = subprocess.Popen(command, env=variables, stderr=subprocess.DEVNULL)

@@ -5,10 +5,10 @@ import json
 import pytest
 from django.utils import timezone
 
-from experiments import actions, timeline
-from experiments.catalog.syncing import add_model, sync_models
+from experiments.lab.catalog.syncing import add_model, sync_models
 from experiments.models import Call, Provider, ProviderModel, Run, Step
-from experiments.reports.importing import import_document
+from experiments.runs import actions, timeline
+from experiments.runs.reports.importing import import_document
 from tests.cases import each_case
 from tests.experiments.reports.deliberations import council, debate
 from tests.experiments.reports.documents import assert_equal, assert_same_page

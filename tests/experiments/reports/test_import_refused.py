@@ -3,8 +3,8 @@
 import pytest
 
 from experiments.models import Call, Event, Experiment, Judgment, Message, ProviderModel, Run, Step
-from experiments.reports.importing import import_document
-from experiments.reports.json_values import InvalidDocument
+from experiments.runs.reports.importing import import_document
+from experiments.runs.reports.json_values import InvalidDocument
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import votes_of

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from experiments.reports.markdown import render_markdown
-from experiments.reports.quoting import fenced, inline, quoted
+from experiments.runs.reports.markdown import render_markdown
+from experiments.runs.reports.quoting import fenced, inline, quoted
 from tests.experiments.reports.deliberations import council, debate
 
 parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

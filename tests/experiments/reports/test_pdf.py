@@ -13,11 +13,11 @@ from pypdf import PdfReader
 from pypdf.generic import ContentStream
 from reportlab.pdfbase import pdfmetrics
 
-from experiments.reports.narrative import narrate
-from experiments.reports.pdf import draw, render_pdf
-from experiments.reports.pdf_fonts import Typefaces, character_map
-from experiments.reports.pdf_glyphs import drawable, outlines
-from experiments.reports.pdf_text import Ink, Span, break_lines
+from experiments.runs.reports.narrative import narrate
+from experiments.runs.reports.pdf import draw, render_pdf
+from experiments.runs.reports.pdf_fonts import Typefaces, character_map
+from experiments.runs.reports.pdf_glyphs import drawable, outlines
+from experiments.runs.reports.pdf_text import Ink, Span, break_lines
 from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
 

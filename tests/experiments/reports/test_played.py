@@ -6,12 +6,12 @@ import pytest
 from inspect_ai.log import read_eval_log
 
 from experiments.models import Run
-from experiments.reports.html import render_html
-from experiments.reports.importing import import_document
-from experiments.reports.inspect_log import inspect_log, log_name
-from experiments.reports.markdown import render_markdown
-from experiments.reports.pdf import render_pdf
-from experiments.steering import branching, furthering, steering
+from experiments.runs.reports.html import render_html
+from experiments.runs.reports.importing import import_document
+from experiments.runs.reports.inspect_log import inspect_log, log_name
+from experiments.runs.reports.markdown import render_markdown
+from experiments.runs.reports.pdf import render_pdf
+from experiments.runs.steering import branching, furthering, steering
 from experiments.workflows.judging import services as judging
 from tests.experiments.reports.documents import assert_equal, assert_same_page, without_ids
 from tests.experiments.reports.html_pages import section, words

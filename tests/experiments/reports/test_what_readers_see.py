@@ -6,10 +6,10 @@ import threading
 import pytest
 
 from accounts.models import Project
-from experiments.bulk import making as bulk
-from experiments.bulk.formats import FORMATS as BULK_FORMATS
+from experiments.library.bulk import making as bulk
+from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.models import Cycle, Experiment, Run
-from experiments.reports.formats import FORMATS, LINKED, unheard
+from experiments.runs.reports.formats import FORMATS, LINKED, unheard
 from experiments.workflows.coding.pages.novelty import remember_earlier
 from experiments.workflows.judging.pages import rejudging
 from tests.cases import each_case

@@ -3,8 +3,8 @@
 from typing import Any
 
 from experiments.models import ReviewQueue, ReviewRubric
-from experiments.reviews import answers, queues, rubrics
-from experiments.reviews.content import Content
+from experiments.review import answers, queues, rubrics
+from experiments.review.content import Content
 from tests.experiments.reports.records import SCORES, Record
 
 SAID = "First we share the panels. Then we share the night! Is that fair?"

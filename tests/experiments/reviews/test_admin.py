@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from accounts.models import AuditEntry
 from experiments.admin import runs
+from experiments.library.search import indexing
 from experiments.models import Experiment, Message, Run, RunReview
-from experiments.search import indexing
 from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES
 from tests.experiments.reviews import reviewed

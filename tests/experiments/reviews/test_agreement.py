@@ -6,10 +6,10 @@ import io
 import pytest
 
 from experiments.models import Judgment
-from experiments.refusals import NotOffered
-from experiments.reviews import agreement, queues, slots
-from experiments.reviews.coefficients import Asked
-from experiments.reviews.content import Correction
+from experiments.models.refusals import NotOffered
+from experiments.review import agreement, queues, slots
+from experiments.review.coefficients import Asked
+from experiments.review.content import Correction
 from leaderboard.ratings.agreement import Reason, Undefined
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in

@@ -8,9 +8,9 @@ from django.utils.translation import override
 
 from experiments.models import FlagDeed, Judgment, Message, ReviewAnswer, ReviewSlot
 from experiments.models.reviewed import NeverChanged
-from experiments.reviews import answers, flagging, reading, rubrics, slots
-from experiments.reviews.content import Correction, NotTaken, Remark
-from experiments.reviews.spans import pieces, sentences
+from experiments.review import answers, flagging, reading, rubrics, slots
+from experiments.review.content import Correction, NotTaken, Remark
+from experiments.review.spans import pieces, sentences
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 

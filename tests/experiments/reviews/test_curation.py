@@ -5,10 +5,10 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from accounts.models import AuditEntry
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
 from experiments.models import Battle, Experiment, Message, Run, RunReview
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.reviews import curation, flagging, scanning, slots
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.review import curation, flagging, scanning, slots
 from experiments.workflows.base.flags import VERSION, flags
 from experiments.workflows.battles.campaign.boards import model_board
 from experiments.workflows.battles.campaign.voiding import WITH_RUN

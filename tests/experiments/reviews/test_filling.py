@@ -4,10 +4,10 @@ import pytest
 from django.utils.translation import override
 
 from accounts.models import Membership, Project
-from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Message, ReviewItem, ReviewQueue
-from experiments.refusals import NotAllowed
-from experiments.reviews import queues, rubrics
+from experiments.models.refusals import NotAllowed
+from experiments.review import queues, rubrics
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 

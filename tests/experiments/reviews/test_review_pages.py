@@ -6,7 +6,7 @@ import pytest
 
 from accounts.tokens import create_token
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
-from experiments.reviews import flagging, queues, slots
+from experiments.review import flagging, queues, slots
 from tests.experiments.api.conftest import Api, is_problem
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in

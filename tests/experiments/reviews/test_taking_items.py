@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry
 from experiments.models import ReviewItem, ReviewQueue, ReviewSlot
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.reviews import progress, queues, slots
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.review import progress, queues, slots
 from tests.experiments.reviews import reviewed
 from tests.rivals import at_once
 

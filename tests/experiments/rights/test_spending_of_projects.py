@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from accounts.models import Membership, Project, User
-from experiments import actions
 from experiments.models import Campaign, Dataset, Experiment, Run, Sample, Step
-from experiments.refusals import SpendingRefused
-from experiments.steering import branching, furthering, steering
+from experiments.models.refusals import SpendingRefused
+from experiments.runs import actions
+from experiments.runs.steering import branching, furthering, steering
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.judging import services as judging
 from tests.cases import each_case

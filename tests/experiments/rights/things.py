@@ -11,19 +11,19 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from accounts import inviting
 from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
-from experiments import actions
-from experiments.budgets import budgeting
-from experiments.bulk import making as bulk
-from experiments.bulk.formats import FORMATS as BULK_FORMATS
-from experiments.datasets import demonstration
-from experiments.keys import keyring
+from experiments.lab.budgets import budgeting
+from experiments.lab.keys import keyring
+from experiments.lab.webhooks import hooks
 from experiments.library import keeping
+from experiments.library.bulk import making as bulk
+from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
+from experiments.library.datasets import demonstration
+from experiments.library.shelves import noting, viewing
 from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
-from experiments.reports import making
-from experiments.reports.formats import REPORTS
-from experiments.sharing import sharing
-from experiments.shelves import noting, viewing
-from experiments.webhooks import hooks
+from experiments.runs import actions
+from experiments.runs.reports import making
+from experiments.runs.reports.formats import REPORTS
+from experiments.runs.sharing import sharing
 from experiments.workflows.battles.campaign import votes
 from experiments.workflows.battles.campaign.boards import model_board
 from experiments.workflows.battles.campaign.voters import person_voter

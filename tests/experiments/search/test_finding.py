@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.models import User
-from experiments.search import indexing
-from experiments.search.filters import BadFilter
+from experiments.library.search import indexing
+from experiments.library.search.filters import BadFilter
 from tests.cases import each_case
 from tests.experiments.search.transcripts import found, talk
 

@@ -1,9 +1,9 @@
 """What the index is given, and asked, in the words of a database."""
 
-from experiments.search import content as contents
-from experiments.search.content import content
-from experiments.search.passages import marks_of_model
-from experiments.search.sought import Sought, mark, phrase
+from experiments.library.search import content as contents
+from experiments.library.search.content import content
+from experiments.library.search.passages import marks_of_model
+from experiments.library.search.sought import Sought, mark, phrase
 
 
 def test_a_word_takes_room_once_however_often_it_is_said(monkeypatch):

@@ -3,12 +3,12 @@
 import pytest
 from django.core.management import call_command
 
+from experiments.library.search import indexing
 from experiments.models import Passage, Run
-from experiments.reports.document import document
-from experiments.reports.importing import import_document
-from experiments.reviews import flagging
-from experiments.search import indexing
-from experiments.steering import branching
+from experiments.review import flagging
+from experiments.runs.reports.document import document
+from experiments.runs.reports.importing import import_document
+from experiments.runs.steering import branching
 from tests.experiments.search.transcripts import found, talk
 from tests.fixtures import add_model
 

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from experiments.search import finding
+from experiments.library.search import finding
 from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 

@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.models import Membership, Project, User
+from experiments.library.search import finding
 from experiments.models import Passage
-from experiments.search import finding
 from tests.experiments.search.transcripts import found, talk
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in

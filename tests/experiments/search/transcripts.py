@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from experiments.library.search import finding, indexing
+from experiments.library.search.asked import read
 from experiments.models import Run
-from experiments.search import finding, indexing
-from experiments.search.asked import read
 from tests.experiments.reports.records import Record
 
 

@@ -9,10 +9,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEntry
-from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Export, Run, ShareLink
-from experiments.reports import making
-from experiments.sharing import sharing
+from experiments.runs.reports import making
+from experiments.runs.sharing import sharing
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
 

@@ -4,14 +4,14 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
-from experiments import actions
-from experiments.datasets import demonstration
+from experiments.library.datasets import demonstration
+from experiments.library.search import finding
 from experiments.models import Experiment, Run, RunReview
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.reviews import curation
-from experiments.search import finding
-from experiments.sharing import sharing
-from experiments.statistics import rows
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.review import curation
+from experiments.runs import actions
+from experiments.runs.sharing import sharing
+from experiments.runs.statistics import rows
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations

@@ -5,12 +5,12 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from accounts.models import AuditEntry, Project, User
-from experiments import actions
-from experiments.admission import may_change
-from experiments.casting import InvalidExperiment
 from experiments.models import Experiment, Run
-from experiments.refusals import NotAllowed
-from experiments.sharing import sharing
+from experiments.models.refusals import NotAllowed
+from experiments.runs import actions
+from experiments.runs.admission import may_change
+from experiments.runs.sharing import sharing
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
 from tests.experiments.sharing.published import everybodys

@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 
 from accounts.tokens import create_token
-from experiments import actions
 from experiments.models import Experiment, ProviderModel, Run
+from experiments.runs import actions
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.experiments.reports.records import Record

@@ -3,9 +3,9 @@
 import pytest
 from django.urls import reverse
 
+from experiments.library.shelves import comparing
+from experiments.library.shelves.settings_beside import differing
 from experiments.models import Experiment, Run
-from experiments.shelves import comparing
-from experiments.shelves.settings_beside import differing
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 

@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Judgment, Run
-from experiments.reviews import queues
-from experiments.reviews.content import Correction
-from experiments.statistics.rows import repeats
+from experiments.review import queues
+from experiments.review.content import Correction
+from experiments.runs.statistics.rows import repeats
 from tests.experiments.reviews import reviewed
 
 pytestmark = pytest.mark.django_db

@@ -6,13 +6,13 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from experiments.library.search.asked import read
+from experiments.library.search.finding import find
+from experiments.library.shelves import noting
 from experiments.models import Experiment, Export, Note, Passage
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.reports import making
-from experiments.reports.formats import FORMATS
-from experiments.search.asked import read
-from experiments.search.finding import find
-from experiments.shelves import noting
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.runs.reports import making
+from experiments.runs.reports.formats import FORMATS
 from tests.cases import each_case
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in

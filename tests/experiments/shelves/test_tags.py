@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 
 from accounts.tokens import create_token
+from experiments.library.shelves import tagging
 from experiments.models import Tag, Tagging
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.shelves import tagging
+from experiments.models.refusals import NotAllowed, NotOffered
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.fixtures import signed_in

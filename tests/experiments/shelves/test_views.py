@@ -4,10 +4,10 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import User
-from experiments.casting import InvalidExperiment
+from experiments.library.shelves import viewing
 from experiments.models import SavedView
-from experiments.refusals import NotAllowed
-from experiments.shelves import viewing
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from experiments.lab.webhooks import delivering, hooks
+from experiments.lab.webhooks.kinds import Kind
 from experiments.models import Webhook, WebhookDelivery
-from experiments.webhooks import delivering, hooks
-from experiments.webhooks.kinds import Kind
 from tests.parts import in_process
 
 EVERYTHING = [kind.value for kind in Kind]

@@ -13,9 +13,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.crypto import decrypt
+from experiments.lab.webhooks import delivering, hooks, signing
+from experiments.lab.webhooks.sending import Answer, Letter
 from experiments.models import Webhook, WebhookDelivery
-from experiments.webhooks import delivering, hooks, signing
-from experiments.webhooks.sending import Answer, Letter
 from tests.cases import each_case
 from tests.experiments.webhooks.conftest import Receiver, hook_of
 from tests.fixtures import wait_until

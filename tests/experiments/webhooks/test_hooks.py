@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from accounts.crypto import decrypt, is_newest
 from accounts.models import AuditEntry, Membership, Project, User
-from experiments.casting import InvalidExperiment
+from experiments.lab.webhooks import hooks, outbox
+from experiments.lab.webhooks.kinds import Kind
 from experiments.models import Webhook, WebhookDelivery
-from experiments.refusals import NotAllowed, Rivalled
-from experiments.webhooks import hooks, outbox
-from experiments.webhooks.kinds import Kind
+from experiments.models.refusals import NotAllowed, Rivalled
+from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 
 OUT = "https://example.org/in"

@@ -2,8 +2,8 @@
 
 from accounts.crypto import decrypt
 from accounts.models import Membership, Project
+from experiments.lab.webhooks import hooks
 from experiments.models import Webhook, WebhookDelivery
-from experiments.webhooks import hooks
 from tests.fixtures import signed_in, step_up
 
 ASKED = {"url": "https://example.org/in", "name": "CI", "events": ["run.completed", "run.failed"]}
@@ -52,7 +52,7 @@ def test_the_log_shows_what_was_answered_as_text_and_sends_again(browser, alice,
 
 
 def test_the_log_is_read_page_by_page(browser, alice, hook, monkeypatch):
-    monkeypatch.setattr("experiments.webhooks.views.ON_A_PAGE", 2)
+    monkeypatch.setattr("experiments.lab.webhooks.views.ON_A_PAGE", 2)
     for _ in range(3):
         hooks.test(hook, by=alice)
     first = browser.get(f"/webhooks/{hook.pk}/")

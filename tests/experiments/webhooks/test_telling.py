@@ -8,17 +8,17 @@ from django.db import transaction
 
 from accounts import projects, roles
 from accounts.models import Membership, Project
-from experiments import actions
-from experiments.datasets import demonstration, reading
 from experiments.engine.events import emit
 from experiments.engine.reservations import BudgetShortfall, over_budget
+from experiments.lab.webhooks import delivering, outbox
+from experiments.lab.webhooks.kinds import Kind
+from experiments.library.datasets import demonstration, reading
 from experiments.models import Dataset, Experiment, Export, Upload, Webhook, WebhookDelivery
-from experiments.reports import making
-from experiments.reports.formats import REPORTS
-from experiments.reviews import answers
-from experiments.steering import branching
-from experiments.webhooks import delivering, outbox
-from experiments.webhooks.kinds import Kind
+from experiments.review import answers
+from experiments.runs import actions
+from experiments.runs.reports import making
+from experiments.runs.reports.formats import REPORTS
+from experiments.runs.steering import branching
 from experiments.workflows.base.events import (
     ExperimentError,
     ExperimentStarted,

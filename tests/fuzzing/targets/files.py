@@ -9,21 +9,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.datasets.process import Refused
-from experiments.datasets.reader.limits import Limits
-from experiments.datasets.reader.outputs import Outputs
-from experiments.datasets.reader.refusal import Refusal
-from experiments.datasets.reader.samples import Samples
-from experiments.datasets.reader.spool import Spool
-from experiments.datasets.reader.trees import open_tree
-from experiments.datasets.reasons import REFUSALS
-from experiments.datasets.records import records_in
-from experiments.imports import reading
-from experiments.imports.reading import HoldsDataset
-from experiments.imports.storing import proven
-from experiments.imports.values import Unreadable
-from experiments.reports import json_values
-from experiments.reports.json_values import InvalidDocument
+from experiments.library.datasets.process import Refused
+from experiments.library.datasets.reader.limits import Limits
+from experiments.library.datasets.reader.outputs import Outputs
+from experiments.library.datasets.reader.refusal import Refusal
+from experiments.library.datasets.reader.samples import Samples
+from experiments.library.datasets.reader.spool import Spool
+from experiments.library.datasets.reader.trees import open_tree
+from experiments.library.datasets.reasons import REFUSALS
+from experiments.library.datasets.records import records_in
+from experiments.library.imports import reading
+from experiments.library.imports.reading import HoldsDataset
+from experiments.library.imports.storing import proven
+from experiments.library.imports.values import Unreadable
+from experiments.runs.reports import json_values
+from experiments.runs.reports.json_values import InvalidDocument
 from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena
 from experiments.workflows.battles.campaign.logs.records import Malformed, Record
 from tests.fuzzing.target import Target

@@ -3,12 +3,12 @@
 import re
 import sqlite3
 
-from experiments.markdown import CLASSES, TAGS, to_html
-from experiments.reports.quoting import fenced, inline, quoted
-from experiments.search.asked import Asked, read
-from experiments.search.excerpts import Part, excerpt
-from experiments.search.sought import Phrase, Sought
-from experiments.search.words import words
+from experiments.library.search.asked import Asked, read
+from experiments.library.search.excerpts import Part, excerpt
+from experiments.library.search.sought import Phrase, Sought
+from experiments.library.search.words import words
+from experiments.runs.markdown import CLASSES, TAGS, to_html
+from experiments.runs.reports.quoting import fenced, inline, quoted
 from experiments.workflows.base.flags import addresses_reviewers, flags, other_language
 from experiments.workflows.base.masking import MASK, masked, names_itself
 from tests.fuzzing.target import Target, text_of

@@ -23,7 +23,7 @@ from arenasite.environment import Mail, SignInServer
 from arenasite.supervisor.children import Child
 from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
 from experiments.gateway.addresses import guarded_transport
-from experiments.webhooks import signing
+from experiments.lab.webhooks import signing
 from tests.cases import each_case
 from tests.deployment.outside import certificate
 

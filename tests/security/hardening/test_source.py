@@ -11,7 +11,13 @@ from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
 FLOORS = ("accounts", "arenasite", "experiments", "leaderboard")
-SECRETIVE = ("accounts", "arenasite", "experiments/webhooks/signing", "experiments/sharing", "experiments/key")
+SECRETIVE = (
+    "accounts",
+    "arenasite",
+    "experiments/lab/webhooks/signing",
+    "experiments/runs/sharing",
+    "experiments/lab/key",
+)
 UNSAFE_MODULES = {"pickle", "cPickle", "shelve", "dill", "yaml", "xml", "lxml", "telnetlib", "ftplib", "ldap", "jinja2"}
 
 
@@ -75,7 +81,7 @@ def test_nobody_asks_the_network_but_where_addresses_are_looked_at():
         "accounts/oidc.py",
         "arenasite/supervisor/health.py",
     }
-    assert clients == {"experiments/gateway/client.py", "experiments/webhooks/sending.py"}
+    assert clients == {"experiments/gateway/client.py", "experiments/lab/webhooks/sending.py"}
     assert all("trust_env=False" in (ROOT / path).read_text() for path in clients), "a proxy would be asked instead"
     assert redirected == set()
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
-from experiments.casting import InvalidExperiment
 from experiments.models import Dataset, Experiment, Participant
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles.campaign.naming import SEAT, name_of
 from experiments.workflows.battles.campaign.scope import named_but_missing, taking_part
 from experiments.workflows.battles.config import JUDGES

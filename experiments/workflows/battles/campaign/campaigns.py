@@ -10,16 +10,16 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from accounts.models import User
-from experiments import running
-from experiments.admission import require_change, require_models, require_role, require_spending
-from experiments.budgets.budgeting import require_budget
-from experiments.casting import InvalidExperiment
 from experiments.engine import jobs, ledger
 from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
+from experiments.lab.budgets.budgeting import require_budget
 from experiments.models import LIVE_STATES, Call, Campaign, Experiment, Run, Step
-from experiments.refusals import NotAllowed, Rivalled
-from experiments.steering.steering import FRESH, rested
+from experiments.models.refusals import NotAllowed, Rivalled
+from experiments.runs import running
+from experiments.runs.admission import require_change, require_models, require_role, require_spending
+from experiments.runs.steering.steering import FRESH, rested
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.base.events import ExperimentState
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.battles import WORKFLOW

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Q
 
 from experiments.models import Battle, Board, PairCount
-from experiments.signals import board_changed
+from experiments.models.signals import board_changed
 
 COLUMNS = ("left_wins", "right_wins", "ties", "both_bad", "consistent", "inconsistent")
 BY_WINNER = {

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from experiments.engine import ledger
 from experiments.models import LIVE_STATES, Battle, Campaign, Dataset, Run
-from experiments.running import queue
+from experiments.runs.running import queue
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign import adaptive
 from experiments.workflows.battles.campaign.grid import OPEN_STILL

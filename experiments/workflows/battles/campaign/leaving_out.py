@@ -5,7 +5,7 @@ from django.utils.translation import override
 
 from accounts.models import User
 from experiments.models import Board, Dataset
-from experiments.refusals import NotOffered
+from experiments.models.refusals import NotOffered
 from experiments.workflows.battles.campaign import outliers, voiding
 
 

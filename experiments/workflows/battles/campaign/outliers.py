@@ -16,8 +16,8 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from experiments import clock
 from experiments.models import Battle, Board, Dataset
+from experiments.tasks import clock
 from experiments.workflows.battles.campaign.voiding import of_voters_left_out, reason_of, refuse_others
 from leaderboard.ratings import Battles, Reason, Undefined, outliers
 from leaderboard.ratings.intervals import widening

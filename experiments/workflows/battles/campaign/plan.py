@@ -17,9 +17,9 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from experiments.casting import InvalidExperiment
 from experiments.gateway.usage import TOKENS_PER_IMAGE
 from experiments.models import Contestant, Dataset, Output, Participant
+from experiments.setup.casting import InvalidExperiment
 from experiments.templatetags.arena import grouped
 from experiments.workflows import outputs
 from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Planned, Sample

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from accounts import audit
 from accounts.models import User
 from experiments.models import Battle, Board, Dataset
-from experiments.refusals import NotAllowed, NotOffered
+from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import counting
 
 LONGEST_REASON = 300

@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 from accounts.addresses import NOWHERE, address_of
 from accounts.models import User
 from experiments.models import Battle, Dataset
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
 
 DAY = timedelta(days=1)
 VISITORS_SHARE = 10  # a visitor has so much less than a person of the lab

@@ -11,9 +11,9 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments import clock
 from experiments.models import Battle, Board, Dataset, Output, Sample
-from experiments.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from experiments.tasks import clock
 from experiments.workflows.battles.campaign import boards, counting, pairing
 from experiments.workflows.battles.campaign.voters import Voter, refuse_beyond_limit, refuse_crowds, votable
 

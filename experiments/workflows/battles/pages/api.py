@@ -13,14 +13,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
+from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.spending import spends, spent
 from experiments.models import Battle, Campaign, Experiment, Verdict
-from experiments.record_api import OfRun
-from experiments.rest.problems import Conflict, ProblemSerializer
-from experiments.rest.requests import PROBLEMS, person, refusals, validated
-from experiments.rest.spending import spends, spent
-from experiments.shards import SHARDED
+from experiments.runs.record_api import OfRun
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.progress import Progress, progress
+from experiments.workflows.shards import SHARDED
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 

@@ -14,12 +14,12 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from accounts.models import User
 from accounts.people import person
-from experiments.casting import InvalidExperiment
-from experiments.datasets import contestants, making
-from experiments.datasets import pages as dataset_pages
-from experiments.datasets.forms import ContestantForm
+from experiments.library.datasets import contestants, making
+from experiments.library.datasets import pages as dataset_pages
+from experiments.library.datasets.forms import ContestantForm
 from experiments.models import Contestant, Dataset, Image
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 
 logger = logging.getLogger(__name__)
 

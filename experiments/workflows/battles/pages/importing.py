@@ -6,10 +6,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.imports.formats import DatasetFormat
+from experiments.library.imports.formats import DatasetFormat
 from experiments.models import RunImport
 from experiments.models.run_import import ImportSource
-from experiments.waiting import Progress
+from experiments.tasks.waiting import Progress
 from experiments.workflows.battles.campaign.logs import arenalab, genarena, importing, lmarena
 from experiments.workflows.battles.campaign.logs.report import Report
 from experiments.workflows.battles.campaign.logs.sources import LOGS

@@ -11,12 +11,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.datasets.api import StreamedParser
-from experiments.imports.lines import TooMuch
+from experiments.api.problems import ProblemSerializer
+from experiments.api.problems import TooLarge as TooLargeProblem
+from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.library.datasets.api import StreamedParser
+from experiments.library.imports.lines import TooMuch
 from experiments.models import Dataset, LogImport
-from experiments.rest.problems import ProblemSerializer
-from experiments.rest.problems import TooLarge as TooLargeProblem
-from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.workflows.battles.campaign.logs import queueing
 
 

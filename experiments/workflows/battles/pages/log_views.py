@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from accounts.people import person
-from experiments.casting import InvalidExperiment
-from experiments.imports.lines import TooMuch
+from experiments.library.imports.lines import TooMuch
 from experiments.models import Dataset, LogImport
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.campaign.logs.importing import make_dataset, may_import
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
-from experiments.catalog.menu import askable_models
+from experiments.lab.catalog.menu import askable_models
 from experiments.models import Contestant, Dataset, ProviderModel
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from experiments.casting import InvalidExperiment
-from experiments.datasets.making import may_curate
+from experiments.library.datasets.making import may_curate
 from experiments.models import Dataset, ProviderModel
+from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.pages.offers import Offer, offer_of

@@ -9,14 +9,14 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from experiments.admission import may_change
-from experiments.datasets.making import may_curate
+from experiments.library.datasets.making import may_curate
 from experiments.models import Battle, Board, Call, Campaign, Dataset, Experiment, Run
-from experiments.shards import SHARDED
+from experiments.runs.admission import may_change
 from experiments.workflows.battles.campaign.progress import Progress, progress
 from experiments.workflows.battles.campaign.scope import scope_of
 from experiments.workflows.battles.pages import grid as campaign_grid
 from experiments.workflows.battles.pages import made as campaign_made
+from experiments.workflows.shards import SHARDED
 
 LATEST = 12
 RUNS_LISTED = 50

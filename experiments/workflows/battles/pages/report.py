@@ -6,11 +6,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.models import Battle, Run
-from experiments.reports import words
-from experiments.reports.report import Block, Column, Fact, Facts, Section, Table, Text
-from experiments.reports.rows import Rows
-from experiments.reports.setup import limits
-from experiments.reports.talk import ending
+from experiments.runs.reports import words
+from experiments.runs.reports.report import Block, Column, Fact, Facts, Section, Table, Text
+from experiments.runs.reports.rows import Rows
+from experiments.runs.reports.setup import limits
+from experiments.runs.reports.talk import ending
 from experiments.templatetags.arena import grouped
 from experiments.workflows.base.events import EventData
 from experiments.workflows.battles.records import BattleJudgedData

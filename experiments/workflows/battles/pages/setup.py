@@ -7,8 +7,8 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
-from experiments.casting import InvalidExperiment
-from experiments.labels import prompt_words
+from experiments.models.labels import prompt_words
+from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.config import JUDGES, MIRRORS

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
-from experiments.budgets import views as budget_views
-from experiments.casting import InvalidExperiment
+from experiments.lab.budgets import views as budget_views
 from experiments.models import Experiment
-from experiments.refusals import NotAllowed, Rivalled
-from experiments.shards import SHARDED
+from experiments.models.refusals import NotAllowed, Rivalled
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.base.limits import WORDS
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.pages import pages as campaign_pages
+from experiments.workflows.shards import SHARDED
 
 
 def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:

@@ -16,9 +16,9 @@ from rest_framework.views import APIView
 
 from accounts.permissions import HasScope
 from accounts.scopes import Scope
+from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, refusals, validated
 from experiments.models import Battle, Contestant, Dataset, Output
-from experiments.rest.problems import Conflict, ProblemSerializer
-from experiments.rest.requests import PROBLEMS, person, refusals, validated
 from experiments.workflows.battles.campaign import blind, votes
 from experiments.workflows.battles.campaign.voters import EnoughForNow, person_voter, votable, voter_of
 

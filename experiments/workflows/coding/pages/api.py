@@ -13,11 +13,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
+from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.serializers import JudgmentSerializer
 from experiments.models import Cycle, Execution
-from experiments.record_api import OfRun
-from experiments.rest.problems import Conflict, ProblemSerializer
-from experiments.rest.requests import PROBLEMS, person, refusals, validated
-from experiments.serializers import JudgmentSerializer
+from experiments.runs.record_api import OfRun
 from experiments.workflows.coding.pages import ratings, voiding
 from experiments.workflows.coding.pages.record import Contents, contents
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from experiments import zipping
 from experiments.models import Call, Cycle, Judgment, Run
-from experiments.reports.exports import encoded
+from experiments.runs import zipping
+from experiments.runs.reports.exports import encoded
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.rated import Moment
 from experiments.workflows.coding.pages.record import Contents, contents, passed

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.timeline import Entry
+from experiments.runs.timeline import Entry
 from experiments.workflows.coding.mutants import MOST_MUTANTS
 from experiments.workflows.coding.pages.coders import Coder, coders
 from experiments.workflows.coding.pages.slots import Slots

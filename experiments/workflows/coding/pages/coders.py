@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from experiments.labels import short_name
+from experiments.models.labels import short_name
 from experiments.workflows.coding.config import CODERS
 
 

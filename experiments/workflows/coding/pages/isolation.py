@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models import SandboxHost
-from experiments.sandboxing import hosts
+from experiments.sandbox.host import hosts
 
 UNSAFE = "unsafe"
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from experiments.labels import short_name
 from experiments.models import Cycle, Run
+from experiments.models.labels import short_name
 from experiments.workflows.base.surface import Column, RunList
 from experiments.workflows.coding.pages.drawings import Histogram, histogram
 

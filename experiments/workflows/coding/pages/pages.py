@@ -8,10 +8,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import F
 
 from accounts.models import User
-from experiments import timeline
 from experiments.models import Cycle, Execution, Run
-from experiments.sandboxing import hosts
-from experiments.timeline import Entry
+from experiments.runs import timeline
+from experiments.runs.timeline import Entry
+from experiments.sandbox.host import hosts
 from experiments.workflows.coding.pages.coders import coders, names
 from experiments.workflows.coding.pages.drawings import histogram
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field, Strict, StringConstraints, model_validator
 
 from experiments.models.coding import CycleState, ExecutionState
-from experiments.reports.shape_types import (
+from experiments.runs.reports.shape_types import (
     Count,
     Kept,
     Key,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.timeline import Entry
+from experiments.runs.timeline import Entry
 
 FIXED = {
     "turn_started": "transcript",

@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments import figures
-from experiments.drawings import charts
 from experiments.models import Run
+from experiments.runs import figures
+from experiments.runs.drawings import charts
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.people import for_readers
 from experiments.models import Cycle
-from experiments.steering.views import visible_run
+from experiments.runs.steering.views import visible_run
 from experiments.workflows.coding.pages import cycles, standing, voiding
 
 

@@ -22,8 +22,8 @@ from accounts import audit
 from accounts.models import User
 from experiments.engine.events import emit
 from experiments.models import Cycle, Event
-from experiments.refusals import NotAllowed, NotOffered, Rivalled
-from experiments.signals import cycles_changed
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.models.signals import cycles_changed
 from experiments.workflows.coding.records import CycleRestored, CycleVoided
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from experiments import figures
+from experiments.runs import figures
 
 REASONS = {
     "no_votes": _("no vote was counted"),

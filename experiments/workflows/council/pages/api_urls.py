@@ -1,6 +1,6 @@
 from django.urls import path
 
-from experiments import curating_api
+from experiments.review import curating_api
 from experiments.workflows.council.pages import ranking_api
 
 urlpatterns = [

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 
 from accounts.models import User
 from experiments.models import Run, Step
-from experiments.timeline import Entry
+from experiments.runs.timeline import Entry
 from experiments.workflows.council.pages import cast as council_cast
 from experiments.workflows.council.pages import figures as council_figures
 from experiments.workflows.council.pages.rankings import ranking

@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from experiments.api.requests import PROBLEMS
 from experiments.models import Run
-from experiments.rest.requests import PROBLEMS
 from experiments.workflows.council.pages.rankings import Ranking, ranking_of_turn
 
 TURN = OpenApiParameter("turn", int, description="Of which question; the last one that was ranked when left out.")

@@ -12,11 +12,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
-from experiments.line_ends import as_typed
 from experiments.models import Run
-from experiments.refusals import NotAllowed, NotOffered, Rivalled
-from experiments.steering import furthering, steering
-from experiments.steering.views import visible_run
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.runs.steering import furthering, steering
+from experiments.runs.steering.views import visible_run
+from experiments.setup.line_ends import as_typed
 from experiments.workflows.council.pages.rankings import ranking as counted
 
 OFFERED = ("conclude", "deliberate", "end")

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Run, Step
-from experiments.timeline import Entry, arranged
+from experiments.runs.timeline import Entry, arranged
 from experiments.workflows.base.events import MessageCompleted
 from experiments.workflows.debate.config import DEBATERS
 

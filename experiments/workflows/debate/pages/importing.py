@@ -6,9 +6,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.imports.drafts import Draft
-from experiments.imports.formats import RunFormat
-from experiments.imports.values import Taken, Unreadable, line, mapping, mappings, moment, rest, text
+from experiments.library.imports.drafts import Draft
+from experiments.library.imports.formats import RunFormat
+from experiments.library.imports.values import Taken, Unreadable, line, mapping, mappings, moment, rest, text
 from experiments.models.run_import import ImportSource
 from experiments.workflows.base.json_reader import Found, find_json
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer

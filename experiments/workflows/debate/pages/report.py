@@ -3,10 +3,10 @@
 from django.utils.translation import gettext as _
 
 from experiments.models import Call, Run
-from experiments.reports import words
-from experiments.reports.report import Block, Fact, Facts
-from experiments.reports.rows import Rows
-from experiments.reports.setup import changes, limits, prompt
+from experiments.runs.reports import words
+from experiments.runs.reports.report import Block, Fact, Facts
+from experiments.runs.reports.rows import Rows
+from experiments.runs.reports.setup import changes, limits, prompt
 from experiments.templatetags.arena import grouped
 
 

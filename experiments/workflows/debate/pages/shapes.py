@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from experiments.reports.shape_types import Kept, LongText
+from experiments.runs.reports.shape_types import Kept, LongText
 
 Reference = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 Texts = Annotated[list[LongText], Field(max_length=1000)]

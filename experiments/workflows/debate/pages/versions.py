@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from experiments.lineage import Lineage
 from experiments.models import Message, Run
+from experiments.runs.lineage import Lineage
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from typing import Any, TypedDict, get_args
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from experiments.casting import InvalidExperiment
-from experiments.catalog.menu import askable_models
-from experiments.form_fields import LinesField
-from experiments.forms import CHOICES
+from experiments.lab.catalog.menu import askable_models
 from experiments.models import Run
+from experiments.setup.casting import InvalidExperiment
+from experiments.setup.config_form import CHOICES
+from experiments.setup.form_fields import LinesField
 from experiments.workflows import workflow_of
 from experiments.workflows.base.judge import Sees
 from experiments.workflows.judging import LONGEST_RUBRIC

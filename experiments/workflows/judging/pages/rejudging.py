@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from experiments.labels import judge_saw
-from experiments.metrics import in_order
 from experiments.models import Judgment, Run
+from experiments.models.labels import judge_saw
+from experiments.runs.metrics import in_order
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.reports import words
-from experiments.reports.report import Block, Fact, Facts, Fold, Part, Text
-from experiments.reports.rows import Rows
-from experiments.reports.setup import judging_facts, limits, of_side, prompt
+from experiments.runs.reports import words
+from experiments.runs.reports.report import Block, Fact, Facts, Fold, Part, Text
+from experiments.runs.reports.rows import Rows
+from experiments.runs.reports.setup import judging_facts, limits, of_side, prompt
 from experiments.templatetags.arena import MISSING, grouped
 
 

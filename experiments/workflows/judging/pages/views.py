@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.people import person
-from experiments.casting import InvalidExperiment
-from experiments.refusals import NotAllowed, NotOffered
-from experiments.steering.views import visible_run
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.runs.steering.views import visible_run
+from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.judging import services
 from experiments.workflows.judging.pages.forms import JudgeAgainForm
 

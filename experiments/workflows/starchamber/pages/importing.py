@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.imports.drafts import Draft
-from experiments.imports.formats import RunFormat
-from experiments.imports.values import (
+from experiments.library.imports.drafts import Draft
+from experiments.library.imports.formats import RunFormat
+from experiments.library.imports.values import (
     Data,
     Taken,
     Unreadable,

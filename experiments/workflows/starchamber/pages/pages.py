@@ -11,7 +11,7 @@ from accounts.models import User
 from experiments.library.presets import CUSTOM
 from experiments.library.shelf import find_preset
 from experiments.models import Participant, Run
-from experiments.timeline import Entry
+from experiments.runs.timeline import Entry
 from experiments.workflows.judging import WORKFLOW as JUDGING
 from experiments.workflows.starchamber import DEFAULT_PARAMS
 from experiments.workflows.starchamber.pages import figures

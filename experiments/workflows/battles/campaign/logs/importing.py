@@ -17,11 +17,11 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from experiments.datasets.taking import empty
-from experiments.imports.lines import Allowance, TooMuch
-from experiments.imports.values import Unreadable
+from experiments.library.datasets.taking import empty
+from experiments.library.imports.lines import Allowance, TooMuch
+from experiments.library.imports.values import Unreadable
 from experiments.models import Battle, Dataset
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
 from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena, rows
 from experiments.workflows.battles.campaign.logs.placing import MADE_FROM
 from experiments.workflows.battles.campaign.logs.records import Malformed, Record, Void

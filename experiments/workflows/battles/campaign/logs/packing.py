@@ -12,8 +12,8 @@ from django.db.models import Count as CountOf
 from django.db.models import Max, QuerySet
 from numpy.typing import NDArray
 
-from experiments import zipping
 from experiments.models import Battle, Board, Experiment, Verdict
+from experiments.runs import zipping
 from experiments.workflows.battles.campaign.logs.exporting import Log, encoded, pages, results
 from experiments.workflows.battles.campaign.logs.names import file_names, pair_file
 from experiments.workflows.battles.campaign.logs.sources import AUDITS, LOGS, SNAPSHOT, date_of

@@ -16,14 +16,14 @@ from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from experiments import clock, job_queue
-from experiments.datasets import uploads
-from experiments.datasets.jobs import ReadingThread, stop_requested
 from experiments.engine.text import storable
-from experiments.imports.lines import TooMuch
-from experiments.imports.values import Unreadable
+from experiments.library.datasets import uploads
+from experiments.library.datasets.jobs import ReadingThread, stop_requested
+from experiments.library.imports.lines import TooMuch
+from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, LogImport
-from experiments.refusals import NotAllowed
+from experiments.models.refusals import NotAllowed
+from experiments.tasks import clock, job_queue
 from experiments.workflows.battles.campaign.logs.importing import (
     NothingStored,
     discard,

@@ -12,9 +12,9 @@ from typing import IO, Any, NamedTuple, NoReturn
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from experiments.datasets import process
-from experiments.datasets.records import RECORDS
-from experiments.imports.lines import LINE_BYTES, Allowance, Line, lines
+from experiments.library.datasets import process
+from experiments.library.datasets.records import RECORDS
+from experiments.library.imports.lines import LINE_BYTES, Allowance, Line, lines
 from experiments.workflows.battles.campaign.logs.lmarena import COLUMNS
 
 CHUNK = 1 << 16

@@ -11,8 +11,8 @@ from typing import IO
 
 from django.utils.translation import gettext as _
 
-from experiments.imports.files import refuse_endless_directory
-from experiments.imports.values import Unreadable
+from experiments.library.imports.files import refuse_endless_directory
+from experiments.library.imports.values import Unreadable
 
 LOGS, AUDITS, SNAPSHOT = "pk_logs", "raw_outputs", "elo_snapshot.json"
 ENDINGS = (".jsonl", ".json", ".csv", ".parquet")

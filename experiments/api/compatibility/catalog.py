@@ -1,0 +1,108 @@
+"""The catalogue and the state of the lab at the addresses without a slash, with what clients look for there."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from experiments.api.compatibility.views import ClientView, described, now
+from experiments.api.serializers import ProviderModelSerializer
+from experiments.lab.health import HealthSerializer, health
+from experiments.models import Provider, ProviderModel
+
+SERVICE = "arena-lab"
+PRIORITIES = (("deepseek",), ("qwen", "kimi", "minimax", "glm", "gemini"), ("llama",))
+
+
+class ModelShape(serializers.Serializer[Any]):
+    """priority: by which clients sort. maxTokens: null where nobody says."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    provider = serializers.CharField()
+    openrouterName = serializers.CharField()
+    maxTokens = serializers.IntegerField(allow_null=True)
+    supportsNativeThinking = serializers.BooleanField()
+    supportsLogprobs = serializers.BooleanField()
+    thinkingExtractionMethod = serializers.ChoiceField(["native", "generic"])
+    priority = serializers.IntegerField()
+
+
+class Availability(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    available = serializers.BooleanField()
+
+
+class ModelsAnswer(serializers.Serializer[Any]):
+    """results: the same models as `/api/models/` lists them."""
+
+    status = serializers.CharField(help_text="success")
+    timestamp = serializers.DateTimeField()
+    models = ModelShape(many=True)
+    availability = Availability(many=True, required=False)
+    results = ProviderModelSerializer(many=True)
+
+
+class ClientHealth(HealthSerializer):
+    ok = serializers.BooleanField()
+    service = serializers.CharField()
+    message = serializers.CharField()
+    timestamp = serializers.DateTimeField()
+
+
+class ModelsView(ClientView):
+    """The models that may take a seat. `?available=true` says of each whether you can ask it now."""
+
+    @described("compat_models", None, ModelsAnswer)
+    def get(self, request: Request) -> Response:
+        rows = list(ProviderModel.objects.available().speaking().order_by("slug"))
+        shapes = sorted(map(_shape, rows), key=lambda model: (model["priority"], model["id"]))
+        keyless = set(Provider.objects.lacking_key(request.user))
+        results = ProviderModelSerializer(rows, many=True, context={"keyless": keyless}).data
+        answer = {"status": "success", "timestamp": now(), "models": shapes, "results": results}
+        if request.query_params.get("available") == "true":
+            answer["availability"] = [{"id": row["slug"], "available": row["available"]} for row in results]
+        return Response(answer)
+
+
+class HealthView(ClientView):
+    """`/api/health/` with what clients look for beside it."""
+
+    permission_classes = [AllowAny]
+    authentication_classes = []
+    throttle_classes = []
+
+    @described("compat_health", None, {200: ClientHealth, 503: ClientHealth})
+    def get(self, request: Request) -> Response:
+        report = health()
+        is_ok = report["status"] == "ok"
+        message = _("All parts answer.") if is_ok else _("A part does not answer: see services.")
+        said = {"ok": is_ok, "service": SERVICE, "message": message, "timestamp": now()}
+        response = Response({**report, **said}, status=200 if is_ok else 503)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # who asks for the state is told; the log is not
+        return response
+
+
+def _shape(model: ProviderModel) -> dict[str, Any]:
+    accepts = model.accepts
+    thinks = accepts.reasoning_effort
+    return {
+        "id": model.slug,
+        "name": model.label,
+        "provider": model.provider.name,
+        "openrouterName": model.upstream,
+        "maxTokens": accepts.max_output_tokens,
+        "supportsNativeThinking": thinks,
+        "supportsLogprobs": accepts.logprobs,
+        "thinkingExtractionMethod": "native" if thinks else "generic",
+        "priority": _priority(model.slug),
+    }
+
+
+def _priority(slug: str) -> int:
+    return next(
+        (n for n, names in enumerate(PRIORITIES, 1) if any(name in slug for name in names)), len(PRIORITIES) + 1
+    )

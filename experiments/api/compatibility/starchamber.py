@@ -1,0 +1,197 @@
+"""StarChamber: talks with one model, each known by its id. An answer comes with the request that asked for it."""
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.scopes import Scope
+from experiments.api.compatibility import talks
+from experiments.api.compatibility.arena_requests import KEY_HELP, Text
+from experiments.api.compatibility.arena_shapes import SeatMetrics, turns_of
+from experiments.api.compatibility.naming import reference, referred, slug_of
+from experiments.api.compatibility.shapes import message_shape, metrics_of, slugs_of, talk_of
+from experiments.api.compatibility.views import ClientView, NotYet, ProviderFailed, described
+from experiments.api.compatibility.waiting import wait
+from experiments.api.problems import Conflict
+from experiments.api.requests import idempotency_key, person, refusals, validated
+from experiments.models import LIVE_STATES, ClientTalk, Message, Run, Step
+from experiments.runs import actions
+
+STARCHAMBER = ClientTalk.System.STARCHAMBER
+PREFIX = "sc"
+SEATS = ("researcher", "model")
+RESEARCHER = "You"
+
+
+class ModelChoice(serializers.Serializer[Any]):
+    modelId = serializers.CharField(max_length=200)
+    modelName = serializers.CharField(required=False, allow_blank=True, allow_null=True)
+    apiKey = serializers.CharField(required=False, allow_blank=True, allow_null=True, help_text=KEY_HELP)
+
+
+class StarChamberStart(serializers.Serializer[Any]):
+    model = ModelChoice()
+    systemContext = Text(allow_null=True)
+    researcherPersona = Text(allow_null=True)
+    requestLogprobs = serializers.BooleanField(default=True, allow_null=True)
+    firstMessage = serializers.CharField()
+
+
+class StarChamberStarted(serializers.Serializer[Any]):
+    success = serializers.BooleanField()
+    experimentId = serializers.CharField()
+    runId = serializers.UUIDField()
+    message = serializers.CharField()
+
+
+class StarChamberTurn(serializers.Serializer[Any]):
+    experimentId = serializers.CharField(max_length=100)
+    message = serializers.CharField()
+
+
+class StarChamberAnswered(serializers.Serializer[Any]):
+    """response: what the model answered."""
+
+    success = serializers.BooleanField()
+    message = serializers.CharField()
+    response = serializers.DictField()
+
+
+class StarChamberStop(serializers.Serializer[Any]):
+    experimentId = serializers.CharField(required=False, allow_blank=True, default="", max_length=100)
+
+
+class Success(serializers.Serializer[Any]):
+    success = serializers.BooleanField()
+
+
+class StarChamberStatus(serializers.Serializer[Any]):
+    experimentId = serializers.CharField()
+    runId = serializers.UUIDField()
+    isRunning = serializers.BooleanField()
+    waitingForResearcher = serializers.BooleanField()
+    isModelResponding = serializers.BooleanField()
+    currentTurn = serializers.IntegerField()
+    conversation = serializers.ListField(child=serializers.DictField())
+    metrics = SeatMetrics()
+    error = serializers.CharField(allow_null=True)
+
+
+class StartView(ClientView):
+    """Begin a talk. The model answers in the background; `status` says when it has."""
+
+    @described("compat_starchamber_start", StarChamberStart, StarChamberStarted, spends=True)
+    def post(self, request: Request) -> Response:
+        asked = validated(StarChamberStart, request)
+        config = {
+            "context": asked["systemContext"] or "",
+            "persona": asked["researcherPersona"] or RESEARCHER,
+            "first_message": asked["firstMessage"],
+            "logprobs": asked["requestLogprobs"] is not False,
+        }
+        with refusals():
+            cast = {"model": {"model": slug_of(asked["model"]["modelId"], "model.modelId")}}
+            key = idempotency_key(request)
+            talk = talks.begin(STARCHAMBER, by=person(request), config=config, cast=cast, key=key)
+        named = {"experimentId": reference(PREFIX, talk.pk), "runId": str(talk.run_id)}
+        return Response({"success": True, **named, "message": "StarChamber experiment started"})
+
+
+class TurnView(ClientView):
+    """Say something to the model, and get its answer."""
+
+    @described("compat_starchamber_turn", StarChamberTurn, StarChamberAnswered, spends=True)
+    def post(self, request: Request) -> Response:
+        asked = validated(StarChamberTurn, request)
+        run = _run(request, asked["experimentId"])
+        with refusals("message"):
+            sent = {"action": "send", "text": asked["message"], "key": idempotency_key(request)}
+            said = talks.say_at(run, lambda: _pause(run), by=person(request), **sent)
+        answer = _answer(request, run, said["seq"])
+        shown = message_shape(answer, slugs_of(run))
+        return Response({"success": True, "message": "The model has answered.", "response": shown})
+
+
+class StopView(ClientView):
+    """End a talk; what was said is kept. Nothing happens where there is none of this id."""
+
+    scope = Scope.WRITE
+
+    @described("compat_starchamber_stop", StarChamberStop, Success)
+    def post(self, request: Request) -> Response:
+        talk = _found(request, validated(StarChamberStop, request)["experimentId"])
+        if talk and talk.run and talk.run.state in LIVE_STATES:
+            with refusals():
+                actions.stop(talk.run, by=person(request))
+        return Response({"success": True})
+
+
+class StatusView(ClientView):
+    """How a talk stands: an addition of ours, for clients that have no socket. `?experimentId=`."""
+
+    @described("compat_starchamber_status", None, StarChamberStatus, parameters=[StarChamberStop])
+    def get(self, request: Request) -> Response:
+        run = _run(request, request.query_params.get("experimentId", ""))
+        waits = bool(run.open_pauses) and run.state in LIVE_STATES
+        state = {
+            "experimentId": reference(PREFIX, run.client_talk.pk),
+            "runId": str(run.pk),
+            "isRunning": run.state in LIVE_STATES,
+            "waitingForResearcher": waits,
+            "isModelResponding": run.state in LIVE_STATES and not waits,
+            "currentTurn": turns_of(run),
+            "conversation": talk_of(run, SEATS),
+            "metrics": metrics_of(run, ("model",))["model"],
+            "error": _trouble(run) or None,
+        }
+        return Response(state)
+
+
+def _found(request: Request, text: str) -> ClientTalk | None:
+    talks_of_theirs = ClientTalk.objects.owned_by(person(request)).filter(system=STARCHAMBER)
+    pk = referred(PREFIX, text)
+    return talks_of_theirs.filter(pk=pk).select_related("run__experiment").first() if pk else None
+
+
+def _run(request: Request, text: str) -> Run:
+    runs = Run.objects.visible_to(person(request)).select_related("experiment", "client_talk")
+    talk = _found(request, text)
+    return get_object_or_404(runs, pk=talk.run_id if talk else None)
+
+
+def _pause(run: Run) -> Step:
+    """Where the researcher may speak."""
+    if run.is_over:
+        raise Conflict(_("This talk is over: start another one."))
+    pauses = run.open_pauses
+    if not pauses:
+        raise Conflict(_("The model is still answering: wait until it has finished."))
+    return pauses[-1]
+
+
+def _answer(request: Request, run: Run, seq: int) -> Message:
+    """What the model says after event `seq`."""
+    said = run.messages.filter(seat="model", seq__gt=seq).select_related("call").order_by("seq")
+
+    def look() -> tuple[Message | None, str] | None:
+        fresh = Run.objects.select_related("experiment").get(pk=run.pk)
+        answer, trouble = said.first(), _trouble(fresh) or (_("The talk was stopped.") if fresh.is_over else "")
+        return (answer, trouble) if answer or trouble else None
+
+    found = wait(request, run.pk, look)
+    if found is None:
+        raise NotYet(_("The model is still answering. The talk goes on: look at its status."))
+    answer, trouble = found
+    if answer is None:
+        raise ProviderFailed(trouble)
+    return answer
+
+
+def _trouble(run: Run) -> str:
+    """Why the model gave no answer, where it gave none."""
+    pauses = run.open_pauses
+    return str(pauses[-1].data.get("error", "")) if pauses else run.error

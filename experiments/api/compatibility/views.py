@@ -1,0 +1,102 @@
+"""What all the routes of other systems have in common: who is let in, and how a refusal reads."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.exceptions import APIException, NotAuthenticated
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import BearerAuthentication, KeyHeaderAuthentication
+from experiments.api.problems import ProblemSerializer
+from experiments.api.schema import Described
+from experiments.api.spending import spends as spending
+
+Route = TypeVar("Route", bound=Callable[..., Any])
+TAG = "compatibility"
+REFUSALS: dict[Any, Any] = dict.fromkeys((400, 401, 403, 404, 409), ProblemSerializer)
+SPENDING_REFUSALS = {**REFUSALS, 429: ProblemSerializer, 502: ProblemSerializer, 504: ProblemSerializer}
+
+
+class ProviderFailed(APIException):
+    """The model gave no answer. What the provider said is told as an error, and is never part of a talk."""
+
+    status_code = 502
+    default_code = "provider_failed"
+
+
+class TooManyRequests(ProviderFailed):
+    status_code = 429
+
+
+class NotYet(APIException):
+    """Whoever asked has waited long enough; the run goes on."""
+
+    status_code = 504
+    default_code = "not_yet"
+
+
+class WhateverIsAccepted(BaseContentNegotiation):
+    """The clients ask for JSON and for events in any way they like, and get what the route gives."""
+
+    def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
+        return next(iter(parsers))
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        first = next(iter(renderers))
+        return first, first.media_type
+
+
+class OfClients(Described):
+    """Whatever type a client names is taken, so it is never told that there is none of it."""
+
+    def statuses_of_problems(self) -> list[int]:
+        return [status for status in super().statuses_of_problems() if status not in (406, 415)]
+
+
+class ClientView(APIView):
+    """A route of another system. A problem document that refuses it says the same in the client's own words, too."""
+
+    authentication_classes = [BearerAuthentication, KeyHeaderAuthentication, SessionAuthentication]
+    content_negotiation_class = WhateverIsAccepted
+    schema = OfClients()
+
+    def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> Any:
+        if not request.successful_authenticator:
+            raise NotAuthenticated(
+                _("Sign in, or send a token: “Authorization: Bearer TOKEN”. You get one on your account page.")
+            )
+        super().permission_denied(request, message, code)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        if isinstance(response.data, dict) and "detail" in response.data:
+            response.data = {**response.data, **self.in_their_words(str(response.data["detail"]))}
+        return response
+
+    def in_their_words(self, detail: str) -> dict[str, object]:
+        """The members by which the client knows that it was refused, beside those of a problem document."""
+        return {"error": detail}
+
+
+def described(
+    name: str, request: Any = None, answer: Any = None, *, spends: bool = False, parameters: Sequence[Any] = ()
+) -> Callable[[Route], Route]:
+    """The route in the OpenAPI document. answer: what a success answers, or all answers by their statuses. spends:
+    models are asked, so that it needs the scope, and takes an Idempotency-Key.
+    """
+    responses = answer if isinstance(answer, dict) else {200: answer, **(SPENDING_REFUSALS if spends else REFUSALS)}
+    told = extend_schema(operation_id=name, tags=[TAG], request=request, responses=responses, parameters=parameters)
+    return (lambda route: told(spending(route))) if spends else told
+
+
+def now() -> str:
+    return timezone.now().isoformat()

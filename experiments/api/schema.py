@@ -1,0 +1,130 @@
+"""How each operation is described: what every one of them may answer is added in one place."""
+
+import re
+from http import HTTPStatus
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from rest_framework.permissions import SAFE_METHODS
+
+from accounts.permissions import HasScope, scope_of
+from experiments.api import event_schema  # noqa: F401 - registers how events are described
+from experiments.api.problems import PROBLEM_TYPE, ProblemSerializer
+from experiments.api.requests import IDEMPOTENCY_KEY
+
+SENTENCE = re.compile(r"\.(?=\s|$)")
+ANSWERS = {
+    200: "What was asked for.",
+    201: "It was made.",
+    202: "It was taken on: a worker does it.",
+    204: "Done; there is nothing to tell.",
+    304: "It is as the `If-None-Match` says that you know it.",
+    400: "The request is malformed, or a field of it cannot be taken: `errors` names them.",
+    401: "No token, or one that does not hold.",
+    403: "Your role, your place or the scopes of your token do not allow it.",
+    404: "There is no such thing, or none that you may know of.",
+    406: "It is not to be had in the type that `Accept` asks for.",
+    409: "It conflicts with what has happened meanwhile, or the `Idempotency-Key` was used for something else.",
+    413: "The request is too large.",
+    415: "The body is of a type that is not taken here.",
+    429: "Too many requests: `Retry-After` says how many seconds to wait.",
+    502: "The provider gave no answer: `detail` has what it said.",
+    503: "A part of the platform is down: the answer says which.",
+    504: "It takes longer than a request is kept waiting; it goes on.",
+}
+ANY_BODY = (413, 415)
+HEADERS = {
+    "ETag": ("string", "Send it as `If-None-Match` to be told 304 while nothing has changed."),
+    "X-RateLimit-Limit": ("integer", "How many requests you may send in this minute."),
+    "X-RateLimit-Remaining": ("integer", "How many of them are left."),
+    "X-RateLimit-Reset": ("integer", "In how many seconds the count begins anew."),
+    "Retry-After": ("integer", "After how many seconds to ask again."),
+}
+LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
+
+class Described(AutoSchema):
+    """An operation of the API, with its summary, its scope, and every status that it can answer."""
+
+    def get_summary(self) -> str:
+        return SENTENCE.split(self._words(), maxsplit=1)[0].replace("\n", " ").strip()
+
+    def get_description(self) -> str:  # type: ignore[override]  # the stub says that it takes nothing else
+        scope = f"\n\nScope of a token: `{found}`." if (found := self._scope()) else ""
+        return f"{self._words()}{scope}"
+
+    def get_override_parameters(self) -> list[Any]:
+        own = list(super().get_override_parameters())
+        return [*own, IDEMPOTENCY_KEY] if self._spends() else own
+
+    def _words(self) -> str:
+        return str(super().get_description()).strip()
+
+    def _handler(self) -> Any:
+        return getattr(self.view, getattr(self.view, "action", None) or self.method.lower(), None)
+
+    def _spends(self) -> bool:
+        return bool(getattr(self._handler(), "spends", False))
+
+    def _scope(self) -> str | None:
+        if HasScope not in self.view.permission_classes:
+            return None
+        return str(getattr(self._handler(), "scope", None) or scope_of(self.view, self.method))
+
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
+        found = super()._get_response_bodies(direction)
+        for status in self.statuses_of_problems():
+            found.setdefault(str(status), self._get_response_for_code(ProblemSerializer, str(status)))
+        if self.method in SAFE_METHODS and "200" in found and self._scope():
+            found.setdefault("304", {"description": ANSWERS[304]})
+        return dict(sorted(found.items()))
+
+    def statuses_of_problems(self) -> list[int]:
+        """Which of them are added to those that the operation names itself."""
+        if not self._scope():
+            return [406, 429] if self.view.throttle_classes else [406]
+        has_body = self.method in {"POST", "PUT", "PATCH"}
+        return [400, 401, 403, 404, 406, 429, *(ANY_BODY if has_body else ()), *([409] if self._spends() else ())]
+
+    def _get_response_for_code(
+        self, serializer: Any, status_code: Any, media_types: Any = None, direction: Any = "response"
+    ) -> Any:
+        if serializer is None and str(status_code).startswith("4"):
+            serializer = ProblemSerializer
+        types = [PROBLEM_TYPE] if serializer is ProblemSerializer else media_types
+        found = super()._get_response_for_code(serializer, status_code, types, direction)  # type: ignore[no-untyped-call]  # drf-spectacular has it untyped
+        if not found["description"] or found["description"] == "No response body":
+            found["description"] = ANSWERS.get(int(status_code)) or HTTPStatus(int(status_code)).phrase
+        return found
+
+
+def with_headers(result: Any, generator: Any, request: Any, public: bool) -> Any:
+    """What stands in the headers of answers, once for all; and the words of each group of operations."""
+    headers = {name: {"description": said, "schema": {"type": type_}} for name, (type_, said) in HEADERS.items()}
+    result.setdefault("components", {})["headers"] = headers
+    for methods in result["paths"].values():
+        for operation in methods.values():
+            for status, answer in operation["responses"].items():
+                if not (status.startswith(("2", "3")) or status == "429"):
+                    continue
+                if names := _headers_of(status, operation["responses"]):
+                    told = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+                    answer["headers"] = {**told, **answer.get("headers", {})}
+    return result
+
+
+def with_plain_values(result: Any, generator: Any, request: Any, public: bool) -> Any:
+    """A field that may be any JSON may be null too: said twice, null would fit both, which `oneOf` forbids."""
+    for schema in result["components"].get("schemas", {}).values():
+        for field in schema.get("properties", {}).values():
+            if {} in field.get("oneOf", ()):
+                del field["oneOf"]
+    return result
+
+
+def _headers_of(status: str, responses: Any) -> tuple[str, ...]:
+    if "429" not in responses:
+        return ()
+    if status == "429":
+        return ("Retry-After", *LIMITS)
+    return ("ETag", *LIMITS) if status in {"200", "304"} and "304" in responses else LIMITS

@@ -1,0 +1,125 @@
+"""Pages of budgets: all of the lab, those of an experiment, those of a project."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.models import Project, User
+from accounts.people import person
+from experiments.lab.budgets import budgeting
+from experiments.lab.budgets import standing as budget_standing
+from experiments.lab.budgets.forms import BudgetForm, LabBudgetForm, initial_of
+from experiments.models import Budget, Experiment
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
+
+
+@login_required
+def budgets(request: HttpRequest) -> HttpResponse:
+    """All budgets of the lab, for its administrators; with a form to set one for a person or a project."""
+    if person(request).role != User.Role.ADMIN:
+        raise Http404
+    form = LabBudgetForm(request.POST or None, initial=_initial(request))
+    if request.method == "POST" and form.is_valid() and _set(request, form, lambda: form.chosen):
+        return redirect("budgets")
+    shown = budget_standing.standings(Budget.objects.active())
+    context = {"form": form, "standings": sorted(shown, key=lambda one: (-one.share, one.name))}
+    return render(request, "budgets/budgets.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def experiment_budget(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Set what an experiment may spend."""
+    shown = get_object_or_404(Experiment.objects.visible_to(request.user), pk=pk)
+    form = BudgetForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
+    elif not _set(request, form, lambda: shown):
+        messages.error(request, " ".join(map(str, form.non_field_errors())))
+    return redirect("experiment", pk=shown.pk)
+
+
+@login_required
+@require_POST
+def budget_remove(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Remove a budget; its experiment's page, or the list, follows."""
+    shown = get_object_or_404(Budget.objects.active().visible_to(request.user), pk=pk)
+    try:
+        budgeting.remove_budget(shown, by=person(request))
+        messages.success(request, _("The budget is removed: nothing is counted against it any more."))
+    except NotAllowed as error:
+        messages.error(request, str(error))
+    if shown.experiment_id:
+        return redirect("experiment", pk=shown.experiment_id)
+    return redirect("budgets" if person(request).role == User.Role.ADMIN else "home")
+
+
+def of_experiment(experiment: Experiment, request: HttpRequest) -> dict[str, object]:
+    """For `budgets/_of_experiment.html`: every budget that applies, and the form where it may be set. Whoever may only
+    look at the experiment is not told what its people may spend.
+    """
+    if not Experiment.objects.changeable_by(request.user).filter(pk=experiment.pk).exists():
+        if not budgeting.may_set(experiment, request.user):
+            return {"budgets": [], "budget_form": None}
+        shown = []
+    else:
+        shown = budget_standing.of_experiment(experiment)
+    own = next((one.budget for one in shown if one.budget.experiment_id), None)
+    may_set = budgeting.may_set(experiment, request.user, own)
+    form = BudgetForm(initial=initial_of(own) if own else None) if may_set else None
+    return {"budgets": shown, "budget_form": form, "own_budget": own}
+
+
+def of_project(project: Project, request: HttpRequest) -> dict[str, object]:
+    """For `budgets/_of_project.html`: the project's own budgets, and those of its experiments that one may look at."""
+    own = Budget.objects.active().filter(project=project)
+    visible = Experiment.objects.visible_to(request.user).filter(project=project).values("pk")
+    of_its_experiments = Budget.objects.active().filter(experiment__in=visible)
+    if not Project.objects.visible_to(request.user).filter(pk=project.pk).exists():
+        own, of_its_experiments = own.visible_to(request.user), of_its_experiments.visible_to(request.user)
+    shown = budget_standing.standings(own | of_its_experiments)
+    return {"budgets": sorted(shown, key=lambda one: (one.budget.project_id is None, -one.share, one.name))}
+
+
+@login_required
+@require_GET
+def project_budgets(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """What a project may spend, and what its experiments may."""
+    project = get_object_or_404(Project.objects.open_to(person(request)), pk=pk)
+    return render(request, "budgets/of_project.html", {"project": project, **of_project(project, request)})
+
+
+def _initial(request: HttpRequest) -> dict[str, Any]:
+    """What the form shows at first: the budget that is to be changed (`?change=`)."""
+    try:
+        wanted = UUID(request.GET.get("change", ""))
+    except ValueError:
+        return {}
+    found = Budget.objects.active().filter(pk=wanted).first()
+    return initial_of(found) if found else {}
+
+
+def _set(request: HttpRequest, form: BudgetForm, subject: Callable[[], budgeting.Subject]) -> bool:
+    """False when it was refused: the form says why."""
+    given = form.cleaned_data
+    try:
+        budgeting.set_budget(
+            subject(),
+            by=person(request),
+            period=given["period"],
+            cost=given["cost"],
+            tokens=given["tokens"],
+            allows_unknown_prices=given["allows_unknown_prices"],
+        )
+    except (NotAllowed, NotOffered, Rivalled) as error:
+        form.add_error(None, str(error))
+        return False
+    messages.success(request, _("The budget is set. Runs under way know of it within seconds."))
+    return True

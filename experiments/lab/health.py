@@ -1,0 +1,122 @@
+"""Whether the parts that a run needs answer."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import django_rq
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.utils import timezone
+from redis.exceptions import RedisError
+from rest_framework import serializers
+from rq import Worker
+from rq.worker import BaseWorker
+
+from experiments.engine.jobs import QUEUE
+from experiments.lab import machine
+from experiments.models import Provider
+
+STATUSES = ["ok", "down"]
+KEPT_LONGER = 60  # seconds
+
+
+class PartSerializer(serializers.Serializer[Any]):
+    ok = serializers.BooleanField()
+    detail = serializers.CharField()
+
+
+class HealthSerializer(serializers.Serializer[Any]):
+    status = serializers.ChoiceField(STATUSES)
+    time = serializers.DateTimeField()
+    services = serializers.DictField(child=PartSerializer())
+
+
+def health() -> dict[str, object]:
+    services = {
+        "database": _database(),
+        "redis": _redis(),
+        "workers": _workers(),
+        "providers": _providers(),
+        "machine": _machine(),
+    }
+    if (missing := _missing_parts()) is not None:
+        services["parts"] = _part(not missing, ". ".join(missing) or "all run")
+    is_ok = all(service["ok"] for service in services.values())
+    return {"status": "ok" if is_ok else "down", "time": timezone.now(), "services": services}
+
+
+def _part(ok: bool, detail: str) -> dict[str, Any]:
+    return {"ok": ok, "detail": detail}
+
+
+def _database() -> dict[str, Any]:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError as error:
+        return _part(False, f"{connection.vendor} does not answer: {type(error).__name__}")
+    return _part(True, connection.vendor)
+
+
+def _redis() -> dict[str, Any]:
+    try:
+        django_rq.get_connection(QUEUE).ping()
+    except (RedisError, OSError) as error:
+        return _part(False, f"Redis does not answer: {type(error).__name__}. Runs go on; live text waits.")
+    return _part(True, "answers")
+
+
+def _workers() -> dict[str, Any]:
+    try:
+        alive = _alive(Worker.all(queue=django_rq.get_queue(QUEUE)))
+    except (RedisError, OSError):
+        return _part(False, "unknown while Redis is away")
+    return _part(bool(alive), f"{alive} at work" if alive else "no worker: start one with `manage.py up`")
+
+
+def living_workers() -> int:
+    """Of all queues, on all machines; none is known of while Redis is away."""
+    try:
+        return _alive(Worker.all(connection=django_rq.get_connection(QUEUE)))
+    except (RedisError, OSError):
+        return 0
+
+
+def _alive(workers: Iterable[BaseWorker]) -> int:
+    return sum(map(is_heard_of, workers))
+
+
+def is_heard_of(worker: BaseWorker) -> bool:
+    """Whether it has beaten lately, as Redis counts the time: its own clock, and ours, may be wrong. RQ keeps what it
+    knows of a worker for a minute longer than its beats may be apart.
+    """
+    return bool(worker.connection.ttl(worker.key) > KEPT_LONGER)
+
+
+def _missing_parts() -> list[str] | None:
+    """What `manage.py up` is restarting, each with the reason; None in a process that it did not start."""
+    try:
+        supervisor, *missing = settings.MISSING_PARTS_FILE.read_text().splitlines()
+    except (OSError, ValueError):
+        return None
+    return missing if supervisor == str(os.getppid()) else None
+
+
+def _machine() -> dict[str, Any]:
+    """A clock that is wrong is told, and takes no machine out: it may be the database's."""
+    try:
+        found = machine.differences()
+        return _part(not found, " ".join(found) or machine.word_on_clock() or "has what the others have")
+    except DatabaseError:
+        return _part(False, "unknown while the database is away")
+
+
+def _providers() -> dict[str, Any]:
+    try:
+        active = list(Provider.objects.filter(is_active=True))
+        keyless = set(Provider.objects.lacking_key())
+    except DatabaseError:
+        return _part(False, "unknown while the database is away")
+    usable = [provider.name for provider in active if provider.pk not in keyless]
+    return _part(bool(usable), ", ".join(usable) or "none: add one with `manage.py add_provider`")

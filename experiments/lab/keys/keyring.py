@@ -1,0 +1,148 @@
+"""The verbs of provider keys: a person's own, and the lab's, which administrators look after.
+
+A key goes in and is never read again by anybody: it can be replaced, tested and removed. Each deed is recorded, without
+the key.
+"""
+
+from typing import TYPE_CHECKING
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from accounts import audit
+from accounts.crypto import NoSecret, encrypt
+from accounts.models import User
+from experiments.lab.catalog import unlisted
+from experiments.lab.keys import testing as key_testing
+from experiments.models import Provider, ProviderKey
+from experiments.models.keys import HINT_CHARACTERS, LEAST_FOR_HINT
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+SHORTEST, LONGEST = 8, 500
+LONGEST_NAME = 100
+
+
+def is_keeper(person: "User | AnonymousUser") -> bool:
+    """Whether a person looks after the lab's keys."""
+    return person.is_active and getattr(person, "role", "") == User.Role.ADMIN
+
+
+@sensitive_variables("key")
+def add(*, by: User, provider: Provider, key: str, for_lab: bool = False, name: str = "") -> ProviderKey:
+    """A key from now on: of the person, or of the lab. Raises NotAllowed, NotOffered for what is no key, and Rivalled
+    where there is one already.
+    """
+    _require(by, for_lab=for_lab)
+    made = _made(by, provider, None if for_lab else by, key, name)
+    with transaction.atomic():
+        _put(made)
+        audit.record(audit.Action.KEY_ADDED, by=by, of=made, of_lab=for_lab)
+    return made
+
+
+@sensitive_variables("key")
+def replace(old: ProviderKey, *, by: User, key: str) -> ProviderKey:
+    """Another key in the place of one: calls that begin from now on use it. Raises as `add` does."""
+    _require_own(old, by)
+    made = _made(by, old.provider, old.owner, key, old.name)
+    with transaction.atomic():
+        if not _retire(old):
+            raise Rivalled(_("This key is no longer in use: somebody has replaced or removed it. Nothing was changed."))
+        _put(made)
+        audit.record(audit.Action.KEY_REPLACED, by=by, of=made, before=str(old.pk), of_lab=made.is_of_lab)
+    return made
+
+
+def remove(key: ProviderKey, *, by: User) -> bool:
+    """Forget a key: calls that begin from now on do without it. An administrator may end the use of anybody's. False
+    when it was not in use.
+    """
+    if not is_keeper(by):
+        _require_own(key, by)
+    with transaction.atomic():
+        if not _retire(key):
+            return False
+        owner = key.owner.get_username() if key.owner else ""
+        audit.record(audit.Action.KEY_REMOVED, by=by, of=key, of_lab=key.is_of_lab, owner=owner)
+    return True
+
+
+def test(key: ProviderKey, *, by: User) -> ProviderKey:
+    """Ask the provider something small with the key, and keep what became of it. The call may cost a fraction of a
+    cent, and takes up to 20 seconds, in which no transaction is open. Raises Rivalled for a key that is not in use.
+    """
+    _require_own(key, by)
+    if not key.is_active:
+        raise Rivalled(_("This key is no longer in use, so that there is nothing to test."))
+    result = key_testing.tried(key)
+    told = {"tested": timezone.now(), "test_outcome": result.outcome.value, "test_words": result.words}
+    with transaction.atomic():
+        ProviderKey.objects.filter(pk=key.pk).update(**told)
+        audit.record(audit.Action.KEY_TESTED, by=by, of=key, outcome=result.outcome.value, of_lab=key.is_of_lab)
+    key.refresh_from_db(fields=list(told))
+    return key
+
+
+def _require(by: User, *, for_lab: bool) -> None:
+    if for_lab and not is_keeper(by):
+        raise NotAllowed(_("The lab's keys are looked after by administrators: ask one of them."))
+    if not for_lab and not by.may_experiment:
+        raise NotAllowed(_("Your role does not allow experiments, so that no key of yours would be used."))
+
+
+def _require_own(key: ProviderKey, by: User) -> None:
+    """Of a key of somebody else's nothing can be done, whoever asks."""
+    if not ProviderKey.objects.visible_to(by).filter(pk=key.pk).exists():
+        raise NotAllowed(_("This key belongs to somebody else."))
+
+
+@sensitive_variables("key", "text")
+def _made(by: User, provider: Provider, owner: User | None, key: str, name: str) -> ProviderKey:
+    """A row that is not saved yet: encrypting takes its time, and needs no transaction."""
+    if provider.name in unlisted.PROVIDERS:
+        raise NotOffered(_("This provider stands for imported runs: nobody can ask it."))
+    text = checked(key)
+    try:
+        ciphertext = encrypt(text)
+    except NoSecret as error:
+        raise NotAllowed(str(error)) from error
+    hint = text[-HINT_CHARACTERS:] if len(text) >= LEAST_FOR_HINT else ""
+    return ProviderKey(
+        provider=provider,
+        owner=owner,
+        name=" ".join(name.split())[:LONGEST_NAME],
+        ciphertext=ciphertext,
+        hint=hint,
+        created_by=by,
+    )
+
+
+@sensitive_variables("key", "text")
+def checked(key: str) -> str:
+    """The key as it is sent. Raises NotOffered for what cannot be one; no message repeats any of it."""
+    text = key.strip()
+    if not SHORTEST <= len(text) <= LONGEST:
+        words = _("A key has between %(least)s and %(most)s characters: paste the whole of it, and nothing else.")
+        raise NotOffered(words % {"least": SHORTEST, "most": LONGEST})
+    if not (text.isascii() and text.isprintable() and " " not in text):
+        raise NotOffered(_("A key has no spaces and no special characters: copy it again from the provider's page."))
+    return text
+
+
+def _put(made: ProviderKey) -> None:
+    """The database decides who was first."""
+    try:
+        with transaction.atomic():
+            made.save(force_insert=True)
+    except IntegrityError as error:
+        raise Rivalled(_("There is a key for this provider already: replace it, or remove it first.")) from error
+
+
+def _retire(key: ProviderKey) -> bool:
+    """The row stays for the record; the key itself is gone."""
+    return bool(ProviderKey.objects.active().filter(pk=key.pk).update(is_active=False, ciphertext="", hint=""))

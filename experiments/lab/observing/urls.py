@@ -1,0 +1,13 @@
+from django.urls import path
+
+from experiments.lab.observing import views
+from experiments.lab.observing.api import OperatorView
+
+urlpatterns = [
+    path("metrics", views.metrics, name="metrics"),
+    path("operator/", views.operator, name="operator"),
+    path("operator/now/", views.now, name="operator-now"),
+]
+api_urlpatterns = [
+    path("operator/", OperatorView.as_view(), name="api-operator"),
+]

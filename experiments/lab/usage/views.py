@@ -1,0 +1,88 @@
+"""The usage page: what was spent by whom on what, as a page and as CSV."""
+
+import csv
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from accounts.models import User
+from accounts.people import person
+from experiments.lab.usage.scopes import BadRange, days_of, projects_of, scope_of
+from experiments.lab.usage.spent import DIMENSIONS, Scope, Totals, Usage
+from experiments.lab.usage.spent import usage as found_usage
+from experiments.models.labels import PURPOSES
+from experiments.runs.drawings import bars
+from experiments.runs.reports.csv_export import cell
+
+COLUMNS = ("calls", "lost", "unpriced", "input_tokens", "output_tokens", "cost", "possible_cost")
+
+
+@login_required
+@require_GET
+def usage(request: HttpRequest) -> HttpResponse:
+    """Mine, a project's that I lead, or the lab's for its administrators."""
+    scope = _scope(request)
+    try:
+        found = found_usage(scope, *days_of(request.GET))
+    except BadRange:
+        messages.error(request, _("Choose two days, the first before the last and at most three years apart."))
+        return redirect("usage")
+    context = {
+        "scope": scope,
+        "usage": found,
+        "tables": [_table(name, found) for name in DIMENSIONS[:-1] if name != "person" or scope.kind != "me"],
+        "drawing": bars.columns([(day, float(totals.cost)) for day, totals in found.by["day"]]),
+        "projects": projects_of(person(request)),
+        "may_see_lab": person(request).role == User.Role.ADMIN,
+    }
+    return render(request, "budgets/usage.html", context)
+
+
+@login_required
+@require_GET
+def usage_csv(request: HttpRequest) -> HttpResponse:
+    """The same numbers: one row for each value of each dimension."""
+    try:
+        found = found_usage(_scope(request), *days_of(request.GET))
+    except BadRange as error:
+        raise Http404 from error
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    name = f"usage-{found.since}-{found.until}.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    writer = csv.writer(response)
+    writer.writerow(("dimension", "value", *COLUMNS))
+    for dimension in DIMENSIONS:
+        for value, totals in found.by[dimension]:
+            writer.writerow((dimension, cell(value), *(_cell(totals, name) for name in COLUMNS)))
+    return response
+
+
+def _scope(request: HttpRequest) -> Scope:
+    if scope := scope_of(person(request), request.GET):
+        return scope
+    raise Http404
+
+
+def _cell(totals: Totals, name: str) -> str:
+    value = getattr(totals, name)
+    return f"{value:.10f}" if name.endswith("cost") else str(value)
+
+
+def _table(name: str, found: Usage) -> dict[str, Any]:
+    words = {"person": _("By person"), "project": _("By project"), "model": _("By model"), "role": _("By role")}
+    nothing = {"project": _("no project")}
+    most = max((totals.cost for _value, totals in found.by[name]), default=0)
+    rows = [
+        {
+            "label": str(PURPOSES.get(value, value)) if name == "role" else value or nothing.get(name, "–"),
+            "totals": totals,
+            "width": float(100 * totals.cost / most) if most else 0.0,
+        }
+        for value, totals in found.by[name]
+    ]
+    return {"name": name, "title": words[name], "rows": rows}

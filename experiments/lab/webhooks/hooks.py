@@ -1,0 +1,260 @@
+"""The verbs of webhooks. Whoever may experiment has some for their own runs; leads have some for their project's.
+
+A secret is told once, when it is made. Each deed is recorded, without the secret and without the path of the address.
+"""
+
+import ipaddress
+from collections.abc import Collection
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+from accounts import audit
+from accounts.crypto import NoSecret, encrypt
+from accounts.models import Project, User
+from experiments.engine.text import is_storable
+from experiments.gateway.addresses import is_allowed
+from experiments.lab.webhooks import outbox, signing
+from experiments.lab.webhooks.kinds import PERSONAL, TEST, Kind
+from experiments.lab.webhooks.wake import wake
+from experiments.models import Webhook, WebhookDelivery
+from experiments.models.refusals import NotAllowed, Rivalled
+from experiments.setup.casting import InvalidExperiment
+from experiments.tasks import clock
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+LONGEST_URL, LONGEST_NAME = 1000, 100
+MOST = 20  # of one person, and of one project
+MOST_TESTS = 5  # that wait
+OVERLAP = timedelta(days=1)  # for which an older secret signs beside the newer
+
+State = WebhookDelivery.State
+
+
+def may_have(user: "User | AnonymousUser", project: Project | None = None) -> bool:
+    """Whether a person may make a webhook: of their own, or of a project."""
+    if project is None:
+        return bool(user.is_active and getattr(user, "may_experiment", False))
+    return Project.objects.led_by(user).filter(pk=project.pk).exists()
+
+
+@sensitive_variables("secret")
+def add(
+    *,
+    by: User,
+    url: str,
+    events: Collection[str],
+    name: str = "",
+    project: Project | None = None,
+    allow_private: bool = False,
+) -> tuple[Webhook, str]:
+    """An address that is told from now on, and its secret, of which this is the only copy that can be read. Raises
+    NotAllowed, and InvalidExperiment naming the fields at fault.
+    """
+    if not may_have(by, project):
+        raise NotAllowed(
+            _("Only those who lead a project make webhooks for it.")
+            if project
+            else _("Your role does not allow experiments, so that there would be nothing to tell.")
+        )
+    fields = _checked(by, url, events, name, allow_private, project)
+    secret = signing.new_secret()
+    made = Webhook(owner=by, project=project, secret=_encrypted(secret), **fields)
+    with transaction.atomic():
+        _require_room(by, project)
+        made.save(force_insert=True)
+        audit.record(audit.Action.WEBHOOK_CREATED, by=by, of=made, events=made.events, **_whose(made))
+    return made, secret
+
+
+def change(
+    hook: Webhook, *, by: User, url: str, events: Collection[str], name: str, allow_private: bool | None = None
+) -> None:
+    """allow_private: None leaves it; it was allowed for this host, not for others. What waits is sent to the new
+    address. Raises as `add` does.
+    """
+    require_keeper(hook, by)
+    was_private = hook.allow_private and (by.is_admin or _place(url) == _place(hook.url))
+    wanted = was_private if allow_private is None else allow_private
+    fields = _checked(by, url, events, name, wanted, hook.project, was_private=was_private)
+    before = {field: getattr(hook, field) for field in fields}
+    changed = sorted(field for field in fields if fields[field] != before[field])
+    if not changed:
+        return
+    with transaction.atomic():
+        Webhook.objects.filter(pk=hook.pk).update(**fields)
+        for field, value in fields.items():
+            setattr(hook, field, value)
+        audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, changed=changed, **_whose(hook))
+
+
+@sensitive_variables("secret")
+def rotate(hook: Webhook, *, by: User) -> str:
+    """Another secret. For a day the one before signs too, so that a receiver can change over. Raises NotAllowed."""
+    require_keeper(hook, by)
+    secret = signing.new_secret()
+    fresh = {"secret": _encrypted(secret), "older_secret": F("secret"), "older_until": clock.ahead(OVERLAP)}
+    with transaction.atomic():
+        Webhook.objects.filter(pk=hook.pk).update(**fresh)
+        audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, changed=["secret"], **_whose(hook))
+    hook.refresh_from_db()
+    return secret
+
+
+def set_active(hook: Webhook, *, by: User, is_active: bool) -> bool:
+    """Tell it again, or for now nothing more; what waits is kept. Administrators may pause anybody's. False when it was
+    so already. Raises NotAllowed.
+    """
+    if is_active or not by.is_admin:
+        require_keeper(hook, by)
+    fresh = {"is_active": is_active, "paused": None, "pause_reason": "", "failures": 0, "failing_since": None}
+    with transaction.atomic():
+        if not Webhook.objects.filter(pk=hook.pk, is_active=not is_active).update(**fresh):
+            return False
+        audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, active=is_active, **_whose(hook))
+        wake()
+    hook.refresh_from_db()
+    return True
+
+
+def permit_private(hook: Webhook, *, by: User, allowed: bool) -> bool:
+    """Whether it may go to private addresses is for administrators to say. False when it was so already. Raises
+    NotAllowed.
+    """
+    if not by.is_admin:
+        raise NotAllowed(_("Only administrators allow private addresses. Ask one of them."))
+    with transaction.atomic():
+        if not Webhook.objects.filter(pk=hook.pk, allow_private=not allowed).update(allow_private=allowed):
+            return False
+        audit.record(audit.Action.WEBHOOK_CHANGED, by=by, of=hook, allow_private=allowed, **_whose(hook))
+    return True
+
+
+def remove(hook: Webhook, *, by: User) -> None:
+    """Forget it, with its log. Administrators may remove anybody's. Raises NotAllowed."""
+    if not by.is_admin:
+        require_keeper(hook, by)
+    with transaction.atomic():
+        audit.record(audit.Action.WEBHOOK_REMOVED, by=by, of=hook, owner=hook.owner.username, **_whose(hook))
+        hook.delete()
+
+
+def test(hook: Webhook, *, by: User) -> WebhookDelivery:
+    """Something harmless, to see whether it arrives. Raises NotAllowed, and Rivalled for a webhook that is paused."""
+    require_keeper(hook, by)
+    if not hook.is_active:
+        raise Rivalled(_("The webhook is paused, so that nothing is sent. Switch it on first."))
+    with transaction.atomic():
+        Webhook.objects.select_for_update().get(pk=hook.pk)
+        if hook.deliveries.waiting().filter(type=TEST).count() >= MOST_TESTS:
+            raise Rivalled(_("Tests wait to be sent already. Look at what comes of them first."))
+        return outbox.test(hook)
+
+
+def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
+    """Once more, under the same id. False when it waits already. Raises NotAllowed, and Rivalled for one of a webhook
+    that is paused.
+    """
+    require_keeper(delivery.webhook, by)
+    if not delivery.webhook.is_active:
+        raise Rivalled(_("The webhook is paused, so that nothing is sent. Switch it on first."))
+    fresh = {"state": State.WAITING, "next_at": Now(), "tries": 0, "ended": None}
+    with transaction.atomic():
+        done = WebhookDelivery.objects.filter(pk=delivery.pk).exclude(state=State.WAITING).update(**fresh)
+        if done:
+            wake()
+    return bool(done)
+
+
+def require_keeper(hook: Webhook, user: "User | AnonymousUser") -> None:
+    if not Webhook.objects.visible_to(user).filter(pk=hook.pk).exists():
+        raise NotAllowed(_("Only those who look after a webhook change it: its maker, or its project's leads."))
+
+
+def _require_room(by: User, project: Project | None) -> None:
+    there = Webhook.objects.filter(project=project) if project else Webhook.objects.filter(owner=by, project=None)
+    if there.count() >= MOST:
+        raise NotAllowed(_("There are %(most)s webhooks already: remove one first.") % {"most": MOST})
+
+
+def _checked(
+    by: User,
+    url: str,
+    events: Collection[str],
+    name: str,
+    allow_private: bool,
+    project: Project | None,
+    was_private: bool = False,
+) -> dict[str, object]:
+    errors: dict[str, list[str]] = {}
+    if allow_private and not was_private and not by.is_admin:
+        errors["allow_private"] = [_("Only administrators allow private addresses. Ask one of them.")]
+    url, name = url.strip(), " ".join(name.split())[:LONGEST_NAME]
+    if refusal := _refusal_of(url, allow_private=allow_private):
+        errors["url"] = [refusal]
+    offered = [kind.value for kind in offered_kinds(project)]
+    chosen = [kind for kind in offered if kind in events]
+    if unknown := sorted(set(events) - set(offered)):
+        errors["events"] = [_("There is no such event here: %(names)s.") % {"names": ", ".join(unknown)}]
+    elif not chosen:
+        errors["events"] = [_("Choose at least one event.")]
+    if not is_storable(name):
+        errors["name"] = [_("The name holds characters that cannot be stored.")]
+    if errors:
+        raise InvalidExperiment(errors)
+    return {"url": url, "events": chosen, "name": name, "allow_private": allow_private}
+
+
+def offered_kinds(project: Project | None) -> list[Kind]:
+    return [kind for kind in Kind if project is None or kind not in PERSONAL]
+
+
+def _refusal_of(url: str, *, allow_private: bool) -> str:
+    """What is wrong with an address, as far as it can be seen; names are looked up at each sending. "" for nothing."""
+    try:
+        parts = urlsplit(url)
+        _port = parts.port
+    except ValueError:
+        return _("This is no address. It begins with https://.")
+    schemes = ("https", "http") if allow_private else ("https",)
+    if len(url) > LONGEST_URL or not url.isascii() or not url.isprintable() or " " in url:
+        return _("An address has at most %(most)s characters, no spaces and no special ones.") % {"most": LONGEST_URL}
+    if parts.scheme not in schemes or not parts.hostname:
+        return _("The address has to begin with https://.")
+    if parts.username or parts.password:
+        return _("Leave the name and the password out of the address: deliveries are signed instead.")
+    try:
+        address = str(ipaddress.ip_address(parts.hostname))
+    except ValueError:
+        return ""
+    if is_allowed(address, allow_private=allow_private):
+        return ""
+    return _("This is a private or reserved address. Administrators can allow private ones.")
+
+
+def _place(url: str) -> str:
+    """Host and port; "" for what is no address."""
+    try:
+        return urlsplit(url.strip()).netloc
+    except ValueError:
+        return ""
+
+
+@sensitive_variables()
+def _encrypted(secret: str) -> str:
+    try:
+        return encrypt(secret)
+    except NoSecret as error:
+        raise NotAllowed(str(error)) from error
+
+
+def _whose(hook: Webhook) -> dict[str, str]:
+    return {"project": str(hook.project_id)} if hook.project_id else {}

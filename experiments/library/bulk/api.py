@@ -1,0 +1,149 @@
+"""The API of bulk exports: many runs in one file that a worker makes."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.http import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import generics, serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+from rest_framework.views import APIView
+
+from accounts.scopes import Scope
+from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.library.bulk import jobs, making, selecting, serving
+from experiments.library.bulk.formats import FORMATS
+from experiments.models import BulkExport
+from experiments.models.waiting import WorkState
+
+BINARY = {(200, type_): OpenApiTypes.BINARY for type_ in sorted({one.content_type for one in FORMATS.values()})}
+
+
+class ExportRequest(serializers.Serializer[Any]):
+    """Which runs, by one or several of: runs (ids), experiment, project, and the filters of the list of runs. All that
+    you may see when nothing is said. language: of the few words around the record.
+    """
+
+    format = serializers.ChoiceField(list(FORMATS))
+    runs = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=selecting.MOST_RUNS)
+    experiment = serializers.UUIDField(required=False)
+    project = serializers.UUIDField(required=False)
+    search = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    state = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    workflow = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    whose = serializers.ChoiceField(selecting.WHOSE, required=False)
+    flag = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    model = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    by = serializers.CharField(required=False, allow_blank=True, max_length=150)
+    tag = serializers.CharField(required=False, allow_blank=True, max_length=40)
+    since = serializers.CharField(required=False, allow_blank=True, max_length=10)
+    until = serializers.CharField(required=False, allow_blank=True, max_length=10)
+    language = serializers.ChoiceField([code for code, _name in settings.LANGUAGES], required=False)
+
+
+class BulkExportSerializer(serializers.ModelSerializer[BulkExport]):
+    """state: queued, running, done, failed or cancelled. progress: 0 to 1; seconds_left: at the pace so far.
+    left_out: runs that you could not see any more when the file was made. manifest: what is in the file, with counts
+    and hashes. download: its address once it is done.
+    """
+
+    runs = serializers.IntegerField(source="run_count", read_only=True)
+    seconds_left = serializers.IntegerField(read_only=True, allow_null=True)
+    asked = serializers.DictField(read_only=True)
+    manifest = serializers.DictField(read_only=True)
+    download = serializers.SerializerMethodField()
+
+    class Meta:
+        model = BulkExport
+        fields = [
+            *("id", "format", "asked", "runs", "left_out", "language", "state", "progress", "seconds_left", "name"),
+            *("size", "sha256", "manifest", "error", "created", "ended", "download"),
+        ]
+
+    @extend_schema_field({"type": ["string", "null"], "format": "uri"})
+    def get_download(self, row: BulkExport) -> str | None:
+        address: str = reverse("api-bulk-export-download", args=[row.pk], request=self.context.get("request"))
+        return address if row.state == WorkState.DONE else None
+
+
+class ExportsView(generics.ListAPIView[BulkExport]):
+    """One's bulk exports, the newest first."""
+
+    scope = Scope.WRITE
+    serializer_class = BulkExportSerializer
+    cursor_ordering = ["-created", "-id"]
+
+    def get_queryset(self) -> QuerySet[BulkExport]:
+        rows = BulkExport.objects.defer("runs")
+        return rows.none() if getattr(self, "swagger_fake_view", False) else rows.visible_to(person(self.request))
+
+    @extend_schema(responses={200: BulkExportSerializer(many=True), **PROBLEMS}, operation_id="exports_list")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return self.list(request, *args, **kwargs)
+
+    @extend_schema(
+        request=ExportRequest, responses={202: BulkExportSerializer, **PROBLEMS}, operation_id="exports_create"
+    )
+    def post(self, request: Request) -> Response:
+        """Ask for a file. It holds the runs that fit now, as they are when it is made; it is kept for a week."""
+        asked = validated(ExportRequest, request)
+        format_, language = FORMATS[asked.pop("format")], asked.pop("language", None) or _language()
+        asked = {name: _plain(value) for name, value in asked.items()}
+        with refusals():
+            row = making.ask(asked, by=person(request), format_=format_, language=language)
+        jobs.wake()
+        return Response(self.get_serializer(row).data, status=202)
+
+
+class ExportView(APIView):
+    """How far an export is."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(responses={200: BulkExportSerializer, **PROBLEMS}, operation_id="exports_retrieve")
+    def get(self, request: Request, pk: UUID) -> Response:
+        return Response(BulkExportSerializer(_row(request, pk), context={"request": request}).data)
+
+    @extend_schema(responses={204: None, **PROBLEMS, 409: ProblemSerializer}, operation_id="exports_destroy")
+    def delete(self, request: Request, pk: UUID) -> Response:
+        """Do not make the file."""
+        if not making.cancel(_row(request, pk)):
+            raise Conflict(_("This export is over already."))
+        return Response(status=204)
+
+
+class DownloadView(APIView):
+    """The file itself, once it is done."""
+
+    @extend_schema(responses={**BINARY, **PROBLEMS, 409: ProblemSerializer}, operation_id="exports_download_retrieve")
+    def get(self, request: Request, pk: UUID) -> HttpResponseBase:
+        row = _row(request, pk)
+        if row.state != WorkState.DONE:
+            raise Conflict(_("The file is not there yet: its state says how far it is."))
+        try:
+            with refusals():
+                return serving.of(request._request, row, by=person(request))
+        except FileNotFoundError as error:
+            raise NotFound(_("The file was removed: ask for it again.")) from error
+
+
+def _plain(value: Any) -> Any:
+    return [str(one) for one in value] if isinstance(value, list) else str(value)
+
+
+def _row(request: Request, pk: UUID) -> BulkExport:
+    return get_object_or_404(BulkExport.objects.visible_to(person(request)), pk=pk)
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE

@@ -1,0 +1,129 @@
+"""Bulk exports: asked for with a right that is looked at again when they are made and when they are taken."""
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts import audit
+from experiments.library.bulk import selecting
+from experiments.library.bulk.formats import FORMATS, BulkFormat, Described, Manifest, Parts
+from experiments.library.bulk.writing import digest, forget
+from experiments.models import BulkExport, Run
+from experiments.models.refusals import NotAllowed
+from experiments.models.waiting import WorkState
+from experiments.tasks import waiting
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+MOST_WAITING = 5
+MANIFEST_VERSION = 1
+RUNS_AT_ONCE = 20
+
+
+def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
+    """A file that a worker will make. Raises NotAllowed and InvalidExperiment."""
+    if BulkExport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
+        raise NotAllowed(_("Your other exports are still being made: wait for one of them, or cancel it."))
+    found = selecting.ids(asked, by=by)
+    name = f"arena-lab-{timezone.now():%Y-%m-%dT%H-%M-%S}-{len(found)}-runs.{format_.ending}"
+    with transaction.atomic():
+        row = BulkExport.objects.create(
+            owner=by,
+            format=format_.name,
+            asked=selecting.normal(asked),
+            runs=found,
+            run_count=len(found),
+            language=language,
+            name=name,
+        )
+        audit.record(audit.Action.EXPORTED, by=by, of=row, deed="asked", format=format_.name, runs=len(found))
+    return row
+
+
+def take(row: BulkExport, *, by: "User") -> Path:
+    """The file, for its owner, who must still be allowed to see all of it. Raises NotAllowed and FileNotFoundError."""
+    if row.state != WorkState.DONE or not row.path.exists():
+        raise FileNotFoundError(row.path)
+    if not row.may_still_be_read():
+        raise NotAllowed(
+            _("You may not see all the runs in this file any more, or some were deleted: export what you may see.")
+        )
+    audit.record(audit.Action.EXPORTED, by=by, of=row, deed="downloaded", format=row.format, runs=row.run_count)
+    return row.path
+
+
+def cancel(row: BulkExport) -> bool:
+    """No file is made; one that was made is deleted. False when it had ended otherwise."""
+    is_cancelled = waiting.cancel(row)
+    row.path.unlink(missing_ok=True)
+    return is_cancelled
+
+
+def make_all(stop: threading.Event) -> None:
+    while not stop.is_set() and (row := waiting.claim_next(BulkExport)):
+        waiting.do(row, _make, stop)
+
+
+def sweep() -> int:
+    """Returns how many wait."""
+    oldest = timezone.now() - timedelta(days=settings.EXPORT_DAYS)
+    for row in BulkExport.objects.filter(ended__lt=oldest):
+        row.path.unlink(missing_ok=True)
+        row.delete()
+    return waiting.sweep(BulkExport)
+
+
+def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
+    """It appears under its name when it is whole, and never half."""
+    seen = row.still_visible()
+    folder = row.path.with_name(f"{row.pk}.{row.attempt}.d")
+    unfinished = folder / "whole"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        described = _describing(row, len(seen))
+        manifest = FORMATS[row.format].write(
+            _fetched(seen, row.owner, progress), unfinished, folder / "parts", described
+        )
+        size, sha256 = unfinished.stat().st_size, digest(unfinished)
+        progress(1.0, left_out=row.run_count - len(seen))
+        unfinished.replace(row.path)
+    finally:
+        forget(folder)
+    return {"state": WorkState.DONE, "size": size, "sha256": sha256, "manifest": manifest}
+
+
+def _fetched(ids: list[str], reader: "User", progress: waiting.Progress) -> Iterator[Run]:
+    """With their totals; one that was deleted meanwhile is passed over."""
+    for start in range(0, len(ids), RUNS_AT_ONCE):
+        some = ids[start : start + RUNS_AT_ONCE]
+        rows = Run.objects.with_totals().select_related("experiment__owner").filter(pk__in=some)
+        found = {str(run.pk): run for run in rows}
+        for number, pk in enumerate(some, start):
+            progress(number / len(ids))
+            if pk in found:
+                found[pk].reader = reader
+                yield found[pk]
+
+
+def _describing(row: BulkExport, seen: int) -> Described:
+    def described(parts: Parts) -> Manifest:
+        return {
+            "manifest_version": MANIFEST_VERSION,
+            "made_by": "Arena Lab",
+            "made": timezone.now().isoformat(),
+            "format": row.format,
+            "selection": row.asked,
+            "runs": seen,
+            "left_out": row.run_count - seen,
+            "parts": parts,
+        }
+
+    return described

@@ -1,0 +1,102 @@
+"""Which runs somebody means: by their ids, by an experiment or a project, or by the filters of the list of runs."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.models import Project
+from experiments.models import Experiment, Run
+from experiments.runs import run_list
+from experiments.setup.casting import InvalidExperiment
+from experiments.workflows import REGISTRY
+from experiments.workflows.shards import without_shards
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+MOST_RUNS = 20_000
+PASSED_OVER = ("before", "after", "csrfmiddlewaretoken", "format")  # parts of a request that choose nothing
+KINDS = ("runs", "experiment", "project")
+FREE = ("search", "flag", "model", "by", "since", "until", "tag")  # filters that fit whatever they say
+FILTERS = (*FREE, "state", "workflow", "whose")
+WHOSE = ("mine", "shared", "all")
+
+
+def normal(asked: Mapping[str, Any]) -> dict[str, object]:
+    """The selection with nothing in it that says nothing. Raises InvalidExperiment for names that are not known: a
+    filter that is passed over would export more than was meant.
+    """
+    said = {name: value for name, value in asked.items() if name not in PASSED_OVER and value not in ("", None, [])}
+    if unknown := sorted(set(said) - {*KINDS, *FILTERS}):
+        known = ", ".join((*KINDS, *FILTERS))
+        message = _("Runs cannot be chosen by this here. Choose them by: %(known)s.") % {"known": known}
+        raise InvalidExperiment({name: [message] for name in unknown})
+    return said
+
+
+def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
+    """Those of the runs that the person may see, the newest first. Raises InvalidExperiment."""
+    said = normal(asked)
+    whose = said.get("whose", "all")
+    rows: QuerySet[Run] = Run.objects.owned_by(by) if whose == "mine" else Run.objects.visible_to(by)
+    rows = rows.exclude(experiment__owner=by) if whose == "shared" else rows
+    if whose not in WHOSE:
+        raise InvalidExperiment({"whose": [_("Choose mine, shared or all.")]})
+    rows = _filtered(rows, said, by)
+    if "runs" in said:
+        rows = rows.filter(pk__in=_ids("runs", said["runs"]))
+    if "experiment" in said:
+        rows = rows.filter(experiment__in=_seen("experiment", Experiment.objects.visible_to(by), said))
+    if "project" in said:
+        rows = rows.filter(experiment__project__in=_seen("project", Project.objects.visible_to(by), said))
+    is_named = {"runs", "experiment", "workflow"} & set(said)
+    return (rows if is_named else without_shards(rows)).order_by("-created", "-id")
+
+
+def ids(asked: Mapping[str, Any], *, by: "User") -> list[str]:
+    """Raises InvalidExperiment when there are none, or too many."""
+    found = [str(pk) for pk in chosen(asked, by=by).values_list("pk", flat=True)[: MOST_RUNS + 1]]
+    if not found:
+        raise InvalidExperiment({"runs": [_("No run that you may see fits: there is nothing to export.")]})
+    if len(found) > MOST_RUNS:
+        message = _("These are more than %(most)s runs: choose fewer, such as those of one project.")
+        raise InvalidExperiment({"runs": [message % {"most": MOST_RUNS}]})
+    return found
+
+
+def _filtered(rows: QuerySet[Run], said: Mapping[str, Any], by: "User") -> QuerySet[Run]:
+    """As the list of runs does it."""
+    if "state" in said and said["state"] not in Run.State.values:
+        raise InvalidExperiment({"state": [_("There is no such state.")]})
+    if "workflow" in said:
+        if said["workflow"] not in REGISTRY:
+            raise InvalidExperiment({"workflow": [_("There is no workflow of this name.")]})
+        rows = rows.filter(experiment__workflow=said["workflow"])
+    for name in ("since", "until"):
+        if name in said and run_list.midnight(str(said[name])) is None:
+            raise InvalidExperiment({name: [_("Write the day as year-month-day, such as 2026-02-28.")]})
+    for name in {"state", *FREE} & set(said):
+        rows = run_list.NARROWINGS[name](rows, str(said[name]).strip(), by)
+    return rows
+
+
+def _ids(field: str, value: Any) -> list[UUID]:
+    given = value if isinstance(value, list | tuple) else [value]
+    if len(given) > MOST_RUNS:
+        raise InvalidExperiment({field: [_("Name at most %(most)s runs at once.") % {"most": MOST_RUNS}]})
+    try:
+        return [UUID(str(one)) for one in given]
+    except ValueError as error:
+        raise InvalidExperiment({field: [_("This is not the id of a run.")]}) from error
+
+
+def _seen(field: str, rows: Any, said: Mapping[str, Any]) -> Any:
+    """What is not there and what may not be seen is the same to whoever asks."""
+    [pk] = _ids(field, said[field])[:1]
+    found = rows.filter(pk=pk)
+    if not found.exists():
+        raise InvalidExperiment({field: [_("There is nothing of this id that you may see.")]})
+    return found

@@ -1,0 +1,122 @@
+"""The pages of bulk exports: choose a format for runs that were found, wait, download."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.attachments import to_be_saved
+from accounts.people import person
+from experiments.library.bulk import jobs, making, selecting, serving
+from experiments.library.bulk.formats import FORMATS
+from experiments.library.bulk.writing import MANIFEST
+from experiments.models import BulkExport, Experiment
+from experiments.models.refusals import NotAllowed
+from experiments.models.waiting import WorkState
+from experiments.setup.casting import InvalidExperiment
+
+EXPORTS_SHOWN = 25
+
+
+@login_required
+def exports(request: HttpRequest) -> HttpResponse:
+    """What was chosen on the way here, the formats for it, and the exports of before."""
+    given = request.POST if request.method == "POST" else request.GET
+    asked = {name: given.getlist(name) if name == "runs" else given[name] for name in given}
+    try:
+        if request.method == "POST":
+            return redirect(_asked(request, asked))
+        context: dict[str, Any] = {"count": selecting.chosen(asked, by=person(request)).count()}
+    except InvalidExperiment as error:
+        return _page(request, asked, 422, errors=error.errors)
+    except NotAllowed as error:
+        return _page(request, asked, 403, refusal=str(error))
+    return _page(request, asked, **context)
+
+
+@login_required
+@require_GET
+def export(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """How far it is, what it holds. Without JavaScript the page is looked at again by hand."""
+    row = _row(request, pk)
+    context = {"file": row, "format": FORMATS[row.format], "days": round(settings.EXPORT_DAYS)}
+    return render(request, "exports/export.html", context)
+
+
+@login_required
+@require_GET
+def download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
+    row = _row(request, pk)
+    if row.state != WorkState.DONE:
+        return redirect(row)
+    try:
+        return serving.of(request, row, by=person(request))
+    except (NotAllowed, FileNotFoundError) as error:
+        said = str(error) if isinstance(error, NotAllowed) else _("The file was removed. Ask for it again.")
+        messages.error(request, said)
+        return redirect("bulk-exports")
+
+
+@login_required
+@require_GET
+def manifest(request: HttpRequest, pk: UUID) -> HttpResponse:
+    row = _row(request, pk)
+    if row.state != WorkState.DONE:
+        return redirect(row)
+    response = JsonResponse({**row.manifest, "size": row.size, "sha256": row.sha256})
+    return to_be_saved(response, "application/json", f"{row.name}.{MANIFEST}")
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, pk: UUID) -> HttpResponse:
+    row = _row(request, pk)
+    if making.cancel(row):
+        messages.success(request, _("The export was cancelled."))
+    return redirect("bulk-exports")
+
+
+def _asked(request: HttpRequest, asked: dict[str, Any]) -> BulkExport:
+    if (name := request.POST.get("format", "")) not in FORMATS:
+        raise InvalidExperiment({"format": [_("This format is not offered.")]})
+    row = making.ask(asked, by=person(request), format_=FORMATS[name], language=_language())
+    jobs.wake()
+    return row
+
+
+def _page(request: HttpRequest, asked: dict[str, Any], status: int = 200, **more: Any) -> HttpResponse:
+    shown = {name: value for name, value in asked.items() if name not in selecting.PASSED_OVER and value}
+    pairs = [(name, one) for name, value in shown.items() for one in (value if isinstance(value, list) else [value])]
+    experiment = Experiment.objects.visible_to(request.user).filter(pk=shown["experiment"]) if _is_id(shown) else None
+    context = {
+        "asked": shown,
+        "pairs": pairs,
+        "experiment": experiment.first() if experiment is not None else None,
+        "formats": FORMATS.values(),
+        "exports": BulkExport.objects.visible_to(request.user).defer("runs", "manifest")[:EXPORTS_SHOWN],
+        "days": round(settings.EXPORT_DAYS),
+        **more,
+    }
+    return render(request, "exports/exports.html", context, status=status)
+
+
+def _is_id(shown: dict[str, Any]) -> bool:
+    try:
+        return "experiment" in shown and bool(UUID(str(shown["experiment"])))
+    except ValueError:
+        return False
+
+
+def _row(request: HttpRequest, pk: UUID) -> BulkExport:
+    return get_object_or_404(BulkExport.objects.visible_to(request.user), pk=pk)
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE

@@ -1,0 +1,105 @@
+"""Files that somebody sends: streamed to disk, and kept until it is said how they are to be read."""
+
+import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Sum
+from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from experiments.library.datasets import process
+from experiments.library.datasets.reasons import sentence
+from experiments.models import Dataset, LogImport, Upload
+from experiments.setup.casting import InvalidExperiment
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LONGEST_NAME = 120
+UNREAD = 4  # files of the longest kind that one person may have waiting
+PREVIEW_SECONDS = 60
+ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
+
+
+def too_long() -> str:
+    most = filesizeformat(settings.UPLOAD_BYTES)
+    return _("The file is larger than %(most)s. Load it on the server with manage.py load_dataset.") % {"most": most}
+
+
+def is_too_long(length: object) -> bool:
+    """Whether a request of this Content-Length is refused before anything of it is read."""
+    text = str(length or "")
+    return text.isdigit() and int(text) > settings.UPLOAD_BYTES + ROOM_FOR_FORM
+
+
+def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset: Dataset | None = None) -> Upload:
+    """Copy it to its place. Raises InvalidExperiment for what is too long, empty or missing, and where there is no room
+    for it.
+    """
+    if file is None or not file.name:
+        raise InvalidExperiment({"file": [_("Choose a file.")]})
+    if not file.size:
+        raise InvalidExperiment({"file": [_("The file is empty.")]})
+    if file.size > settings.UPLOAD_BYTES:
+        raise InvalidExperiment({"file": [too_long()]})
+    _refuse_hoard(owner, file.size)
+    upload = Upload(owner=owner, kind=kind, dataset=dataset, name=_safe_name(file.name), size=file.size)
+    with all_or_nothing(upload):
+        upload.folder.mkdir(mode=0o700, parents=True)
+        with upload.path.open("wb") as kept:
+            for chunk in file.chunks(1 << 20):
+                kept.write(chunk)
+        upload.save()
+    return upload
+
+
+def preview(upload: Upload) -> dict[str, object]:
+    """Its first rows, and how they would be read: see the reader's preview. Raises Refused."""
+    with process.spool_in(upload.folder) as spool:
+        return process.read(
+            upload.path, spool, what="preview", within=PREVIEW_SECONDS, limits={"seconds": PREVIEW_SECONDS}
+        ).said
+
+
+def forget_old() -> None:
+    """Files that nobody has said how to read, and rows of those long read."""
+    oldest = timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
+    for upload in Upload.objects.filter(state=Upload.State.KEPT, created__lt=oldest)[:100]:
+        upload.forget_file()
+        upload.delete()
+
+
+@contextmanager
+def all_or_nothing(kept: Upload | LogImport) -> Iterator[None]:
+    """While a file is kept. Raises InvalidExperiment where the disk is full."""
+    try:
+        yield
+    except BaseException as error:
+        kept.forget_file()
+        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise InvalidExperiment({"file": [sentence("disk_full", {})]}) from error
+        raise
+
+
+def _refuse_hoard(owner: "User", size: int) -> None:
+    """Whoever sends and never says how it is to be read must not fill the disk. Raises InvalidExperiment."""
+    over = [Upload.State.DONE, Upload.State.REFUSED]
+    held = Upload.objects.filter(owner=owner).exclude(state__in=over).aggregate(held=Sum("size"))["held"] or 0
+    if held + size > UNREAD * settings.UPLOAD_BYTES:
+        said = _("Your other files are not read yet: wait for them, or say how they are to be read.")
+        raise InvalidExperiment({"file": [said]})
+
+
+def _safe_name(name: str) -> str:
+    """The file's own name, without anything that a file system or a reader could stumble over."""
+    plain = re.sub(r"[\x00-\x1f\x7f/\\]", "_", PurePath(name).name).lstrip(".") or "upload"
+    suffix = PurePath(plain).suffix[:12]
+    return f"{plain[: LONGEST_NAME - len(suffix)]}{suffix}" if len(plain) > LONGEST_NAME else plain

@@ -1,0 +1,206 @@
+"""Pages of datasets. Each view fetches with the right to see, validates, calls one verb, redirects."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.people import person
+from experiments.library.datasets import making, removing, uploads
+from experiments.library.datasets import pages as dataset_pages
+from experiments.library.datasets.forms import PART_LABELS, DatasetForm, OutputsUploadForm, column_rows, mapping_of
+from experiments.library.datasets.process import Refused
+from experiments.models import Dataset, Sample, Upload
+from experiments.models.refusals import NotAllowed
+from experiments.setup.casting import InvalidExperiment
+
+DATASETS_SHOWN = 40
+NEW = {"visibility": Dataset.Visibility.PRIVATE, "takes_votes": True}
+
+
+@require_GET
+def datasets(request: HttpRequest) -> HttpResponse:
+    """Mine, those of the lab and public ones; signed out, the public ones."""
+    search = request.GET.get("search", "").strip().replace("\x00", "")[:200]
+    visible = Dataset.objects.visible_to(request.user).select_related("owner")
+    found = visible.filter(name__icontains=search) if search else visible
+    page = Paginator(found, DATASETS_SHOWN).get_page(request.GET.get("page"))
+    rows = dataset_pages.listed(list(page))
+    return render(request, "datasets/list.html", {"rows": rows, "page": page, "search": search})
+
+
+@csrf_exempt  # the token is checked below, once it is certain that the file is not too long to be taken in
+def dataset_new(request: HttpRequest) -> HttpResponse:
+    """A file is sent; what is in it is shown on the next page."""
+    if request.method == "POST" and uploads.is_too_long(request.META.get("CONTENT_LENGTH")):
+        return render(request, "datasets/new.html", {"error": uploads.too_long()}, status=413)
+    return _dataset_new(request)
+
+
+@csrf_protect
+@login_required
+def _dataset_new(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return render(request, "datasets/new.html")
+    owner = person(request)
+    try:
+        if not owner.may_experiment:
+            raise NotAllowed(_("Your role lets you look at datasets, not make them. Ask an administrator."))
+        upload = uploads.keep(request.FILES.get("file"), owner=owner, kind=Upload.Kind.SAMPLES)
+    except InvalidExperiment as error:
+        return render(request, "datasets/new.html", {"error": str(error)}, status=422)
+    except NotAllowed as error:
+        return render(request, "datasets/new.html", {"error": str(error)}, status=403)
+    return redirect("dataset-upload", upload.pk)
+
+
+@login_required
+def dataset_upload(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The first rows of a file, and how its columns are to be read."""
+    upload = get_object_or_404(Upload.objects.visible_to(request.user), pk=pk, kind=Upload.Kind.SAMPLES)
+    if upload.dataset:
+        return redirect(upload.dataset)
+    try:
+        preview = _preview(upload)
+    except Refused as refused:
+        reason = upload.refused_reason or str(refused)
+        return render(request, "datasets/refused.html", {"upload": upload, "reason": reason})
+    form = DatasetForm(request.POST or None, initial={**NEW, **_suggested(upload, preview)})
+    rows = column_rows(preview, request.POST)
+    if request.method == "POST" and form.is_valid():
+        try:
+            columns = mapping_of(rows)
+            made = making.create(owner=person(request), upload=upload, columns=columns, **form.cleaned_data)
+            return redirect(made)
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+    context = {"upload": upload, "preview": preview, "form": form, "rows": rows, "parts": PART_LABELS.items()}
+    return render(request, "datasets/mapping.html", context, status=422 if form.errors else 200)
+
+
+@require_GET
+def dataset(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is in a dataset; how far it is while it is read; why it was refused."""
+    shown = _visible(request, slug)
+    is_mine = shown.owner_id == request.user.pk
+    if not shown.is_ready:
+        context = {"dataset": shown, "is_mine": is_mine, **dataset_pages.reading_page(shown)}
+        return render(request, "datasets/reading.html", context)
+    chosen = dataset_pages.chosen_filter(request.GET)
+    context = dataset_pages.dataset_page(shown, request.user, chosen)
+    if context["next_after"]:
+        kept = {name: str(value) for name, value in request.GET.items() if name != "after"}
+        context["next_address"] = f"?{urlencode({**kept, 'after': str(context['next_after'])})}#samples"
+    return render(request, "datasets/dataset.html", {"dataset": shown, "is_mine": is_mine, **context})
+
+
+@require_GET
+def dataset_sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One sample with every contestant's output side by side."""
+    samples = Sample.objects.select_related("dataset").filter(dataset__in=_ready(request), dataset__slug=slug)
+    sample = get_object_or_404(samples, pk=pk)
+    context = {
+        "dataset": sample.dataset,
+        "sample": sample,
+        "outputs": dataset_pages.shown_outputs(sample),
+        **dataset_pages.neighbours(sample),
+    }
+    return render(request, "datasets/sample.html", context)
+
+
+@csrf_exempt  # as above
+def dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
+    """Outputs of contestants are sent; what became of those sent before."""
+    if request.method == "POST" and uploads.is_too_long(request.META.get("CONTENT_LENGTH")):
+        messages.error(request, uploads.too_long())
+        return redirect("dataset-outputs", slug)
+    return _dataset_outputs(request, slug)
+
+
+@csrf_protect
+@login_required
+def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
+    shown = get_object_or_404(_ready(request), slug=slug)
+    form = OutputsUploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        asked: dict[str, Any] = {name: form.cleaned_data[name] for name in ("contestant", "version")}
+        try:
+            making.send_outputs(shown, by=person(request), upload=request.FILES.get("file"), **asked)
+            return redirect("dataset-outputs", slug)
+        except InvalidExperiment as error:
+            form.complain(error)
+        except NotAllowed as error:
+            form.add_error(None, str(error))
+    context = {
+        "dataset": shown,
+        "form": form,
+        "sent": dataset_pages.told_uploads(shown, request.user),
+        "may_curate": making.may_curate(request.user, shown),
+    }
+    return render(request, "datasets/outputs.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def dataset_visibility(request: HttpRequest, slug: str) -> HttpResponse:
+    shown = _visible(request, slug)
+    try:
+        making.publish(shown, by=person(request), visibility=request.POST.get("visibility", ""))
+        messages.success(request, _("Who may see it: %(who)s.") % {"who": shown.get_visibility_display()})
+    except (NotAllowed, InvalidExperiment) as error:
+        messages.error(request, str(error))
+    return redirect(shown)
+
+
+@login_required
+@require_POST
+def dataset_delete(request: HttpRequest, slug: str) -> HttpResponse:
+    shown = _visible(request, slug)
+    try:
+        removing.remove(shown, by=person(request))
+    except NotAllowed as error:
+        messages.error(request, str(error))
+        return redirect(shown)
+    messages.success(request, _("The dataset “%(name)s” is deleted.") % {"name": shown.name})
+    return redirect(reverse("datasets"))
+
+
+def _visible(request: HttpRequest, slug: str) -> Dataset:
+    return get_object_or_404(Dataset.objects.visible_to(request.user).select_related("owner"), slug=slug)
+
+
+def _ready(request: HttpRequest) -> QuerySet[Dataset]:
+    return Dataset.objects.visible_to(request.user).filter(state=Dataset.State.READY)
+
+
+def _preview(upload: Upload) -> dict[str, Any]:
+    """Read once, kept with the upload. Raises Refused, and forgets the file."""
+    if upload.state == Upload.State.REFUSED:
+        raise Refused("upload_gone")
+    if not upload.found:
+        try:
+            upload.found = uploads.preview(upload)
+        except Refused as refused:
+            upload.state, upload.refused_reason = Upload.State.REFUSED, str(refused)
+            upload.save(update_fields=["state", "refused_reason"])
+            upload.forget_file()
+            raise
+        upload.save(update_fields=["found"])
+    return dict(upload.found)
+
+
+def _suggested(upload: Upload, preview: dict[str, Any]) -> dict[str, Any]:
+    modality = Dataset.Modality.IMAGE if preview["contestants"] else Dataset.Modality.TEXT
+    return {"name": upload.name.rpartition(".")[0] or upload.name, "modality": modality}

@@ -1,0 +1,186 @@
+"""The API of imports: a report that becomes a run at once, and files of all sources that are looked through first."""
+
+from typing import IO, Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
+from rest_framework import generics, serializers
+from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.scopes import Scope
+from experiments.api.problems import Conflict, ProblemSerializer, TooLarge
+from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.serializers import RunSerializer
+from experiments.library.datasets.api import StreamedParser
+from experiments.library.imports import queueing, storing
+from experiments.library.imports.lines import TooMuch
+from experiments.models import Dataset, Run, RunImport
+from experiments.models.refusals import NotAllowed
+from experiments.models.run_import import ImportSource
+from experiments.models.waiting import WorkState
+from experiments.runs.reports import json_values
+from experiments.runs.reports.json_values import InvalidDocument
+
+REFUSED = {**PROBLEMS, 403: ProblemSerializer, 413: ProblemSerializer}
+
+
+class DocumentParser(BaseParser):
+    """A run's document, of up to 20 MiB: far more than other requests may hold."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
+        data = stream.read(json_values.MOST_BYTES + 1)
+        if len(data) > json_values.MOST_BYTES:
+            raise TooLarge
+        try:
+            return json_values.parse(data)
+        except InvalidDocument as error:
+            raise ValidationError(error.errors) from error
+
+
+class RunFileRequest(serializers.Serializer[Any]):
+    """file: exports of ours, logs of Inspect AI, or a file of one of the systems that this one succeeds. source: whose
+    file it is; it is recognised when left out. preview: only look it through; `store` takes it over then.
+    """
+
+    file = serializers.FileField(allow_empty_file=True)
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+        ImportSource.choices, required=False, allow_blank=True, default=""
+    )
+    preview = serializers.BooleanField(required=False, default=False)
+
+
+class RunImportSerializer(serializers.ModelSerializer[RunImport]):
+    """state: queued, running, ready (looked through, waiting for `store`), done, failed or cancelled. report: runs
+    found, stored and known before, each with its place in the file; what was refused, and why; notes on what was not
+    taken at its word. error: why nothing could be read. dataset: what battles of it became.
+    """
+
+    report = serializers.SerializerMethodField()
+    dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True, allow_null=True)
+
+    class Meta:
+        model = RunImport
+        fields = [
+            *("id", "name", "size", "sha256", "source", "state", "progress", "is_wanted", "error", "report"),
+            *("dataset", "created", "ended"),
+        ]
+
+    @extend_schema_field(OpenApiTypes.OBJECT)
+    def get_report(self, row: RunImport) -> Any:
+        return row.report
+
+
+EITHER = PolymorphicProxySerializer("RunOrImport", [RunSerializer, RunImportSerializer], resource_type_field_name=None)
+
+
+class ImportView(APIView):
+    """Runs that were recorded elsewhere."""
+
+    scope = Scope.WRITE
+    parser_classes = [DocumentParser, StreamedParser]
+
+    @extend_schema(
+        request={"application/json": OpenApiTypes.OBJECT, "multipart/form-data": RunFileRequest},
+        responses={201: EITHER, 200: RunSerializer, 202: RunImportSerializer, **REFUSED},
+        operation_id="runs_import_create",
+    )
+    def post(self, request: Request) -> Response:
+        """Take over runs. As JSON: what `report/?format=json` gave, of up to 20 MiB; either all of it is stored, or
+        nothing, and sent twice it is the run of the first time (200). As a file: see `source`; a worker reads large
+        ones (202).
+        """
+        is_file = str(request.content_type or "").startswith("multipart/")
+        return _file(request) if is_file else _document(request)
+
+
+class ImportsView(generics.ListAPIView[RunImport]):
+    """One's files with runs, the newest first."""
+
+    serializer_class = RunImportSerializer
+    cursor_ordering = ["-created", "-id"]
+
+    def get_queryset(self) -> QuerySet[RunImport]:
+        rows = RunImport.objects.select_related("dataset")
+        return rows.none() if getattr(self, "swagger_fake_view", False) else rows.visible_to(person(self.request))
+
+    @extend_schema(responses={200: RunImportSerializer(many=True), **PROBLEMS}, operation_id="runs_imported_list")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return self.list(request, *args, **kwargs)
+
+
+class ImportedView(APIView):
+    """What became of a file."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(responses={200: RunImportSerializer, **PROBLEMS}, operation_id="runs_imported_retrieve")
+    def get(self, request: Request, pk: UUID) -> Response:
+        return Response(RunImportSerializer(_row(request, pk)).data)
+
+    @extend_schema(responses={204: None, **PROBLEMS, 409: ProblemSerializer}, operation_id="runs_imported_destroy")
+    def delete(self, request: Request, pk: UUID) -> Response:
+        """Store nothing more of it. What was stored stays."""
+        if not queueing.cancel(_row(request, pk)):
+            raise Conflict(_("This import is over already."))
+        return Response(status=204)
+
+
+class StoreView(APIView):
+    """The second word, after a preview."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(
+        request=None,
+        responses={200: RunImportSerializer, 202: RunImportSerializer, **PROBLEMS, 409: ProblemSerializer},
+        operation_id="runs_imported_store",
+    )
+    def post(self, request: Request, pk: UUID) -> Response:
+        """Store what was looked through. Said twice it changes nothing."""
+        row = _row(request, pk)
+        if row.state in (WorkState.FAILED, WorkState.CANCELLED):
+            raise Conflict(_("Nothing of this file can be stored: send it again."))
+        row = queueing.confirm(row)
+        return Response(RunImportSerializer(row).data, status=200 if row.is_over else 202)
+
+
+def _document(request: Request) -> Response:
+    try:
+        run, is_new = storing.store_report(request.data, name="", by=person(request))
+    except InvalidDocument as error:
+        raise ValidationError(error.errors) from error
+    except NotAllowed as error:
+        raise PermissionDenied(str(error)) from error
+    shown = Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
+    return Response(RunSerializer(shown).data, status=201 if is_new else 200)
+
+
+def _file(request: Request) -> Response:
+    asked = validated(RunFileRequest, request)
+    how = {"source": asked["source"], "is_wanted": not asked["preview"]}
+    try:
+        with refusals():
+            row = queueing.keep(asked["file"], by=person(request), language=_language(), **how)
+    except TooMuch as error:
+        raise TooLarge(str(error)) from error
+    return Response(RunImportSerializer(row).data, status=202 if row.is_under_way else 201)
+
+
+def _row(request: Request, pk: UUID) -> RunImport:
+    return get_object_or_404(RunImport.objects.visible_to(person(request)).select_related("dataset"), pk=pk)
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE

@@ -1,0 +1,222 @@
+"""From a file to the runs in it, one after the other: whose file it is shows in what it says."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext as _
+
+from experiments.library.imports import files, inspect, own
+from experiments.library.imports.files import Entry, Value
+from experiments.library.imports.formats import DatasetFormat, RunFormat, dataset_formats, run_formats
+from experiments.library.imports.lines import Allowance
+from experiments.library.imports.values import Taken, Unreadable, mapping, mappings
+from experiments.models.run_import import ImportSource
+
+WRAPPERS = ("experiments", "runs", "results", "conversations", "experiment", "state", "data")
+NOT_RUNS = ("manifest.json", "leaderboard.json", "config.json", "state.json", "elo_snapshot.json")
+OWN = RunFormat(ImportSource.OWN, 0, own.is_document, own.read)
+
+
+class Found(NamedTuple):
+    """A run, or why there is none at this place."""
+
+    source: ImportSource | None
+    place: str
+    taken: Taken | None
+    refused: str = ""
+
+
+class HoldsDataset(Exception):
+    """The file has something in it of which a dataset is made, and no runs."""
+
+    def __init__(self, format_: DatasetFormat) -> None:
+        super().__init__(format_.source)
+        self.format = format_
+
+
+def runs(path: Path, name: str, source: str = "") -> Iterator[Found]:
+    """What is in the file. source: whose it is, where the sender says so. Raises Unreadable and HoldsDataset."""
+    for other in dataset_formats():
+        if source == other.source:
+            raise HoldsDataset(other)
+    allowed = files.allowance(path.stat().st_size)
+    with files.entries(path, name) as found:
+        for one in _of_inspect(found, allowed) if _is_log_of_inspect(found) else _of_entries(found, allowed):
+            yield _expected(one, source)
+
+
+def of_value(value: Any, place: str) -> Iterator[Found]:
+    """The runs of one JSON value. Raises HoldsDataset."""
+    if inspect.is_log(value):
+        yield from _of_log(value, place)
+        return
+    for other in dataset_formats():
+        if other.fits(value):
+            raise HoldsDataset(other)
+    if own.is_bare_message(value):
+        yield Found(ImportSource.OWN, place, None, _("This is a message without its run. Export the runs instead."))
+        return
+    for one in (OWN, *run_formats()):
+        if one.fits(value):
+            yield _taken(one.source, place, partial(one.read, value, place))
+            return
+    inner = _within(value, place)
+    if inner is None:
+        yield Found(None, place, None, _("This is none of the formats that are known here."))
+        return
+    for at, item in inner:
+        yield from of_value(item, at)
+
+
+def _within(value: Any, place: str) -> list[tuple[str, Any]] | None:
+    """The runs that a list or a wrapper holds, with their places; None where it is neither."""
+    if isinstance(value, list):
+        return [(f"{place} [{number}]", item) for number, item in enumerate(value) if isinstance(item, dict)] or None
+    for one in run_formats():
+        if several := one.several(value):
+            return [(f"{place} [{number}]", item) for number, item in enumerate(several)]
+    said = mapping(value)
+    for name in WRAPPERS:
+        held = said.get(name)
+        if isinstance(held, dict) and name in ("experiment", "state", "data"):
+            return [(place, {**_about(said, name), **held})]
+        if mappings(held):
+            shared = _about(said, name)
+            return [(f"{place} {name}[{number}]", {**shared, **item}) for number, item in enumerate(mappings(held))]
+    return None
+
+
+def _about(said: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What a wrapper says of what is in it: the configuration alone, once, so that nothing grows on the way down."""
+    config = said.get("config")
+    return {"config": config} if isinstance(config, dict) and name != "config" else {}
+
+
+def _of_entries(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
+    for other in dataset_formats():
+        if any(other.folder in PurePosixPath(entry.name).parts for entry in found):
+            raise HoldsDataset(other)
+    whole = {one.folder: one for one in run_formats() if one.folder}
+    folders = {_folder(entry.name): whole[name] for entry in found if (name := PurePosixPath(entry.name).name) in whole}
+    read: set[Any] = set()  # the numbers of runs that were read from their folders
+    for folder in sorted(folders):
+        yield from _of_folder(folder, folders[folder], found, allowed, read)
+    for entry in found:
+        name = PurePosixPath(entry.name).name
+        if any(_is_below(entry.name, folder) for folder in folders) or (len(found) > 1 and name in NOT_RUNS):
+            continue
+        if len(found) > 1 and PurePosixPath(name).suffix.lower() not in (".json", ".jsonl"):
+            yield Found(None, entry.name, None, _("Only files ending in .json or .jsonl are read within a zip."))
+            continue
+        try:
+            yield from _of_entry(entry, allowed, read)
+        except Unreadable as error:
+            if len(found) == 1:
+                raise
+            yield Found(None, entry.name, None, error.said)
+
+
+def _of_entry(entry: Entry, allowed: Allowance, read: set[Any]) -> Iterator[Found]:
+    gathered: own.Lines | None = None
+    for value in files.values(entry, allowed):
+        if value.refused:
+            yield Found(None, value.place, None, value.refused)
+            continue
+        if own.is_line(value.content):
+            if value.content["kind"] == "run":
+                yield from _ended(gathered)
+                gathered = own.Lines(value.content, value.place)
+            else:
+                yield from _gathered(gathered, value)
+            continue
+        if any(one.folder and one.fits(value.content) and one.number(value.content) in read for one in run_formats()):
+            continue  # its folder was read, which tells more
+        yield from of_value(value.content, value.place)
+    yield from _ended(gathered)
+
+
+def _gathered(lines: own.Lines | None, value: Value) -> Iterator[Found]:
+    try:
+        if lines is None:
+            raise Unreadable(_("The line that tells of the run itself has to come first."))
+        lines.add(value.content, value.place)
+    except Unreadable as error:
+        yield Found(ImportSource.OWN, value.place, None, error.said)
+
+
+def _ended(lines: own.Lines | None) -> Iterator[Found]:
+    if lines is not None:
+        yield Found(ImportSource.OWN, lines.place, lines.taken())
+
+
+def _of_folder(
+    folder: str, whole: RunFormat, found: list[Entry], allowed: Allowance, read: set[Any]
+) -> Iterator[Found]:
+    """A folder whose files together are one run."""
+    within = [entry for entry in found if _folder(entry.name) == folder and entry.name.endswith(".json")]
+    contents: dict[str, Any] = {}
+    for entry in within:
+        try:
+            contents[PurePosixPath(entry.name).name] = files.whole(entry, allowed)
+        except Unreadable as error:
+            yield Found(whole.source, entry.name, None, error.said)
+    summary = contents.pop(whole.folder, None)
+    if summary is not None and whole.read_folder:
+        read.add(whole.number(summary))
+        yield _taken(whole.source, folder, partial(whole.read_folder, summary, folder, contents))
+
+
+def _is_log_of_inspect(found: list[Entry]) -> bool:
+    """Whether the zip is a log of Inspect itself (.eval)."""
+    names = {entry.name for entry in found if entry.archive is not None}
+    return bool({"header.json", "_journal/start.json"} & names)
+
+
+def _of_inspect(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
+    by_name = {entry.name: entry for entry in found}
+    header = files.whole(by_name.get("header.json") or by_name["_journal/start.json"], allowed)
+    for entry in found:
+        if entry.name.startswith("samples/") and entry.name.endswith(".json"):
+            try:
+                sample = files.whole(entry, allowed)
+            except Unreadable as error:
+                yield Found(ImportSource.INSPECT, entry.name, None, error.said)
+                continue
+            yield _of_sample(header, sample, entry.name)
+
+
+def _of_log(log: Any, place: str) -> Iterator[Found]:
+    samples = mappings(log.get("samples"))
+    if not samples:
+        yield Found(ImportSource.INSPECT, place, None, _("The log has no samples in it."))
+    for number, sample in enumerate(samples):
+        yield _of_sample(log, sample, f"{place} samples[{number}]")
+
+
+def _of_sample(log: Any, sample: Any, place: str) -> Found:
+    return _taken(ImportSource.INSPECT, place, lambda: inspect.read(log, sample, place))
+
+
+def _taken(source: ImportSource, place: str, read: Callable[[], Taken]) -> Found:
+    try:
+        return Found(source, place, read())
+    except Unreadable as error:
+        return Found(source, place, None, error.said)
+
+
+def _expected(found: Found, source: str) -> Found:
+    """Of another source than the sender said, it is not taken."""
+    if source and found.taken and found.source != source:
+        said = _("This is a file of %(found)s.") % {"found": found.source.label if found.source else "?"}
+        return Found(found.source, found.place, None, said)
+    return found
+
+
+def _folder(name: str) -> str:
+    return str(PurePosixPath(name).parent)
+
+
+def _is_below(name: str, folder: str) -> bool:
+    return folder == _folder(name) or str(name).startswith(f"{folder}/")

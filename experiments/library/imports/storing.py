@@ -1,0 +1,116 @@
+"""Runs that a reader found are stored as our own documents are, each with where it comes from, and each once."""
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from experiments.library.imports import own
+from experiments.library.imports.values import Taken
+from experiments.models import ImportedRun, Run, RunImport
+from experiments.models.refusals import NotAllowed
+from experiments.models.run_import import ImportSource
+from experiments.runs.reports import json_values
+from experiments.runs.reports.importing import import_document, prepared
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+SECRET = re.compile(r"api_?-?key|authorization|password|secret|bearer|access_?-?token", re.IGNORECASE)
+OUTCOME_NEW, OUTCOME_KNOWN, OUTCOME_STORED = "new", "known", "stored"
+
+
+class File(NamedTuple):
+    """Where runs come from. brought_by: the import that a worker does, None for a document that came by itself."""
+
+    name: str
+    sha256: str
+    brought_by: RunImport | None = None
+
+
+def store_report(document: Any, *, name: str, by: "User") -> tuple[Run, bool]:
+    """A run's report in JSON, that came by itself. Raises NotAllowed and InvalidDocument."""
+    if not isinstance(document, dict):
+        prepared(document)
+    json_values.check(document)
+    file = File(name, sha256_of(document))
+    return store(own.read(document), source=ImportSource.OWN, file=file, by=by)
+
+
+def proven(taken: Taken) -> Taken:
+    """What can be stored, without secrets. Raises InvalidDocument."""
+    json_values.check(taken.kept)
+    cleaned = replace(taken, kept=without_secrets(taken.kept))
+    prepared(cleaned.document)
+    return cleaned
+
+
+def known(taken: Taken, *, by: "User") -> Run | None:
+    """The run that was made of the same before, and is still there."""
+    row = ImportedRun.objects.filter(owner=by, digest=taken.digest).select_related("run__experiment").first()
+    return row.run if row else None
+
+
+def store(taken: Taken, *, source: ImportSource, file: File, by: "User") -> tuple[Run, bool]:
+    """The run, and whether it is new. Raises NotAllowed and InvalidDocument."""
+    if not by.may_experiment:
+        raise NotAllowed(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+    json_values.check(taken.document)
+    json_values.check(taken.kept)
+    if before := known(taken, by=by):
+        return before, False
+    taken = proven(taken)
+    try:
+        with transaction.atomic():
+            run = import_document(taken.document, by=by)
+            ImportedRun.objects.create(
+                run=run,
+                owner=by,
+                brought_by=file.brought_by,
+                source=source,
+                file_name=file.name[-300:],
+                file_sha256=file.sha256,
+                place=taken.place[-300:],
+                digest=taken.digest,
+                notes=list(taken.notes),
+                kept=taken.kept,
+            )
+    except IntegrityError:
+        if rival := known(taken, by=by):
+            return rival, False
+        raise
+    return run, True
+
+
+def sha256_of(value: Any) -> str:
+    """Of a document that came without a file, in its canonical form."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def without_secrets(value: Any) -> Any:
+    """Keys that somebody's file holds do not go into the database."""
+    if isinstance(value, dict):
+        return {name: without_secrets(item) for name, item in value.items() if not SECRET.search(name)}
+    return [without_secrets(item) for item in value] if isinstance(value, list) else value
+
+
+def row_of(taken: Taken, run: Run | None, outcome: str) -> dict[str, Any]:
+    """As the report shows it."""
+    document = taken.document
+    experiment = document.get("experiment") or {}
+    return {
+        "place": taken.place[:300],
+        "title": str(experiment.get("title", ""))[:200],
+        "workflow": str(experiment.get("workflow", "")),
+        "models": sorted({str(one.get("model", "")) for one in experiment.get("cast") or []})[:20],
+        "messages": len(document.get("messages") or []),
+        "judgments": len(document.get("judgments") or []),
+        "notes": list(taken.notes),
+        "kept": bool(taken.kept),
+        "outcome": outcome,
+        "run": str(run.pk) if run else None,
+    }

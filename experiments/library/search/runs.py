@@ -1,0 +1,41 @@
+"""Runs that are found by words, for the lists of runs."""
+
+from dataclasses import replace
+
+from django.db.models import Q
+
+from experiments.library.search.asked import read
+from experiments.library.search.passages import MESSAGE, OF_SETUPS
+from experiments.library.search.sought import Phrase, Sought
+from experiments.models import Passage, Run
+
+
+def beginnings(text: str) -> tuple[Phrase, ...]:
+    """The words and phrases of a text, each found by its beginning, as somebody types. A word of one or two letters
+    is found as it stands: too many others begin so.
+    """
+    return tuple(Phrase(one.words, one.is_open or len(one.words[-1]) > 2) for one in read(text).phrases)
+
+
+def set_up_with(sought: Sought) -> Q:
+    """Runs of experiments whose title, prompts or models fit."""
+    of_setups = replace(sought, marks=(*sought.marks, (OF_SETUPS,)))
+    found = Passage.objects.filter(words__matches=of_setups) if sought else Passage.objects.none()
+    return Q(experiment__in=found.order_by().values("experiment"))
+
+
+def with_message(sought: Sought, where: Q | None = None) -> Q:
+    """Runs in which a message fits. where: of its passage."""
+    found = Passage.objects.filter(where or Q(), kind=MESSAGE, words__matches=sought)
+    return Q(pk__in=(found if sought else found.none()).order_by().values("run"))
+
+
+def said_or_set_up(text: str, *marks: str, said: Q | None = None, said_by: str = "") -> Q:
+    """All words of the text in the set-up, or in one message. marks: of both; said, said_by: of the message."""
+    phrases, wanted = beginnings(text), tuple((one,) for one in marks)
+    if not phrases:
+        return Q(pk__in=[])
+    of_message = Sought(phrases, (*wanted, (said_by,)) if said_by else wanted)
+    either = (set_up_with(Sought(phrases, wanted)), with_message(of_message, said))
+    first, second = (Run.objects.filter(one).order_by().values("pk") for one in either)
+    return Q(pk__in=first.union(second))  # an OR of both would be asked of each run in turn

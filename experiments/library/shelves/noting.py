@@ -1,0 +1,77 @@
+"""The verbs of notes: what somebody writes about a run or a message, for themselves or for all who may see it."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from experiments.engine.text import is_storable
+from experiments.library.shelves import sought_notes
+from experiments.models import Export, Message, Note, Run
+from experiments.models.refusals import NotAllowed, NotOffered
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+    from django.db.models import QuerySet
+
+    from accounts.models import User
+
+LONGEST_NOTE = 20_000
+MOST_NOTES = 500  # of one person on one run
+
+
+def write(run: Run, text: str, *, by: "User", message: Message | None = None, shared: bool = False) -> Note:
+    """A new note on a run that its author may see. Raises NotOffered for a text that cannot be kept."""
+    words = _checked(text)
+    if message is not None and message.run_id != run.pk:
+        raise NotOffered(_("This message belongs to another run."))
+    with transaction.atomic():
+        if run.notes.filter(author=by).count() >= MOST_NOTES:
+            raise NotOffered(_("You keep %(most)s notes on this run already: delete some.") % {"most": MOST_NOTES})
+        note = Note.objects.create(run=run, message=message, author=by, text=words, shared=shared)
+        sought_notes.index(note)
+        _outdate_files(note)
+    return note
+
+
+def revise(note: Note, *, by: "User", text: str, shared: bool) -> None:
+    """What it says from now on, and who reads it. Raises NotAllowed and NotOffered."""
+    _require_author(note, by)
+    words = _checked(text)
+    with transaction.atomic():
+        Note.objects.filter(pk=note.pk).update(text=words, shared=shared, edited=timezone.now())
+        note.refresh_from_db()
+        sought_notes.index(note)
+        _outdate_files(note)
+
+
+def remove(note: Note, *, by: "User") -> None:
+    _require_author(note, by)
+    with transaction.atomic():
+        sought_notes.forget(note)
+        _outdate_files(note)
+        note.delete()
+
+
+def notes_on(run: Run, reader: "User | AnonymousUser") -> "QuerySet[Note]":
+    """Those that somebody reads beside a run: of the run first, then message by message."""
+    rows = Note.objects.visible_to(reader).filter(run=run).select_related("author", "message")
+    return rows.order_by("message__seq", "created", "id")
+
+
+def _outdate_files(note: Note) -> None:
+    """Files that hold its author's notes are made anew when they are asked for again."""
+    Export.objects.filter(run=note.run_id, owner=note.author_id).exclude(state=Export.State.QUEUED).delete()
+
+
+def _require_author(note: Note, by: Any) -> None:
+    if note.author_id != by.pk:
+        raise NotAllowed(_("Only its author changes a note."))
+
+
+def _checked(text: str) -> str:
+    words = text.replace("\r\n", "\n").strip()
+    if not words or len(words) > LONGEST_NOTE or not is_storable(words):
+        raise NotOffered(_("A note has 1 to %(most)s characters.") % {"most": f"{LONGEST_NOTE:,}"})
+    return words

@@ -1,0 +1,143 @@
+"""Which runs count and which are shown to everybody: approving, leaving out of ladders, publishing, and back."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts import audit
+from experiments.engine.text import storable
+from experiments.models import Cycle, Experiment, Run, RunReview
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.models.review import CURATORS, role_of
+from experiments.models.signals import run_curated
+from experiments.runs.sharing import sharing
+from experiments.tasks import clock
+from experiments.workflows.battles.campaign import voiding as battle_voiding
+from experiments.workflows.coding.pages import voiding as cycle_voiding
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+LONGEST_REASON = 300
+
+
+def may_curate(user: "User | AnonymousUser") -> bool:
+    return role_of(user) in CURATORS
+
+
+def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
+    """Say that the run is fit to be shown, or that it is not any more. Returns whether this call did it.
+
+    Raises NotAllowed for others than curators and administrators, NotOffered for a run that is not over.
+    """
+    _require(by)
+    fields = {"approved": timezone.now(), "approved_by": by} if is_approved else {"approved": None, "approved_by": None}
+    with transaction.atomic():
+        held = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)  # nobody goes on with it meanwhile
+        if is_approved and not held.is_over:
+            raise NotOffered(_("This run is not over yet: it is approved when nothing can be added to it."))
+        RunReview.objects.get_or_create(run=run)
+        rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
+        if not rows.update(**fields, changed=clock.now()):
+            return False
+        deed = audit.Action.APPROVED if is_approved else audit.Action.DISAPPROVED
+        audit.record(deed, by=by, of=run, name=run.experiment.title)
+    return True
+
+
+def exclude(run: Run, *, by: "User", reason: str) -> bool:
+    """Leave a run out of every ladder: its battles, cycles and ballots count no more, and the reason is
+    shown to those who may see the run.
+
+    Returns whether this call did it. Raises NotAllowed, and NotOffered without a reason.
+    """
+    _require(by)
+    said = storable(reason).strip()[:LONGEST_REASON]
+    if not said:
+        raise NotOffered(_("Say why the run should not count: everybody who looks at it reads that."))
+    now = clock.now()
+    with transaction.atomic():
+        RunReview.objects.get_or_create(run=run)
+        rows = RunReview.objects.filter(pk=run.pk, excluded__isnull=True)
+        if not rows.update(excluded=now, excluded_by=by, reason=said, changed=now):
+            return False
+        for battle in run.battles.filter(void_reason="").exclude(winner="").select_related("board__dataset"):
+            battle_voiding.void(battle, by=by, reason=battle_voiding.WITH_RUN, as_part=True)
+        for cycle in run.cycles.filter(state=Cycle.State.RATED, voided__isnull=True):
+            cycle_voiding.void(cycle, by=by, reason=said, as_part=True)
+        audit.record(audit.Action.VOIDED, by=by, of=run, name=run.experiment.title, reason=said)
+        transaction.on_commit(partial(run_curated.send, sender=None, run_id=run.pk))
+    return True
+
+
+def include(run: Run, *, by: "User") -> bool:
+    """Let it count again, and with it what was left out with it; what was void before stays so. Returns whether this
+    call did it. Raises NotAllowed.
+    """
+    _require(by)
+    with transaction.atomic():
+        review = RunReview.objects.select_for_update(of=("self",)).filter(pk=run.pk, excluded__isnull=False).first()
+        if review is None:
+            return False
+        same = {"voided_by": review.excluded_by_id, "voided__gte": review.excluded}
+        battles = run.battles.filter(**same, void_reason__in=(battle_voiding.WITH_RUN, review.reason))
+        for battle in battles.select_related("board__dataset"):
+            battle_voiding.restore(battle, by=by, as_part=True)
+        for cycle in run.cycles.filter(**same, void_reason=review.reason):
+            cycle_voiding.restore(cycle, by=by, as_part=True)
+        rows = RunReview.objects.filter(pk=run.pk)
+        rows.update(excluded=None, excluded_by=None, reason="", changed=clock.now())
+        audit.record(audit.Action.RESTORED, by=by, of=run, name=run.experiment.title)
+        transaction.on_commit(partial(run_curated.send, sender=None, run_id=run.pk))
+    return True
+
+
+def publish(run: Run, *, by: "User") -> bool:
+    """Show the run's experiment to everybody, with all of its runs, so that each of them has to be approved.
+
+    Returns whether this call did it. Raises NotAllowed, and NotOffered as long as something is not approved.
+    """
+    _require(by)
+    if not Run.objects.filter(pk=run.pk, review__approved__isnull=False).exists():
+        raise NotOffered(_("Approve the run first: what everybody sees has been looked at by a curator."))
+    return _shown(run, by, Experiment.Visibility.PUBLIC)
+
+
+def withdraw(run: Run, *, by: "User") -> bool:
+    """Show it to the lab alone again. Returns whether this call did it. Raises NotAllowed."""
+    _require(by)
+    is_public = Experiment.objects.filter(pk=run.experiment_id, visibility=Experiment.Visibility.PUBLIC).exists()
+    return is_public and _shown(run, by, Experiment.Visibility.LAB)
+
+
+DEEDS: "dict[str, Callable[..., bool]]" = {
+    "approve": approve,
+    "disapprove": partial(approve, is_approved=False),
+    "exclude": exclude,
+    "include": include,
+    "publish": publish,
+    "withdraw": withdraw,
+}
+
+
+def act(deed: str, run: Run, *, by: "User", reason: str = "") -> bool:
+    """The deed of this name. Raises NotOffered for a name that is none, and what the deed raises."""
+    if deed not in DEEDS:
+        raise NotOffered(_("There is no deed of this name."))
+    return DEEDS[deed](run, by=by, reason=reason) if deed == "exclude" else DEEDS[deed](run, by=by)
+
+
+def _shown(run: Run, by: "User", visibility: str) -> bool:
+    experiment = Experiment.objects.select_related("project").get(pk=run.experiment_id)
+    return sharing.share(experiment, by=by, visibility=visibility, project=experiment.project)
+
+
+def _require(by: "User") -> None:
+    if not may_curate(by):
+        raise NotAllowed(_("Only curators and administrators decide what counts and what everybody sees."))

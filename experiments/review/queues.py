@@ -1,0 +1,183 @@
+"""The verbs of queues: making, changing, filling, opening and closing them, and who reviews in them."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from accounts import audit
+from accounts.models import Project, User
+from experiments.engine.text import is_storable
+from experiments.models import QueueMember, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.models.review import CURATORS, LONGEST_LOCK, MOST_PEOPLE
+from experiments.review import choosing
+from experiments.review.choosing import Filters, Found
+from experiments.setup.casting import InvalidExperiment
+from experiments.setup.complaints import complaint
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+LONGEST_NAME = 120
+LONGEST_INSTRUCTIONS = 10_000
+BATCH = 500
+
+
+def may_make_for_lab(user: "User | AnonymousUser") -> bool:
+    return user.is_active and getattr(user, "role", "") in CURATORS
+
+
+def projects_for(user: "User | AnonymousUser") -> list[Project]:
+    """The projects for which somebody makes queues: those that they lead, for curators those that they belong to."""
+    mine = Project.objects.visible_to(user) if may_make_for_lab(user) else Project.objects.led_by(user)
+    return list(mine.filter(archived=False).distinct())
+
+
+def make(
+    *,
+    by: User,
+    name: str,
+    rubric: ReviewRubric,
+    over: str = ReviewQueue.Over.MESSAGES,
+    filters: Any = None,
+    overlap: int = 1,
+    is_blind: bool = True,
+    instructions: str = "",
+    lock_minutes: int = 20,
+    project: Project | None = None,
+    is_lab: bool = False,
+    members: Sequence[str] = (),
+) -> ReviewQueue:
+    """A queue that is filled at once. members: user names. Raises NotAllowed for a project that one does not lead, and
+    for the lab's queue of somebody who is no curator; InvalidExperiment naming the fields at fault.
+    """
+    _require_right(by, project=project, is_lab=is_lab)
+    fields = _checked(name, instructions, lock_minutes)
+    people = people_of(members)
+    numbers = {"overlap": _within("overlap", overlap, 1, MOST_PEOPLE)}
+    if over not in ReviewQueue.Over.values:
+        raise InvalidExperiment({"over": [_("A queue is over messages, transcripts or judgments.")]})
+    content = {**fields, **numbers, "over": over, "filters": _filters(filters), "is_blind": is_blind}
+    with transaction.atomic():
+        queue = ReviewQueue.objects.create(owner=by, rubric=rubric, project=project, is_lab=is_lab, **content)
+        _set_members(queue, people)
+        audit.record(audit.Action.SHARED, by=by, of=queue, members=[one.username for one in people], lab=is_lab)
+        fill(queue, by=by)
+    return queue
+
+
+def change(queue: ReviewQueue, *, by: User, name: str, instructions: str, lock_minutes: int) -> None:
+    """What is changed without touching an answer. Raises NotAllowed and InvalidExperiment."""
+    require_manager(queue, by)
+    for field, value in _checked(name, instructions, lock_minutes).items():
+        setattr(queue, field, value)
+    queue.save(update_fields=["name", "instructions", "lock_minutes"])
+
+
+def assign(queue: ReviewQueue, *, by: User, members: Sequence[str]) -> None:
+    """Exactly these people review in it from now on; who is not among them any more gives back what they hold."""
+    require_manager(queue, by)
+    people = people_of(members)
+    with transaction.atomic():
+        _set_members(queue, people)
+        rest = ReviewSlot.objects.filter(item__queue=queue, answer__isnull=True, holder__isnull=False)
+        if not queue.is_lab:
+            rest.exclude(holder__in=people).update(holder=None, claimed=None, until=None)
+        audit.record(audit.Action.SHARED, by=by, of=queue, members=[one.username for one in people], lab=queue.is_lab)
+
+
+def set_open(queue: ReviewQueue, *, by: User, is_open: bool) -> bool:
+    """Open it, or close it: then nobody takes or reads anything in it. Returns whether this call did it."""
+    require_manager(queue, by)
+    to = ReviewQueue.State.OPEN if is_open else ReviewQueue.State.CLOSED
+    return bool(ReviewQueue.objects.filter(pk=queue.pk).exclude(state=to).update(state=to))
+
+
+def fill(queue: ReviewQueue, *, by: User) -> int:
+    """Add what the filters leave and is not there yet. Returns how many items are new."""
+    require_manager(queue, by)
+    with transaction.atomic():
+        ReviewQueue.objects.select_for_update().get(pk=queue.pk)
+        known = set(queue.items.values_list("subject", flat=True))
+        last = queue.items.aggregate(last=Max("number"))["last"] or 0
+        fresh = choosing.chosen(queue, known)
+        items = [_item(queue, one, number) for number, one in enumerate(fresh, last + 1)]
+        for begin in range(0, len(items), BATCH):
+            _add(queue, items[begin : begin + BATCH])
+        queue.filled = timezone.now()
+        queue.save(update_fields=["filled"])
+    return len(items)
+
+
+def require_manager(queue: ReviewQueue, user: "User | AnonymousUser") -> None:
+    if not ReviewQueue.objects.manageable_by(user).filter(pk=queue.pk).exists():
+        raise NotAllowed(_("Only those who look after a queue change it: its owner, its project's leads, curators."))
+
+
+def people_of(names: Iterable[str]) -> list[User]:
+    """Active people by their user names. Raises InvalidExperiment naming those whom nobody knows."""
+    wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    found = {one.username: one for one in User.objects.filter(username__in=wanted, is_active=True)}
+    if missing := [name for name in wanted if name not in found]:
+        raise InvalidExperiment({"members": [_("Nobody is called %(names)s.") % {"names": ", ".join(missing)}]})
+    return [found[name] for name in wanted]
+
+
+def _set_members(queue: ReviewQueue, people: Sequence[User]) -> None:
+    queue.members.exclude(user__in=people).delete()
+    rows = [QueueMember(queue=queue, user=one) for one in people]
+    QueueMember.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _require_right(by: User, *, project: Project | None, is_lab: bool) -> None:
+    if is_lab and not may_make_for_lab(by):
+        raise NotAllowed(_("Only curators and administrators make queues for the whole lab."))
+    if is_lab and project:
+        raise NotOffered(_("A queue belongs to a project or to the lab, not to both."))
+    if project and project not in projects_for(by):
+        raise NotAllowed(_("Only those who lead a project make queues for it."))
+    if not (is_lab or project or by.may_experiment):
+        raise NotAllowed(_("Your role does not allow experiments, so that you have no runs of your own to review."))
+
+
+def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, Any]:
+    errors: dict[str, list[str]] = {}
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME or not is_storable(name):
+        errors["name"] = [_("A name of 1 to %(most)s characters is needed.") % {"most": LONGEST_NAME}]
+    if len(instructions) > LONGEST_INSTRUCTIONS or not is_storable(instructions):
+        errors["instructions"] = [_("At most %(most)s characters fit here.") % {"most": LONGEST_INSTRUCTIONS}]
+    if errors:
+        raise InvalidExperiment(errors)
+    minutes = _within("lock_minutes", lock_minutes, 1, LONGEST_LOCK)
+    return {"name": name, "instructions": instructions, "lock_minutes": minutes}
+
+
+def _within(field: str, value: int, low: int, high: int) -> int:
+    if not low <= value <= high:
+        said = _("A number from %(low)s to %(high)s is needed.") % {"low": low, "high": high}
+        raise InvalidExperiment({field: [said]})
+    return value
+
+
+def _filters(asked: Any) -> dict[str, Any]:
+    try:
+        return Filters.model_validate(asked or {}).model_dump(mode="json", exclude_defaults=True)
+    except ValidationError as error:
+        raise InvalidExperiment({"filters": [complaint(one) for one in error.errors()]}) from error
+
+
+def _item(queue: ReviewQueue, found: Found, number: int) -> ReviewItem:
+    places = {"run_id": found.run, "message_id": found.message, "judgment_id": found.judgment}
+    return ReviewItem(queue=queue, number=number, subject=found.key, **places)
+
+
+def _add(queue: ReviewQueue, items: list[ReviewItem]) -> None:
+    ReviewItem.objects.bulk_create(items)
+    places = range(1, queue.overlap + 1)
+    ReviewSlot.objects.bulk_create([ReviewSlot(item=item, number=number) for item in items for number in places])

@@ -1,0 +1,234 @@
+"""Queues, items, answers and agreement as the API writes them. What is missing is null, never a number."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
+from experiments.review.coefficients import Figure
+from leaderboard.ratings.values import Undefined
+
+
+class QueueSerializer(serializers.ModelSerializer[ReviewQueue]):
+    """rubric: scales and labels as they are asked. places, answers: one for each person that an item is to have."""
+
+    owner = serializers.CharField(source="owner.username")
+    project = serializers.UUIDField(source="project_id", allow_null=True)
+    rubric = serializers.SerializerMethodField()
+    members = serializers.SerializerMethodField()
+    items = serializers.IntegerField(source="item_count")
+    places = serializers.IntegerField()
+    answers = serializers.IntegerField()
+
+    class Meta:
+        model = ReviewQueue
+        fields = [
+            *("id", "name", "owner", "project", "is_lab", "over", "filters", "rubric", "overlap", "is_blind"),
+            *("instructions", "lock_minutes", "state", "members", "items", "places", "answers", "created", "filled"),
+        ]
+
+    @extend_schema_field({"type": "object", "description": "id, title, version, scales, labels."})
+    def get_rubric(self, queue: ReviewQueue) -> Any:
+        row = queue.rubric
+        words = {"id": str(row.pk), "title": row.title, "version": row.version}
+        return {**words, "scales": row.scales, "labels": row.labels}
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_members(self, queue: ReviewQueue) -> Any:
+        return sorted(one.user.username for one in queue.members.all())
+
+
+class CommentSerializer(serializers.Serializer[Any]):
+    """start, end: characters of the message's text (code points), and the words between."""
+
+    message = serializers.UUIDField(source="message_id")
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    quote = serializers.CharField()
+    text = serializers.CharField()
+
+
+class CorrectionSerializer(serializers.Serializer[Any]):
+    judgment = serializers.UUIDField(source="judgment_id")
+    measure = serializers.CharField()
+    score = serializers.FloatField()
+    reason = serializers.CharField()
+
+
+class AnswerSerializer(serializers.ModelSerializer[ReviewAnswer]):
+    """is_informed: said after the judge's scores were shown; it does not count in agreement."""
+
+    item = serializers.UUIDField(source="item_id")
+    author = serializers.CharField(source="author.username")
+    comments = CommentSerializer(many=True)
+    corrections = CorrectionSerializer(many=True)
+
+    class Meta:
+        model = ReviewAnswer
+        fields = [
+            *("id", "item", "author", "version", "scores", "unsaid", "labels", "note", "flags"),
+            *("comments", "corrections", "is_informed", "seconds", "created"),
+        ]
+
+
+class ShownMessage(serializers.Serializer[Any]):
+    """model: null where the queue is blind and one has not answered."""
+
+    id = serializers.UUIDField()
+    turn = serializers.IntegerField()
+    seat = serializers.CharField()
+    model = serializers.CharField(allow_null=True)
+    text = serializers.CharField()
+    flags = serializers.ListField(child=serializers.CharField())
+    is_subject = serializers.BooleanField(help_text="Whether the item is about it; the others came before.")
+
+
+class ShownJudgment(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    turn = serializers.IntegerField()
+    subject = serializers.CharField()
+    judge = serializers.CharField()
+    scores = serializers.DictField(allow_null=True)
+    rationale = serializers.CharField(allow_blank=True)
+
+
+class ItemLine(serializers.ModelSerializer[ReviewItem]):
+    """answers, mine: how many stand, and whether one of them is one's own."""
+
+    answers = serializers.IntegerField(source="answer_count")
+    mine = serializers.BooleanField()
+
+    class Meta:
+        model = ReviewItem
+        fields = ["id", "number", "answers", "mine", "created"]
+
+
+class ItemSerializer(serializers.Serializer[Any]):
+    """held_until: null when it is not held for whoever asks. judgments: null while they are hidden."""
+
+    id = serializers.UUIDField()
+    queue = serializers.UUIDField()
+    number = serializers.IntegerField()
+    held_until = serializers.DateTimeField(allow_null=True)
+    messages = ShownMessage(many=True)
+    judgments = ShownJudgment(many=True, allow_null=True)
+    answer = AnswerSerializer(allow_null=True)
+
+
+class AskedComment(serializers.Serializer[Any]):
+    message = serializers.UUIDField()
+    start = serializers.IntegerField(min_value=0, max_value=10**9)
+    end = serializers.IntegerField(min_value=1, max_value=10**9)
+    text = serializers.CharField(max_length=10_000)
+
+
+class AskedCorrection(serializers.Serializer[Any]):
+    judgment = serializers.UUIDField()
+    measure = serializers.CharField(max_length=60)
+    score = serializers.FloatField()
+    reason = serializers.CharField(max_length=500)
+
+
+class AskedAnswer(serializers.Serializer[Any]):
+    """scores: numbers by scale. unsaid: why one cannot say, by scale. labels: choices by label."""
+
+    scores = serializers.DictField(child=serializers.FloatField(), required=False, default=dict)
+    unsaid = serializers.DictField(child=serializers.CharField(max_length=500), required=False, default=dict)
+    labels = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(max_length=40)), required=False, default=dict
+    )
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
+    flags = serializers.ListField(child=serializers.CharField(max_length=40), required=False, default=list)
+    comments = AskedComment(many=True, required=False, default=list)
+    corrections = AskedCorrection(many=True, required=False, default=list)
+
+
+class AskedQueue(serializers.Serializer[Any]):
+    """project or is_lab: whose it is; neither for one's own runs. members: user names."""
+
+    name = serializers.CharField(max_length=120)
+    rubric = serializers.UUIDField()
+    over = serializers.ChoiceField(ReviewQueue.Over.values, default=ReviewQueue.Over.MESSAGES)
+    filters = serializers.DictField(required=False, default=dict)
+    overlap = serializers.IntegerField(default=1, min_value=1, max_value=5)
+    is_blind = serializers.BooleanField(default=True)
+    instructions = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
+    lock_minutes = serializers.IntegerField(default=20, min_value=1, max_value=1440)
+    project = serializers.UUIDField(required=False, allow_null=True, default=None)
+    is_lab = serializers.BooleanField(default=False)
+    members = serializers.ListField(child=serializers.CharField(max_length=150), required=False, default=list)
+
+
+class Reason(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=300)
+
+
+class CoefficientSerializer(serializers.Serializer[Any]):
+    """value null: there is no number, and `undefined` says why."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    undefined = serializers.CharField(allow_null=True)
+
+    def to_representation(self, figure: Figure) -> dict[str, Any]:
+        value, around = figure.value, figure.interval
+        low, high = (None, None) if isinstance(around, Undefined) else (around.low, around.high)
+        if isinstance(value, Undefined):
+            return {"value": None, "low": None, "high": None, "undefined": value.reason.value}
+        return {"value": value, "low": low, "high": high, "undefined": None}
+
+
+class PairSerializer(serializers.Serializer[Any]):
+    first = serializers.CharField()
+    second = serializers.CharField()
+    items = serializers.IntegerField()
+    kappa = CoefficientSerializer()
+
+
+class WithJudgeSerializer(serializers.Serializer[Any]):
+    items = serializers.IntegerField()
+    judge = serializers.FloatField(allow_null=True)
+    people = serializers.FloatField(allow_null=True)
+    difference = serializers.FloatField(allow_null=True)
+    alpha = CoefficientSerializer()
+    corrections = serializers.IntegerField()
+    corrected = serializers.FloatField(allow_null=True)
+
+
+class MeasureSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    level = serializers.CharField()
+    items = serializers.IntegerField()
+    answers = serializers.IntegerField()
+    unsaid = serializers.IntegerField()
+    alpha = CoefficientSerializer()
+    fleiss = CoefficientSerializer()
+    pairs = PairSerializer(many=True)
+    judge = WithJudgeSerializer(allow_null=True)
+
+
+class ReviewerSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    answers = serializers.IntegerField()
+    seconds = serializers.FloatField(allow_null=True)
+    deviation = serializers.FloatField(allow_null=True)
+    leaning = serializers.FloatField(allow_null=True)
+    compared = serializers.IntegerField()
+
+
+class DisputedSerializer(serializers.Serializer[Any]):
+    item = serializers.UUIDField()
+    number = serializers.IntegerField()
+    answers = serializers.IntegerField()
+    distance = serializers.FloatField()
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    answers = serializers.IntegerField()
+    people = serializers.IntegerField()
+    measures = MeasureSerializer(many=True)
+    reviewers = ReviewerSerializer(many=True)
+    disputed = DisputedSerializer(many=True)

@@ -1,0 +1,158 @@
+"""Who has which item at this moment. A conditional UPDATE decides; nothing is locked while somebody reads.
+
+An item has as many places as people are to review it, so that the number of answers is exact however many people ask at
+once. A hold ends with the queue's minutes, and is renewed by whatever its holder does.
+"""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, F
+from django.db.models.functions import Now
+from django.utils.translation import gettext as _
+
+from experiments.engine.text import storable
+from experiments.models import ReviewItem, ReviewQueue, ReviewSkip, ReviewSlot
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
+from experiments.tasks import clock
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from accounts.models import User
+
+TRIED_AT_ONCE = 40
+LONGEST_REASON = 300
+
+
+class Taken(Rivalled):
+    """Every place at the item is held or answered by others."""
+
+
+def next_item(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
+    """What they hold already, or else the item with the fewest answers that they have neither answered nor passed over,
+    held for them. None when nothing is left for them. Raises NotAllowed for who does not review in it, or a closed one.
+    """
+    require_open(queue, by)
+    if (held := _held(queue, by)) and renew(held.item, by=by):
+        return held.item
+    while tried := list(_left(queue, by)[:TRIED_AT_ONCE]):
+        for slot in tried:
+            if _take(slot, by):
+                return slot.item
+    return None
+
+
+def claim(item: ReviewItem, *, by: "User") -> ReviewSlot:
+    """Hold this item, or hold it longer. Raises NotAllowed, and Taken when every place at it is somebody else's."""
+    require_open(item.queue, by)
+    if slot := place_of(item, by):
+        renew(item, by=by)
+        return slot
+    for slot in item.slots.free().order_by("number"):
+        if _take(slot, by):
+            return slot
+        if mine := place_of(item, by):
+            return mine
+    raise Taken(_("Others review this item at this moment, or have done so. Nothing is lost: take the next one."))
+
+
+def renew(item: ReviewItem, *, by: "User") -> bool:
+    """They are still at it. An expired hold is theirs again as long as nobody else has taken it."""
+    until = _until(item.queue)
+    return bool(item.slots.held_by(by).update(until=until))
+
+
+def release(item: ReviewItem, *, by: "User") -> bool:
+    """Give it back; what was entered is kept for them."""
+    return bool(item.slots.held_by(by).update(holder=None, claimed=None, until=None))
+
+
+def skip(item: ReviewItem, *, by: "User", reason: str) -> None:
+    """Pass it over: it is not offered to them again. Raises NotOffered without a reason, NotAllowed when closed."""
+    require_open(item.queue, by)
+    said = storable(reason).strip()[:LONGEST_REASON]
+    if not said:
+        raise NotOffered(_("Say why you pass it over: whoever looks after the queue reads that."))
+    with transaction.atomic():
+        ReviewSkip.objects.get_or_create(item=item, person=by, defaults={"reason": said})
+        release(item, by=by)
+
+
+def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
+    """Take back the answer that they sent last, and hold its item again; its version stays. None without an answer.
+    Raises NotOffered once they were shown what is hidden: nobody begins again as if they had not seen it.
+    """
+    require_open(queue, by)
+    mine = ReviewSlot.objects.answered().filter(item__queue=queue, holder=by)
+    last = mine.select_related("item__queue").order_by("-answered", "-pk").first()
+    if last is None or not ReviewItem.objects.open_to(by).filter(pk=last.item_id).exists():
+        return None
+    if queue.is_blind and last.revealed:
+        said = _(
+            "You were shown the judge's scores of this item: your answer stays. Send a new version, which is marked."
+        )
+        raise NotOffered(said)
+    again = {"answer": None, "answered": None, "claimed": Now(), "until": _until(queue)}
+    unchanged = {"holder": by, "answer": last.answer_id, "revealed": last.revealed}
+    undone = ReviewSlot.objects.filter(pk=last.pk, **unchanged).update(**again)
+    return last.item if undone else None
+
+
+def reveal(item: ReviewItem, *, by: "User") -> bool:
+    """Show the models and the judge's scores of an item that they have answered. What they change afterwards is marked.
+    Returns whether this call did it.
+    """
+    require_open(item.queue, by)
+    mine = item.slots.answered().filter(holder=by, revealed__isnull=True)
+    return bool(item.queue.is_blind and mine.update(revealed=Now()))
+
+
+def place_of(item: ReviewItem, user: "User") -> ReviewSlot | None:
+    """Their place at the item, whether they hold it or have answered."""
+    return item.slots.filter(holder=user).select_related("answer").first()
+
+
+def require_open(queue: ReviewQueue, user: "User") -> None:
+    if not ReviewQueue.objects.assigned_to(user).filter(pk=queue.pk).exists():
+        raise NotAllowed(_("You do not review in this queue. Whoever looks after it can add you."))
+    if not ReviewQueue.objects.open_to(user).filter(pk=queue.pk).exists():
+        raise NotAllowed(_("This queue is closed. Whoever looks after it can open it again."))
+
+
+def _held(queue: ReviewQueue, user: "User") -> ReviewSlot | None:
+    reachable = ReviewItem.objects.open_to(user).filter(queue=queue).values("pk")
+    mine = ReviewSlot.objects.held_by(user).filter(item__in=reachable)
+    return mine.select_related("item__queue").order_by("claimed", "pk").first()
+
+
+def _left(queue: ReviewQueue, user: "User") -> "QuerySet[ReviewSlot]":
+    """Free places at what they have not seen, those with the fewest answers first."""
+    reachable = ReviewItem.objects.open_to(user).filter(queue=queue)
+    seen = ReviewSlot.objects.filter(item__queue=queue, holder=user).values("item")
+    passed = ReviewSkip.objects.filter(item__queue=queue, person=user).values("item")
+    rows = ReviewSlot.objects.free().filter(item__in=reachable.values("pk"))
+    rows = rows.exclude(item__in=seen).exclude(item__in=passed).select_related("item__queue")
+    return rows.annotate(answers=Count("item__slots__answer")).order_by("answers", "item__number", "number")
+
+
+def _take(slot: ReviewSlot, user: "User") -> bool:
+    """Whether this call got it: it was free, and they hold no other place at the same item."""
+    fields = {"holder": user, "claimed": Now(), "until": _until(slot.item.queue), "revealed": None}
+    try:
+        with transaction.atomic():
+            return bool(ReviewSlot.objects.free().filter(pk=slot.pk).update(**fields))
+    except IntegrityError:
+        return False
+
+
+def _until(queue: ReviewQueue) -> Any:
+    return clock.ahead(timedelta(minutes=queue.lock_minutes))
+
+
+def left_for(queue: ReviewQueue, user: "User") -> int:
+    """How many items somebody could still answer, what they hold included."""
+    held = ReviewSlot.objects.held_by(user).filter(item__queue=queue).values("item").distinct().count()
+    free = _left(queue, user).order_by().values(of=F("item")).distinct().count()
+    return held + free

@@ -1,0 +1,25 @@
+"""Reports and exports as answers: written for this request, or read from a file that was made."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+
+from accounts.attachments import pieces_of, streamed, to_be_saved
+from accounts.models import User
+from experiments.models import Export, Run
+from experiments.runs.reports.formats import Format, format_of, unheard
+
+
+def of_run(request: HttpRequest, run: Run, format_: Format, language: str) -> HttpResponseBase:
+    """The run in this format, as it is now."""
+    run.reader = request.user if isinstance(request.user, User) else None
+    chunks = format_.chunks(run, language, unheard)
+    response = streamed(request, chunks) if format_.is_streamed else HttpResponse(b"".join(chunks))
+    return to_be_saved(response, format_.content_type, format_.named(run))
+
+
+def of_file(request: HttpRequest, export: Export) -> HttpResponseBase:
+    """A file that was made. Raises FileNotFoundError."""
+    response = to_be_saved(
+        streamed(request, pieces_of(export.path)), format_of(export.format).content_type, export.name
+    )
+    response["Content-Length"] = str(export.size)
+    return response

@@ -1,0 +1,98 @@
+"""The pages of reports and exports: buttons that answer with a file, and the wait for a long one."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.people import for_readers, person
+from experiments.models import Export, Run
+from experiments.runs.reports import jobs, making, serving
+from experiments.runs.reports.formats import EXPORTS, FORMATS, REPORTS, Format, format_of
+from experiments.tasks import clock
+
+
+@for_readers
+@require_GET
+def report(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
+    return _direct(request, pk, REPORTS.get(format))
+
+
+@for_readers
+@require_GET
+def export(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
+    return _direct(request, pk, EXPORTS.get(format))
+
+
+@for_readers
+@require_POST
+def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """A button of the run's page: the file of a short run comes at once, that of a long one is made by a worker."""
+    run, name = _visible_run(request, pk), request.POST.get("format", "")
+    if name not in FORMATS:
+        messages.error(request, _("This format is not offered."))
+        return redirect(run)
+    if not making.is_long(run) or not request.user.is_authenticated:
+        return redirect("run-report" if name in REPORTS else "run-export", pk=pk, format=name)
+    made = making.file_for(run, by=person(request), format_=FORMATS[name], language=_language())
+    jobs.wake()
+    return redirect(made)
+
+
+@login_required
+@require_GET
+def file(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """How far a file is. Without JavaScript the page loads itself again."""
+    shown = _visible_file(request, pk)
+    context = {"file": shown, "run": shown.run, "format": format_of(shown.format), "eta": _seconds_left(shown)}
+    return render(request, "experiments/export.html", context)
+
+
+@login_required
+@require_GET
+def file_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
+    shown = _visible_file(request, pk)
+    if shown.state != Export.State.DONE:
+        return redirect(shown)
+    try:
+        return serving.of_file(request, shown)
+    except FileNotFoundError:
+        messages.error(request, _("The file was removed. Ask for it again on the page of its run."))
+        return redirect(shown.run)
+
+
+def _direct(request: HttpRequest, pk: UUID, format_: Format | None) -> HttpResponseBase:
+    run = _visible_run(request, pk)
+    if format_ is None:
+        raise Http404
+    return serving.of_run(request, run, format_, _language())
+
+
+def _visible_run(request: HttpRequest, pk: UUID) -> Run:
+    rows: Any = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
+    run: Run = get_object_or_404(rows, pk=pk)
+    return run
+
+
+def _visible_file(request: HttpRequest, pk: UUID) -> Export:
+    files = Export.objects.visible_to(request.user).select_related("run__experiment")
+    return get_object_or_404(files, pk=pk)
+
+
+def _seconds_left(shown: Export) -> int | None:
+    """As long as the rest takes at the pace so far; None while nothing can be said."""
+    if shown.state != Export.State.RUNNING or not shown.started or shown.progress <= 0:
+        return None
+    so_far = (clock.now() - shown.started).total_seconds()
+    return max(1, round(so_far / shown.progress * (1 - shown.progress)))
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE

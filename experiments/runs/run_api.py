@@ -1,0 +1,252 @@
+"""The API of runs: what they are, and steering them while they are played."""
+
+from typing import Any, get_args
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from accounts.scopes import Scope
+from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.requests import PROBLEMS, idempotency_key, person, refusals, runs_with_totals, validated
+from experiments.api.serializers import RunSerializer
+from experiments.api.spending import spends, spent
+from experiments.models import Message, Run
+from experiments.runs import actions, metrics, run_list
+from experiments.runs.steering import branching, furthering, steering
+from experiments.workflows import workflow_of
+from experiments.workflows.base.events import JsonObject
+from experiments.workflows.base.judge import Sees
+from experiments.workflows.judging import services as judging
+from experiments.workflows.shards import without_shards
+
+CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
+
+
+class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
+    experiment = filters.UUIDFilter(field_name="experiment_id")
+    workflow = filters.CharFilter(field_name="experiment__workflow")
+    state = filters.ChoiceFilter(choices=Run.State.choices)
+    search = filters.CharFilter(method="narrow", help_text="Words of the title, the prompts or a model; beginnings do.")
+    model = filters.CharFilter(method="narrow", help_text="Slug or label of a model that is seated.")
+    flag = filters.CharFilter(method="narrow", help_text="A flag that a message has.")
+    by = filters.CharFilter(method="narrow", help_text="Username of whoever set the experiment up.")
+    project = filters.UUIDFilter(method="narrow", help_text="Id of a project of yours.")
+    since = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
+    until = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+    def narrow(self, runs: QuerySet[Run], name: str, value: Any) -> QuerySet[Run]:
+        return run_list.NARROWINGS[name](runs, str(value), person(self.request))
+
+
+class RunDetail(RunSerializer):
+    metrics = serializers.SerializerMethodField()
+
+    class Meta(RunSerializer.Meta):
+        fields = [*RunSerializer.Meta.fields, "metrics"]
+
+    @extend_schema_field({"type": "object", "additionalProperties": {}})
+    def get_metrics(self, run: Run) -> dict[str, JsonObject]:
+        return metrics.shown(metrics.run_metrics(run, workflow_of(run.experiment.workflow).subjects))
+
+
+class Saying(serializers.Serializer[Any]):
+    """key names the pause that is answered: what was meant for another one is refused."""
+
+    key = serializers.CharField(max_length=200)
+    action = serializers.CharField(max_length=40)
+    text = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
+
+
+class ModeChange(serializers.Serializer[Any]):
+    mode = serializers.ChoiceField(Run.Mode.choices)
+
+
+class Extension(serializers.Serializer[Any]):
+    max_turns = serializers.IntegerField(allow_null=True, min_value=1, max_value=100)
+
+
+class Question(serializers.Serializer[Any]):
+    """The next question to a council."""
+
+    text = serializers.CharField(trim_whitespace=False)
+
+
+class Draft(serializers.Serializer[Any]):
+    """key names the pause at which the text is to be said."""
+
+    key = serializers.CharField(max_length=200)
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+class Lift(serializers.Serializer[Any]):
+    """limits: those that hold from now on; what is left out has none. skip: go on without the answer that the limit
+    kept from being asked for.
+    """
+
+    limits = serializers.DictField()
+    skip = serializers.BooleanField(required=False, default=False)
+
+
+class JudgeAgain(serializers.Serializer[Any]):
+    """model: slug of the judge, the lab's when left out. rubric: text, the workflow's own when left out. judge_sees and
+    judge_sees_reasoning: which text of the messages the judge reads, and whether it reads the reasoning; as the run's
+    own judge when left out.
+    """
+
+    model = serializers.CharField(required=False, allow_null=True, default=None)
+    rubric = serializers.CharField(required=False, allow_blank=True, default="")
+    judge_sees = serializers.ChoiceField(get_args(Sees), required=False, allow_null=True, default=None)
+    judge_sees_reasoning = serializers.BooleanField(required=False, allow_null=True, default=None)
+
+
+class BranchFrom(serializers.Serializer[Any]):
+    """text: what the message says instead; as it stands when left out."""
+
+    text = serializers.CharField(required=False, allow_null=True, default=None, trim_whitespace=False)
+
+
+@extend_schema_view(
+    list=extend_schema(responses={200: RunSerializer(many=True), **PROBLEMS}),
+    retrieve=extend_schema(responses={200: RunDetail, **PROBLEMS}),
+)
+class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Run]):
+    """Runs of yours, with what was said and found in them."""
+
+    scope = Scope.WRITE
+    queryset = Run.objects.none()
+    filterset_class = RunFilter
+    lookup_value_converter = "uuid"
+
+    def get_queryset(self) -> QuerySet[Run]:
+        rows: QuerySet[Run] = runs_with_totals().visible_to(self.request.user)
+        is_chosen = {"workflow", "experiment"} & set(self.request.query_params)
+        return rows if self.action != "list" or is_chosen else without_shards(rows)
+
+    def get_serializer_class(self) -> type[BaseSerializer[Run]]:
+        return RunSerializer if self.action == "list" else RunDetail
+
+    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, pk: str) -> Response:
+        """Stop a live run; stopping one that has ended changes nothing."""
+        actions.stop(self.get_object(), by=person(request))
+        return self._now()
+
+    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    @spends
+    def resume(self, request: Request, pk: str) -> Response:
+        """Go on with a run that failed, from the step that failed, was paused, or was stopped by a budget."""
+        run = self.get_object()
+        with refusals():
+            is_done = spent(request, lambda: actions.resume(run, by=person(request)))
+        if not is_done:
+            raise Conflict(_("Only a run that failed, was paused or was stopped by a budget can be resumed."))
+        return self._now()
+
+    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: str) -> Response:
+        """Let the calls under way come to their end, and begin nothing more."""
+        if not steering.pause(self.get_object(), by=person(request)):
+            raise Conflict(_("The run waits already, or is over."))
+        return self._now()
+
+    @extend_schema(request=Saying, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    @spends
+    def say(self, request: Request, pk: str) -> Response:
+        """Answer the pause that the run waits at. 409 when something else was said there first."""
+        run, asked = self.get_object(), validated(Saying, request)
+        with refusals():
+            spent(request, lambda: steering.say(run, by=person(request), **asked), asked)
+        return self._now()
+
+    @extend_schema(request=ModeChange, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    @spends
+    def mode(self, request: Request, pk: str) -> Response:
+        """Manual or automatic, from the next pause on."""
+        run, asked = self.get_object(), validated(ModeChange, request)
+        with refusals():
+            spent(request, lambda: steering.set_mode(run, by=person(request), **asked), asked)
+        return self._now()
+
+    @extend_schema(request=Extension, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    @spends
+    def extend(self, request: Request, pk: str) -> Response:
+        """Move the last turn of a live run; null for no last turn."""
+        run, asked = self.get_object(), validated(Extension, request)
+        with refusals():
+            spent(request, lambda: steering.extend(run, by=person(request), **asked), asked)
+        return self._now()
+
+    @extend_schema(request=Question, responses={200: RunDetail, **CONTESTED})
+    @action(detail=True, methods=["post"])
+    @spends
+    def ask(self, request: Request, pk: str) -> Response:
+        """Ask a council further. A question asked while another one is answered waits for its turn."""
+        run, asked = self.get_object(), validated(Question, request)
+        with refusals("text"):
+            furthering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
+        return self._now()
+
+    @extend_schema(request=Draft, responses={200: Draft, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["put"])
+    def draft(self, request: Request, pk: str) -> Response:
+        """Keep what somebody has begun to write at an open pause; it is said only by `say`."""
+        run, asked = self.get_object(), validated(Draft, request)
+        with refusals("text"):
+            furthering.draft(run, by=person(request), **asked)
+        return Response(asked)
+
+    @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})
+    @action(detail=True, methods=["post"])
+    @spends
+    def lift(self, request: Request, pk: str) -> Response:
+        """Go on with a run that one of its limits has stopped, under other limits."""
+        run, asked = self.get_object(), validated(Lift, request)
+        with refusals("limits"):
+            spent(request, lambda: furthering.lift(run, by=person(request), **asked), asked)
+        return self._now()
+
+    @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    @spends
+    def judge(self, request: Request, pk: str) -> Response:
+        """Have the transcript judged again, by another judge or rubric: a run of its own. The first scores are kept."""
+        run, asked = self.get_object(), validated(JudgeAgain, request)
+        with refusals():
+            again = spent(request, lambda: str(judging.judge_again(run, by=person(request), **asked).pk), asked)
+        return Response(RunDetail(runs_with_totals().get(pk=again)).data, status=201)
+
+    def _now(self) -> Response:
+        return Response(RunDetail(self.get_object()).data)
+
+
+class BranchView(APIView):
+    """Go on differently from a message: a new run whose parent stays as it is."""
+
+    @extend_schema(request=BranchFrom, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
+    @spends
+    def post(self, request: Request, pk: str) -> Response:
+        messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
+        message = get_object_or_404(messages.select_related("run__experiment", "step", "call"), pk=pk)
+        asked = validated(BranchFrom, request)
+        with refusals():
+            run = spent(request, lambda: str(branching.branch(message, by=person(request), **asked).pk), asked)
+        return Response(RunDetail(runs_with_totals().get(pk=run)).data, status=201)

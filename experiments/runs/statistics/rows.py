@@ -1,0 +1,137 @@
+"""From the rows of an experiment to its statistics: five queries, however many runs there are."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.db.models import Sum
+
+from experiments.models import Call, Experiment, Judgment, Run
+from experiments.runs.metrics import by_beginning
+from experiments.runs.statistics.corrections import Corrections, corrections_in
+from experiments.runs.statistics.summary import Statistics
+from experiments.runs.statistics.values import SCORES, SWITCHES, RunFacts, SubjectFacts, TurnScores, why_left_out
+from experiments.workflows import workflow_of
+from experiments.workflows.base.steps import Cast
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+Scored = Mapping[tuple[UUID, str], dict[int, TurnScores]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A run that does not count. reason: the switch it would need, or "live" while it has not ended."""
+
+    run: Run
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """The runs of an experiment, by seed: those that count, with their statistics, and those that do not, with why.
+
+    statistics: as judged. corrected: the same runs with the scores that people corrected; None where nobody did.
+    """
+
+    experiment: Experiment
+    switched_on: tuple[str, ...]
+    counted: tuple[Run, ...]
+    left_out: tuple[LeftOut, ...]
+    statistics: Statistics
+    corrections: Corrections = field(default_factory=Corrections)
+    corrected: Statistics | None = None
+
+    @property
+    def runs(self) -> int:
+        return len(self.counted) + len(self.left_out)
+
+
+def repeats(experiment: Experiment, switched_on: Iterable[str] = (), *, reader: "User | AnonymousUser") -> Repeats:
+    """Of the runs that the reader sees. `switched_on`: which of SWITCHES count too; what is none of them is ignored."""
+    switches = tuple(name for name in SWITCHES if name in set(switched_on))
+    rows = list(experiment.runs.visible_to(reader).with_totals().order_by("seed", "created"))
+    reasons = [(run, why_left_out(run.state, run.origin, switches)) for run in rows]
+    counted = tuple(run for run, reason in reasons if not reason)
+    subjects, begins = subjects_of(experiment), begins_in(experiment)
+    judged = facts(counted, subjects, begins)
+    corrections = corrections_in([run.pk for run in counted])
+    corrected = facts(counted, subjects, begins, corrections) if corrections.count else ()
+    return Repeats(
+        experiment=experiment,
+        switched_on=switches,
+        counted=counted,
+        left_out=tuple(LeftOut(run, reason) for run, reason in reasons if reason),
+        statistics=Statistics(judged, subjects, alternates(experiment)),
+        corrections=corrections,
+        corrected=Statistics(corrected, subjects, alternates(experiment)) if corrected else None,
+    )
+
+
+def facts(
+    runs: Sequence[Any], subjects: Sequence[str], begins: Any = None, corrections: Corrections | None = None
+) -> tuple[RunFacts, ...]:
+    """What is known of runs fetched by `with_totals`. begins: says of a seed which seat speaks first. corrections:
+    scores that stand in the place of the judges' own.
+    """
+    ids = [run.pk for run in runs]
+    scored, tokens = _scores(ids, subjects, corrections or Corrections()), _tokens(ids, subjects)
+    return tuple(
+        RunFacts(
+            id=run.pk,
+            seed=run.seed,
+            state=run.state,
+            origin=run.origin,
+            begins=begins(run.seed) if begins else None,
+            turns=run.turn or 0,
+            cost=run.total_cost,
+            subjects={
+                subject: SubjectFacts(tuple(scored[run.pk, subject].values()), tokens.get((run.pk, subject)))
+                for subject in subjects
+            },
+        )
+        for run in runs
+    )
+
+
+def subjects_of(experiment: Experiment) -> tuple[str, ...]:
+    """The seats that are judged; a judging names those of the run that it judges."""
+    return tuple(experiment.config.get("subjects") or workflow_of(experiment.workflow).subjects)
+
+
+def begins_in(experiment: Experiment) -> Any:
+    """A function from a run's seed to the seat that speaks first; None where the workflow knows no such seat."""
+    order = getattr(experiment.parsed_config(), "order", None)
+    return (lambda seed: order(Cast(seats={}, seed=seed))[0]) if order else None
+
+
+def alternates(experiment: Experiment) -> bool:
+    """Whether who begins changes from run to run."""
+    return bool(experiment.config.get("counterbalance"))
+
+
+def _scores(ids: Collection[UUID], subjects: Sequence[str], corrections: Corrections) -> Scored:
+    """Of several judgments of one subject in one turn that counts which began last, as on the page of its run."""
+    rows = by_beginning(Judgment.objects.filter(run__in=ids, subject__in=subjects))
+    scored: Scored = defaultdict(dict)
+    for key, run, turn, subject, judged in rows.values_list("id", "run_id", "turn", "subject", "scores"):
+        instead = corrections.scores.get(key, {})
+        scores = {**judged, **instead} if isinstance(judged, dict) else judged
+        scored[run, subject][turn] = TurnScores(turn, {name: _number(scores, name) for name in SCORES})
+    return scored
+
+
+def _number(scores: Any, name: str) -> float | None:
+    value = scores.get(name) if isinstance(scores, dict) else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _tokens(ids: Collection[UUID], subjects: Sequence[str]) -> dict[tuple[UUID, str], int | None]:
+    rows = Call.objects.filter(run__in=ids, step__seat__in=subjects).order_by()
+    totals = rows.values_list("run_id", "step__seat").annotate(total=Sum("output_tokens"))
+    return {(run, seat): total for run, seat, total in totals}

@@ -1,0 +1,201 @@
+"""Verbs that steer a live run: what is said at its pauses, pausing it, and changing how it goes on."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from experiments.engine import jobs
+from experiments.engine.events import emit, reserve_numbers
+from experiments.engine.text import is_storable
+from experiments.models import Run, Step
+from experiments.models.refusals import NotOffered, NotWaiting, Rivalled, SaidAlready
+from experiments.models.run import LIVE_STATES, PAUSES, RECORDS
+from experiments.runs.admission import require_change, require_models, require_role, require_spending
+from experiments.tasks import clock
+from experiments.workflows.base.events import ExperimentState
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+LONGEST_TEXT = 1_000_000
+LISTENING_STATES = (Run.State.WAITING, Run.State.RUNNING, Run.State.QUEUED)
+OFFERING_STATES = (*LISTENING_STATES, Run.State.COMPLETED)
+SPOKEN = ("send", "friend", "note", "alter", "retry_seat", "retry_short")  # actions that come with a text
+ADDED = ("round", "summarize")  # actions that may come with a text: without one, the draft is what was added
+REOPENED_STATES = (Run.State.COMPLETED, Run.State.STOPPED)
+FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None, "is_held": False}
+PASSES = ("default", "next")  # what a pause comes to when the run goes on by itself
+
+
+def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
+    """Answer the pause `key`: once, whoever is first. An empty text sent is the default. Raises NotWaiting,
+    SaidAlready, NotOffered or NotAllowed.
+    """
+    require_spending(run.experiment, by)
+    with transaction.atomic():
+        fresh = locked(run)
+        step = run.steps.filter(key=key, kind__in=PAUSES).first()
+        if step is None or fresh.state not in (OFFERING_STATES if step.kind == "offer" else LISTENING_STATES):
+            raise NotWaiting(not_waiting(run))
+        if step.state != Step.State.OPEN:
+            raise SaidAlready(_("Something else was said here first: look at what it was, then go on from there."))
+        said = _said(step, action, text, by)
+        step.data = {**step.data, **said}
+        step.state, step.ended = Step.State.DONE, timezone.now()
+        step.save(update_fields=["data", "state", "ended"])
+        emit(run.pk, step.said)
+        go_on(fresh, by=by)
+
+
+def pause(run: Run, *, by: "User") -> bool:
+    """Let the calls under way end, and begin nothing more. False when the run waits already, or is over."""
+    require_change(run.experiment, by)
+    with transaction.atomic():
+        fresh = locked(run)
+        if fresh.is_held or fresh.state not in (Run.State.RUNNING, Run.State.QUEUED):
+            return False
+        Run.objects.filter(pk=run.pk).update(is_held=True)
+        _tell(run, by, is_held=True)
+    return True
+
+
+def release(run: Run, *, by: "User") -> bool:
+    """Go on with a paused run. False when it is not paused."""
+    require_spending(run.experiment, by)
+    with transaction.atomic():
+        fresh = locked(run)
+        if not fresh.is_held or fresh.state not in LIVE_STATES:
+            return False
+        Run.objects.filter(pk=run.pk).update(is_held=False)
+        fresh.is_held = False
+        _tell(run, by, is_held=False)
+        go_on(fresh, by=by)
+    return True
+
+
+def set_mode(run: Run, *, by: "User", mode: str) -> bool:
+    """Manual: from the next pause on a person is asked. Automatic: nobody is, and the pause that is open now is
+    answered with its default. False when it was so already. Raises Rivalled when the run is over.
+    """
+    require_change(run.experiment, by)
+    if mode not in Run.Mode.values:
+        raise NotOffered(_("A run is automatic or manual."))
+    if mode == Run.Mode.AUTOMATIC:
+        require_spending(run.experiment, by)
+    with transaction.atomic():
+        fresh = locked(run)
+        if fresh.state not in LIVE_STATES:
+            raise Rivalled(_("The run is over."))
+        if "mode" not in fresh.experiment.config:
+            raise NotOffered(_("Only arena and debate runs have a mode."))
+        if fresh.mode == mode:
+            return False
+        limits = _limits_of_time(fresh, mode, fresh.overrides)
+        Run.objects.filter(pk=run.pk).update(mode=mode, overrides={**fresh.overrides, **limits})
+        _tell(run, by, mode=mode, **limits)
+        if mode == Run.Mode.AUTOMATIC:
+            _pass_open_pause(run, by)
+    return True
+
+
+def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
+    """Let a live run go on for more turns than it was set up for. Raises Rivalled or NotOffered."""
+    require_spending(run.experiment, by)
+    if max_turns is not None and not 1 <= max_turns <= 100:
+        raise NotOffered(_("Turns are counted from 1 to 100."))
+    with transaction.atomic():
+        fresh = locked(run)
+        if fresh.state not in LIVE_STATES or "max_turns" not in fresh.config:
+            raise Rivalled(_("The run is over, or has no last turn to move."))
+        done = run.steps.filter(purpose="turn_started").count()
+        if max_turns is not None and max_turns < done:
+            raise NotOffered(_("Turn %(turn)s has begun already.") % {"turn": done})
+        changed = {"max_turns": max_turns}
+        changed |= _limits_of_time(fresh, fresh.mode, {**fresh.overrides, **changed})
+        Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, **changed})
+        _tell(run, by, **changed)
+
+
+def _limits_of_time(run: Run, mode: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """As an override: a run that nobody waits for and that has no last turn gets an hour from now, where it has no
+    limit of time yet.
+    """
+    if "mode" not in run.experiment.config:
+        return {}
+    own = run.experiment.parsed_config({**overrides, "mode": Run.Mode.MANUAL.value}).limits
+    bounded = run.experiment.parsed_config({**overrides, "mode": mode}).limits
+    if own.seconds is not None or bounded.seconds is None:
+        return {}
+    played = (clock.now() - run.started).total_seconds() - rested(run)["waited_seconds"] if run.started else 0.0
+    limits = bounded.model_copy(update={"seconds": played + bounded.seconds})
+    return {"limits": limits.model_dump(mode="json")}
+
+
+def locked(run: Run) -> Run:
+    """The run as it is now; nobody else changes it until the end of the transaction."""
+    reserve_numbers(run.pk, 0)
+    return Run.objects.select_related("experiment").get(pk=run.pk)
+
+
+def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
+    if action not in step.data["actions"]:
+        raise NotOffered(_("This pause does not offer “%(action)s”.") % {"action": action})
+    if len(text) > LONGEST_TEXT or not is_storable(text):
+        raise NotOffered(_("The text is too long, or holds characters that cannot be stored."))
+    default = step.data["default"]
+    if action in ADDED:
+        words = text if text.strip() else str(step.data.get("draft", ""))
+        return {"action": action, "text": words, "edited": False, "by": by.get_username()}
+    if action == "send" and not text.strip():
+        if not default:
+            raise NotOffered(_("Write something first."))
+        action = "default"
+    if action in SPOKEN and not text.strip():
+        raise NotOffered(_("Write something first."))
+    words = text if action in SPOKEN else default if action in PASSES else ""
+    is_edited = action == "send" and bool(default) and text != default
+    return {"action": action, "text": words, "edited": is_edited, "by": by.get_username()}
+
+
+def _pass_open_pause(run: Run, by: "User") -> None:
+    step = run.steps.filter(kind="listen", state=Step.State.OPEN).order_by("id").last()
+    if step and "default" in step.data["actions"]:
+        say(run, by=by, key=step.key, action="default")
+
+
+def rested(run: Run) -> dict[str, Any]:
+    """The fields of a run that goes on now: however long it has waited, or been over, it did not play."""
+    since = run.waiting_since or run.ended
+    waited = (clock.now() - since).total_seconds() if since else 0.0
+    return {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
+
+
+def go_on(run: Run, *, by: "User") -> None:
+    """Wake a run that waited, or that is over and goes on all the same; one that is driven notices by itself. Raises
+    NotWaiting for a run from elsewhere.
+    """
+    if run.origin in RECORDS:
+        raise NotWaiting(not_waiting(run))
+    fields = rested(run)
+    if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=fields):
+        jobs.wake(run.pk)
+    elif run.move(Run.State.QUEUED, from_=REOPENED_STATES, fields={**fields, **FRESH}):
+        require_role(by)
+        require_models(run.experiment)
+        emit(run.pk, ExperimentState(state=Run.State.QUEUED.value, by=by.get_username()))
+        jobs.wake(run.pk)
+
+
+def _tell(run: Run, by: "User", **changed: Any) -> None:
+    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
+    emit(run.pk, ExperimentState(state=state, by=by.get_username(), **changed))
+
+
+def not_waiting(run: Run) -> str:
+    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
+    if state in LIVE_STATES:
+        return _("The run does not wait for this now: somebody is speaking.")
+    return _("The run is over: nothing can be said any more. Branch from a message to go on from there.")

@@ -1,0 +1,187 @@
+"""What a run page shows, in order. Built from the rows, or by replaying the events: both give the same entries."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from django.db.models import Prefetch, Q
+
+from experiments.api.serializers import TranscriptSerializer
+from experiments.engine.projections import metrics_shown, row_writer_of, with_rows
+from experiments.engine.row_writers import Loaded, stored
+from experiments.models import Call, Event, Run, Step
+from experiments.models.run import RECORDS, TERMINAL_STATES
+from experiments.workflows import REGISTRY, surface_of, workflow_of
+from experiments.workflows.base.events import (
+    CallFailed,
+    CallLost,
+    CallRetried,
+    Ending,
+    EventData,
+    ExperimentError,
+    ExperimentStopped,
+    JsonObject,
+    Said,
+)
+from experiments.workflows.base.steps import SPOKEN
+from experiments.workflows.base.surface import Anchor, Slot
+
+WAITING = "waiting"
+OFFER = "offer"
+LARGE = ("request", "logprobs", "text", "reasoning")  # of a call, and shown only with the call itself
+ENDINGS = ("experiment_stopped", "experiment_error")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing to be shown: an event type, whose template renders it, and the event's data.
+
+    anchor: the id of its element; a later entry with the same anchor takes the earlier one's place.
+    """
+
+    type: str
+    data: JsonObject
+    anchor: str
+
+
+STEERED = ("turn_start", "model_completed", "call_failed")  # the pauses of an arena run in manual mode
+SKIPS = {("next", reason) for reason in STEERED}
+ANCHORS: dict[str, Anchor] = {  # of events that several workflows have
+    "turn_started": "turn-{turn}",
+    "message_completed": "message-{id}",
+    "message_superseded": "message-{id}",
+    "message_parsed": "message-{id}",
+    "judge_evaluation_started": "judge-{key}",
+    "judge_evaluation_completed": "judge-{key}",
+    "call_retried": "trouble-{call}",
+    "call_lost": "trouble-{call}",
+    "call_failed": "trouble-{call}",
+    "said": "said-{key}",
+    "waiting_for_user": WAITING,
+    "offer_opened": OFFER,
+    "stage_started": "stage-{turn}",
+    "seat_replaced": "replaced-{key}",
+    "step_skipped": "skipped-{key}",
+    "model_metrics": "metrics-{seat}",
+    "experiment_stopped": "ending",
+    "experiment_error": "ending",
+}
+
+
+@cache
+def _anchors() -> dict[str, Anchor]:
+    own = [surface_of(slug).entries for slug in REGISTRY]
+    return {type_: place for entries in (ANCHORS, *own) for type_, place in entries.items()}
+
+
+@cache
+def _unseen() -> tuple[tuple[str, str], ...]:
+    return tuple(one for slug in REGISTRY for one in surface_of(slug).unseen)
+
+
+def entry(type_: str, data: JsonObject) -> Entry | None:
+    """The entry of an event; None when the event shows nowhere but in the status bar."""
+    anchor = _anchors().get(type_)
+    if anchor is None or (type_ == "said" and not is_telling(Said.read(data))) or _is_unseen(data):
+        return None
+    if callable(anchor):
+        return Entry(type_, data, anchor(data))
+    return Entry(type_, data, anchor.format_map({**data, "key": str(data.get("key", "")).replace("/", "-")}))
+
+
+def _is_unseen(data: JsonObject) -> bool:
+    """Of a call of which hundreds are made side by side: what came of them says enough."""
+    purpose, seat = data.get("purpose"), str(data.get("seat", ""))
+    return any(purpose == one and seat.startswith(beginning) for one, beginning in _unseen())
+
+
+def is_telling(said: Said) -> bool:
+    """Whether what a person said belongs into the transcript by itself: a rewritten prompt, and somebody skipped.
+
+    The rest shows in what follows from it, such as a message or an intervention.
+    """
+    if said.reason not in STEERED:
+        return False
+    return bool(said.edited or said.action == "skip" or (said.action, said.reason) in SKIPS)
+
+
+def replayed(events: Iterable[Event]) -> list[Entry]:
+    """The entries after these events, each in the place where its anchor first appeared."""
+    entries: dict[str, Entry] = {}
+    for event in events:
+        if event.type == "experiment_state" and event.data.get("state") == Run.State.QUEUED:
+            entries.pop("ending", None)
+        if event.type in ("said", *ENDINGS):
+            entries.pop(WAITING, None)
+        if event.type == "said":
+            entries.pop(OFFER, None)
+        if shown := entry(event.type, event.data):
+            entries[shown.anchor] = shown
+    return list(entries.values())
+
+
+def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> list[Entry]:
+    """The entries of a run as its rows say; when a turn is named, of it and of what belongs to none, which the purposes
+    `beside` are said to do, too.
+    """
+    calls = Prefetch("calls", Call.objects.defer(*LARGE))
+    rows = with_rows(run.steps.order_by("id"))
+    if turn is not None:
+        rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
+    loaded = Loaded({step.key: step for step in rows.prefetch_related(calls)}, _said_at(run, turn))
+    steps = loaded.steps.values()
+    shown = [told for step in steps for told in _of_step(step, loaded)]
+    ending = [_ending(run)] if run.state in TERMINAL_STATES else [step.pause for step in steps if step.is_open_pause]
+    offers = [] if run.origin in RECORDS else [step.pause for step in steps if step.is_open_offer]
+    found = (entry(told.type, told.data()) for told in (*shown, *_metrics(run), *offers[-1:], *ending[-1:]))
+    return list({item.anchor: item for item in found if item}.values())
+
+
+def arranged(entries: Iterable[Entry], slot_of: Slot) -> dict[str, list[Entry]]:
+    """The entries by their slots, in order."""
+    slots: dict[str, list[Entry]] = {}
+    for shown in entries:
+        slots.setdefault(slot_of(shown.type, shown.data), []).append(shown)
+    return slots
+
+
+def _said_at(run: Run, turn: int | None) -> dict[int, JsonObject]:
+    """The messages by their step, made in one go: a serializer of its own for each would cost more than the rest."""
+    rows = run.messages.all() if turn is None else run.messages.filter(turn=turn)
+    messages = list(rows.select_related("call", "step").defer(*(f"call__{field}" for field in LARGE)))
+    shown = TranscriptSerializer(messages, many=True).data
+    return {message.step_id: data for message, data in zip(messages, shown, strict=True)}
+
+
+def _of_step(step: Step, loaded: Loaded) -> Iterator[EventData]:
+    yield from row_writer_of(step).entries(step, loaded)
+    for call in sorted(step.calls.all(), key=lambda call: call.attempt):
+        yield from _trouble(step, call)
+    if said := loaded.messages.get(step.pk):
+        yield stored("message_parsed" if f"{step.key}/parsed" in loaded.steps else "message_completed", said)
+
+
+def _trouble(step: Step, call: Call) -> Iterator[EventData]:
+    place = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
+    place["purpose"] = step.purpose
+    if call.state == Call.State.LOST:
+        yield CallLost(**place)
+    elif call.state == Call.State.FAILED and (call.attempt < len(step.calls.all()) or step.state == Step.State.OPEN):
+        yield CallRetried(**place, kind=call.error_kind, message=call.error)
+    elif call.state == Call.State.FAILED and step.purpose in SPOKEN:
+        yield CallFailed(**place, kind=call.error_kind, message=call.error)
+
+
+def _metrics(run: Run) -> Iterator[EventData]:
+    """As they were after the last judged turn: the event that carries them is sent with its judgments."""
+    if not workflow_of(run.experiment.workflow).subjects:
+        return
+    judgments = list(run.judgments.all())
+    subjects = sorted({judgment.subject for judgment in judgments})
+    last = max((judgment.turn for judgment in judgments), default=0)
+    yield from metrics_shown(run, subjects, last)
+
+
+def _ending(run: Run) -> Ending:
+    ending = ExperimentError if run.state == Run.State.FAILED else ExperimentStopped
+    return ending(state=run.state, reason=run.stop_reason, message=run.error)

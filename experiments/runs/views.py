@@ -1,0 +1,143 @@
+"""Pages. Each view fetches with the right to see, validates, calls one verb, redirects."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.models import Project
+from accounts.people import for_readers, person
+from experiments.lab.budgets import standing as budget_standing
+from experiments.library.shelves import listing
+from experiments.models import Call, Run
+from experiments.models.labels import FLAGS
+from experiments.models.refusals import NotAllowed
+from experiments.runs import actions, lineage, progress, run_list, summary
+from experiments.runs.admission import may_change
+from experiments.runs.statistics.rows import begins_in
+from experiments.runs.timeline import arranged, from_rows
+from experiments.workflows import REGISTRY, surface_of
+from experiments.workflows.shards import is_sharded
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    """The set-up page of the first workflow that has one."""
+    return redirect(next(surface.home for surface in map(surface_of, REGISTRY) if surface.home))
+
+
+@login_required
+@require_GET
+def runs(request: HttpRequest) -> HttpResponse:
+    """Runs, newest first, with a search over titles, prompts and models, and with filters; where nothing is asked for,
+    the view that the reader wants to see first.
+    """
+    if first := listing.default_view(request):
+        return redirect(first)
+    chosen = run_list.chosen(request.GET, person(request))
+    page, items = run_list.page(request.GET, person(request), chosen)
+    offered = {"states": Run.State.choices, "workflows": list(REGISTRY), "flags": FLAGS.items()}
+    offered["projects"] = Project.objects.visible_to(request.user)
+    shelves = listing.context(request, [item.run for item in items])
+    shown = {"page": page, "items": items, "chosen": chosen, **offered, **shelves}
+    return render(request, "experiments/runs.html", shown)
+
+
+@for_readers
+@require_GET
+def run(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """A run, live or ended: first paint from the rows, the rest by WebSocket."""
+    shown = _visible_run(request, pk)
+    surface = surface_of(shown.experiment.workflow)
+    entries = surface.page_entries(shown) if surface.page_entries else from_rows(shown)
+    context = {
+        **_status(request, shown),
+        "config": shown.config,
+        "entries": entries,
+        "slots": arranged(entries, surface.slot),
+        "seats": _seats(shown),
+        "begins": _begins(shown),
+        "lineage": lineage.for_page(shown, request.user),
+        "is_shard": is_sharded(shown.experiment.workflow),
+        **(surface.context(request.user, shown, entries) if surface.context else {}),
+    }
+    return render(request, [f"workflows/{shown.experiment.workflow}/run.html", "workflows/run.html"], context)
+
+
+@for_readers
+@require_GET
+def run_status(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The status bar alone, fetched again whenever something durable has happened."""
+    return render(request, "experiments/_status.html", _status(request, _visible_run(request, pk)))
+
+
+@for_readers
+@require_GET
+def call(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The inspector: what was sent, what came back, by whom, at what cost, in which attempts."""
+    calls = Call.objects.filter(run__in=Run.objects.visible_to(request.user))
+    shown = get_object_or_404(calls.select_related("step", "run__experiment", "model__provider"), pk=pk)
+    attempts = shown.step.calls.select_related("model__provider").order_by("attempt")
+    return render(request, "experiments/call.html", {"call": shown, "attempts": attempts, "run": shown.run})
+
+
+@login_required
+@require_POST
+def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
+    shown = _visible_run(request, pk)
+    if not actions.stop(shown, by=person(request)):
+        messages.info(request, _("This run had ended already."))
+    return _taken(request, shown)
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
+    shown = _visible_run(request, pk)
+    try:
+        if not actions.resume(shown, by=person(request)):
+            messages.info(request, _("Only a run that failed, was paused or was stopped by a budget can be resumed."))
+    except NotAllowed as error:
+        messages.error(request, str(error))
+    return _taken(request, shown)
+
+
+def _taken(request: HttpRequest, run: Run) -> HttpResponse:
+    """For a script, a word: to it, a redirect is the page on which one signs in. For a plain form, back to the run."""
+    return JsonResponse({}) if request.headers.get("Accept", "").startswith("application/json") else redirect(run)
+
+
+def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
+    may_control = may_change(shown.experiment, request.user)
+    return {
+        "run": shown,
+        "surface": surface_of(shown.experiment.workflow),
+        "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
+        "progress": progress.of(shown),
+        "standing": summary.summary_of(shown),
+        "may_control": may_control,
+    }
+
+
+def _visible_run(request: HttpRequest, pk: UUID) -> Run:
+    rows = (
+        Run.objects.visible_to(request.user)
+        .with_totals()
+        .select_related("experiment__owner", "experiment__project", "parent__experiment")
+    )
+    return get_object_or_404(rows, pk=pk)
+
+
+def _begins(run: Run) -> str:
+    """The side that speaks first in this run; "" where the workflow has no sides."""
+    first = begins_in(run.experiment)
+    return str(first(run.seed)) if first else ""
+
+
+def _seats(run: Run) -> dict[str, Any]:
+    participants = run.experiment.participants.select_related("model__provider")
+    return {participant.seat: participant for participant in participants}

@@ -1,0 +1,98 @@
+"""What this machine can keep apart: tested when its worker starts, told to all in the database."""
+
+import platform
+import threading
+import time
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+
+from django.conf import settings
+
+from experiments import sandbox
+from experiments.models import SandboxHost
+from experiments.tasks import clock
+
+FRESH = timedelta(minutes=5)  # a machine that was silent for longer is not there
+TOLD_SECONDS = 60.0
+NO_BACKEND = "off"
+UNSAFE = "unsafe"
+is_doubted = threading.Event()  # something could not be run: the machine is to be tested anew
+SWITCHED_OFF = "The sandbox of this machine is switched off (ARENA_SANDBOX=off)."
+
+
+@dataclass(slots=True)
+class Every:
+    """Says once in so many seconds that something is due; the first time at once."""
+
+    seconds: float
+    due: float = 0.0
+
+    def is_due(self) -> bool:
+        now = time.monotonic()
+        if now < self.due:
+            return False
+        self.due = now + self.seconds
+        return True
+
+
+def wanted_backend() -> str | None:
+    """The one that an administrator has named; None for the best that there is. Raises Unavailable where there is to
+    be none.
+    """
+    if settings.SANDBOX_BACKEND == NO_BACKEND:
+        raise sandbox.Unavailable(SWITCHED_OFF)
+    return settings.SANDBOX_BACKEND or None
+
+
+def check(*, is_fresh: bool = False) -> SandboxHost:
+    """Test this machine, and tell what was found."""
+    found = _found(is_fresh=is_fresh)
+    told = {
+        "backend": found.backend or "",
+        "is_sufficient": found.is_sufficient,
+        "refusal": found.refusal,
+        "layers": [asdict(layer) for layer in found.layers],
+        "checked": clock.now(),
+    }
+    return SandboxHost.objects.update_or_create(name=own_name(), defaults=told)[0]
+
+
+def own_name() -> str:
+    return platform.node() or "localhost"
+
+
+def look() -> None:
+    """Tell that this machine is there; test it anew where it is doubted."""
+    is_fresh = is_doubted.is_set()
+    is_doubted.clear()
+    check(is_fresh=is_fresh)
+
+
+def _found(*, is_fresh: bool) -> sandbox.Probe:
+    """A sandbox that is switched off, or is called what none is called, is one that refuses. One that an administrator
+    has named unsafe keeps nothing apart, and is meant.
+    """
+    try:
+        found = sandbox.probe(wanted_backend(), fresh=is_fresh)
+        return replace(found, is_sufficient=True, refusal="") if wanted_backend() == UNSAFE else found
+    except sandbox.Unavailable as error:
+        return sandbox.Probe(None, (), False, str(error))
+
+
+def known() -> list[SandboxHost]:
+    """The machines that reported lately."""
+    return list(SandboxHost.objects.filter(checked__gt=clock.ago(FRESH)))
+
+
+def is_spared() -> bool:
+    """Whether this machine is known to be unable to run code, and another one can: work is left to that one."""
+    able = {host.name: host.is_sufficient for host in known()}
+    return not able.get(own_name(), True) and any(able.values())
+
+
+def refusal() -> str:
+    """Why no code can be run now, in words; "" when it can, or when no machine has spoken yet."""
+    hosts = known()
+    if not hosts or any(host.is_sufficient for host in hosts):
+        return ""
+    return hosts[0].refusal

@@ -1,0 +1,198 @@
+"""The worker of the sandbox: it tests its machine, and runs code that waits in several boxes at once.
+
+The main thread alone touches the database; threads wait for boxes.
+"""
+
+import hashlib
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from django.conf import settings
+from django.db import close_old_connections
+
+from accounts import logs
+from experiments import sandbox
+from experiments.engine import executions
+from experiments.engine.text import storable, storable_data
+from experiments.engine.workers import BaseWorker, heartbeat, run_looks
+from experiments.models import Execution
+from experiments.sandbox.host import hosts
+from experiments.sandbox.values import shallow
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.05
+SPARE_SECONDS = 5.0
+REST_SECONDS = 2.0  # of an execution for which there was no sandbox
+LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
+Found = dict[str, object]
+stop_requested = threading.Event()
+
+
+# --- the job ---
+
+
+def run_waiting() -> None:
+    close_old_connections()
+    run_all(stop_requested, heartbeat)
+
+
+class SandboxWorker(BaseWorker):
+    """One job at a time, in this process: the job runs all that waits, several boxes at once."""
+
+    needs_what_others_have = False  # untrusted code is best run where there are no secrets
+
+    def work(self, *args: Any, **kwargs: Any) -> bool:
+        threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
+        return bool(super().work(*args, **kwargs))
+
+    def request_stop(self, signum: int, frame: Any) -> None:
+        stop_requested.set()
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped
+
+
+def _sweep_forever() -> None:
+    """Find executions that no job was enqueued for, and report that this machine is there."""
+    clock = hosts.Every(hosts.TOLD_SECONDS)
+
+    def report_host() -> None:
+        if clock.is_due() or hosts.is_doubted.is_set():
+            hosts.look()
+
+    while True:
+        run_looks(report_host, sweep)
+        time.sleep(settings.SWEEP_SECONDS)
+
+
+def sweep() -> None:
+    executions.clamp_future_leases()
+    if Execution.objects.claimable().exists():
+        executions.wake()
+
+
+# --- executions under way ---
+
+
+@dataclass(slots=True)
+class Flight:
+    """An execution in a box. unwanted: it is to be ended."""
+
+    execution: Execution
+    unwanted: threading.Event = field(default_factory=threading.Event)
+
+
+def run_all(stop: threading.Event, heartbeat: Callable[[], None] = lambda: None) -> None:
+    """Run all that waits, and return when nothing does."""
+    with ThreadPoolExecutor(settings.SANDBOX_AT_ONCE, thread_name_prefix="box") as threads:
+        flights: dict[Future[Found], Flight] = {}
+        try:
+            _run_until_none_waits(threads, flights, stop, heartbeat)
+        finally:
+            for flight in flights.values():
+                flight.unwanted.set()
+            executions.give_back([flight.execution for flight in flights.values()])
+
+
+def _run_until_none_waits(
+    threads: ThreadPoolExecutor,
+    flights: dict[Future[Found], Flight],
+    stop: threading.Event,
+    heartbeat: Callable[[], None],
+) -> None:
+    clock = hosts.Every(settings.LEASE_SECONDS / 4)
+    while not (stop.is_set() or (not flights and hosts.is_spared())):
+        for execution in executions.take(settings.SANDBOX_AT_ONCE - len(flights)):
+            if execution.claim > executions.MOST_CLAIMS:
+                executions.fail(execution, executions.FAILED, "The sandbox's worker died each time that it ran this.")
+            else:
+                flight = Flight(execution)
+                flights[threads.submit(_try, execution, flight.unwanted)] = flight
+        if not flights:
+            return
+        if clock.is_due():
+            lost = executions.renew([flight.execution for flight in flights.values()])
+            for flight in flights.values():
+                if flight.execution.pk in lost:
+                    flight.unwanted.set()
+            heartbeat()
+        done, _others = wait(flights, LOOK_SECONDS, FIRST_COMPLETED)
+        for future in done:
+            flight = flights.pop(future)
+            if not flight.unwanted.is_set():  # what was broken off has found nothing
+                with logs.about(run=flight.execution.run_id, step=flight.execution.step.key):
+                    _settle(flight.execution, future)
+
+
+def _settle(execution: Execution, future: "Future[Found]") -> None:
+    """Whatever goes wrong with one execution ends no other. What the database refuses is found out anew later."""
+    try:
+        found = future.result()
+    except sandbox.Unavailable as error:
+        hosts.is_doubted.set()
+        if execution.claim < executions.MOST_CLAIMS:
+            executions.put_back(execution)  # it may have been a moment's want, or another machine can
+        else:
+            executions.fail(execution, executions.UNAVAILABLE, str(error))
+    except Exception as bug:
+        logger.exception("the sandbox failed")
+        executions.fail(
+            execution, executions.FAILED, f"The sandbox failed ({type(bug).__name__}). Nothing recorded is lost."
+        )
+    else:
+        executions.settle(execution, found)
+
+
+# --- in a thread of its own, without a database ---
+
+
+def _try(execution: Execution, unwanted: threading.Event) -> Found:
+    """Where there is no sandbox just now, it is put back after a while, so that a moment's want does not use up all its
+    tries.
+    """
+    try:
+        return _run(execution, unwanted.is_set)
+    except sandbox.Unavailable:
+        if execution.claim < executions.MOST_CLAIMS:
+            unwanted.wait(REST_SECONDS)
+        raise
+
+
+def _run(execution: Execution, is_unwanted: Callable[[], bool]) -> Found:
+    seconds, memory = execution.seconds_limit, execution.memory_limit
+    in_all = (seconds + 1) * len(execution.tests) + SPARE_SECONDS
+    limits = replace(sandbox.Limits(), seconds=seconds, memory=memory, total_seconds=in_all)
+    comparison = cast("sandbox.Comparison", execution.comparison)  # the workflow offers no others
+    tests = [sandbox.Test(test["name"], test["arguments"], test["expected"], comparison) for test in execution.tests]
+    found = sandbox.run(
+        execution.code,
+        tests,
+        limits,
+        entry=execution.entry,
+        language=execution.language,
+        backend=hosts.wanted_backend(),
+        until_failure=execution.until_failure,
+        is_cancelled=is_unwanted,
+    )
+    return {
+        "results": [_stored(shallow(result)) for result in found.results],
+        "complaint": storable(found.complaint),
+        "backend": found.backend,
+        "layers": list(found.layers),
+        "is_unsafe": found.is_unsafe,
+        "seconds": found.seconds,
+    }
+
+
+def _stored(result: dict[str, Any]) -> dict[str, Any]:
+    """A result as it is stored: a very long value is represented by its hash."""
+    text = json.dumps(result.get("value"), ensure_ascii=True)
+    if len(text) > LONGEST_VALUE:
+        result = {**result, "value": f"{text[:200]}…", "value_sha256": hashlib.sha256(text.encode()).hexdigest()}
+    stored: dict[str, Any] = storable_data(result)
+    return stored
