@@ -2,13 +2,13 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import translation
@@ -23,6 +23,11 @@ logger = logging.getLogger(__name__)
 MOST_ATTEMPTS = 3
 STEP = 0.02  # progress is written when it has grown by so much
 Work = TypeVar("Work", bound=Waiting)
+Told = Callable[[Any], None]  # of the row that has ended, in the transaction of its end
+
+
+def nobody_is_told(row: Waiting) -> None:
+    """Its end is seen in its row alone."""
 
 
 class ClaimLost(Exception):
@@ -71,12 +76,17 @@ def claim_next(model: type[Work]) -> Work | None:
     return None
 
 
-def do(row: Work, work: Callable[[Work, Progress], dict[str, object]], stop: threading.Event) -> None:
-    """Do what was claimed; `work` gives the fields of its end, its state among them. ValueError: why it cannot be."""
+def do(
+    row: Work,
+    work: Callable[[Work, Progress], dict[str, object]],
+    stop: threading.Event,
+    told: Told = nobody_is_told,
+) -> None:
+    """Do what was claimed; `work` gives the fields of its end, its state among them."""
     try:
         with beating(row), translation.override(row.language):
             fields = work(row, Progress(row, stop))
-        held(row).update(**{"progress": 1, "ended": Now(), "error": "", **fields})
+        _end(row, {"progress": 1, "error": "", **fields}, told)
     except (ClaimLost, Interrupted) as reason:
         logger.info("%s=%s left unfinished: %s", row._meta.model_name, row.pk, type(reason).__name__)
         held(row).update(state=WorkState.QUEUED, progress=0, attempt=F("attempt") - 1)
@@ -86,21 +96,29 @@ def do(row: Work, work: Callable[[Work, Progress], dict[str, object]], stop: thr
         logger.exception("%s=%s has failed", row._meta.model_name, row.pk)
         with translation.override(row.language):
             said = said_of(error)
-        fail(row, said)
+        fail(row, said, told)
 
 
-def fail(row: Waiting, said: str) -> None:
-    held(row).update(state=WorkState.FAILED, error=said[:2000], ended=Now())
+def fail(row: Waiting, said: str, told: Told = nobody_is_told) -> None:
+    _end(row, {"state": WorkState.FAILED, "error": said[:2000]}, told)
 
 
-def sweep(model: type[Work]) -> int:
+def _end(row: Waiting, fields: Mapping[str, object], told: Told) -> None:
+    with transaction.atomic():
+        if held(row).update(ended=Now(), **fields):
+            row.state = str(fields["state"])
+            told(row)
+
+
+def sweep(model: type[Work], told: Told = nobody_is_told) -> int:
     """Put back what dead workers held, give up what killed them. Returns how many wait."""
     running = model._default_manager.filter(state=WorkState.RUNNING)
     clock.bring_back(running, "beat")
     abandoned = running.filter(beat__lt=clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS)))
     for row in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(row.language):
-            fail(row, _("The worker was ended %(times)s times while it did this.") % {"times": MOST_ATTEMPTS})
+            said = _("The worker was ended %(times)s times while it did this.") % {"times": MOST_ATTEMPTS}
+        fail(row, said, told)
     abandoned.filter(attempt__lt=MOST_ATTEMPTS).update(state=WorkState.QUEUED, progress=0)
     return model._default_manager.filter(state=WorkState.QUEUED).count()
 

@@ -75,7 +75,7 @@ def of_run(run, alice, bob):
 
 def of_export(run, alice, bob):
     Export.objects.create(run=run, owner=alice, format="json", language="en", last_seq=1)
-    return Work(Export, lambda: bool(making.sweep() and making._claim()), "beat")
+    return Work(Export, lambda: bool(making.sweep() and waiting.claim_next(Export)), "beat")
 
 
 def of_bulk_export(run, alice, bob):

@@ -14,6 +14,7 @@ from django.utils import timezone
 from experiments.models import Export, Run
 from experiments.runs.reports import making, narrative
 from experiments.runs.reports.formats import FORMATS, Format
+from experiments.tasks import waiting
 from tests.fixtures import environment, wait_until
 
 pytestmark = pytest.mark.django_db
@@ -125,9 +126,9 @@ def test_one_worker_makes_it_however_many_try(played, ask, monkeypatch):
         silent(export, seconds=0)
         return Now()
 
-    monkeypatch.setattr(making, "Now", claimed_by_another)
+    monkeypatch.setattr(waiting, "Now", claimed_by_another)
 
-    assert making._claim() is None
+    assert waiting.claim_next(Export) is None
     assert again(export).attempt == 1
 
 
@@ -171,7 +172,7 @@ def test_what_a_dead_worker_held_is_made_by_the_next_until_it_killed_three(playe
     make_files()
     assert (again(export).state, again(export).attempt) == ("done", 2)
 
-    silent(export, attempt=making.MOST_ATTEMPTS)
+    silent(export, attempt=waiting.MOST_ATTEMPTS)
     assert making.sweep() == 0
     assert again(export).state == "failed"
     assert "3 times" in again(export).error
