@@ -5,7 +5,7 @@ import pytest
 from experiments.models import Run
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
-from experiments.workflows.base.prompts import version
+from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging import services as judging
 from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
@@ -153,7 +153,7 @@ def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_tol
     assert saw(shown) == [{"messages": "original", "reasoning": r} for r in ("shown", "none")]
     assert saw(hidden) == [{"messages": "original", "reasoning": "off"}] * 2
     versions = {run: run.steps.get(key="turn/1/judge").prompt_version for run in (shown, hidden)}
-    assert versions[hidden] == version("arena/judge", "rubric") != versions[shown]
+    assert versions[hidden] == RUBRIC.version != versions[shown]
     assert_same_page(shown)
 
 
@@ -179,7 +179,7 @@ def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, driv
     assert message.text in prompt(provider, run, 1)
     assert message.reasoning not in prompt(provider, run, 1)
     assert fresh(run).config["judge_seconds"] is None
-    assert run.steps.get(key="turn/1/judge").prompt_version == version("arena/judge", "rubric")
+    assert run.steps.get(key="turn/1/judge").prompt_version == RUBRIC.version
 
 
 def test_judging_again_shows_what_the_first_judge_saw_unless_something_else_is_asked_for(

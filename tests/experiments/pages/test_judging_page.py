@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from experiments.models import Run
 from experiments.runs import summary
-from experiments.workflows.base.prompts import fill
+from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging.pages import rejudging
 from tests.cases import each_case
 from tests.experiments.pages.driving import drive
@@ -38,7 +38,7 @@ def test_left_as_they_are_the_rules_are_the_usual_ones_and_both_scores_stand_bes
     page_of, browser, read, again, run
 ):
     form = read(browser.get(reverse("run-judge", args=[run.pk])))
-    assert form.by_id("id_rubric").text_content().strip() == fill("rubric")
+    assert form.by_id("id_rubric").text_content().strip() == RUBRIC.words
     judging = again()
 
     assert (judging.experiment.workflow, judging.config["rubric"], judging.state) == ("judging", "", "completed")
