@@ -89,7 +89,7 @@ def _empty() -> None:
     """Every table that a backup fills, and those that belong to what goes. The audit record may be emptied as a whole
     alone, which is what this is.
     """
-    left_out = [todays.get_model(name)._meta.db_table for name in sorted(LEFT_OUT)]
+    left_out = [model._meta.db_table for model in todays.get_models() if model._meta.label_lower in LEFT_OUT]
     named = [table.model._meta.db_table for table in tables(todays, DEFAULT_DB_ALIAS)]
     there = set(connection.introspection.table_names())
     every = [connection.ops.quote_name(name) for name in (*left_out, *named) if name in there]

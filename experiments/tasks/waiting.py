@@ -96,7 +96,6 @@ def fail(row: Waiting, said: str) -> None:
 def sweep(model: type[Work]) -> int:
     """Put back what dead workers held, give up what killed them. Returns how many wait."""
     running = model._default_manager.filter(state=WorkState.RUNNING)
-    clock.bring_back(running, "beat")
     abandoned = running.filter(beat__lt=clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS)))
     for row in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(row.language):

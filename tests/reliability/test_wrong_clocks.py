@@ -185,17 +185,6 @@ def test_what_one_machine_holds_no_other_takes_until_it_is_dead(run, alice, bob,
         assert held.take()
 
 
-@each_case("make", HELD_BY_PROCESSES)
-def test_what_was_held_by_a_clock_that_was_set_back_is_held_as_long_as_anything_else(run, alice, bob, make):
-    held = make(run, alice, bob)
-    assert held.take()
-    held.age(BEHIND)
-
-    assert not held.take()
-    held.age()
-    assert held.take()
-
-
 @each_work
 def test_what_a_machine_that_is_ahead_wrote_down_another_takes_at_once(run, alice, bob, monkeypatch, make):
     with machine(monkeypatch, AHEAD):

@@ -51,9 +51,6 @@ def send_all(stop: Event) -> None:
 def sweep() -> None:
     """Ring where something is due, forget what is old, and drop what nobody is entitled to be told any more."""
     waiting = WebhookDelivery.objects.waiting()
-    soon = timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
-    clock.bring_back(waiting.filter(tries__lte=SOON_AGAIN), "next_at", soon)
-    clock.bring_back(waiting, "next_at", timedelta(seconds=LONGEST_WAIT * (1 + JITTER)))
     if WebhookDelivery.objects.due().exists():
         wake_now()
     oldest = clock.ago(timedelta(days=settings.WEBHOOK_DAYS))

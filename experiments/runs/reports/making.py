@@ -111,7 +111,6 @@ def make(export: Export, stop: threading.Event) -> None:
 def sweep() -> int:
     """Put back what dead workers held, give up what killed them, forget what is old. Returns how many files wait."""
     running = Export.objects.filter(state=Export.State.RUNNING)
-    clock.bring_back(running, "beat")
     abandoned = running.filter(beat__lt=clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS)))
     for export in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(export.language):
