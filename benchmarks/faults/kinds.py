@@ -122,7 +122,7 @@ def disk_full(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
 
 
 def clock_jumped(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
-    """By an hour, for one process beside a PostgreSQL of its own. With SQLite it would be the clock of the leases, too."""
+    """By an hour, for one process beside a PostgreSQL of its own: SQLite has no clock but the machine's."""
     name, hours = rng.choice(sorted(stage.clocks)), rng.choice((-1, 1))
     happening.note = f"{name} {hours:+d} h"
     stage.clocks[name].set(hours * HOUR)
