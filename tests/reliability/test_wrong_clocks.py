@@ -168,8 +168,8 @@ def dead_processes_leave_their_requests(monkeypatch):
 
 
 BEHIND, RIGHT, AHEAD = -timedelta(hours=1), timedelta(0), timedelta(hours=1)
-HELD_BY_PROCESSES = [of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_execution, of_request]
-each_work = each_case("make", [*HELD_BY_PROCESSES, of_place], ids=lambda make: make.__name__)
+WORK = [of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_execution, of_request, of_place]
+each_work = each_case("make", WORK, ids=lambda make: make.__name__)
 
 
 @each_case(("first", "second"), [(BEHIND, RIGHT), (RIGHT, AHEAD), (AHEAD, RIGHT), (RIGHT, BEHIND)])
