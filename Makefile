@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 LOCK := requirements.lock
 BIN := $(VENV)/bin
+SUPPLY := $(VENV)-supply/bin
 PYTEST := $(BIN)/python -m pytest
 # Fast tests compute; system tests wait for processes and browsers as well, so that there can be more of them at a time.
 FAST := $(PYTEST) --numprocesses auto --maxprocesses 4 --dist worksteal -p randomly
@@ -15,7 +16,7 @@ SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo run test test-fast test-all check fix bench faults mutants sizes soak bench-ratings fuzz messages audit sbom \
-  setup setup-dev setup-bench setup-fuzz
+  setup setup-dev setup-bench setup-fuzz setup-supply
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,11 +75,15 @@ sizes: ## how large the project is, and into how many pieces it is cut
 bench-ratings: setup-bench ## measure the ratings beside evalica, choix, arena-rank and two published methods
 	$(VENV)-bench/bin/python -m benchmarks.ratings
 
-audit: setup ## ask osv.dev what is known against the locked packages (1: something, 3: no answer)
-	@$(MANAGE) audit_dependencies
+audit: setup-supply ## ask osv.dev what is known against the locked packages; fails on a finding, and without an answer
+	@failed=0; for lock in requirements*.lock; do echo "$$lock"; \
+	  $(SUPPLY)/pip-audit --vulnerability-service osv --disable-pip --progress-spinner off --requirement $$lock || failed=1; \
+	done; exit $$failed
 
-sbom: setup ## write sbom.json: every locked package with version, licence and digests (CycloneDX)
-	@$(MANAGE) sbom --output sbom.json && echo "sbom.json"
+sbom: setup setup-supply ## write sbom.json (CycloneDX): every locked package with version and digests; fails on a licence not allowed
+	@$(SUPPLY)/cyclonedx-py requirements --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --output-file sbom.json $(LOCK) && echo "sbom.json"
+	@$(SUPPLY)/pip-licenses --python $(BIN)/python --packages $$(sed -n 's/==.*//p' $(LOCK)) >/dev/null
 
 SECONDS ?= 60
 fuzz: setup-fuzz ## look for inputs that break a reader of strangers' files and answers, SECONDS=60 for each
@@ -112,6 +117,9 @@ setup-bench:
 
 setup-fuzz:
 	@$(MAKE) --no-print-directory setup VENV='$(VENV)-fuzz' LOCK=requirements-fuzz.lock
+
+setup-supply:
+	@$(MAKE) --no-print-directory setup VENV='$(VENV)-supply' LOCK=requirements-supply.lock
 
 # The command `arena`, from client/: see there. It is the last of the environment's parts.
 

@@ -16,7 +16,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit, roles, sessions
-from accounts.models import AuditEntry, CommonMark, Invitation, Membership, Project, User
+from accounts.models import AuditEntry, Invitation, Membership, Project, User
 from accounts.people import person, stepped_up_for_secrets
 from accounts.refusals import NotPossible
 
@@ -107,11 +107,6 @@ class AuditEntryAdmin(ReadOnly):
     list_filter = ["action"]
     search_fields = ["actor", "name", "target"]
     show_full_result_count = False
-
-
-@admin.register(CommonMark)
-class CommonMarkAdmin(ReadOnly):
-    list_display = ["name", "mark", "changed"]
 
 
 class MembershipInline(admin.TabularInline[Membership, Project]):

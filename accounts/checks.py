@@ -3,20 +3,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Tags, register
-from django.db import DatabaseError
-
-from accounts import machines
-
-
-@register(Tags.database)
-def same_as_the_other_machines(**kwargs: Any) -> list[CheckMessage]:
-    """`manage.py check --database default`. A database without tables says nothing yet."""
-    try:
-        found = machines.differences()
-    except DatabaseError:
-        return []
-    return [Error(said, hint=machines.how_to_accept(), id="accounts.E003") for said in found]
+from django.core.checks import CheckMessage, Error, register
 
 
 @register

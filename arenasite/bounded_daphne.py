@@ -6,7 +6,6 @@ an answer waits for its reader where it comes from, and not here.
 """
 
 import asyncio
-import sys
 from importlib import import_module
 from typing import Any
 
@@ -151,9 +150,5 @@ class Interface(CommandLineInterface):  # type: ignore[misc]  # daphne and twist
 
 if __name__ == "__main__":
     django.setup()
-    from accounts.machines import difference_at_start  # it needs the models, which are loaded only now
-
-    if difference := difference_at_start():
-        sys.exit(difference)
     server.HTTPFactory, server.WebSocketFactory = BoundedFactory, PatientFactory
     Interface.entrypoint()

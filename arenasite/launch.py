@@ -10,7 +10,7 @@ from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 
-from accounts import first_admin, machines
+from accounts import first_admin
 from arenasite import demo, demo_review, environment, preparation, showcase
 from arenasite.supervisor import redis
 from arenasite.supervisor.backoff import Backoff
@@ -117,10 +117,6 @@ class Launch:
             raise CannotStart(
                 f"The database cannot be used: {str(error).strip()}. Check DATABASE_URL, or unset it to use SQLite."
             ) from error
-        try:
-            machines.require_same()
-        except machines.Different as difference:
-            raise CannotStart(str(difference)) from difference
         preparation.compile_translations()
 
     # --- models ---

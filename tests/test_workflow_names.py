@@ -11,7 +11,6 @@ OWN = re.compile(r"(?:experiments|templates|static)/workflows/")
 OTHER_MEANINGS = {  # where such a word means something else: the words, and what
     "accounts/passwords.py": ("arena starchamber council debate coding", "words that no password may be made of"),
     "arenasite/describing.py": ("battles council", "headings of the API's description"),
-    "arenasite/backups/findings.py": ("battles", "a count of a rating"),
     "arenasite/settings.py": ("arena", "the prefix of keys in Redis"),
     "experiments/admin/__init__.py": ("battles coding", "names of modules"),
     "experiments/library/bulk": ("battles", "a table of a bulk file"),

@@ -1,19 +1,13 @@
-"""Rows as lines of JSON that are the same whichever database they come from, and back into rows.
+"""Rows as lines of JSON, which fit whichever database they come from, and back into rows."""
 
-What PostgreSQL and SQLite hold of the same row is equal as values, not as bytes: jsonb sorts names and writes 1e+22 as
-a whole number. So a row's hash is that of its values, with names sorted, and a table's hash is the sum of its rows'
-hashes, which no order of rows and no collation changes.
-"""
-
-import hashlib
 import json
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypedDict
+from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from django.apps.registry import Apps
@@ -23,7 +17,7 @@ from django.utils.duration import duration_string
 from experiments.models.coding import ExactJSONField
 
 AT_ONCE = 1000  # rows that are read, or written, with one question to the database
-LEFT_OUT = {  # sign-ins and one-time links, what machines have in common, and what is made again from the rest
+LEFT_OUT = {  # sign-ins and one-time links, what is made again from the rest, and what earlier versions had in common
     "accounts.commonmark",
     "accounts.firstadminlink",
     "sessions.session",
@@ -32,33 +26,7 @@ LEFT_OUT = {  # sign-ins and one-time links, what machines have in common, and w
     "experiments.sandboxhost",
 }
 OURS = ("accounts", "experiments", "leaderboard")
-ODD_NUMBERS = re.compile(r"\de\+|-0\.0")
-HASHES = 2**256
 Row = list[Any]
-
-
-class Tallied(TypedDict):
-    rows: int
-    digest: str
-
-
-@dataclass(slots=True)
-class Tally:
-    """How many rows there were, and the sum of their hashes."""
-
-    rows: int = 0
-    total: int = 0
-
-    def add(self, canonical: str) -> None:
-        self.rows += 1
-        self.total = (self.total + int.from_bytes(hashlib.sha256(canonical.encode()).digest(), "big")) % HASHES
-
-    @property
-    def digest(self) -> str:
-        return f"{self.total:064x}"
-
-    def said(self) -> Tallied:
-        return {"rows": self.rows, "digest": self.digest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,31 +47,29 @@ class Table:
     def columns(self) -> list[str]:
         return [field.attname for field in self.fields]
 
-    def rows(self, using: str) -> Iterator[Row]:
-        """As values that JSON knows, in the order of their keys."""
+    def count(self, using: str) -> int:
+        return self.model._base_manager.using(using).count()
+
+    def lines(self, using: str) -> Iterator[bytes]:
+        """In the order of their keys."""
         exact = [number for number, field in enumerate(self.fields) if isinstance(field, ExactJSONField)]
         found = self.model._base_manager.using(using).order_by("pk").values_list(*self.columns)
         for values in found.iterator(chunk_size=AT_ONCE):
-            row = [plain(value) for value in values]
+            row = [_plain(value) for value in values]
             for number in exact:  # its names keep their order, as text
                 row[number] = self.fields[number].get_prep_value(values[number])
-            yield row
+            yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
     def write(self, rows: Iterable[Row], using: str) -> None:
         """Raises django.db.Error."""
         connection = connections[using]
         names = ", ".join(connection.ops.quote_name(field.column) for field in self.fields)
         places = ", ".join(["%s"] * len(self.fields))
-        table = connection.ops.quote_name(self.model._meta.db_table)
-        some: list[Row] = []
+        into = f"INSERT INTO {connection.ops.quote_name(self.model._meta.db_table)} ({names}) VALUES ({places})"  # noqa: S608
+        every = ([_stored(*pair, connection) for pair in zip(self.fields, row, strict=True)] for row in rows)
         with connection.cursor() as cursor:
-            for row in rows:
-                some.append([stored(field, value, connection) for field, value in zip(self.fields, row, strict=True)])
-                if len(some) == AT_ONCE:
-                    cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", some)  # noqa: S608
-                    some = []
-            if some:
-                cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", some)  # noqa: S608
+            while some := list(islice(every, AT_ONCE)):
+                cursor.executemany(into, some)
 
 
 def tables(apps: Apps, using: str) -> list[Table]:
@@ -114,20 +80,7 @@ def tables(apps: Apps, using: str) -> list[Table]:
     return sorted(ours, key=lambda table: table.name)
 
 
-def line(row: Row) -> str:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-
-
-def canonical(row: Row) -> str:
-    """The line that is hashed."""
-    text = line(row)
-    if ODD_NUMBERS.search(text):
-        row = _numbers_evened(row)
-        text = line(row)
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"), sort_keys=True) if "{" in text else text
-
-
-def plain(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | list | dict):
         return value
     if isinstance(value, datetime):
@@ -143,23 +96,10 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in a backup")
 
 
-def stored(field: Any, value: Any, connection: Any) -> Any:
+def _stored(field: Any, value: Any, connection: Any) -> Any:
     """What the database is handed for a value of a line."""
     if isinstance(field, ExactJSONField):
         return value
     if value is None and isinstance(field, models.JSONField) and not field.null:
         return connection.ops.adapt_json_value(None, field.encoder)  # the null of JSON: a column without NULL has it
     return field.get_db_prep_save(field.to_python(value), connection)
-
-
-def _numbers_evened(value: Any) -> Any:
-    """Numbers as PostgreSQL gives them back: no negative zero, and great ones written out."""
-    if isinstance(value, dict):
-        return {name: _numbers_evened(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_numbers_evened(inner) for inner in value]
-    if isinstance(value, float) and value == 0:
-        return 0.0
-    if isinstance(value, float) and abs(value) >= 1e16 and value.is_integer():
-        return int(Decimal(repr(value)))
-    return value

@@ -1,32 +1,38 @@
 """A backup is taken: everything as it was at one moment, while runs go on."""
 
 import json
-from datetime import datetime
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any, TypedDict
 
 from django.apps import apps
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.utils import load_backend
 from django.utils import timezone
+from psycopg import IsolationLevel
 
-from arenasite.backups import files
-from arenasite.backups.archive import Writer, writing
-from arenasite.backups.errors import BackupRefused
-from arenasite.backups.findings import Findings, findings
-from arenasite.backups.rows import LEFT_OUT, OURS, Table, Tallied, Tally, canonical, line, tables
-from arenasite.backups.snapshot import snapshot
+from arenasite.backups.archive import BackupRefused, Writer, writing
+from arenasite.backups.rows import LEFT_OUT, OURS, Table, tables
 
+SNAPSHOT = "snapshot"  # the alias of a connection that sees one moment
 SECRETS = "secrets.json"
+FILES = "files/"
 LIVE = ("queued", "running", "waiting", "stopping")
 
 
-class TableTold(Tallied):
+class TableTold(TypedDict):
     columns: list[str]
+    rows: int
 
 
-class Rows(Findings):
-    """What the manifest says of the rows. migrations: the last of each app. tables: by their names."""
+class Manifest(TypedDict):
+    """migrations: the last of each app. tables: by their names. files: how many."""
 
     made: str
     database: str
@@ -34,66 +40,91 @@ class Rows(Findings):
     tables: dict[str, TableTold]
     left_out: list[str]
     live_runs: int
-
-
-class Told(Rows):
-    """files: how many."""
-
     files: int
     has_secrets: bool
     has_exports: bool
 
 
-class Manifest(Told):
-    digest: str
-
-
-def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) -> tuple[Path, Manifest]:
-    """Where it is, and what is in it. to: the file, or a directory in which it is named by the time; a name without a
-    suffix is a directory, which is made. Raises BackupRefused.
+def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) -> tuple[Path, Manifest, str]:
+    """Where it is, what is in it, and the digest of that. to: the file, or a directory in which it is named by the
+    time; a name without a suffix is a directory, which is made. Raises BackupRefused.
     """
     now = timezone.now()
     path = to if to.suffix and not to.is_dir() else to / f"arena-{now:%Y%m%dT%H%M%SZ}.zip"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with writing(path) as archive, snapshot(path) as using:
-            rows = _rows(archive, using, now)
-            kept = files.put_all(archive, with_exports=with_exports)
+        with writing(path) as archive, _snapshot(path):
+            told = Manifest(
+                made=now.isoformat(),
+                database=connections[SNAPSHOT].vendor,
+                migrations=_migrations(),
+                tables={table.name: _put_table(archive, table) for table in tables(apps, SNAPSHOT)},
+                left_out=sorted(LEFT_OUT),
+                live_runs=_runs_live(),
+                files=_put_files(archive, places(with_exports=with_exports)),
+                has_secrets=with_secrets,
+                has_exports=with_exports,
+            )
             if with_secrets:
-                _put_secrets(archive)
-            told: Told = {**rows, "files": kept, "has_secrets": with_secrets, "has_exports": with_exports}
+                with archive.entry(SECRETS) as entry:
+                    secrets = {"secret_key": settings.SECRET_KEY, "key_secrets": settings.KEY_SECRETS}
+                    entry.write(json.dumps(secrets).encode())
             digest = archive.finish(told)
-    except (DatabaseError, OSError) as error:
-        raise BackupRefused(f"The backup could not be taken: {str(error).strip()}. Nothing of it was kept.") from error
-    return path, {**told, "digest": digest}
+    except (DatabaseError, sqlite3.Error, OSError) as error:
+        raise BackupRefused(
+            f"The backup could not be written to {path}: {str(error).strip()}. Nothing of it was kept; make room, or "
+            "name another place."
+        ) from error
+    return path, told, digest
 
 
-def _rows(archive: Writer, using: str, now: datetime) -> Rows:
-    state = _migrations(using)
-    counts = {table.name: _table(archive, table, using) for table in tables(apps, using)}
-    return {
-        "made": now.isoformat(),
-        "database": connections[using].vendor,
-        "migrations": state,
-        "tables": counts,
-        "left_out": sorted(LEFT_OUT),
-        "live_runs": apps.get_model("experiments", "run")._base_manager.using(using).filter(state__in=LIVE).count(),
-        **findings(apps, using),
-    }
+def places(*, with_exports: bool) -> dict[str, Path]:
+    """Where the files are that belong to rows: pictures, uploads that wait, and, if asked for, finished exports."""
+    kept = {"images": Path(settings.IMAGES_DIR), "uploads": Path(settings.UPLOADS_DIR)}
+    return kept | ({"exports": Path(settings.EXPORTS_DIR)} if with_exports else {})
 
 
-def _table(archive: Writer, table: Table, using: str) -> TableTold:
-    tally = Tally()
-    with archive.entry(f"tables/{table.name}.jsonl") as entry:
-        for row in table.rows(using):
-            tally.add(canonical(row))
-            entry.write(line(row).encode() + b"\n")
-    return {"columns": table.columns, **tally.said()}
+@contextmanager
+def _snapshot(beside: Path) -> Iterator[None]:
+    """One moment of the database, while others go on writing to it, behind the alias SNAPSHOT.
+
+    PostgreSQL keeps the moment for a transaction. Of SQLite a copy is made `beside`, all pages in one step: whoever
+    writes meanwhile is not kept waiting, and a transaction as long as a backup would keep its log from being emptied.
+    """
+    source = connections[DEFAULT_DB_ALIAS].settings_dict
+    if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":
+        options = {**source["OPTIONS"], "isolation_level": IsolationLevel.REPEATABLE_READ}
+        with _connected({**source, "OPTIONS": options}) as connection:
+            connection.cursor().execute("SET TRANSACTION READ ONLY")
+            yield
+        return
+    copy = beside.with_name(f".{beside.name}.sqlite3")
+    try:
+        copy.unlink(missing_ok=True)
+        copy.touch(mode=0o600)
+        with closing(sqlite3.connect(str(source["NAME"]))) as here, closing(sqlite3.connect(copy)) as there:
+            here.backup(there)
+        with _connected({**source, "NAME": str(copy)}):
+            yield
+    finally:
+        for end in ("", "-journal", "-wal", "-shm"):
+            copy.with_name(copy.name + end).unlink(missing_ok=True)
 
 
-def _migrations(using: str) -> list[list[str]]:
+@contextmanager
+def _connected(options: dict[str, Any]) -> Iterator[Any]:
+    connection = connections[SNAPSHOT] = load_backend(options["ENGINE"]).DatabaseWrapper(options, SNAPSHOT)
+    try:
+        with transaction.atomic(using=SNAPSHOT):
+            yield connection
+    finally:
+        connection.close()
+        del connections[SNAPSHOT]
+
+
+def _migrations() -> list[list[str]]:
     """The last of each app. Raises BackupRefused for a database of another version than this code's."""
-    executor = MigrationExecutor(connections[using])
+    executor = MigrationExecutor(connections[SNAPSHOT])
     leaves = executor.loader.graph.leaf_nodes()
     newer = {node for node in executor.loader.applied_migrations if node[0] in OURS} - set(executor.loader.graph.nodes)
     if newer or executor.migration_plan(leaves):
@@ -104,6 +135,35 @@ def _migrations(using: str) -> list[list[str]]:
     return [list(leaf) for leaf in leaves]
 
 
-def _put_secrets(archive: Writer) -> None:
-    with archive.entry(SECRETS) as entry:
-        entry.write(json.dumps({"secret_key": settings.SECRET_KEY, "key_secrets": settings.KEY_SECRETS}).encode())
+def _put_table(archive: Writer, table: Table) -> TableTold:
+    rows = 0
+    with archive.entry(f"tables/{table.name}.jsonl") as entry:
+        for line in table.lines(SNAPSHOT):
+            entry.write(line)
+            rows += 1
+    return {"columns": table.columns, "rows": rows}
+
+
+def _runs_live() -> int:
+    return apps.get_model("experiments", "run")._base_manager.using(SNAPSHOT).filter(state__in=LIVE).count()
+
+
+def _put_files(archive: Writer, roots: dict[str, Path]) -> int:
+    """How many there were. Taken after the rows: what was added since is harmless, and what goes meanwhile is gone.
+    Links are not followed, and drafts (they begin with a dot) are nobody's yet.
+    """
+    count = 0
+    for name, root in roots.items():
+        for folder, folders, files in os.walk(root):
+            folders.sort()
+            for path in (Path(folder, file) for file in sorted(files) if not file.startswith(".")):
+                if path.is_symlink() or not path.is_file():
+                    continue
+                try:
+                    file = path.open("rb")
+                except FileNotFoundError:
+                    continue
+                with file, archive.entry(f"{FILES}{name}/{path.relative_to(root).as_posix()}") as entry:
+                    shutil.copyfileobj(file, entry)
+                count += 1
+    return count

@@ -122,7 +122,7 @@ def disk_full(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
 
 
 def clock_jumped(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
-    """By an hour, for one process beside a PostgreSQL of its own; with SQLite, for all that are on the machine."""
+    """By an hour, for one process beside a PostgreSQL of its own: SQLite has no clock but the machine's."""
     name, hours = rng.choice(sorted(stage.clocks)), rng.choice((-1, 1))
     happening.note = f"{name} {hours:+d} h"
     stage.clocks[name].set(hours * HOUR)
@@ -147,6 +147,7 @@ FAULTS: dict[str, Fault] = {
     "disk": disk_full,
     "clock": clock_jumped,
 }
+OF_POSTGRES = ("postgres", "clock")  # beginnings of what needs a database with a clock of its own
 PROVIDER = "provider"  # the name under which answers are spoiled
 
 
@@ -154,7 +155,7 @@ def named(only: str, *, database: str) -> list[str]:
     """The kinds that are wanted: `worker,redis` has every kind whose name begins with one of the words. Raises
     ValueError for a word that fits none.
     """
-    possible = [kind for kind in (*FAULTS, PROVIDER) if database == "postgresql" or not kind.startswith("postgres")]
+    possible = [kind for kind in (*FAULTS, PROVIDER) if database == "postgresql" or not kind.startswith(OF_POSTGRES)]
     words = [word for word in only.split(",") if word]
     if strange := [word for word in words if not any(kind.startswith(word) for kind in (*FAULTS, PROVIDER))]:
         raise ValueError(f"There is no fault called {', '.join(strange)}. Known are {', '.join((*FAULTS, PROVIDER))}.")

@@ -19,7 +19,7 @@ from experiments.engine.recording import Book
 from experiments.engine.text import storable, storable_data
 from experiments.lab.observing import measuring
 from experiments.models import Execution, Run, Step
-from experiments.tasks import clock, job_queue
+from experiments.tasks import job_queue
 from experiments.workflows.base.events import SolutionExecuted, SolutionVerdict
 from experiments.workflows.base.steps import Execute, Outcome
 
@@ -111,12 +111,6 @@ def take(most: int) -> list[Execution]:
         if mine.update(state=Execution.State.RUNNING, claim=F("claim") + 1, lease_until=_lease_end()):
             taken.append(Execution.objects.select_related("step").get(pk=pk))
     return taken
-
-
-def clamp_future_leases() -> None:
-    """Leases set while the clock was ahead end no later than one that is set now."""
-    running = Execution.objects.filter(state=Execution.State.RUNNING)
-    clock.bring_back(running, "lease_until", timedelta(seconds=settings.LEASE_SECONDS))
 
 
 def renew(mine: Collection[Execution]) -> set[UUID]:

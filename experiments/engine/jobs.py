@@ -10,7 +10,6 @@ from uuid import UUID
 from django.conf import settings
 from django.db import close_old_connections, transaction
 
-from experiments.engine import leases
 from experiments.engine.driver import Driver
 from experiments.engine.workers import BaseWorker, heartbeat, run_looks
 from experiments.lab.observing import counting, families, measuring
@@ -50,7 +49,6 @@ def drive(run_id: str) -> None:
 
 def sweep() -> int:
     """Enqueue one driver if any run is claimable: it takes them all. Returns how many there are."""
-    leases.clamp_future_leases()
     waiting = list(Run.objects.claimable().order_by("created").values_list("pk", flat=True))
     if waiting:
         wake(waiting[0])

@@ -21,7 +21,6 @@ from experiments.lab.observing import measuring
 from experiments.models import Budget, Run
 from experiments.models.run import DRIVEN_STATES
 from experiments.models.signals import run_finished
-from experiments.tasks import clock
 from experiments.workflows.base.events import (
     BudgetReached,
     ExperimentError,
@@ -49,12 +48,6 @@ class Held(NamedTuple):
 
 def lease_end() -> object:
     return Now() + timedelta(seconds=settings.LEASE_SECONDS)
-
-
-def clamp_future_leases() -> None:
-    """Leases set while the clock was ahead end no later than one that is set now: no run waits longer for a driver."""
-    driven = Run.objects.filter(state__in=DRIVEN_STATES)
-    clock.bring_back(driven, "lease_until", timedelta(seconds=settings.LEASE_SECONDS))
 
 
 def claim(run_id: UUID, announce: Announce) -> Run | None:

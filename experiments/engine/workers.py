@@ -1,7 +1,6 @@
 """What all our RQ workers have in common: what earlier workers left behind in Redis ends none of them."""
 
 import logging
-import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -12,7 +11,6 @@ from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
-from accounts import machines
 from experiments.lab.observing import counting, measuring
 from experiments.tasks import job_queue
 
@@ -28,11 +26,8 @@ class BaseWorker(SimpleWorker):
     """
 
     current: "BaseWorker | None" = None  # of this process
-    needs_what_others_have = True  # the secrets and the files of the platform
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
-        if self.needs_what_others_have and (difference := machines.difference_at_start()):
-            sys.exit(difference)
         BaseWorker.current = self
         counting.begin()  # which tells, too, that this process is there, however long its job takes
         return bool(super().work(*args, **kwargs))

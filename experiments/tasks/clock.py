@@ -7,10 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-TOLERANCE = timedelta(seconds=1)  # between what a statement wrote and what another one judges
 SYNC_SECONDS = 30.0  # between two looks at the database's clock; in between, time passes as this machine counts it
 
 
@@ -48,12 +46,3 @@ def ago(time_passed: timedelta) -> Any:
 
 def ahead(time_to_pass: timedelta) -> Any:
     return Now() + time_to_pass
-
-
-def bring_back(rows: QuerySet[Any], field: str, longest: timedelta = timedelta(0)) -> None:
-    """Moments further ahead than `longest` were written while the clock was ahead of what it says now: they become
-    that. So whoever holds something, and is alive, holds it still; whoever has died holds it no longer than others.
-    """
-    wrong = rows.filter(**{f"{field}__gt": ahead(longest + TOLERANCE)})
-    if wrong.exists():  # an update alone would wait for everybody who writes
-        wrong.update(**{field: ahead(longest)})

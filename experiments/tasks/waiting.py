@@ -113,7 +113,6 @@ def _end(row: Waiting, fields: Mapping[str, object], told: Told) -> None:
 def sweep(model: type[Work], told: Told = nobody_is_told) -> int:
     """Put back what dead workers held, give up what killed them. Returns how many wait."""
     running = model._default_manager.filter(state=WorkState.RUNNING)
-    clock.bring_back(running, "beat")
     abandoned = running.filter(beat__lt=clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS)))
     for row in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(row.language):

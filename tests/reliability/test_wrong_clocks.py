@@ -168,8 +168,8 @@ def dead_processes_leave_their_requests(monkeypatch):
 
 
 BEHIND, RIGHT, AHEAD = -timedelta(hours=1), timedelta(0), timedelta(hours=1)
-HELD_BY_PROCESSES = [of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_execution, of_request]
-each_work = each_case("make", [*HELD_BY_PROCESSES, of_place], ids=lambda make: make.__name__)
+WORK = [of_run, of_export, of_bulk_export, of_upload, of_log, of_delivery, of_execution, of_request, of_place]
+each_work = each_case("make", WORK, ids=lambda make: make.__name__)
 
 
 @each_case(("first", "second"), [(BEHIND, RIGHT), (RIGHT, AHEAD), (AHEAD, RIGHT), (RIGHT, BEHIND)])
@@ -183,17 +183,6 @@ def test_what_one_machine_holds_no_other_takes_until_it_is_dead(run, alice, bob,
         assert not held.take()
         held.age()
         assert held.take()
-
-
-@each_case("make", HELD_BY_PROCESSES)
-def test_what_was_held_by_a_clock_that_was_set_back_is_held_as_long_as_anything_else(run, alice, bob, make):
-    held = make(run, alice, bob)
-    assert held.take()
-    held.age(BEHIND)
-
-    assert not held.take()
-    held.age()
-    assert held.take()
 
 
 @each_work

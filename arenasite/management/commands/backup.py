@@ -6,10 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arenasite.backups.errors import BackupRefused
+from arenasite.backups.archive import BackupRefused
 from arenasite.backups.taking import take
-from arenasite.backups.telling import NOT_RECORDED, recorded
-from experiments.lab.observing.backups import TAKEN
+from experiments.lab.observing.backups import NOT_RECORDED, TAKEN, record
 
 WITHOUT = (
     "The secrets are not in it (ARENA_SECRET_KEY, ARENA_KEY_SECRETS): keep them apart, since stored provider keys and "
@@ -31,13 +30,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, to: Path, with_secrets: bool, with_exports: bool, **options: Any) -> None:
         try:
-            path, told = take(to, with_secrets=with_secrets, with_exports=with_exports)
+            path, told, digest = take(to, with_secrets=with_secrets, with_exports=with_exports)
         except BackupRefused as error:
             raise CommandError(str(error)) from error
         rows = sum(table["rows"] for table in told["tables"].values())
         self.stdout.write(f"{path}: {path.stat().st_size:,} bytes, {rows:,} rows, {told['files']:,} files.")
         self.stdout.write(f"{told['live_runs']} runs were live; they go on where they were after a restore.")
-        self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}.")
+        self.stdout.write(f"Digest of everything in it: {digest}.")
         self.stdout.write(WITH if with_secrets else WITHOUT)
-        if not recorded(TAKEN, path, told["digest"]):
+        if not record(TAKEN, path, digest):
             self.stderr.write(NOT_RECORDED)

@@ -10,8 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import crypto
-from arenasite.backups.archive import Reader
-from arenasite.backups.errors import BackupRefused
+from arenasite.backups.archive import BackupRefused, Reader
 from arenasite.backups.restoring import restore
 from arenasite.backups.taking import SECRETS
 from arenasite.supervisor import directories
@@ -23,7 +22,7 @@ from experiments.models import ProviderKey
 class Command(BaseCommand):
     help = (
         "Put a backup into the empty database that DATABASE_URL or ARENA_DATA names, and its files into the data "
-        "directory. Every hash is compared before it counts. Stop the platform first."
+        "directory. All of it is read and compared with its hashes first. Stop the platform before."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -59,9 +58,7 @@ class Command(BaseCommand):
         told = archive.manifest
         rows = sum(table["rows"] for table in told["tables"].values())
         self.stdout.write(f"Restored: {rows:,} rows, {files:,} files, as they were at {told['made']}.")
-        self.stdout.write(
-            f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}: the same."
-        )
+        self.stdout.write(f"Digest of everything in the backup: {told['digest']}.")
         self.stdout.write("Everybody signs in again. Live runs go on when the platform starts.")
         if secrets_to:
             self.stdout.write(f"The secrets are in {secrets_to}: put its lines into the environment before you start.")

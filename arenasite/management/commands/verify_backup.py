@@ -6,10 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from arenasite.backups.archive import Reader
-from arenasite.backups.errors import BackupRefused
-from arenasite.backups.telling import NOT_RECORDED, recorded
-from experiments.lab.observing.backups import VERIFIED
+from arenasite.backups.archive import BackupRefused, Reader
+from experiments.lab.observing.backups import NOT_RECORDED, VERIFIED, record
 
 
 class Command(BaseCommand):
@@ -27,7 +25,7 @@ class Command(BaseCommand):
         rows = sum(table["rows"] for table in told["tables"].values())
         self.stdout.write(f"Whole: {rows:,} rows of {len(told['tables'])} tables, {told['files']:,} files.")
         self.stdout.write(f"Taken at {told['made']} from {told['database']}, with {told['live_runs']} live runs.")
-        self.stdout.write(f"Transcripts {told['transcripts']['digest']}, ladders {told['ladders']['digest']}.")
+        self.stdout.write(f"Digest of everything in it: {told['digest']}.")
         self.stdout.write(f"Secrets of the lab: {'inside' if told['has_secrets'] else 'not inside'}.")
-        if not recorded(VERIFIED, file, told["digest"]):
+        if not record(VERIFIED, file, told["digest"]):
             self.stderr.write(NOT_RECORDED)

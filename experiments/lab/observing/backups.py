@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+
 from accounts import audit
 from accounts.models import AuditEntry
 
 TARGET = "backup"
 TAKEN, VERIFIED = "backup", "verify_backup"  # the commands
+NOT_RECORDED = (
+    "This is not on record, and the page of the operator does not show it: the lab's database is not at hand."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +31,19 @@ class Backup:
     verified: datetime | None
 
 
-def record(command: str, path: Path, digest: str) -> None:
-    """digest: of its manifest, by which a backup is known wherever it lies."""
-    audit.record(
-        audit.Action.EXPORTED,
-        by=None,
-        target=TARGET,
-        name=path.name,
-        command=command,
-        bytes=path.stat().st_size,
-        sha256=digest,
-    )
+def record(command: str, path: Path, digest: str) -> bool:
+    """digest: of its manifest, by which a backup is known wherever it lies. False where the database is not at hand:
+    the backup is as good without.
+    """
+    if connection.vendor == "sqlite" and not Path(settings.DATABASES["default"]["NAME"]).exists():
+        return False  # to ask would make an empty one
+    size, deed = path.stat().st_size, audit.Action.EXPORTED
+    try:
+        with transaction.atomic():
+            audit.record(deed, by=None, target=TARGET, name=path.name, command=command, bytes=size, sha256=digest)
+    except DatabaseError:
+        return False
+    return True
 
 
 def last() -> Backup | None:

@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 FIRST_WAIT, GROWTH, LONGEST_WAIT = 5.0, 4.0, 6 * 3600.0  # seconds
 JITTER = 0.2  # so that those which failed together do not come back together
-SOON_AGAIN = 2  # tries after which the next one is due before a sender would count as dead
 MOST_TRIES = 11  # a little more than a day
 AT_ONCE, AT_ONCE_TO_ONE = 20, 4
 LOOK_SECONDS = 0.2
@@ -51,9 +50,6 @@ def send_all(stop: Event) -> None:
 def sweep() -> None:
     """Ring where something is due, forget what is old, and drop what nobody is entitled to be told any more."""
     waiting = WebhookDelivery.objects.waiting()
-    soon = timedelta(seconds=settings.WEBHOOK_LEASE_SECONDS)
-    clock.bring_back(waiting.filter(tries__lte=SOON_AGAIN), "next_at", soon)
-    clock.bring_back(waiting, "next_at", timedelta(seconds=LONGEST_WAIT * (1 + JITTER)))
     if WebhookDelivery.objects.due().exists():
         wake_now()
     oldest = clock.ago(timedelta(days=settings.WEBHOOK_DAYS))

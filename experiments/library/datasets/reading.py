@@ -77,8 +77,6 @@ def refuse(upload: Upload, reason: str) -> None:
 def sweep() -> int:
     """Put back what dead workers held, give up what killed them, forget what nobody needs. Returns how many wait."""
     uploaded = Upload.objects.filter(state=Upload.State.READING)
-    for rows in (uploaded, Dataset.objects.filter(state=Dataset.State.READING)):
-        clock.bring_back(rows, "beat")
     silent = clock.ago(timedelta(seconds=settings.DATASET_LEASE_SECONDS))
     abandoned = uploaded.filter(beat__lt=silent)
     for upload in abandoned.filter(attempt__gte=MOST_ATTEMPTS).select_related("owner", "dataset"):

@@ -46,8 +46,6 @@ def run_waiting() -> None:
 class SandboxWorker(BaseWorker):
     """One job at a time, in this process: the job runs all that waits, several boxes at once."""
 
-    needs_what_others_have = False  # untrusted code is best run where there are no secrets
-
     def work(self, *args: Any, **kwargs: Any) -> bool:
         threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
         return bool(super().work(*args, **kwargs))
@@ -71,7 +69,6 @@ def _sweep_forever() -> None:
 
 
 def sweep() -> None:
-    executions.clamp_future_leases()
     if Execution.objects.claimable().exists():
         executions.wake()
 

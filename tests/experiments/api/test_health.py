@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import timedelta
 
 import django_rq
 import pytest
@@ -11,6 +12,7 @@ from rq import SimpleWorker
 from experiments.engine.jobs import QUEUE
 from experiments.lab.health import KEPT_LONGER
 from experiments.models import Provider
+from experiments.tasks import clock
 
 pytestmark = pytest.mark.django_db
 
@@ -113,3 +115,11 @@ def test_it_tells_nobody_an_address_or_a_key_whatever_token_is_sent(nobodys, pro
 
     assert "keyed" in text
     assert not any(secret in text for secret in ("sk-very-secret", "secret.example.org", str(redis_server.socket)))
+
+
+def test_a_clock_that_is_wrong_is_told_and_takes_nothing_out(nobodys, monkeypatch):
+    right = clock.read
+    for off in (-3600, 3600):
+        monkeypatch.setattr(clock, "read", lambda off=off: right() - timedelta(seconds=off))
+        part = nobodys.get("health/").json()["services"]["machine"]
+        assert (part["ok"], "3600 seconds" in part["detail"]) == (True, True)

@@ -47,7 +47,17 @@ LEAKS = re.compile(
     )
 )
 INVENTED = {"sk-or-v1-abcdef0123456789abcdef"}  # in tests of what is taken out of a provider's words
-SKIPPED = {".git", ".venv", ".venv-bench", "var", "node_modules", "__pycache__", ".mypy_cache", ".ruff_cache"}
+SKIPPED = {
+    ".git",
+    ".venv",
+    ".venv-bench",
+    ".venv-supply",
+    "var",
+    "node_modules",
+    "__pycache__",
+    ".mypy_cache",
+    ".ruff_cache",
+}
 
 
 def files():

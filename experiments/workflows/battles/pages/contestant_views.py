@@ -8,7 +8,8 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.cache import patch_vary_headers
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
@@ -59,13 +60,12 @@ def dataset_image(request: HttpRequest, slug: str, sha: str) -> HttpResponseBase
     """A picture's bytes. They never change, but who may see them does: whoever has them asks again after a while."""
     datasets = Dataset.objects.visible_to(request.user).filter(slug=slug)
     image = get_object_or_404(Image.objects.filter(datasets__dataset__in=datasets), pk=sha)
-    if request.headers.get("If-None-Match") == f'"{image.pk}"':
-        response = HttpResponse(status=304)
-    else:
-        response = HttpResponse(_bytes_of(image), content_type=image.mime)
+    etag = quote_etag(image.pk)
+    unchanged = get_conditional_response(request, etag=etag)
+    response = unchanged or HttpResponse(_bytes_of(image), content_type=image.mime)
     is_public = datasets.filter(visibility=Dataset.Visibility.PUBLIC).exists()
     response["Cache-Control"] = f"{'public' if is_public else 'private'}, max-age={KEPT_SECONDS}"
-    response["ETag"] = f'"{image.pk}"'
+    response["ETag"] = etag
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     if not is_public:

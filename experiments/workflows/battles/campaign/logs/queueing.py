@@ -140,7 +140,6 @@ def read(row: LogImport) -> None:
 def sweep() -> None:
     """Put back what dead workers held, give up what killed them, and enqueue a job for what waits."""
     being_read = LogImport.objects.filter(state=State.READING)
-    clock.bring_back(being_read, "beat")
     silent = being_read.filter(beat__lt=clock.ago(LEASE))
     for row in silent.filter(attempt__gte=MOST_ATTEMPTS):
         said = _("The worker was ended %(times)s times while it read this file.") % {"times": MOST_ATTEMPTS}
