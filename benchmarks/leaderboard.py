@@ -60,9 +60,9 @@ def rerate() -> None:
 
 def counts() -> None:
     """Ratings with intervals of 200 contestants from the counts that are kept, and from a vote to a ladder with it."""
-    from experiments.workflows.battles.campaign import votes  # noqa: PLC0415 - after the set-up
-    from experiments.workflows.battles.campaign.voters import person_voter  # noqa: PLC0415
-    from leaderboard import compute  # noqa: PLC0415
+    from leaderboard.boards import compute  # noqa: PLC0415
+    from leaderboard.votes import voting as votes  # noqa: PLC0415 - after the set-up
+    from leaderboard.votes.voters import person_voter  # noqa: PLC0415
 
     board = _counted_board()
     ladder = compute.ensure(board)

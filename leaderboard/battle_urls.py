@@ -1,7 +1,9 @@
 from django.urls import path
 
-from experiments.workflows.battles.pages.vote_api import VotePicture
-from leaderboard import agreement_views, battle_views, vote_views, voters_views
+from leaderboard.pages import battles as battle_views
+from leaderboard.votes import agreement_views, voters_views
+from leaderboard.votes import views as vote_views
+from leaderboard.votes.api import VotePicture
 
 urlpatterns = [
     path("leaderboard/<slug:slug>/battles/", battle_views.battles, name="ladder-battles"),

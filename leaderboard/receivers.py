@@ -9,8 +9,9 @@ from django.dispatch import receiver
 from accounts import exports
 from experiments.models import Board, Run
 from experiments.models.signals import board_changed, cycles_changed, run_curated, run_finished, swept
-from leaderboard import compute, council, jobs
+from leaderboard.boards import compute, council, jobs
 from leaderboard.models import Ladder
+from leaderboard.votes import voting
 
 exports.name_kinds(leaderboard="ladder", boards="board")
 
@@ -50,3 +51,8 @@ def on_run_finished(run_id: UUID, **_kwargs: Any) -> None:
 def on_swept(**_kwargs: Any) -> None:
     if jobs.is_anything_stale():
         jobs.wake()
+
+
+@receiver(swept, dispatch_uid="votes")
+def forget_old_offers(**_kwargs: Any) -> None:
+    voting.forget_old_offers()

@@ -1,6 +1,7 @@
 from django.urls import path
 
-from leaderboard import cycle_views, log_views, views
+from leaderboard.pages import cycle_views, log_views
+from leaderboard.pages import ladders as views
 
 urlpatterns = [
     path("leaderboard/", views.leaderboard, name="leaderboard"),

@@ -13,9 +13,10 @@ django.setup()
 
 from experiments.models import Battle, Board, BudgetPeriod, Call, Reservation, Run  # noqa: E402
 from experiments.runs.timeline import Entry, from_rows, replayed  # noqa: E402
-from experiments.workflows.battles.campaign import counting, votes  # noqa: E402
-from leaderboard import compute  # noqa: E402
+from experiments.workflows.battles.campaign import counting  # noqa: E402
+from leaderboard.boards import compute  # noqa: E402
 from leaderboard.models import Ladder  # noqa: E402
+from leaderboard.votes import voting as votes  # noqa: E402
 
 ONLY_TOLD = (
     "seconds",

@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from experiments.models import Battle, Board, Contestant, Sample
-from leaderboard.browsing.filters import Filter
-from leaderboard.browsing.finding import Place, keys
-from leaderboard.browsing.pages import rows
-from leaderboard.browsing.samples import fitting
-from leaderboard.browsing.showing import Standing, judgments, on_sample
-from leaderboard.browsing.totals import total
 from leaderboard.compatibility.standing import ALL
+from leaderboard.pages.battle_details import Standing, judgments, on_sample
+from leaderboard.pages.battle_filters import Filter
+from leaderboard.pages.battle_pages import rows
+from leaderboard.pages.battle_search import Place, keys
+from leaderboard.pages.samples import fitting
+from leaderboard.pages.totals import total
 
 RESULTS = {
     **dict.fromkeys(("win", "wins"), "won"),

@@ -8,15 +8,15 @@ import numpy as np
 
 from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
-from leaderboard import compute
-from leaderboard.counts import Counts, counts_of
-from leaderboard.matrix import Cell, matrix
+from leaderboard.boards import compute
+from leaderboard.boards.counts import Counts, counts_of
+from leaderboard.boards.intervals import MOST_READ, kept_widths, to_read
+from leaderboard.boards.matrix import Cell, matrix
+from leaderboard.boards.ranking import Tally, placed, rows_of
+from leaderboard.boards.standings import Row, Standings
 from leaderboard.models import Ladder, RatingPoint
-from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Intervals, Table
 from leaderboard.ratings.intervals import as_wide_as, by_items
-from leaderboard.spread import MOST_READ, kept_widths, to_read
-from leaderboard.standings import Row, Standings
 
 ALL = "__all__"
 MOST_POINTS = 50

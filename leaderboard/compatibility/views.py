@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from accounts.permissions import HasScope
 from experiments.api.compatibility.views import REFUSALS, TAG, ClientView, Route
 from experiments.models import Board, Sample
-from leaderboard import listing
+from leaderboard.boards import listing
 from leaderboard.compatibility import battles, standing
 from leaderboard.models import Ladder
 

@@ -12,13 +12,13 @@ from experiments.models import Battle, Board, Contestant
 from experiments.runs.figures import elo, span
 from experiments.templatetags.arena import MISSING, signed
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
-from leaderboard.agreement_words import AGREEMENT_REASONS
-from leaderboard.browsing.showing import Line, Side
+from leaderboard.boards.titles import judge_words
+from leaderboard.pages.battle_details import Line, Side
 from leaderboard.ratings import Undefined
 from leaderboard.ratings.agreement import Interval
 from leaderboard.ratings.statistics import Share
-from leaderboard.voters_words import mark_words, no_agreement, no_pace, no_widening
-from leaderboard.words import judge_words
+from leaderboard.votes.agreement_words import AGREEMENT_REASONS
+from leaderboard.votes.voters_words import mark_words, no_agreement, no_pace, no_widening
 
 register = template.Library()
 

@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from experiments.models import Dataset
 from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
-from leaderboard import axis as axes
-from leaderboard import listing
-from leaderboard.coding_page import Drawn
-from leaderboard.matrix import Cell, Line
+from leaderboard.boards import listing
+from leaderboard.boards.matrix import Cell, Line
+from leaderboard.boards.standings import Row
+from leaderboard.boards.titles import ladder_title
 from leaderboard.models import RatingPoint
-from leaderboard.standings import Row
-from leaderboard.words import ladder_title
+from leaderboard.pages import charts as axes
+from leaderboard.pages.coding import Drawn
 
 register = template.Library()
 

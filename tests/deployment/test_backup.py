@@ -29,7 +29,7 @@ from experiments.engine import leases, recording
 from experiments.library.datasets import images
 from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
 from experiments.runs import actions
-from leaderboard import compute
+from leaderboard.boards import compute
 from leaderboard.models import RatingPoint, Standing
 from tests.arenasite.platforms import manage, with_tables
 from tests.environment import WANTS_POSTGRES

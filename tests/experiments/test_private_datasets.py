@@ -8,7 +8,7 @@ from experiments.library.datasets import demonstration
 from experiments.models import Battle
 from experiments.runs import actions
 from experiments.workflows.battles.campaign.boards import model_board
-from leaderboard.compute import ensure
+from leaderboard.boards.compute import ensure
 from tests.experiments.battles import duels
 from tests.fixtures import add_model, signed_in
 

@@ -3,7 +3,7 @@
 import pytest
 from django.core.cache import caches
 
-from leaderboard import compute
+from leaderboard.boards import compute
 from tests.leaderboard import boards
 
 

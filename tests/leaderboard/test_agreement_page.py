@@ -4,9 +4,10 @@ import pytest
 from django.test import Client
 
 from experiments.models import Battle, Verdict
-from experiments.workflows.battles.campaign import agreement, boards, counting
-from leaderboard import compute
+from experiments.workflows.battles.campaign import boards, counting
+from leaderboard.boards import compute
 from leaderboard.ratings import Undefined
+from leaderboard.votes import agreement
 from tests.leaderboard.boards import contestants_of, dataset_of, samples_of
 
 pytestmark = pytest.mark.django_db

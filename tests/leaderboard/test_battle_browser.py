@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from experiments.models import Battle, Contestant, Dataset, Sample
 from experiments.workflows.battles.campaign import boards, counting
-from leaderboard.browsing import finding, pages
-from leaderboard.browsing.filters import read
-from leaderboard.browsing.finding import Place
+from leaderboard.pages import battle_pages as pages
+from leaderboard.pages import battle_search as finding
+from leaderboard.pages.battle_filters import read
+from leaderboard.pages.battle_search import Place
 
 CONTESTANTS = [
     "",

@@ -7,7 +7,7 @@ from django.test import Client
 
 from experiments.models import Battle, Output, Verdict
 from experiments.workflows.battles.campaign import boards as found
-from leaderboard import compute
+from leaderboard.boards import compute
 from tests.fixtures import signed_in
 from tests.leaderboard import boards
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from experiments.models import Ballot, ProviderModel, Run, Step
 from experiments.tasks import clock
-from leaderboard import compute, council, jobs
+from leaderboard.boards import compute, council, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import Battles, sandwich
 from tests.cases import each_case

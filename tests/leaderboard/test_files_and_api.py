@@ -11,8 +11,8 @@ from django.utils.html import escape, strip_tags
 
 from experiments.models import Battle, Contestant, Dataset
 from experiments.workflows.battles.pages import pages
-from leaderboard import compute
-from leaderboard.compute import ensure, refresh
+from leaderboard.boards import compute
+from leaderboard.boards.compute import ensure, refresh
 from leaderboard.models import Ladder, Milestone
 from tests.cases import each_case
 from tests.leaderboard import boards

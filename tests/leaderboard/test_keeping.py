@@ -15,7 +15,7 @@ from experiments.models import Battle, Campaign, Experiment, PairCount, Run
 from experiments.models.signals import run_finished, swept
 from experiments.tasks import clock
 from experiments.workflows.battles.campaign import voiding
-from leaderboard import compute, history, jobs
+from leaderboard.boards import compute, history, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import NotConverged
 from tests.leaderboard import boards

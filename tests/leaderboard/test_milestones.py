@@ -5,7 +5,8 @@ import pytest
 from django.urls import reverse
 
 from experiments.models.refusals import NotAllowed, NotOffered
-from leaderboard import compute, milestones, spread
+from leaderboard.boards import compute, milestones
+from leaderboard.boards import intervals as spread
 from leaderboard.models import Milestone
 from leaderboard.ratings.values import NORMAL
 from tests.leaderboard import boards

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments.models import Battle, ProviderModel, Verdict
-from leaderboard import compute, listing
+from leaderboard.boards import compute, listing
 from leaderboard.models import Ladder, RatingPoint
 from tests.leaderboard import boards
 from tests.markup import Page

@@ -12,15 +12,17 @@ from django.test.utils import CaptureQueriesContext
 
 from experiments.library.datasets import contestants
 from experiments.models import Battle
-from experiments.workflows.battles.campaign import counting, voiding
+from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from experiments.workflows.battles.campaign.sampled import shared_of
-from leaderboard import compute, spread
-from leaderboard.browsing import showing
+from leaderboard.boards import compute
+from leaderboard.boards import intervals as spread
+from leaderboard.boards.matrix import matrix
+from leaderboard.boards.standings import Standings
 from leaderboard.compatibility import standing
-from leaderboard.matrix import matrix
+from leaderboard.pages import battle_details as showing
 from leaderboard.ratings import Battles, Shared, by_items, tally
-from leaderboard.standings import Standings
+from leaderboard.votes import voter_report
 from tests.leaderboard import boards
 
 CIRCLE = [("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left")] * 4
@@ -262,6 +264,7 @@ def votes(alice):
         shown = {"ballot": f"visitor:{number % 7}", "shown_left_first": bool(number % 2), "is_consistent": None}
         Battle.objects.filter(pk=battle.pk).update(**shown)
     counting.recount(board)
-    assert voiding.void_voter(board, "visitor:3", by=alice, reason="A program voted.", name="visitor") == 60
+    word = voter_report.word_of(board, "visitor:3")
+    assert voter_report.exclude_voter(board.dataset, word, by=alice, reason="A program voted.") == 60
     board.refresh_from_db()
     return board

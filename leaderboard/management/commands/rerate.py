@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from experiments.models import Ballot, Board
 from experiments.workflows.battles.campaign import counting
-from leaderboard import compute, council
+from leaderboard.boards import compute, council
 from leaderboard.models import Ladder
 
 

@@ -10,8 +10,8 @@ from PIL import Image as Picture
 from PIL.PngImagePlugin import PngInfo
 
 from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
-from experiments.workflows.battles.campaign import votes
-from experiments.workflows.battles.campaign.voters import Voter, person_voter
+from leaderboard.votes import voting as votes
+from leaderboard.votes.voters import Voter, person_voter
 
 NAMES = ("Zebrafinch-9B", "Quokkamaster-7", "Yellowtail-XL")
 FIRST_KEY = 9_152_737  # ratings make room for every number up to the highest

@@ -10,8 +10,9 @@ from django.utils import timezone
 from experiments.library.datasets import contestants
 from experiments.models import Battle, Board, Contestant, PairCount
 from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
-from experiments.workflows.battles.campaign import boards, counting, voiding, votes
-from experiments.workflows.battles.campaign.voters import EnoughForNow, Voter, person_voter
+from experiments.workflows.battles.campaign import boards, counting, voiding
+from leaderboard.votes import voting as votes
+from leaderboard.votes.voters import EnoughForNow, Voter, person_voter
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.rivals import at_once

@@ -12,8 +12,8 @@ from PIL import Image as Picture
 
 from experiments.models import Battle, Image
 from experiments.models.refusals import NotAllowed
-from experiments.workflows.battles.campaign import votes
-from experiments.workflows.battles.campaign.voters import person_voter, voter_of
+from leaderboard.votes import voting as votes
+from leaderboard.votes.voters import person_voter, voter_of
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.fixtures import signed_in

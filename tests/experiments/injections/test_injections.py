@@ -12,7 +12,7 @@ from experiments.lab.injections.trials import TRIALS
 from experiments.models import Dataset, InjectionRate
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.battles.campaign import boards
-from leaderboard.compute import ensure
+from leaderboard.boards.compute import ensure
 from tests.cases import each_case
 from tests.fixtures import add_model
 

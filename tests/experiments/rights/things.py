@@ -24,10 +24,10 @@ from experiments.runs import actions
 from experiments.runs.reports import making
 from experiments.runs.reports.formats import REPORTS
 from experiments.runs.sharing import sharing
-from experiments.workflows.battles.campaign import votes
 from experiments.workflows.battles.campaign.boards import model_board
-from experiments.workflows.battles.campaign.voters import person_voter
-from leaderboard.compute import ensure
+from leaderboard.boards.compute import ensure
+from leaderboard.votes import voting as votes
+from leaderboard.votes.voters import person_voter
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed

@@ -1,11 +1,12 @@
 """The counts of pairs: moved in the transaction that moves a battle, and made anew from the battles on demand."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, Sum
 
 from experiments.models import Battle, Board, PairCount
 from experiments.models.signals import board_changed
@@ -67,6 +68,19 @@ def recount(board: Board) -> int:
             )
             note_change(board.pk)
     return sum(sum(columns[name] for name in set(BY_WINNER.values())) for columns in wanted.values())
+
+
+def pair_totals(board: int, subsets: Sequence[str]) -> dict[tuple[int, int], int]:
+    """How many battles of each pair (left, right) are decided on a board, void ones included."""
+    rows = PairCount.objects.filter(board=board)
+    void = Battle.objects.filter(board=board, voided__isnull=False, ballot="").order_by()
+    if subsets:
+        rows, void = rows.filter(subset__in=subsets), void.filter(sample__subset__in=subsets)
+    decided = F("left_wins") + F("right_wins") + F("ties") + F("both_bad")
+    found = {(row[0], row[1]): row[2] for row in rows.values_list("left", "right").annotate(decided=Sum(decided))}
+    for pair, count in Counter(void.values_list("left_id", "right_id").iterator()).items():  # few: grouped here
+        found[pair] = found.get(pair, 0) + count
+    return found
 
 
 def differences(board: Board) -> int:

@@ -1,0 +1,174 @@
+"""Where everybody stands on a ladder, from its counts alone; kept, and replaced as a whole."""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import override
+
+from experiments.models import Board, Contestant
+from experiments.tasks import clock
+from leaderboard.boards import coding, council, history
+from leaderboard.boards import intervals as spread
+from leaderboard.boards.caching import remembered
+from leaderboard.boards.counts import Counts, counts_of, slices_of
+from leaderboard.boards.ranking import SEED, Tally, placed, resampled, rounds_for, rows_of
+from leaderboard.boards.standings import Excluded, Row, Standings
+from leaderboard.boards.titles import board_title
+from leaderboard.models import Ladder, Standing
+
+BATTLES = "battles"
+INLINE_SECONDS = 0.1  # a ladder that takes longer than this is computed by workers alone, and shown as they left it
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """Standings with when they were computed, and by how many changes the board is ahead of them."""
+
+    standings: Standings
+    computed: datetime
+    behind: int = 0
+
+
+def ensure(board: Board) -> Ladder:
+    """The board's ladder, made when it is new."""
+    with override("en"):
+        title = board_title(board)[:250]
+    made = {"slug": board.slug, "title": title, "workflow": BATTLES}
+    return Ladder.objects.get_or_create(board=board, defaults=made)[0]
+
+
+def standings(
+    ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False, is_awaited: bool = False
+) -> Standings:
+    """Compute a ladder, or one slice of it, from the counts of its pairs; one of runs from their ballots or cycles.
+
+    bootstrapped: intervals of resamples, with a seed that is always the same, in place of the closed form.
+    is_awaited: whether somebody waits, see `spread`.
+    """
+    board = ladder.board
+    if board is None:
+        return coding.standings() if ladder.workflow == coding.WORKFLOW else council.standings()
+    changes = Board.objects.values_list("changes", flat=True).get(pk=board.pk)  # read first: counts may only be newer
+    counts = counts_of(board, subset, category)
+    subsets, categories = slices_of(board)
+    rounds = rounds_for(len(counts.contestants)) if bootstrapped else 0
+    tally = Tally(counts.table, counts.both_bad, counts.consistent, counts.inconsistent)
+    widths: dict[str, float | None] = {}
+    if is_awaited:
+        closed = spread.intervals_of(board, counts, subset, category)
+    else:
+        closed, widths = spread.thorough(board, counts, subset, category)
+    found = placed(resampled(tally.table, closed, rounds) if rounds else closed, tally.table)
+    return Standings(
+        changes=changes,
+        subset=subset,
+        category=category,
+        subsets=subsets,
+        categories=categories,
+        components=len(found.intervals.ratings.components),
+        rows=tuple(rows_of(tally, found, {one.name: _described(one) for one in counts.contestants})),
+        excluded=_excluded(board, counts),
+        method="bootstrap" if rounds else "sandwich",
+        rounds=rounds,
+        seed=SEED if rounds else 0,
+        widths=widths,
+        **_totals(counts),
+    )
+
+
+def refresh(ladder: Ladder) -> bool:
+    """Compute the ladder and keep what was found, unless what is kept is newer. Returns whether it was kept."""
+    began = time.thread_time()  # a busy machine makes no ladder a long one
+    found = standings(ladder)
+    seconds = time.thread_time() - began
+    new = {"changes": found.changes, "data": found.as_json(), "computed": clock.now(), "seconds": seconds}
+    with transaction.atomic():
+        standing, is_new = Standing.objects.get_or_create(ladder=ladder, defaults=new)
+        older = {"changes__lte": found.changes} if ladder.board else {}  # others say what they were made of
+        kept = is_new or Standing.objects.filter(pk=standing.pk, **older).update(**new)
+        if kept and ladder.workflow != coding.WORKFLOW:  # whose history is played again from its cycles
+            history.note(ladder, found)
+    return bool(kept)
+
+
+def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Current:
+    """What pages show: what is kept while it is the newest, else computed at once, where that takes little time.
+
+    A slice is computed when it is asked for, once per state of the ladder.
+    """
+    standing: Standing | None = getattr(ladder, "standing", None)
+    kept = Standings.from_json(standing.data) if standing else None
+    behind = _behind(ladder)
+    is_whole = ladder.board is None or not (subset or category or bootstrapped)
+    if standing and kept and is_whole and (not behind or takes_long(ladder)):
+        return Current(kept, standing.computed, behind)
+    key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
+    return remembered("standings", key, lambda: _now(ladder, subset, category, bootstrapped=bootstrapped))
+
+
+def state_of(ladder: Ladder) -> str:
+    """Changes whenever what the ladder shows does: of one that takes long, when a worker has computed it anew."""
+    standing: Standing | None = getattr(ladder, "standing", None)
+    kept = f"{standing.changes}@{standing.computed.timestamp()}" if standing else ""
+    shown = (ladder.title, ladder.is_public, ladder.withdrawn_reason)
+    if ladder.board is None:
+        of_coding = ladder.workflow == coding.WORKFLOW
+        return repr((ladder.pk, kept, coding.newest() if of_coding else council.newest(), shown))
+    dataset = ladder.board.dataset
+    newest = bool(_behind(ladder)) if takes_long(ladder) else ladder.board.changes
+    return repr((ladder.pk, kept, newest, shown, dataset.name, dataset.visibility))
+
+
+def takes_long(ladder: Ladder) -> bool:
+    """Whether computing it took more time than somebody who opens a page should wait."""
+    standing: Standing | None = getattr(ladder, "standing", None)
+    return standing is not None and standing.seconds > INLINE_SECONDS
+
+
+def is_stale(ladder: Ladder) -> bool:
+    standing: Standing | None = getattr(ladder, "standing", None)
+    return standing is None or Standings.from_json(standing.data) is None or _behind(ladder) > 0
+
+
+def _behind(ladder: Ladder) -> int:
+    """By how many changes the board, or by how many cycles what counts, is ahead of what is kept. Of the council, see
+    `council.source`, which only workers look at.
+    """
+    standing: Standing | None = getattr(ladder, "standing", None)
+    if standing is None:
+        return 0
+    if ladder.workflow == coding.WORKFLOW:
+        kept = Standings.from_json(standing.data)
+        return coding.cycles_behind(kept.contest, kept.source) if kept else 1
+    return 0 if ladder.board is None else ladder.board.changes - standing.changes
+
+
+def _now(ladder: Ladder, subset: str, category: str, *, bootstrapped: bool) -> Current:
+    found = standings(ladder, subset, category, bootstrapped=bootstrapped, is_awaited=True)
+    return Current(found, timezone.now())
+
+
+def _described(contestant: Contestant) -> Row:
+    return Row(
+        name=contestant.name,
+        label=contestant.label,
+        link=contestant.link,
+        contestant=contestant.pk,
+        version=contestant.version,
+        is_simulated=contestant.model is not None and contestant.model.provider.is_simulated,
+    )
+
+
+def _excluded(board: Board, counts: Counts) -> tuple[Excluded, ...]:
+    out = Contestant.objects.filter(dataset=board.dataset_id, pk__in=counts.excluded).order_by("name")
+    return tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in out)
+
+
+def _totals(counts: Counts) -> dict[str, Any]:
+    both_ways = ("ties", "both_bad", "consistent", "inconsistent")
+    totals = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
+    return {**totals, "battles": int(counts.wins.sum()) + totals["ties"] + totals["both_bad"]}

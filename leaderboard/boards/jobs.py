@@ -1,0 +1,113 @@
+"""The job that fits ratings that are out of date."""
+
+import logging
+from datetime import timedelta
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError, close_old_connections
+from django.db.models import F, Q, QuerySet
+
+from experiments.models import Board, Campaign
+from experiments.tasks import clock, job_queue
+from leaderboard.boards import coding, compute, council, history
+from leaderboard.boards.standings import SHAPE, Standings
+from leaderboard.models import Ladder
+
+logger = logging.getLogger(__name__)
+
+QUEUE = "ratings"
+MOST_QUEUED = 1  # unanswered ones: the worker computes every ladder that is out of date
+REST_SECONDS = 2.0  # between two computations of a ladder while battles keep coming
+REST_SHARE = 10  # and so many times as long as the last one took
+LATELY = timedelta(minutes=10)  # campaigns that ended since may still have to be noted
+
+
+def wake() -> None:
+    """Ask for a worker. Pages compute for themselves meanwhile."""
+    job_queue.enqueue(QUEUE, answer, most=MOST_QUEUED, waiting="a ladder")
+
+
+def answer() -> None:
+    """What a worker of the queue does."""
+    close_old_connections()
+    refresh_stale()
+    note_ends()
+
+
+def refresh_stale() -> int:
+    """Compute every ladder whose battles have changed, but none that was computed only just now. Returns how many.
+
+    One that cannot be computed keeps what it shows, and keeps no other waiting.
+    """
+    for board in Board.objects.filter(ladder__isnull=True, changes__gt=0).select_related("dataset", "judge_model"):
+        compute.ensure(board)
+    boards = sum(_refreshed(ladder) for ladder in stale_ladders() if _has_rested(ladder))
+    return boards + _refresh_council() + _refresh_coding()
+
+
+def note_ends() -> None:
+    """Note in the history what a campaign came to, where its last battles were computed before it was over."""
+    since = clock.ago(LATELY)
+    ended = Campaign.objects.filter(ended__gte=since).values_list("experiment__config", flat=True)
+    slugs = {str(config.get("dataset", "")) for config in ended}
+    rows = Ladder.objects.filter(board__dataset__slug__in=slugs, standing__isnull=False)
+    for ladder in rows.select_related("standing", "board__dataset"):
+        found = Standings.from_json(ladder.standing.data)
+        if found and not compute.is_stale(ladder):
+            history.note(ladder, found)
+
+
+def is_anything_stale() -> bool:
+    is_new = Board.objects.filter(ladder__isnull=True, changes__gt=0).exists()
+    return is_new or stale_ladders().exists() or _is_council_stale() or _is_coding_stale()
+
+
+def stale_ladders() -> "QuerySet[Ladder]":
+    """Ladders of boards that are ahead of what is kept of them, or of which something is kept in an older shape."""
+    behind = Q(standing__isnull=True) | Q(standing__changes__lt=F("board__changes")) | ~Q(standing__data__shape=SHAPE)
+    return Ladder.objects.filter(behind, board__isnull=False).select_related("standing", "board__dataset")
+
+
+def _refreshed(ladder: Ladder) -> bool:
+    try:
+        return compute.refresh(ladder)
+    except (ArithmeticError, DatabaseError, LookupError, ObjectDoesNotExist, ValueError):
+        logger.exception("ladder %s: its ratings could not be computed", ladder.slug)
+        return False
+
+
+def _has_rested(ladder: Ladder) -> bool:
+    standing = getattr(ladder, "standing", None)
+    if standing is None:
+        return True
+    rest = max(REST_SECONDS, REST_SHARE * standing.seconds)
+    since = clock.now() - standing.computed
+    return not timedelta(0) <= since < timedelta(seconds=rest)  # one from the future is of a clock that was wrong
+
+
+def _is_council_stale() -> bool:
+    """Whether a question was answered, ranked, left out or taken in again since."""
+    if not council.is_anything_ranked():
+        return False
+    standing = getattr(council.ladder(), "standing", None)
+    kept = Standings.from_json(standing.data) if standing else None
+    return kept is None or kept.source != council.source()
+
+
+def _refresh_council() -> int:
+    if not _is_council_stale():
+        return 0
+    ladder = council.ladder()
+    return int(_has_rested(ladder) and _refreshed(ladder))
+
+
+def _is_coding_stale() -> bool:
+    return coding.is_anything_rated() and compute.is_stale(coding.ladder())
+
+
+def _refresh_coding() -> int:
+    """The ladder of coding, when a cycle was rated, left out or taken in again since."""
+    ladder = coding.ladder() if coding.is_anything_rated() else None
+    if ladder is None or not compute.is_stale(ladder) or not _has_rested(ladder):
+        return 0
+    return int(_refreshed(ladder))

@@ -1,0 +1,143 @@
+"""The keys of the battles that a page shows, newest first, in time that does not grow with the board.
+
+What is asked for becomes streams: rows that share the first columns of an index, so that the index gives them by key
+and the first few of each are enough. A condition on samples is met from the samples' side where they are few.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import merge
+from itertools import combinations, islice, product
+from typing import Any
+
+from django.db.models import F, OuterRef, Q, Subquery
+
+from experiments.models import Battle, Board, Sample
+from experiments.models.battles import BattleQuerySet
+from leaderboard.pages.battle_filters import CONSISTENCIES, Filter
+from leaderboard.pages.samples import fitting
+
+FEW_SAMPLES = 40  # so few, and their battles are fewer than those of a contestant
+MOST_SAMPLES = 10_000  # of more, any stretch of battles holds some
+WINNERS = ("left", "right", "tie", "both_bad")
+MIRRORED = {"won": "lost", "lost": "won"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page begins: after a key (newer) or before one (older); without a key at the newest, or the oldest."""
+
+    key: int | None = None
+    is_ascending: bool = False
+
+    @property
+    def order(self) -> str:
+        return "pk" if self.is_ascending else "-pk"
+
+    def beyond(self, rows: BattleQuerySet) -> BattleQuerySet:
+        if self.key is not None:
+            rows = rows.filter(pk__gt=self.key) if self.is_ascending else rows.filter(pk__lt=self.key)
+        return rows.order_by(self.order)
+
+
+def keys(board: Board, chosen: Filter, place: Place, limit: int) -> list[int]:
+    """Up to `limit` keys from the place on, in its direction."""
+    if chosen.unknown:
+        return []
+    samples: list[int] | None = None
+    if chosen.restricts_samples:
+        samples = list(fitting(board.dataset_id, chosen).values_list("pk", flat=True)[: MOST_SAMPLES + 1])
+        if not samples:
+            return []
+    if samples and _are_few(samples, chosen):
+        return _by_samples(board, chosen, samples, place, limit)
+    if samples:
+        within: Any = samples if len(samples) <= MOST_SAMPLES else fitting(board.dataset_id, chosen).values("pk")
+        return _merged((_inside(one, within) for one in streams(board, chosen)), place, limit)
+    return _merged(streams(board, chosen), place, limit)
+
+
+def streams(board: Board, chosen: Filter) -> list[BattleQuerySet]:
+    """Together all battles that the filter lets through, its conditions on samples aside; none is in two."""
+    rows = Battle.objects.filter(board=board)
+    if len(chosen.contestants) == 1:
+        key = chosen.keys[0]
+        mirrored = MIRRORED.get(chosen.result, chosen.result)
+        sides = ((rows.filter(left=key), chosen.result), (rows.filter(right=key), mirrored))
+        return [_conditions(side, chosen, result) for side, result in sides]
+    if chosen.contestants:
+        among = (rows.filter(left=left, right=right) for left, right in combinations(chosen.keys, 2))
+        return [_conditions(pair, chosen, _of_pair(chosen)) for pair in among]
+    if chosen.state == "void":
+        return [_conditions(rows.filter(voided__isnull=False), chosen, chosen.result)]
+    winners = ("",) if chosen.state == "open" else winners_of(chosen.result)
+    judged = [CONSISTENCIES[chosen.consistency]] if chosen.consistency else [True, False, None]
+    counted = rows.filter(voided__isnull=True, void_reason="")
+    return [_alike(counted, winner, consistent) for winner, consistent in product(winners, judged)]
+
+
+def winners_of(result: str) -> tuple[str, ...]:
+    """What the winner may be; `won` and `lost` are said of the left one."""
+    named = {"won": ("left",), "lost": ("right",), "decisive": ("left", "right")}
+    return named.get(result, (result,) if result else WINNERS)
+
+
+def _alike(rows: BattleQuerySet, winner: str, consistent: bool | None) -> BattleQuerySet:
+    alike = rows.filter(winner=winner)
+    judged = {"is_consistent__isnull": True} if consistent is None else {"is_consistent__in": [consistent]}
+    alike = alike.filter(**judged)  # `in`, because the column alone as a condition would not be looked up in an index
+    return alike if winner else alike.revealed()
+
+
+def _of_pair(chosen: Filter) -> str:
+    is_left = chosen.contestants[0].pk == chosen.keys[0]
+    return chosen.result if is_left else MIRRORED.get(chosen.result, chosen.result)
+
+
+def _conditions(rows: BattleQuerySet, chosen: Filter, result: str) -> BattleQuerySet:
+    """Everything but who battled and on what, as conditions on rows that another index has found."""
+    if chosen.state == "open":
+        rows = rows.filter(winner="", void_reason="").revealed()
+    elif chosen.state == "void":
+        rows = rows.exclude(void_reason="")
+    else:
+        rows = rows.filter(void_reason="").exclude(winner="")
+    if result and chosen.state != "open":
+        rows = rows.filter(winner__in=winners_of(result))
+    return rows.filter(is_consistent=CONSISTENCIES[chosen.consistency]) if chosen.consistency else rows
+
+
+def _inside(rows: BattleQuerySet, samples: Any) -> BattleQuerySet:
+    """On these samples. The sum keeps the database from going through the samples' own index."""
+    return rows.alias(on=F("sample_id") + 0).filter(on__in=samples)
+
+
+def _are_few(samples: list[int], chosen: Filter) -> bool:
+    most = {0: MOST_SAMPLES, 1: FEW_SAMPLES}.get(len(chosen.contestants), 0)
+    return len(samples) <= most
+
+
+def _merged(rows: Iterable[BattleQuerySet], place: Place, limit: int) -> list[int]:
+    found = [list(place.beyond(one).values_list("pk", flat=True)[:limit]) for one in rows]
+    return list(islice(merge(*found, reverse=not place.is_ascending), limit))
+
+
+def _by_samples(board: Board, chosen: Filter, samples: list[int], place: Place, limit: int) -> list[int]:
+    """The newest battle of each sample says which samples the page can come from: at most as many as it has rows."""
+    rows = place.beyond(_on_samples(board, chosen))
+    head = Subquery(rows.filter(sample=OuterRef("pk")).values("pk")[:1])
+    first = F("head").asc(nulls_last=True) if place.is_ascending else F("head").desc(nulls_last=True)
+    heads = Sample.objects.filter(pk__in=samples).annotate(head=head).order_by(first)
+    nearest = [pk for pk, found in heads.values_list("pk", "head")[:limit] if found is not None]
+    return list(rows.filter(sample__in=nearest).values_list("pk", flat=True)[:limit]) if nearest else []
+
+
+def _on_samples(board: Board, chosen: Filter) -> BattleQuerySet:
+    rows = Battle.objects.filter(board=board)
+    if not chosen.contestants:
+        return _conditions(rows, chosen, chosen.result)
+    key = chosen.keys[0]
+    if chosen.result in MIRRORED:
+        [on_left], [on_right] = winners_of(chosen.result), winners_of(MIRRORED[chosen.result])
+        return _conditions(rows.filter(Q(left=key, winner=on_left) | Q(right=key, winner=on_right)), chosen, "")
+    return _conditions(rows.filter(Q(left=key) | Q(right=key)), chosen, chosen.result)
