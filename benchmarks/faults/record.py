@@ -16,7 +16,7 @@ from experiments.runs.timeline import Entry, from_rows, replayed  # noqa: E402
 from experiments.workflows.battles.campaign import counting  # noqa: E402
 from leaderboard.boards import compute  # noqa: E402
 from leaderboard.models import Ladder  # noqa: E402
-from leaderboard.votes import voting as votes  # noqa: E402
+from leaderboard.votes import voting  # noqa: E402
 
 ONLY_TOLD = (
     "seconds",
@@ -123,7 +123,7 @@ def _rows(standings: Any) -> str:
 
 def cast_votes() -> Iterator[tuple[int, str]]:
     for battle in Battle.objects.exclude(ballot="").exclude(winner=""):
-        yield battle.pk, votes.choice_of(battle)
+        yield battle.pk, voting.choice_of(battle)
 
 
 def _money(amount: Any) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.models import Battle, Board, Output, Verdict
-from leaderboard.boards.caching import remembered
+from leaderboard.boards.caching import memoize
 from leaderboard.models import Ladder
 from leaderboard.ratings import Battles, Bias, Undefined, length_bias, position_bias
 from leaderboard.ratings.values import IntArray
@@ -34,7 +34,7 @@ def of_judge(ladder: Ladder) -> Leaning | None:
     if board is None:
         return None
     key = (ladder.slug, board.changes // CHANGES_APART, board.changes if board.changes < CHANGES_APART else 0)
-    return remembered("bias", key, lambda: (leaning(board),))[0]
+    return memoize("bias", key, lambda: (leaning(board),))[0]
 
 
 def leaning(board: Board) -> Leaning | None:

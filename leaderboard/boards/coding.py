@@ -11,7 +11,7 @@ from experiments.tasks import clock
 from experiments.workflows.coding import WORKFLOW as CODING
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
-from leaderboard.boards.caching import remembered
+from leaderboard.boards.caching import memoize
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.models import Ladder
 
@@ -60,7 +60,7 @@ def standings() -> Standings:
 
 def history() -> tuple[Moment, ...]:
     """The boards after each cycle that counts; computed once per state."""
-    return remembered("cycles", newest(), ratings.history)
+    return memoize("cycles", newest(), ratings.history)
 
 
 def cycles_behind(contest: RunRatings | None, source: str) -> int:

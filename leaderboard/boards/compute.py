@@ -2,23 +2,23 @@
 
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import override
 
-from experiments.models import Board, Contestant
+from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
-from leaderboard.boards import coding, council, history
-from leaderboard.boards import intervals as spread
-from leaderboard.boards.caching import remembered
+from leaderboard.boards import coding, council, ranking
+from leaderboard.boards.caching import memoize
 from leaderboard.boards.counts import Counts, counts_of, slices_of
 from leaderboard.boards.ranking import SEED, Tally, placed, resampled, rounds_for, rows_of
 from leaderboard.boards.standings import Excluded, Row, Standings
 from leaderboard.boards.titles import board_title
-from leaderboard.models import Ladder, Standing
+from leaderboard.models import Ladder, RatingPoint, Standing
 
 BATTLES = "battles"
 INLINE_SECONDS = 0.1  # a ladder that takes longer than this is computed by workers alone, and shown as they left it
@@ -59,9 +59,9 @@ def standings(
     tally = Tally(counts.table, counts.both_bad, counts.consistent, counts.inconsistent)
     widths: dict[str, float | None] = {}
     if is_awaited:
-        closed = spread.intervals_of(board, counts, subset, category)
+        closed = ranking.quick_intervals(board, counts, subset, category)
     else:
-        closed, widths = spread.thorough(board, counts, subset, category)
+        closed, widths = ranking.full_intervals(board, counts, subset, category)
     found = placed(resampled(tally.table, closed, rounds) if rounds else closed, tally.table)
     return Standings(
         changes=changes,
@@ -91,7 +91,7 @@ def refresh(ladder: Ladder) -> bool:
         older = {"changes__lte": found.changes} if ladder.board else {}  # others say what they were made of
         kept = is_new or Standing.objects.filter(pk=standing.pk, **older).update(**new)
         if kept and ladder.workflow != coding.WORKFLOW:  # whose history is played again from its cycles
-            history.note(ladder, found)
+            note_history(ladder, found)
     return bool(kept)
 
 
@@ -107,7 +107,7 @@ def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrappe
     if standing and kept and is_whole and (not behind or takes_long(ladder)):
         return Current(kept, standing.computed, behind)
     key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
-    return remembered("standings", key, lambda: _now(ladder, subset, category, bootstrapped=bootstrapped))
+    return memoize("standings", key, lambda: _now(ladder, subset, category, bootstrapped=bootstrapped))
 
 
 def state_of(ladder: Ladder) -> str:
@@ -172,3 +172,62 @@ def _totals(counts: Counts) -> dict[str, Any]:
     both_ways = ("ties", "both_bad", "consistent", "inconsistent")
     totals = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
     return {**totals, "battles": int(counts.wins.sum()) + totals["ties"] + totals["both_bad"]}
+
+
+HISTORY_APART = timedelta(minutes=10)
+MOST_MOMENTS = 240  # when there are more, every second one without an occasion is left out
+HISTORY_DIGITS = 3
+
+
+def note_history(ladder: Ladder, found: Standings) -> None:
+    """Add a point for everybody who is rated, when the last one is old enough or a campaign has ended since."""
+    now = timezone.now()
+    last = ladder.points.aggregate(at=Max("at"))["at"]
+    occasion = ended_since(ladder, last)
+    if not found.rated or (last is not None and now - last < HISTORY_APART and not occasion):
+        return
+    if last is not None and not occasion and _is_same(ladder, last, found):
+        return
+    points = [
+        RatingPoint(
+            ladder=ladder,
+            at=now,
+            occasion=occasion,
+            name=row.name,
+            rating=round(row.rating or 0.0, HISTORY_DIGITS),
+            lower=None if row.lower is None else round(row.lower, HISTORY_DIGITS),
+            upper=None if row.upper is None else round(row.upper, HISTORY_DIGITS),
+            battles=row.battles,
+        )
+        for row in found.rated
+    ]
+    RatingPoint.objects.bulk_create(points, batch_size=500)
+    _thin_out(ladder)
+
+
+def ended_since(ladder: Ladder, last: datetime | None) -> str:
+    """The version of a campaign that battled on this board and has come to its end after `last`; empty for none.
+
+    A campaign without a version is told by the day of its end: its title is its owner's, and the history everybody's.
+    """
+    if ladder.board is None:
+        return ""
+    ended = Campaign.objects.filter(ended__isnull=False, experiment__config__dataset=ladder.board.dataset.slug)
+    if last is not None:
+        ended = ended.filter(ended__gt=last)
+    for campaign in ended.select_related("experiment").order_by("-ended"):
+        if Battle.objects.filter(experiment=campaign.experiment_id, board=ladder.board_id).exists():
+            return str(campaign.experiment.config.get("version") or f"{campaign.ended:%Y-%m-%d}")[:120]
+    return ""
+
+
+def _is_same(ladder: Ladder, last: datetime, found: Standings) -> bool:
+    kept = dict(ladder.points.filter(at=last).values_list("name", "battles"))
+    return kept == {row.name: row.battles for row in found.rated}
+
+
+def _thin_out(ladder: Ladder) -> None:
+    moments = list(ladder.points.order_by("at").values_list("at", "occasion").distinct())
+    if len(moments) > MOST_MOMENTS:
+        plain = [at for at, occasion in moments[:-1] if not occasion]
+        ladder.points.filter(at__in=plain[1::2]).delete()

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Sum
 
 from experiments.models import Board, Contestant, PairCount
-from leaderboard.boards.caching import remembered
+from leaderboard.boards.caching import memoize
 from leaderboard.ratings import Table
 from leaderboard.ratings.values import FloatArray, IntArray
 
@@ -53,7 +53,7 @@ def counts_of(board: Board, subset: str = "", category: str = "") -> Counts:
 def slices_of(board: Board) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The subsets and the categories that have battles, each in sequence. Looked for when a count has become new."""
     newest = PairCount.objects.order_by("-pk").values_list("pk", flat=True).first()
-    return remembered("slices", (board.slug, newest), lambda: _slices(board))
+    return memoize("slices", (board.slug, newest), lambda: _slices(board))
 
 
 def _slices(board: Board) -> tuple[tuple[str, ...], tuple[str, ...]]:

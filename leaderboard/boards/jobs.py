@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet
 
 from experiments.models import Board, Campaign
 from experiments.tasks import clock, job_queue
-from leaderboard.boards import coding, compute, council, history
+from leaderboard.boards import coding, compute, council
 from leaderboard.boards.standings import SHAPE, Standings
 from leaderboard.models import Ladder
 
@@ -54,7 +54,7 @@ def note_ends() -> None:
     for ladder in rows.select_related("standing", "board__dataset"):
         found = Standings.from_json(ladder.standing.data)
         if found and not compute.is_stale(ladder):
-            history.note(ladder, found)
+            compute.note_history(ladder, found)
 
 
 def is_anything_stale() -> bool:

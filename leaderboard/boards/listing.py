@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from accounts.models import User
 from experiments.models import Board, Dataset
 from leaderboard.boards import compute
-from leaderboard.boards.caching import remembered
+from leaderboard.boards.caching import memoize
 from leaderboard.boards.compute import ensure
 from leaderboard.boards.standings import Row
 from leaderboard.boards.titles import is_simulated, judge_words, ladder_title
@@ -79,7 +79,7 @@ def listed(user: "User | object") -> list[Ladder]:
 
 
 def entry(ladder: Ladder) -> Entry:
-    return remembered("entry", (compute.state_of(ladder), get_language()), lambda: _entry(ladder))
+    return memoize("entry", (compute.state_of(ladder), get_language()), lambda: _entry(ladder))
 
 
 def groups(entries: Iterable[Entry]) -> list[Group]:
@@ -155,3 +155,14 @@ def _entry(ladder: Ladder) -> Entry:
         updated=found.computed,
         is_simulated=is_simulated(board) or any(row.is_simulated for row in found.standings.rows),
     )
+
+
+def simulation(ladder: Ladder) -> dict[str, bool]:
+    """What the head of each page of a ladder needs; where the judge is none, contestants may be."""
+    board = ladder.board
+    if board is None:
+        rows = compute.current(ladder).standings.rows
+        return {"is_simulated": any(row.is_simulated for row in rows), "judge_is_simulated": False}
+    by_judge = is_simulated(board)
+    competing = board.dataset.contestants.filter(model__provider__is_simulated=True)
+    return {"is_simulated": by_judge or competing.exists(), "judge_is_simulated": by_judge}

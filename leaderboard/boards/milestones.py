@@ -14,8 +14,7 @@ from experiments.library.datasets.making import may_curate
 from experiments.models import Board
 from experiments.models.refusals import NotAllowed, NotOffered
 from leaderboard.boards.counts import Counts, counts_of
-from leaderboard.boards.intervals import intervals_of, lasting
-from leaderboard.boards.ranking import WIDEST, placed
+from leaderboard.boards.ranking import WIDEST, lasting_intervals, placed, quick_intervals
 from leaderboard.models import Ladder, Milestone
 from leaderboard.ratings import Intervals
 from leaderboard.ratings.values import NORMAL, FloatArray
@@ -74,7 +73,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     if not may_take(ladder, by):
         raise NotAllowed(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
     _check_name(name)
-    found, battles = _fitted(ladder, lasting)
+    found, battles = _fitted(ladder, lasting_intervals)
     part = _rated(found)
     if not part.size:
         raise NotOffered(_("Nobody is rated yet: a milestone needs battles that link contestants."))
@@ -116,7 +115,7 @@ def _published(milestone: Milestone) -> dict[str, Estimate]:
     return {name: _estimate(rating, NORMAL * error) for name, rating, error in kept}
 
 
-def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = intervals_of) -> tuple[Intervals, int]:
+def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = quick_intervals) -> tuple[Intervals, int]:
     """The free fit, those with few battles left unrated, and how many battles there are."""
     if ladder.board is None:
         raise NotOffered(_("Milestones are taken of boards."))
@@ -160,7 +159,7 @@ def _held(milestone: Milestone, then: dict[str, float]) -> dict[str, Estimate]:
     anchors = {name: rating for name, rating in then.items() if name in table.contestants}
     kept = [milestone.contestants.index(name) for name in anchors]
     covariance = np.array(milestone.covariance, dtype=np.float64)[np.ix_(kept, kept)]
-    found = intervals_of(board, counts, anchors=anchors, errors=covariance)
+    found = quick_intervals(board, counts, anchors=anchors, errors=covariance)
     return {
         name: _estimate(value, NORMAL * error)
         for name, value, error in zip(table.contestants, found.ratings.values, found.errors, strict=True)

@@ -6,7 +6,10 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from leaderboard.boards.compute import Current
+from leaderboard.boards.counts import counts_of
 from leaderboard.boards.standings import Row, Standings
+from leaderboard.models import Ladder
 
 COLUMNS = {
     "rank": _("Rank"),
@@ -48,7 +51,7 @@ class Heading:
     sort: str
 
 
-def choice(asked: Mapping[str, str]) -> Choice:
+def read_choice(asked: Mapping[str, str]) -> Choice:
     word = asked.get("sort", "")
     sort = word.removeprefix("-")
     is_known = sort in COLUMNS
@@ -66,7 +69,7 @@ def headings(chosen: Choice) -> list[Heading]:
     return [_heading(name, label, chosen) for name, label in COLUMNS.items()]
 
 
-def shown(found: Standings, chosen: Choice) -> list[Row]:
+def shown_rows(found: Standings, chosen: Choice) -> list[Row]:
     """The rows that the search finds, in the sequence asked for; those without the figure come last."""
     word = chosen.search.casefold()
     rows = [row for row in found.rows if word in row.name.casefold() or word in row.label.casefold()]
@@ -95,3 +98,69 @@ def _heading(name: str, label: Any, chosen: Choice) -> Heading:
         return Heading(name, label, "", name)
     falls = falls_first != chosen.is_reversed
     return Heading(name, label, "descending" if falls else "ascending", name if chosen.is_reversed else f"-{name}")
+
+
+MOST_SHOWN = 40
+SHADES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One against another. win_rate: 0 to 1, ties half; shade: 0 lost all, 5 even, 10 won all."""
+
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int
+    win_rate: float
+    shade: int
+
+    @property
+    def battles(self) -> int:
+        return self.wins + self.losses + self.ties
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixLine:
+    row: Row
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """In the sequence of the ladder. of: how many contestants there are in all."""
+
+    lines: tuple[MatrixLine, ...]
+    of: int
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.lines) == self.of
+
+
+def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Matrix | None:
+    """The first MOST_SHOWN contestants against each other, or all; None for a ladder that has no board."""
+    if ladder.board is None:
+        return None
+    found = current.standings
+    counts = counts_of(ladder.board, found.subset, found.category)
+    place = {contestant.pk: index for index, contestant in enumerate(counts.contestants)}
+    known = [row for row in found.rows if row.contestant in place]
+    shown = known if whole else known[:MOST_SHOWN]
+    where = [place[row.contestant] for row in shown if row.contestant is not None]
+    tables = [table[where][:, where].astype(int) for table in (counts.wins, counts.ties, counts.both_bad)]
+    wins, ties, both_bad = (table.tolist() for table in tables)
+    size = range(len(shown))
+    lines = [
+        MatrixLine(row, tuple(_cell(wins[i][j], wins[j][i], ties[i][j], both_bad[i][j]) for j in size))
+        for i, row in enumerate(shown)
+    ]
+    return Matrix(tuple(lines), len(known))
+
+
+def _cell(wins: int, losses: int, ties: int, both_bad: int) -> Cell | None:
+    games = wins + losses + ties
+    if not games:
+        return None
+    rate = (wins + ties / 2) / games
+    return Cell(wins, losses, ties, both_bad, rate, round(rate * SHADES))

@@ -5,12 +5,9 @@ from typing import Any
 
 from experiments.models import Battle, Board, Contestant, Sample
 from leaderboard.compatibility.standing import ALL
-from leaderboard.pages.battle_details import Standing, judgments, on_sample
-from leaderboard.pages.battle_filters import Filter
-from leaderboard.pages.battle_pages import rows
-from leaderboard.pages.battle_search import Place, keys
-from leaderboard.pages.samples import fitting
-from leaderboard.pages.totals import total
+from leaderboard.pages.battle_details import SampleResult, judgments, on_sample
+from leaderboard.pages.battle_filters import Filter, fitting_samples
+from leaderboard.pages.battle_search import Place, battles_of_keys, keys, total
 
 RESULTS = {
     **dict.fromkeys(("win", "wins"), "won"),
@@ -38,7 +35,7 @@ def page(board: Board, looked: Filter, number: int, size: int) -> dict[str, obje
     found = keys(board, looked, Place(), number * size)[(number - 1) * size :]
     known = total(board, looked)
     pages = None if known is None else -(-known // size)
-    shown = [brief(battle, board) for battle in rows(found)]
+    shown = [brief(battle, board) for battle in battles_of_keys(found)]
     return {"battles": shown, "total": known, "page": number, "page_size": size, "total_pages": pages}
 
 
@@ -69,8 +66,8 @@ def named(board: Board, text: str) -> Battle | None:
     pair, _colon, index = text.rpartition(":")
     if not (index.isascii() and index.isdigit() and len(index) <= 18):
         return None
-    rows = Battle.objects.filter(board=board, sample=int(index)).counted().revealed()
-    for battle in rows.select_related("left", "right", "sample"):
+    battles_of_keys = Battle.objects.filter(board=board, sample=int(index)).counted().revealed()
+    for battle in battles_of_keys.select_related("left", "right", "sample"):
         names = battle.left.name, battle.right.name
         if pair in {"_vs_".join(names), "_vs_".join(reversed(names))}:
             return battle
@@ -78,7 +75,7 @@ def named(board: Board, text: str) -> Battle | None:
 
 
 def prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
-    found = fitting(board.dataset_id, looked).order_by("pk")
+    found = fitting_samples(board.dataset_id, looked).order_by("pk")
     count = found.count()
     shown = [on(board, sample) for sample in found[(number - 1) * size : number * size]]
     return {"prompts": shown, "total": count, "page": number, "page_size": size, "total_pages": -(-count // size)}
@@ -115,7 +112,7 @@ def of_model(board: Board, sample: Sample, model: str, opponents: Collection[str
     return {**mine, "sample_index": sample.pk, "battles": battled, "all_opponents": sorted(everybody)}
 
 
-def _fared(one: Standing) -> dict[str, object]:
+def _fared(one: SampleResult) -> dict[str, object]:
     return {
         "model": one.contestant.name,
         "wins": one.wins,

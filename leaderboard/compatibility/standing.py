@@ -10,10 +10,9 @@ from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards import compute
 from leaderboard.boards.counts import Counts, counts_of
-from leaderboard.boards.intervals import MOST_READ, kept_widths, to_read
-from leaderboard.boards.matrix import Cell, matrix
-from leaderboard.boards.ranking import Tally, placed, rows_of
+from leaderboard.boards.ranking import MOST_READ, Tally, kept_widths, placed, rows_of, to_read
 from leaderboard.boards.standings import Row, Standings
+from leaderboard.boards.tables import Cell, pair_matrix
 from leaderboard.models import Ladder, RatingPoint
 from leaderboard.ratings import Intervals, Table
 from leaderboard.ratings.intervals import as_wide_as, by_items
@@ -106,7 +105,7 @@ def model_stats(ladder: Ladder, model: str) -> dict[str, object] | None:
 
 def _met(ladder: Ladder, model: str) -> tuple[Row | None, list[tuple[Row, Cell]]]:
     """A contestant, and those that it has met with what came of it."""
-    found = matrix(ladder, compute.current(ladder), whole=True)
+    found = pair_matrix(ladder, compute.current(ladder), whole=True)
     lines = found.lines if found else ()
     mine = next((line for line in lines if line.row.name == model), None)
     if mine is None:
@@ -135,7 +134,7 @@ def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, object
 
 def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object]:
     """Null where two have not met, on the diagonal, too."""
-    found = matrix(ladder, compute.current(ladder), whole=True)
+    found = pair_matrix(ladder, compute.current(ladder), whole=True)
     lines = found.lines if found else ()
     kept = [place for place, line in enumerate(lines) if not models or line.row.name in models]
     cells = [[lines[i].cells[j] for j in kept] for i in kept]

@@ -1,6 +1,6 @@
 """What pages show of battles: both outputs, what was said of them, and how one sample went for everybody."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -8,7 +8,31 @@ from typing import Any
 from django.db.models import Count, Q
 
 from experiments.models import Battle, Board, Call, Contestant, Output, Sample, Verdict
-from leaderboard.pages.scores import Scores, scores_of
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """A criterion. values: of the first and the second shown, None where there is none. higher: 0 or 1, which of them
+    is the higher one; None where neither is.
+    """
+
+    criterion: str
+    values: tuple[float | None, float | None]
+    higher: int | None
+
+    @property
+    def cells(self) -> list[tuple[float | None, bool]]:
+        """Each value, and whether it is the higher one."""
+        return [(value, place == self.higher) for place, value in enumerate(self.values)]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """absent: why scores are missing, as sentences. others: what else was given, such as by judges of elsewhere."""
+
+    lines: tuple[ScoreLine, ...]
+    absent: tuple[str, ...]
+    others: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +45,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BattleLine:
     """A battle in a list."""
 
     battle: Battle
@@ -30,7 +54,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Judgment:
     """One judgment. text: the reply as it came. shown: the contestants in the order in which they were shown. winner:
     whom it is for, None for a tie or where it could not be read.
     """
@@ -52,7 +76,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SampleResult:
     """How a contestant fared on one sample. rate: 0 to 1, ties half, those that were found bad left out; or None."""
 
     contestant: Contestant
@@ -68,16 +92,10 @@ class Standing:
         return (self.wins + self.ties / 2) / games if games else None
 
 
-def lines(battles: Iterable[Battle]) -> list[Line]:
-    """With their outputs at hand, without the outputs' texts."""
-    battles = list(battles)
-    made = _outputs(battles)
-    return [Line(one, *_sides(one, made)) for one in battles]
-
-
-def bare_lines(battles: Iterable[Battle]) -> list[Line]:
-    """Without their outputs, where names alone are shown."""
-    return [Line(one, *_sides(one, {})) for one in battles]
+def battle_lines(battles: Sequence[Battle], *, with_outputs: bool) -> list[BattleLine]:
+    """With their outputs, whose texts are not loaded, or without them, where names alone are shown."""
+    made = _outputs(battles) if with_outputs else {}
+    return [BattleLine(one, *_sides(one, made)) for one in battles]
 
 
 def sides(battle: Battle) -> tuple[Side, Side]:
@@ -86,7 +104,7 @@ def sides(battle: Battle) -> tuple[Side, Side]:
     return _sides(battle, made)
 
 
-def judgments(battle: Battle) -> list[Said]:
+def judgments(battle: Battle) -> list[Judgment]:
     rows = battle.verdicts.select_related("call").order_by("order")
     found = []
     for verdict in rows:
@@ -94,11 +112,11 @@ def judgments(battle: Battle) -> list[Said]:
         shown = (battle.left, battle.right) if is_original else (battle.right, battle.left)
         winner = {"left": battle.left, "right": battle.right}.get(verdict.winner)
         text = verdict.raw or (verdict.call.text if verdict.call else "")
-        found.append(Said(verdict, text, shown, winner, scores_of(verdict, shown)))
+        found.append(Judgment(verdict, text, shown, winner, scores_of(verdict, shown)))
     return found
 
 
-def spent(said: list[Said]) -> Spent | None:
+def spent(said: list[Judgment]) -> Spent | None:
     """None where no judgment was a call of ours."""
     calls: list[Call] = [one.verdict.call for one in said if one.verdict.call]
     if not calls:
@@ -116,17 +134,17 @@ def others_on_it(battle: Battle) -> list[Battle]:
     return list(rows.select_related("board__judge_model", "left", "right").order_by("board", "pk")[:40])
 
 
-def on_sample(board: Board, sample: Sample) -> list[Standing]:
+def on_sample(board: Board, sample: Sample) -> list[SampleResult]:
     """Everybody who has an output or a battle on the sample, the best first, those without a battle last."""
     made = {one.contestant_id: one for one in sample.outputs.select_related("image")}
-    scores = _scores(board, sample)
+    scores = _sample_scores(board, sample)
     people = Contestant.objects.filter(Q(pk__in=made) | Q(pk__in=scores))
     nothing: dict[str, int] = {"wins": 0, "losses": 0, "ties": 0, "both_bad": 0}
-    rows = [Standing(one, made.get(one.pk), **scores.get(one.pk, nothing)) for one in people]
+    rows = [SampleResult(one, made.get(one.pk), **scores.get(one.pk, nothing)) for one in people]
     return sorted(rows, key=lambda row: (row.rate is None, -(row.rate or 0), str(row.contestant)))
 
 
-def _scores(board: Board, sample: Sample) -> dict[int, dict[str, int]]:
+def _sample_scores(board: Board, sample: Sample) -> dict[int, dict[str, int]]:
     battles = Battle.objects.filter(board=board, sample=sample).counted().order_by()
     scores: dict[int, dict[str, int]] = {}
     for left, right, winner, count in battles.values_list("left", "right", "winner").annotate(n=Count("pk")):
@@ -136,7 +154,7 @@ def _scores(board: Board, sample: Sample) -> dict[int, dict[str, int]]:
     return scores
 
 
-def _outputs(battles: list[Battle]) -> dict[tuple[int, int], Output]:
+def _outputs(battles: Sequence[Battle]) -> dict[tuple[int, int], Output]:
     people = {key for one in battles for key in (one.left_id, one.right_id)}
     rows = Output.objects.filter(sample__in={one.sample_id for one in battles}, contestant__in=people)
     return {(one.sample_id, one.contestant_id): one for one in rows.defer("text").order_by()}
@@ -148,3 +166,62 @@ def _sides(battle: Battle, made: dict[tuple[int, int], Output]) -> tuple[Side, S
         return Side(contestant, made.get((battle.sample_id, contestant.pk)), battle.winner == name)
 
     return side("left"), side("right")
+
+
+SIDES = ("left", "right")
+LETTERS = ("A", "B")  # what a judge calls what it is shown first and second
+
+
+def scores_of(verdict: Verdict, shown: tuple[Contestant, Contestant]) -> Scores:
+    """shown: the contestants in the order in which the judge saw them."""
+    given: Mapping[str, Any] = verdict.scores if isinstance(verdict.scores, Mapping) else {}
+    absent = given.get("absent")
+    sides = SIDES if verdict.order == Verdict.Order.ORIGINAL else SIDES[::-1]
+    tables: list[Any] = [given.get(side) for side in sides]
+    is_table = all(isinstance(one, Mapping) for one in tables)
+    apart = {*(SIDES if is_table else ()), *(("absent",) if isinstance(absent, list) else ())}
+    return Scores(
+        lines=tuple(_lines(*tables)) if is_table else (),
+        absent=tuple(_named(str(said), shown) for said in absent) if isinstance(absent, list) else (),
+        others=tuple((_words(name), _text(value)) for name, value in given.items() if name not in apart),
+    )
+
+
+def _lines(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[ScoreLine]:
+    return [_line(name, _number(first.get(name)), _number(second.get(name))) for name in {**first, **second}]
+
+
+def _line(name: str, first: float | None, second: float | None) -> ScoreLine:
+    differ = first is not None and second is not None and first != second
+    higher = None if not differ else 0 if (first or 0) > (second or 0) else 1
+    return ScoreLine(_words(name), (first, second), higher)
+
+
+def _named(said: str, shown: tuple[Contestant, Contestant]) -> str:
+    """With the contestant's name for the letter that the judge knew it by."""
+    for letter, contestant in zip(LETTERS, shown, strict=True):
+        before, _whose, rest = said.partition("'s ")
+        if before == letter:
+            return f"{contestant}: {rest}"
+    return said
+
+
+def _words(name: Any) -> str:
+    """A criterion's name as words: text_rendering is Text rendering."""
+    words = str(name).replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str:
+    """Anything that JSON can say, in one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(name)} {_text(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "–" if value is None else str(value)

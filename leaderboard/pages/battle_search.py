@@ -4,18 +4,20 @@ What is asked for becomes streams: rows that share the first columns of an index
 and the first few of each are enough. A condition on samples is met from the samples' side where they are few.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from heapq import merge
 from itertools import combinations, islice, product
+from operator import add
 from typing import Any
 
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
 
-from experiments.models import Battle, Board, Sample
+from experiments.models import Battle, Board, PairCount, Sample
 from experiments.models.battles import BattleQuerySet
-from leaderboard.pages.battle_filters import CONSISTENCIES, Filter
-from leaderboard.pages.samples import fitting
+from leaderboard.boards.caching import memoize
+from leaderboard.pages.battle_filters import CONSISTENCIES, Filter, fitting_samples
 
 FEW_SAMPLES = 40  # so few, and their battles are fewer than those of a contestant
 MOST_SAMPLES = 10_000  # of more, any stretch of battles holds some
@@ -46,13 +48,15 @@ def keys(board: Board, chosen: Filter, place: Place, limit: int) -> list[int]:
         return []
     samples: list[int] | None = None
     if chosen.restricts_samples:
-        samples = list(fitting(board.dataset_id, chosen).values_list("pk", flat=True)[: MOST_SAMPLES + 1])
+        samples = list(fitting_samples(board.dataset_id, chosen).values_list("pk", flat=True)[: MOST_SAMPLES + 1])
         if not samples:
             return []
     if samples and _are_few(samples, chosen):
         return _by_samples(board, chosen, samples, place, limit)
     if samples:
-        within: Any = samples if len(samples) <= MOST_SAMPLES else fitting(board.dataset_id, chosen).values("pk")
+        within: Any = (
+            samples if len(samples) <= MOST_SAMPLES else fitting_samples(board.dataset_id, chosen).values("pk")
+        )
         return _merged((_inside(one, within) for one in streams(board, chosen)), place, limit)
     return _merged(streams(board, chosen), place, limit)
 
@@ -141,3 +145,97 @@ def _on_samples(board: Board, chosen: Filter) -> BattleQuerySet:
         [on_left], [on_right] = winners_of(chosen.result), winners_of(MIRRORED[chosen.result])
         return _conditions(rows.filter(Q(left=key, winner=on_left) | Q(right=key, winner=on_right)), chosen, "")
     return _conditions(rows.filter(Q(left=key) | Q(right=key)), chosen, chosen.result)
+
+
+OF_WINNER = {"left": "left_wins", "right": "right_wins", "tie": "ties", "both_bad": "both_bad"}
+OF_CONSISTENCY = {"yes": "consistent", "no": "inconsistent"}
+
+
+def total(board: Board, chosen: Filter) -> int | None:
+    """The exact number, or None where the counts do not tell."""
+    untold = (chosen.state, chosen.source, chosen.images, chosen.sample, chosen.search, chosen.unknown)
+    if any(untold) or (chosen.result and chosen.consistency):
+        return None
+    return memoize("battles-total", (board.pk, board.changes, chosen.address), lambda: _total(board, chosen))
+
+
+def _total(board: Board, chosen: Filter) -> int:
+    slices = {name: value for name in ("subset", "category") if (value := getattr(chosen, name))}
+    rows = PairCount.objects.filter(board=board, **slices)
+    if chosen.consistency:
+        return _sum(_pairs(rows, chosen), [OF_CONSISTENCY[chosen.consistency]])
+    if not chosen.contestants or len(chosen.contestants) > 2:
+        return _sum(_pairs(rows, chosen), _columns(chosen.result))
+    first = chosen.contestants[0].pk
+    mirrored = MIRRORED.get(chosen.result, chosen.result)
+    rows = _pairs(rows, chosen)
+    return _sum(rows.filter(left=first), _columns(chosen.result)) + _sum(rows.filter(right=first), _columns(mirrored))
+
+
+def _pairs(rows: QuerySet[PairCount], chosen: Filter) -> QuerySet[PairCount]:
+    if len(chosen.contestants) == 1:
+        return rows.filter(Q(left=chosen.keys[0]) | Q(right=chosen.keys[0]))
+    return rows.filter(left__in=chosen.keys, right__in=chosen.keys) if chosen.contestants else rows
+
+
+def _columns(result: str) -> list[str]:
+    return [OF_WINNER[winner] for winner in winners_of(result)]
+
+
+def _sum(rows: QuerySet[PairCount], columns: Sequence[str]) -> int:
+    each = reduce(add, map(F, columns))
+    return int(rows.order_by().aggregate(total=Sum(each))["total"] or 0)
+
+
+PER_PAGE = 20
+COUNTED = 200  # so many are counted where the counts of pairs do not tell
+
+
+@dataclass(frozen=True, slots=True)
+class BattlePage:
+    """battles: newest first. total: how many there are in all, or at least where `is_exact` is not; None on a further
+    page of what cannot be told.
+    """
+
+    battles: tuple[Battle, ...]
+    has_newer: bool
+    has_older: bool
+    total: int | None
+    is_exact: bool
+
+    @property
+    def newest(self) -> int:
+        return int(self.battles[0].pk)
+
+    @property
+    def oldest(self) -> int:
+        return int(self.battles[-1].pk)
+
+
+def battle_page(board: Board, chosen: Filter, place: Place) -> BattlePage:
+    known = total(board, chosen)
+    if known == 0:
+        return BattlePage((), False, False, 0, True)
+    is_first = place == Place()
+    found = keys(board, chosen, place, (COUNTED if is_first and known is None else PER_PAGE) + 1)
+    shown = found[:PER_PAGE]
+    if place.is_ascending and place.key is not None and len(shown) < PER_PAGE:
+        return battle_page(board, chosen, Place())  # so near to the newest that the first page is meant
+    counted = min(len(found), COUNTED) if is_first and known is None else known
+    goes_on, came_from = len(found) > PER_PAGE, place.key is not None
+    newer, older = (goes_on, came_from) if place.is_ascending else (came_from, goes_on)
+    is_exact = known is not None or (is_first and len(found) <= COUNTED)
+    return BattlePage(battles_of_keys(shown), newer, older, counted, is_exact)
+
+
+def battles_of_keys(found: list[int]) -> tuple[Battle, ...]:
+    """The battles of these keys, newest first, with what a line of a list says."""
+    battles = Battle.objects.filter(pk__in=found).select_related("sample", "left", "right")
+    return tuple(battles.order_by("-pk"))
+
+
+def neighbours(board: Board, chosen: Filter, battle: Battle) -> tuple[int | None, int | None]:
+    """The keys of the next newer and the next older battle."""
+    newer = keys(board, chosen, Place(battle.pk, is_ascending=True), 1)
+    older = keys(board, chosen, Place(battle.pk), 1)
+    return (newer[0] if newer else None), (older[0] if older else None)

@@ -17,13 +17,11 @@ from experiments.library.datasets.thumbnails import thumbnails
 from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
 from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import voiding
-from leaderboard.boards.simulated import simulation
+from leaderboard.boards.listing import simulation
 from leaderboard.boards.titles import judge_words
 from leaderboard.models import Ladder
-from leaderboard.pages import battle_details as showing
-from leaderboard.pages import battle_pages as pages
-from leaderboard.pages import samples
-from leaderboard.pages.battle_filters import MOST_CONTESTANTS, Filter, read
+from leaderboard.pages import battle_details, battle_filters, battle_search
+from leaderboard.pages.battle_filters import MOST_CONTESTANTS, Filter, read_filter
 from leaderboard.pages.battle_search import Place
 
 SAMPLES_PER_PAGE = 20
@@ -36,14 +34,16 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
     ladder, board = board_of(request, slug)
     if ladder.withdrawn_reason:
         return redirect(ladder)
-    chosen = read(request.GET, board)
-    page = pages.battle_page(board, chosen, _place(request))
+    chosen = read_filter(request.GET, board)
+    page = battle_search.battle_page(board, chosen, _place(request))
     context = {
         **_head(ladder, board),
         "chosen": chosen,
         "page": page,
-        "lines": (showing.lines if board.dataset.modality == "image" else showing.bare_lines)(page.battles),
-        "choices": samples.choices(board.dataset),
+        "lines": (battle_details.battle_lines if board.dataset.modality == "image" else battle_details.bare_lines)(
+            page.battles
+        ),
+        "choices": battle_filters.sample_choices(board.dataset),
         "sample": Sample.objects.filter(dataset=board.dataset_id, pk=int(chosen.sample or 0)).first(),
         "selects": _selects(board, chosen),
         "boards": _siblings(request, board),
@@ -56,9 +56,9 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
     """One battle, with its neighbours in what was looked for."""
     found = _visible(request, pk)
     board = found.board
-    chosen = read(request.GET, board)
-    newer, older = pages.neighbours(board, chosen, found)
-    said = showing.judgments(found)
+    chosen = read_filter(request.GET, board)
+    newer, older = battle_search.neighbours(board, chosen, found)
+    said = battle_details.judgments(found)
     ladder = Ladder.objects.filter(board=board).select_related("board__dataset", "board__judge_model__provider").first()
     context = {
         **(simulation(ladder) if ladder else {}),
@@ -69,10 +69,10 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
         "chosen": chosen,
         "newer": newer,
         "older": older,
-        "sides": showing.sides(found),
+        "sides": battle_details.sides(found),
         "said": said,
-        "spent": showing.spent(said),
-        "others": showing.others_on_it(found),
+        "spent": battle_details.spent(said),
+        "others": battle_details.others_on_it(found),
         "judge": judge_words(board),
         **_rights(request, found),
     }
@@ -104,8 +104,8 @@ def sample_list(request: HttpRequest, slug: str) -> HttpResponse:
     ladder, board = board_of(request, slug)
     if ladder.withdrawn_reason:
         return redirect(ladder)
-    chosen = read(request.GET, board)
-    rows = samples.fitting(board.dataset_id, chosen)
+    chosen = read_filter(request.GET, board)
+    rows = battle_filters.fitting_samples(board.dataset_id, chosen)
     backwards, key = _cursor(request)
     found = list(_beyond(rows, key, backwards=backwards)[: SAMPLES_PER_PAGE + 1])
     goes_on, shown = len(found) > SAMPLES_PER_PAGE, found[:SAMPLES_PER_PAGE]
@@ -116,7 +116,7 @@ def sample_list(request: HttpRequest, slug: str) -> HttpResponse:
         "thumbs": thumbnails(board.dataset, shown),
         "has_before": goes_on if backwards else key is not None,
         "has_after": (key is not None) if backwards else goes_on,
-        "choices": samples.choices(board.dataset),
+        "choices": battle_filters.sample_choices(board.dataset),
     }
     return render(request, "leaderboard/samples.html", context)
 
@@ -128,7 +128,7 @@ def sample_page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     if ladder.withdrawn_reason:
         return redirect(ladder)
     found = get_object_or_404(Sample, dataset=board.dataset_id, pk=pk)
-    standings = showing.on_sample(board, found)
+    standings = battle_details.on_sample(board, found)
     wanted = request.GET.get("contestant", "")
     whole = next((row for row in standings if row.contestant.name == wanted), None)
     start = min(_number(request.GET.get("from", "")), max(len(standings) - 1, 0)) // OUTPUTS_PER_PAGE * OUTPUTS_PER_PAGE

@@ -1,14 +1,22 @@
 """What the pages of the ladder of coding show: the boards side by side, and their history cycle by cycle."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import QueryDict
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
+from accounts.people import person
 from experiments.models import Cycle, Run
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.runs.drawings import charts
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
@@ -58,7 +66,7 @@ class History:
     earlier: int
 
 
-def boards(found: Standings) -> dict[str, object]:
+def contest_boards(found: Standings) -> dict[str, object]:
     """Both kinds of boards, and whom they are of."""
     contest = found.contest
     if contest is None:
@@ -67,7 +75,7 @@ def boards(found: Standings) -> dict[str, object]:
     return {"contest": contest, "free": [Line(row, solver[row.name]) for row in found.rows]}
 
 
-def left_out(user: "User | Any") -> dict[str, object]:
+def void_cycles(user: "User | Any") -> dict[str, object]:
     """Cycles that somebody left out of the ratings, the latest first: when and why, but not what they were; and by
     whom, for people who have signed in. Why a whole run was left out is read by those who may see the run.
     """
@@ -75,11 +83,11 @@ def left_out(user: "User | Any") -> dict[str, object]:
     void = rated.filter(voided__isnull=False).select_related("voided_by", "run__review").order_by("-voided", "-pk")
     rows = list(void[:MOST_VOID])
     visible = set(Run.objects.visible_to(user).filter(pk__in={row.run_id for row in rows}).values_list("pk", flat=True))
-    shown = [_void(row, is_named=user.is_authenticated, is_seen=row.run_id in visible) for row in rows]
+    shown = [_void_row(row, is_named=user.is_authenticated, is_seen=row.run_id in visible) for row in rows]
     return {"void": shown, "void_count": void.count()}
 
 
-def history(contest: RunRatings, asked: QueryDict, user: "User | Any") -> History | None:
+def cycle_history(contest: RunRatings, asked: QueryDict, user: "User | Any") -> History | None:
     """Of the models that `name` chooses, or else the highest; `board` is one of BOARDS. None without a cycle."""
     moments = coding.history()
     if not moments:
@@ -137,7 +145,7 @@ def _chart(drawn: Sequence[Moment], board: str, names: Sequence[str], label: Map
     return charts.chart([one.number for one in drawn], series, scale, charts.OF_RATINGS)
 
 
-def _void(row: Cycle, *, is_named: bool, is_seen: bool) -> dict[str, Any]:
+def _void_row(row: Cycle, *, is_named: bool, is_seen: bool) -> dict[str, Any]:
     models = dict(row.contestants)
     by = row.voided_by.get_username() if is_named and row.voided_by else ""
     review = getattr(row.run, "review", None)
@@ -146,7 +154,7 @@ def _void(row: Cycle, *, is_named: bool, is_seen: bool) -> dict[str, Any]:
     return {"setter": models.get(row.setter, ""), "reason": reason, "at": row.voided, "by": by}
 
 
-def listed(rows: Sequence[Cycle]) -> list[dict[str, object]]:
+def cycle_rows(rows: Sequence[Cycle]) -> list[dict[str, object]]:
     """Cycles as administrators choose among them, with what was done to each so far."""
     done = voiding.deeds(rows)
     return [
@@ -159,3 +167,89 @@ def listed(rows: Sequence[Cycle]) -> list[dict[str, object]]:
         }
         for row in rows
     ]
+
+
+ROWS = 50
+REFUSED = {NotAllowed: 403, NotOffered: 422, Rivalled: 409}
+
+
+@require_http_methods(["GET", "POST"])
+def ladder_cycles(request: HttpRequest) -> HttpResponse:
+    """Every cycle that was rated here, the latest first. POST does what `action` says: void, restore, last or all."""
+    if not voiding.may_void(request.user):
+        raise Http404
+    if request.method == "GET":
+        return _cycles_page(request)
+    deed = ACTIONS.get(request.POST.get("action", ""))
+    if deed is None:
+        return _cycles_page(request, _("There is no such action."), status=422)
+    try:
+        said = deed(request, person(request))
+    except tuple(REFUSED) as error:
+        return _cycles_page(request, str(error), status=REFUSED[type(error)])
+    messages.success(request, said)
+    return redirect(request.get_full_path())
+
+
+def _cycles_page(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
+    rated = Cycle.objects.filter(state=Cycle.State.RATED, run__origin=Run.Origin.LIVE)
+    shown = request.GET.get("show", "")
+    chosen = rated.filter(voided__isnull=shown != "void") if shown in {"counted", "void"} else rated
+    rows = chosen.select_related("run__experiment__owner", "voided_by").order_by("-ended", "-pk")
+    page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
+    context = {
+        "ladder": coding.ladder(),
+        "page": page,
+        "rows": cycle_rows(list(page.object_list)),
+        "show": shown,
+        "counts": {"counted": Cycle.objects.counted().count(), "void": rated.filter(voided__isnull=False).count()},
+        "last": cycle_rows([row])[0] if (row := voiding.last()) else None,
+        "typed": request.POST if request.method == "POST" else {},
+        "problem": problem,
+    }
+    return render(request, "leaderboard/cycles.html", context, status=status)
+
+
+def _void(request: HttpRequest, by: User) -> str:
+    cycle = _cycle(request)
+    is_done = voiding.void(cycle, by=by, reason=request.POST.get("reason", ""))
+    return _("The cycle is left out of the ratings.") if is_done else _("The cycle was left out already.")
+
+
+def _restore(request: HttpRequest, by: User) -> str:
+    is_done = voiding.restore(_cycle(request), by=by)
+    return _("The cycle counts again.") if is_done else _("The cycle counted already.")
+
+
+def _void_last(request: HttpRequest, by: User) -> str:
+    found = voiding.void_last(by=by, reason=request.POST.get("reason", ""), named=_number(request, "cycle"))
+    return _("The last cycle, “%(title)s”, is left out of the ratings.") % {"title": found.title}
+
+
+def _void_all(request: HttpRequest, by: User) -> str:
+    """What is typed has to be the number of cycles that would be left out."""
+    n = voiding.void_all(by=by, reason=request.POST.get("reason", ""), count=_number(request, "count"))
+    said = ngettext("%(n)s cycle is left out of the ratings.", "%(n)s cycles are left out of the ratings.", n)
+    return said % {"n": n}
+
+
+ACTIONS: dict[str, Callable[[HttpRequest, User], str]] = {
+    "void": _void,
+    "restore": _restore,
+    "last": _void_last,
+    "all": _void_all,
+}
+
+
+def _cycle(request: HttpRequest) -> Cycle:
+    found = Cycle.objects.filter(pk=_number(request, "cycle")).first()
+    if found is None:
+        raise NotOffered(_("There is no such cycle."))
+    return found
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    typed: Any = request.POST.get(name, "").strip()
+    if not typed.isascii() or not typed.isdigit() or len(typed) > 15:
+        raise NotOffered(_("Type the number of cycles that are left out.") if name == "count" else _("Choose a cycle."))
+    return int(typed)

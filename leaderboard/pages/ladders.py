@@ -4,26 +4,34 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
+from accounts.attachments import streamed, to_be_saved
 from accounts.people import person
+from accounts.permissions import HasScope
+from experiments.api.requests import PROBLEMS
 from experiments.models import Board
 from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.workflows.battles.campaign.logs.formats import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
-from leaderboard.boards import bias, coding, compute, downloads, listing, milestones
-from leaderboard.boards import tables as page
-from leaderboard.boards.http_cache import conditional, fragment
-from leaderboard.boards.matrix import matrix
-from leaderboard.boards.simulated import simulation
+from leaderboard.boards import bias, coding, compute, downloads, listing, milestones, tables
+from leaderboard.boards.caching import cached_fragment, conditional_response
+from leaderboard.boards.listing import simulation
+from leaderboard.boards.tables import pair_matrix
 from leaderboard.boards.titles import judge_words, ladder_title
 from leaderboard.models import Ladder
-from leaderboard.pages import charts as axis
+from leaderboard.pages import charts
 from leaderboard.pages import coding as coding_page
-from leaderboard.pages.history_chart import history
+from leaderboard.pages.charts import history_chart
 
 
 @require_GET
@@ -45,13 +53,13 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
         }
         return render(request, "leaderboard/index.html", context)
 
-    return conditional(request, state, respond)
+    return conditional_response(request, state, respond)
 
 
 @require_GET
 def ladder(request: HttpRequest, slug: str) -> HttpResponse:
     """Where everybody stands: a slice, a sequence, a search by the address."""
-    found, chosen = _ladder(request, slug), page.choice(request.GET)
+    found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
     beside = _beside(request, found)
     state = repr([compute.state_of(found), *(compute.state_of(other) for other in beside)])
 
@@ -64,25 +72,27 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
             return render(request, "leaderboard/coding.html", {**context, **_contest(request, context)})
         return render(request, "leaderboard/ladder.html", context)
 
-    return conditional(request, state, respond)
+    return conditional_response(request, state, respond)
 
 
 @require_GET
 def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
     """Every pair; the first forty unless `all` is asked for."""
-    found, chosen = _ladder(request, slug, with_board=True), page.choice(request.GET)
+    found, chosen = _ladder(request, slug, with_board=True), tables.read_choice(request.GET)
     whole, state = bool(request.GET.get("all")), compute.state_of(found)
 
     def respond() -> HttpResponse:
         current = compute.current(found, chosen.subset, chosen.category)
         key = (state, chosen.subset, chosen.category, whole)
-        table = fragment(
-            "leaderboard/_matrix.html", key, lambda: {"matrix": matrix(found, current, whole=whole), "ladder": found}
+        table = cached_fragment(
+            "leaderboard/_matrix.html",
+            key,
+            lambda: {"matrix": pair_matrix(found, current, whole=whole), "ladder": found},
         )
         context = {**_context(found), "current": current, "choice": chosen, "table": table, "whole": whole}
         return render(request, "leaderboard/matrix.html", context)
 
-    return conditional(request, state, respond)
+    return conditional_response(request, state, respond)
 
 
 @require_GET
@@ -92,7 +102,7 @@ def ladder_history(request: HttpRequest, slug: str) -> HttpResponse:
     if found.workflow == coding.WORKFLOW and not found.withdrawn_reason:
         contest = compute.current(found).standings.contest
         return render(request, "leaderboard/coding_history.html", {**_context(found), **_cycles(request, contest)})
-    drawn = history(found, request.GET.getlist("name"))
+    drawn = history_chart(found, request.GET.getlist("name"))
     return render(request, "leaderboard/history.html", {**_context(found), "history": drawn})
 
 
@@ -113,7 +123,7 @@ def methodology(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
-    found, chosen = _ladder(request, slug), page.choice(request.GET)
+    found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
     if format not in downloads.FORMATS or found.withdrawn_reason:
         raise Http404
     kind, write = downloads.FORMATS[format]
@@ -124,7 +134,7 @@ def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpRespons
         response["Content-Disposition"] = f'attachment; filename="{found.slug}.{format}"'
         return response
 
-    return conditional(request, compute.state_of(found), respond)
+    return conditional_response(request, compute.state_of(found), respond)
 
 
 def _ladder(request: HttpRequest, slug: str, *, with_board: bool = False) -> Ladder:
@@ -147,14 +157,14 @@ def _context(found: Ladder) -> dict[str, Any]:
     }
 
 
-def _standing(found: Ladder, chosen: page.Choice, state: str) -> dict[str, Any]:
+def _standing(found: Ladder, chosen: tables.Choice, state: str) -> dict[str, Any]:
     current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
     standings = current.standings
 
     def rows() -> dict[str, object]:
         return {
-            "rows": page.shown(standings, chosen),
-            "axis": axis.axis_of(standings.rows),
+            "rows": tables.shown_rows(standings, chosen),
+            "axis": charts.axis_of(standings.rows),
             "standings": standings,
             "ladder": found,
         }
@@ -164,9 +174,9 @@ def _standing(found: Ladder, chosen: page.Choice, state: str) -> dict[str, Any]:
         "current": current,
         "standings": standings,
         "choice": chosen,
-        "headings": page.headings(chosen),
-        "rows": fragment("leaderboard/_rows.html", key, rows) if page.shown(standings, chosen) else "",
-        "axis": axis.axis_of(standings.rows),
+        "headings": tables.headings(chosen),
+        "rows": cached_fragment("leaderboard/_rows.html", key, rows) if tables.shown_rows(standings, chosen) else "",
+        "axis": charts.axis_of(standings.rows),
         "bias": bias.of_judge(found) if found.board else None,
     }
 
@@ -174,11 +184,15 @@ def _standing(found: Ladder, chosen: page.Choice, state: str) -> dict[str, Any]:
 def _contest(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """What only the ladder of coding shows."""
     standings = context["standings"]
-    return coding_page.boards(standings) | coding_page.left_out(request.user) | _cycles(request, standings.contest)
+    return (
+        coding_page.contest_boards(standings)
+        | coding_page.void_cycles(request.user)
+        | _cycles(request, standings.contest)
+    )
 
 
 def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:
-    drawn = coding_page.history(contest, request.GET, request.user) if contest else None
+    drawn = coding_page.cycle_history(contest, request.GET, request.user) if contest else None
     return {"history": drawn, "may_void": voiding.may_void(request.user)}
 
 
@@ -218,3 +232,48 @@ def _milestones(
         "problem": problem,
     }
     return render(request, "leaderboard/milestones.html", context, status=status)
+
+
+FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="slim")
+SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines without `subset`.")
+
+
+@require_GET
+def board_export(request: HttpRequest, slug: str, format: str) -> StreamingHttpResponse:
+    if format not in FORMATS:
+        raise Http404
+    return _file(request, _board(request, slug), FORMATS[format])
+
+
+class BoardExportView(APIView):
+    """The battles of a board as JSON lines or as a zip, without signing in where the dataset is public."""
+
+    permission_classes = [HasScope]
+
+    @extend_schema(
+        parameters=[FORMAT, SUBSET],
+        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, (200, "application/zip"): OpenApiTypes.BINARY}
+        | PROBLEMS,
+        operation_id="boards_export_retrieve",
+    )
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """slim and audit: results in GenArena's shapes. full: every battle, open and void ones with their reasons."""
+        board = _board(request._request, slug, request.user)
+        format_ = FORMATS.get(request.query_params.get("format", "slim"))
+        if format_ is None:
+            raise ValidationError({"format": [f"This format is not offered: ask for {', '.join(FORMATS)}."]})
+        return _file(request._request, board, format_)
+
+
+def _board(request: HttpRequest, slug: str, user: object = None) -> Board:
+    ladders = listing.visible_ladders(user or request.user)
+    ladder = get_object_or_404(ladders, slug=slug)
+    if ladder.board is None or ladder.withdrawn_reason:
+        raise Http404
+    return ladder.board
+
+
+def _file(request: HttpRequest, board: Board, format_: Format) -> StreamingHttpResponse:
+    subset = request.GET.get("subset")
+    chunks = format_.chunks(board, subset and subset.replace("\0", ""))
+    return to_be_saved(streamed(request, chunks), format_.content_type, format_.named(board))

@@ -13,12 +13,12 @@ from experiments.runs.figures import elo, span
 from experiments.templatetags.arena import MISSING, signed
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard.boards.titles import judge_words
-from leaderboard.pages.battle_details import Line, Side
+from leaderboard.pages.battle_details import BattleLine, Side
 from leaderboard.ratings import Undefined
 from leaderboard.ratings.agreement import Interval
 from leaderboard.ratings.statistics import Share
-from leaderboard.votes.agreement_words import AGREEMENT_REASONS
-from leaderboard.votes.voters_words import mark_words, no_agreement, no_pace, no_widening
+from leaderboard.votes.agreement import AGREEMENT_REASONS
+from leaderboard.votes.voter_report import mark_words, no_agreement, no_pace, no_widening
 
 register = template.Library()
 
@@ -26,7 +26,7 @@ CHART_WIDTH, CHART_LEFT = 240.0, 6.0  # SVG units; kappa from -1 to 1 over the w
 
 
 @register.filter
-def pair(line: Line) -> tuple[Side, Side]:
+def pair(line: BattleLine) -> tuple[Side, Side]:
     return line.left, line.right
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Battle, Board, Dataset, Verdict
 from leaderboard.ratings import Battles, Bias, Undefined, fit, position_bias
 from leaderboard.ratings.agreement import Interval, Reason, kappa_interval_of_items, kappa_of_table, spearman
 from leaderboard.ratings.statistics import Share, share_of_items
 from leaderboard.ratings.values import FloatArray
-from leaderboard.votes import pairing
+from leaderboard.votes import voting
 
 MOST_VOTES = 20_000
 MOST_ITEMS = 5_000
@@ -83,7 +84,7 @@ def report(dataset: Dataset) -> Report:
     return Report(votes.count(), voters, is_whole, tuple(found), _among_people(votes), _of_people(votes))
 
 
-def agreement(tables: FloatArray) -> Agreement:
+def agreement_of_tables(tables: FloatArray) -> Agreement:
     """tables[k, i, j]: on item k, how often the first said i and the second j, of left, right and neither."""
     return Agreement(*_shares(tables), kappa_of_table(tables.sum(axis=0)), kappa_interval_of_items(tables))
 
@@ -118,14 +119,14 @@ def _judged(board: Board, people: Board | None, votes: QuerySet[Battle]) -> Judg
         for answer, count in zip(ANSWER.values(), counts, strict=True):
             tables[item, ANSWER[judged], answer] += count
     ranks, rated = _ranks(board, people)
-    return JudgeAgreement(board, agreement(tables), ranks, rated, _of_judge(board))
+    return JudgeAgreement(board, agreement_of_tables(tables), ranks, rated, _of_judge(board))
 
 
 def _ranks(board: Board, people: Board | None) -> tuple[float | Undefined, int]:
     if people is None:
         return Undefined(Reason.NOTHING_PAIRED), 0
     keys = list(board.dataset.contestants.filter(void_reason="").order_by("pk").values_list("pk", flat=True))
-    judged, voted = (fit(pairing.table(one, keys)).values for one in (board, people))
+    judged, voted = (fit(voting.pair_table(one, keys)).values for one in (board, people))
     return spearman(judged, voted), int((~(np.isnan(judged) | np.isnan(voted))).sum())
 
 
@@ -185,3 +186,14 @@ def _leaning(rows: Iterable[Any]) -> Leaning:
     chosen, first = battles.score != 0.5, battles.score == 1.0
     share = share_of_items(np.bincount(items, first), np.bincount(items, chosen))
     return Leaning(share, position_bias(battles, clusters=items))
+
+
+AGREEMENT_REASONS = {
+    "nothing_paired": _("no output was compared by both"),
+    "constant": _("all answers are the same, so agreement cannot be told from chance"),
+    "too_few_units": _("too few to tell"),
+    "mostly_undefined": _("too few to tell"),
+    "no_battles": _("nothing was judged in single orders"),
+    "separated": _("one side always wins, so no finite number fits"),
+    "confounded": _("who stood first goes with who it was, so that one cannot be told from the other"),
+}

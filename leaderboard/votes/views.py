@@ -1,23 +1,37 @@
 """Voting, blind: a pair, what somebody says of it, whose the outputs were, and what they have said before."""
 
 from http import HTTPStatus
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from experiments.models import Battle, Dataset, Output
+from accounts.people import person
+from experiments.lab.injections import rates
+from experiments.lab.injections.rates import Standing
+from experiments.models import Battle, Board, Dataset, Output
 from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
-from leaderboard.boards.simulated import simulation
+from experiments.workflows.battles import WORKFLOW as BATTLES
+from experiments.workflows.battles.campaign import voiding
+from leaderboard.boards.caching import memoize
+from leaderboard.boards.listing import simulation
+from leaderboard.boards.titles import judge_words
 from leaderboard.models import Ladder
-from leaderboard.pages import battle_details as showing
-from leaderboard.votes import voting as votes
+from leaderboard.pages import battle_details
+from leaderboard.pages.battles import board_of
+from leaderboard.ratings import outliers as bounds
+from leaderboard.votes import agreement as agreeing
+from leaderboard.votes import voter_report, voting
 from leaderboard.votes.voters import EnoughForNow, Voter, begun, votable, voter_of
 
 VOTES_PER_PAGE = 20
@@ -29,7 +43,7 @@ def vote_index(request: HttpRequest) -> HttpResponse:
     """The datasets on which the person may vote."""
     if _is_shut_out(request):
         return redirect_to_login(request.get_full_path())
-    cast = votes.of_voter(voter_of(request)).exclude(winner="").order_by()
+    cast = voting.of_voter(voter_of(request)).exclude(winner="").order_by()
     mine = dict(cast.values_list("board__dataset").annotate(cast=Count("pk")))
     datasets = [{"dataset": one, "mine": mine.get(one.pk, 0)} for one in votable(request.user).order_by("name")[:200]]
     return render(request, "leaderboard/votes.html", {"datasets": datasets})
@@ -47,8 +61,8 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         return _cast(request, dataset, voter_of(request))
     try:
-        offered = votes.offer(dataset, voter=begun(request))
-        shown = votes.shown(offered) if offered else None
+        offered = voting.offer(dataset, voter=begun(request))
+        shown = voting.shown(offered) if offered else None
     except EnoughForNow as error:
         return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
     except Output.DoesNotExist:
@@ -67,15 +81,15 @@ def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     battle = _mine(request, token)
     if not battle.winner or battle.board.dataset.slug != slug:
         return redirect("vote", slug=battle.board.dataset.slug)
-    left, right = showing.sides(battle)
+    left, right = battle_details.sides(battle)
     ladder = Ladder.objects.filter(board=battle.board, withdrawn_reason="").first()
     context = {
         **(simulation(ladder) if ladder else {}),
         "battle": battle,
         "dataset": battle.board.dataset,
         "sides": (left, right) if battle.shown_left_first else (right, left),
-        "choice": votes.choice_of(battle),
-        "others": showing.others_on_it(battle),
+        "choice": voting.choice_of(battle),
+        "others": battle_details.others_on_it(battle),
         "ladder": ladder,
     }
     return render(request, "leaderboard/vote_cast.html", context)
@@ -88,11 +102,11 @@ def my_votes(request: HttpRequest) -> HttpResponse:
     if _is_shut_out(request):
         return redirect_to_login(request.get_full_path())
     visible = Dataset.objects.visible_to(request.user)
-    cast = votes.of_voter(voter_of(request)).exclude(winner="").filter(board__dataset__in=visible)
+    cast = voting.of_voter(voter_of(request)).exclude(winner="").filter(board__dataset__in=visible)
     before = request.GET.get("before", "")
     rows = cast.filter(pk__lt=int(before)) if before.isascii() and before.isdigit() and len(before) < 19 else cast
     found = list(rows.order_by("-pk")[: VOTES_PER_PAGE + 1])
-    shown = [{"battle": one, "choice": votes.choice_of(one)} for one in found[:VOTES_PER_PAGE]]
+    shown = [{"battle": one, "choice": voting.choice_of(one)} for one in found[:VOTES_PER_PAGE]]
     context = {
         "votes": shown,
         "count": cast.count(),
@@ -104,8 +118,8 @@ def my_votes(request: HttpRequest) -> HttpResponse:
 def _cast(request: HttpRequest, dataset: Dataset, voter: Voter) -> HttpResponse:
     token = request.POST.get("token", "")
     try:
-        battle = votes.by_token(token, voter=voter)
-        votes.cast(battle, voter=voter, choice=request.POST.get("choice", ""))
+        battle = voting.by_token(token, voter=voter)
+        voting.cast(battle, voter=voter, choice=request.POST.get("choice", ""))
     except Battle.DoesNotExist:
         messages.warning(request, _("This pair was offered too long ago, so the vote was not taken. Here is another."))
         return _to(redirect("vote", slug=dataset.slug))
@@ -130,7 +144,7 @@ def _to(response: HttpResponse) -> HttpResponse:
 def _mine(request: HttpRequest, token: str) -> Battle:
     """The offer of this token, if it was made to who asks and they may still see the dataset."""
     try:
-        battle = votes.by_token(token, voter=voter_of(request))
+        battle = voting.by_token(token, voter=voter_of(request))
     except Battle.DoesNotExist as error:
         raise Http404 from error
     get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
@@ -152,3 +166,82 @@ def _closed(request: HttpRequest, dataset: Dataset, said: str, status: HTTPStatu
 
 def _is_shut_out(request: HttpRequest) -> bool:
     return not request.user.is_authenticated and not settings.PUBLIC_VOTES
+
+
+ROWS = 50
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
+    """Everybody who has voted, who is marked first. POST leaves all votes of one out, or takes them in (`restore`)."""
+    dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
+    voiding.refuse_others(dataset, person(request))
+    if request.method != "POST":
+        return _voters_page(request, dataset)
+    word, reason = request.POST.get("voter", ""), request.POST.get("reason", "")
+    try:
+        if "restore" in request.POST:
+            n = voter_report.restore_voter(dataset, word, by=person(request))
+            said = ngettext("%(n)s vote counts again.", "%(n)s votes count again.", n)
+        else:
+            n = voter_report.exclude_voter(dataset, word, by=person(request), reason=reason)
+            said = ngettext("%(n)s vote is left out.", "%(n)s votes are left out.", n)
+    except NotOffered as error:
+        return _voters_page(request, dataset, str(error), status=422)
+    messages.success(request, said % {"n": n} if n else _("There was nothing to change."))
+    return redirect(request.get_full_path())
+
+
+def _voters_page(request: HttpRequest, dataset: Dataset, problem: str = "", status: int = 200) -> HttpResponse:
+    report = voter_report.report(dataset, by=person(request))
+    page = Paginator(report.lines, ROWS).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "report": report,
+        "page": page,
+        "bounds": {**bounds.limits(), "pause_minutes": round(bounds.LONGEST_PAUSE / 60)},
+        "ladder": Ladder.objects.filter(board__dataset=dataset, board__kind="people", withdrawn_reason="").first(),
+        "problem": problem,
+        "typed": request.POST if problem else {},
+    }
+    return render(request, "leaderboard/voters.html", context, status=status)
+
+
+CHANGES_APART = 200  # of a board that is judged at this moment, the figures are made anew after so many changes
+
+
+@require_GET
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    """Each judge of the dataset against people's votes on the same outputs, and people against each other."""
+    ladder, board = board_of(request, slug)
+    if ladder.withdrawn_reason:
+        return redirect(ladder)
+    context = {
+        "ladder": ladder,
+        "board": board,
+        "judge": judge_words(board),
+        **simulation(ladder),
+        "dataset": board.dataset,
+        "report": report_of(board.dataset),
+        "talked_into": injections_of(board.dataset),
+    }
+    return render(request, "leaderboard/agreement.html", context)
+
+
+def injections_of(dataset: Dataset) -> list[tuple[Board, Standing | None]]:
+    """Of each model that judges the dataset, how often it was talked into something; None where that is not known."""
+    boards = Board.objects.filter(dataset=dataset, kind=Board.Kind.MODEL).select_related("judge_model__provider")
+    known = rates.newest(BATTLES.slug, [board.judge_model_id for board in boards])
+    return [(board, known.get(board.judge_model_id)) for board in boards.order_by("pk")]
+
+
+def report_of(dataset: Dataset) -> agreeing.Report:
+    """Computed once per state of the boards; of people's votes each one counts."""
+    states: list[Any] = []
+    for pk, kind, changes in Board.objects.filter(dataset=dataset).order_by("pk").values_list("pk", "kind", "changes"):
+        is_exact = kind == Board.Kind.PEOPLE or changes < CHANGES_APART
+        states.append((pk, changes if is_exact else -(changes // CHANGES_APART)))
+    void = sorted(dataset.contestants.exclude(void_reason="").values_list("pk", flat=True))
+    return memoize("agreement", (str(dataset.pk), states, void), lambda: agreeing.report(dataset))

@@ -6,7 +6,7 @@ A person goes by their name, a visitor by a word that leads nowhere else. The re
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -16,8 +16,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import override
+from django.utils.translation import gettext_lazy, override
 
 from accounts import audit
 from accounts.models import User
@@ -28,7 +29,7 @@ from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.voiding import LONGEST_REASON, refuse_others
 from leaderboard.ratings import Battles, Reason, Undefined, outliers
 from leaderboard.ratings.intervals import widening
-from leaderboard.ratings.outliers import LEFT, NEITHER, RIGHT, Mark, Voter
+from leaderboard.ratings.outliers import FEWEST_PAUSES, LEFT, NEITHER, RIGHT, Mark, Voter
 
 Row = tuple[Any, ...]  # a vote by COLUMNS
 
@@ -239,3 +240,39 @@ def _update(votes: list[Battle], changes: dict[str, object]) -> None:
     for start in range(0, len(votes), AT_ONCE):
         part = [vote.pk for vote in votes[start : start + AT_ONCE]]
         Battle.objects.filter(pk__in=part).update(**changes)
+
+
+MARKS: dict[Mark, Promise] = {
+    Mark.ONE_SIDED: gettext_lazy("chooses one side"),
+    Mark.AGAINST_OTHERS: gettext_lazy("against the others"),
+    Mark.TOO_FAST: gettext_lazy("too fast to look"),
+    Mark.TOO_MANY: gettext_lazy("a large part of all votes"),
+}
+
+
+def mark_words(marks: Iterable[Mark]) -> list[str]:
+    """What is unlike other voters."""
+    return [str(MARKS[mark]) for mark in marks]
+
+
+def no_pace() -> str:
+    """Why there is no pace of a voter."""
+    return _("fewer than %(n)s pauses") % {"n": FEWEST_PAUSES}
+
+
+def no_agreement(found: Voter) -> str:
+    """Why it is not known how far somebody agrees with the others; empty where it is."""
+    if found.agreement.of:
+        return ""
+    if found.with_others.part:
+        return _("the others were of several minds")
+    return _("nobody else has voted on the same")
+
+
+def no_widening(found: float | Undefined) -> str:
+    """Why it is not known how much wider intervals are by voter; empty where it is."""
+    if not isinstance(found, Undefined):
+        return ""
+    if found.reason == Reason.TOO_FEW_UNITS:
+        return _("one voter says nothing of another one")
+    return _("nothing is rated that could vary")

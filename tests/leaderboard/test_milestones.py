@@ -5,8 +5,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models.refusals import NotAllowed, NotOffered
-from leaderboard.boards import compute, milestones
-from leaderboard.boards import intervals as spread
+from leaderboard.boards import compute, milestones, ranking
 from leaderboard.models import Milestone
 from leaderboard.ratings.values import NORMAL
 from tests.leaderboard import boards
@@ -29,7 +28,7 @@ def newcomer(alice, ladder):
 
 def test_what_is_kept_for_good_is_made_of_all_battles_however_many_they_are(ladder, alice, monkeypatch):
     exact = compute.standings(ladder)
-    monkeypatch.setattr(spread, "MOST_READ", 50)
+    monkeypatch.setattr(ranking, "MOST_READ", 50)
 
     taken = milestones.take(ladder, name="first_20260101", by=alice)
 

@@ -15,12 +15,11 @@ from experiments.models import Battle
 from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from experiments.workflows.battles.campaign.sampled import shared_of
-from leaderboard.boards import compute
-from leaderboard.boards import intervals as spread
-from leaderboard.boards.matrix import matrix
+from leaderboard.boards import compute, ranking
 from leaderboard.boards.standings import Standings
+from leaderboard.boards.tables import pair_matrix
 from leaderboard.compatibility import standing
-from leaderboard.pages import battle_details as showing
+from leaderboard.pages import battle_details
 from leaderboard.ratings import Battles, Shared, by_items, tally
 from leaderboard.votes import voter_report
 from tests.leaderboard import boards
@@ -135,7 +134,7 @@ def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
 @pytest.mark.databases
 def test_of_a_board_that_takes_long_somebody_who_waits_reads_no_battle(alice, monkeypatch):
     """A worker has read how much wider samples make intervals; pages take that, for a slice, too."""
-    monkeypatch.setattr(spread, "MOST_READ", 50)
+    monkeypatch.setattr(ranking, "MOST_READ", 50)
     ladder = compute.ensure(boards.filled(alice, contestants=4, battles=600, subsets=("x", "y")))
     compute.refresh(ladder)
     whole, part = (compute.standings(ladder, name) for name in ("", "x"))
@@ -156,7 +155,7 @@ def battles_read(asked):
 @pytest.mark.databases
 def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alice, monkeypatch):
     """Of a board of many battles that no worker has seen yet, the small slice is read and the whole is not."""
-    monkeypatch.setattr(spread, "MOST_READ", 350)
+    monkeypatch.setattr(ranking, "MOST_READ", 350)
     board = boards.filled(alice, contestants=4, battles=600, subsets=("x", "y"))
     ladder = compute.ensure(board)
     exact = compute.standings(ladder, "x")
@@ -180,10 +179,10 @@ def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_
         Battle.objects.filter(pk=one.pk).update(sample=board.battles.first().sample_id, ballot=f"visitor:{number}")
     ladder = compute.ensure(board)
     compute.refresh(ladder)
-    monkeypatch.setattr(spread, "MOST_READ", 50)
+    monkeypatch.setattr(ranking, "MOST_READ", 50)
 
     found = compute.standings(ladder, is_awaited=True)
-    widths = spread.kept_widths([board], ["model-001", "new", "unseen"])
+    widths = ranking.kept_widths([board], ["model-001", "new", "unseen"])
 
     assert ladder.standing.data["widths"]["new"] is None
     assert {row.name: row.reason for row in found.rows}["new"] == "few_samples"
@@ -198,11 +197,13 @@ def test_a_tie_is_half_a_win_wherever_a_share_of_wins_is_shown(alice):
 
     [row] = [row for row in current.standings.rows if row.name == "a"]
     assert (row.wins, row.losses, row.ties, row.battles) == (1, 0, 3, 4)
-    against = {line.row.name: line for line in matrix(ladder, current, whole=True).lines}
+    against = {line.row.name: line for line in pair_matrix(ladder, current, whole=True).lines}
     assert row.win_rate == pytest.approx(2.5 / 4)
     assert against["a"].cells[list(against).index("b")].win_rate == pytest.approx(2 / 3)
     tied = board.battles.filter(winner="tie").first()
-    assert {standing.rate for standing in showing.on_sample(board, tied.sample) if standing.rate is not None} == {0.5}
+    assert {
+        standing.rate for standing in battle_details.on_sample(board, tied.sample) if standing.rate is not None
+    } == {0.5}
 
 
 @pytest.mark.django_db

@@ -10,7 +10,7 @@ from PIL import Image as Picture
 from PIL.PngImagePlugin import PngInfo
 
 from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
-from leaderboard.votes import voting as votes
+from leaderboard.votes import voting
 from leaderboard.votes.voters import Voter, person_voter
 
 NAMES = ("Zebrafinch-9B", "Quokkamaster-7", "Yellowtail-XL")
@@ -44,7 +44,7 @@ def voted_on(owner: Any) -> Dataset:
     made = dataset_of(owner, visibility="public")
     for voter, choices in ((visitor(), ["first", "second", "tie"]), (person_voter(owner), ["first", "both_bad"])):
         for choice in choices:
-            votes.cast(votes.offer(made, voter=voter), voter=voter, choice=choice)
+            voting.cast(voting.offer(made, voter=voter), voter=voter, choice=choice)
     return made
 
 

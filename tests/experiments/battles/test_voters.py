@@ -11,8 +11,7 @@ from experiments.models import Battle, PairCount
 from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import boards, counting, voiding
 from leaderboard.boards import compute
-from leaderboard.votes import voter_report
-from leaderboard.votes import voting as votes
+from leaderboard.votes import voter_report, voting
 from leaderboard.votes.voters import person_voter
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of, visitor, voted_on
@@ -48,8 +47,8 @@ def vote(duels, voter, choices):
     """The battles that were voted on."""
     cast = []
     for choice in choices:
-        offered = votes.offer(duels, voter=voter)
-        cast.append(votes.cast(offered, voter=voter, choice=choice))
+        offered = voting.offer(duels, voter=voter)
+        cast.append(voting.cast(offered, voter=voter, choice=choice))
     return cast
 
 
@@ -69,7 +68,7 @@ def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(
     cast = vote(duels, person_voter(curator), ["first", "tie", "both_bad"])
     Battle.objects.filter(pk=cast[0].pk).update(judged=timezone.now() - timedelta(days=1, minutes=1))
     vote(duels, VISITOR, ["second"])
-    votes.offer(duels, voter=person_voter(alice))
+    voting.offer(duels, voter=person_voter(alice))
 
     with django_assert_max_num_queries(7):
         report = voter_report.report(duels, by=alice)
@@ -188,7 +187,7 @@ def test_all_votes_of_one_are_left_out_and_taken_in_again_each_told_once(duels, 
 def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_left_out(duels, alice, curator):
     first, *_others = vote(duels, VISITOR, ["first", "second"])
     voiding.void(first, by=curator, reason="The picture is broken.")
-    waiting = votes.offer(duels, voter=VISITOR)
+    waiting = voting.offer(duels, voter=VISITOR)
     other = dataset_of(alice, slug="other", name="Other", visibility="public")
     vote(other, VISITOR, ["first"])
 
@@ -198,7 +197,7 @@ def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_l
     assert (left_out(duels), counted()) == (1, 1)
     with pytest.raises(NotOffered):
         left_out(other)
-    assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
+    assert voting.offer(duels, voter=VISITOR).pk == waiting.pk
     vote(duels, VISITOR, ["first", "second"])
     assert counted() == 3, "later votes count until they are left out too"
     assert (left_out(duels), counted()) == (2, 1)

@@ -26,7 +26,7 @@ from experiments.runs.reports.formats import REPORTS
 from experiments.runs.sharing import sharing
 from experiments.workflows.battles.campaign.boards import model_board
 from leaderboard.boards.compute import ensure
-from leaderboard.votes import voting as votes
+from leaderboard.votes import voting
 from leaderboard.votes.voters import person_voter
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
@@ -121,7 +121,7 @@ class Things:
         pair = {"sample": self.sample, "left": self.left, "right": self.right}
         self.battle = Battle.objects.create(board=board, winner="left", experiment=self.campaign, **pair)
         self.ladder = ensure(board)
-        self.offer = votes.shown(votes.offer(self.dataset, voter=person_voter(self.owner)))
+        self.offer = voting.shown(voting.offer(self.dataset, voter=person_voter(self.owner)))
 
     def address(self, name: str, route: str) -> str:
         """The route with Alice's things in the places of its words."""
