@@ -27,14 +27,9 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
     jobs.wake()
 
 
-@receiver(cycles_changed, dispatch_uid="leaderboard")
-def on_cycles_changed(**_kwargs: Any) -> None:
-    jobs.wake()
-
-
-@receiver(run_curated, dispatch_uid="leaderboard")
-def on_run_curated(**_kwargs: Any) -> None:
-    """A council that was left out, or counts again; battles and cycles have told of themselves."""
+@receiver([cycles_changed, run_curated], dispatch_uid="leaderboard")
+def on_curated(**_kwargs: Any) -> None:
+    """A cycle of coding was rated, or a cycle or a council was left out or taken in again."""
     jobs.wake()
 
 

@@ -1,6 +1,7 @@
 """The API of the leaderboard: public where the dataset is, without a token too."""
 
-from typing import Any
+from types import NoneType
+from typing import Any, ClassVar, get_args, get_type_hints
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -13,76 +14,61 @@ from rest_framework.views import APIView
 from accounts.permissions import HasScope
 from experiments.api.requests import PROBLEMS
 from experiments.workflows.coding.pages.figures_api import FigureOfCycles
+from experiments.workflows.coding.pages.rated import Figure, JudgeRow, SetterRow, Solver
 from leaderboard.boards import compute, downloads, listing, tables
+from leaderboard.boards.standings import Excluded, Row
 from leaderboard.models import Ladder
 
+SLICE = [
+    OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
+    OpenApiParameter("category", str, description="Only battles on samples of this category."),
+    OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
+]
+WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
+FIELDS: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    str: serializers.CharField,
+    int: serializers.IntegerField,
+    bool: serializers.BooleanField,
+    float: serializers.FloatField,
+    Figure: FigureOfCycles,
+}
 
-class SolverSerializer(serializers.Serializer[Any]):
+
+class DataclassSerializer(serializers.Serializer[Any]):
+    # The fields of `dataclass`, in its order; each subclass's docstring is its description in the schema.
+    dataclass: ClassVar[Any]
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        found = {}
+        for name, hint in get_type_hints(self.dataclass).items():
+            kinds = get_args(hint) or (hint,)
+            kind = FIELDS[kinds[0]]
+            found[name] = kind(allow_null=True) if NoneType in kinds else kind()
+        return found
+
+
+class SolverSerializer(DataclassSerializer):
     """compatible: sequential Elo; change: in the last cycle; reverse: with the order of contestants reversed. elo:
     batch Elo. rating, lower, upper: Bradley-Terry with its 95 % interval; reason: why there is none. mean: its score.
     """
 
-    name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
-    is_simulated = serializers.BooleanField()
-    compatible = serializers.FloatField()
-    change = serializers.FloatField(allow_null=True)
-    reverse = serializers.FloatField()
-    elo = serializers.FloatField(allow_null=True)
-    elo_change = serializers.FloatField(allow_null=True)
-    rating = serializers.FloatField(allow_null=True)
-    lower = serializers.FloatField(allow_null=True)
-    upper = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField()
-    component = serializers.IntegerField()
-    rank = serializers.IntegerField(allow_null=True)
-    best = serializers.IntegerField(allow_null=True)
-    worst = serializers.IntegerField(allow_null=True)
-    group = serializers.IntegerField(allow_null=True)
-    first = serializers.FloatField(allow_null=True)
-    battles = serializers.IntegerField()
-    wins = serializers.IntegerField()
-    ties = serializers.IntegerField()
-    losses = serializers.IntegerField()
-    mean = FigureOfCycles()
-    passed = FigureOfCycles()
-    cycles = serializers.IntegerField()
-    votes = serializers.IntegerField()
-    unrated = serializers.IntegerField()
+    dataclass = Solver
 
 
-class SetterSerializer(serializers.Serializer[Any]):
+class SetterSerializer(DataclassSerializer):
     """calibration: 0 to 1; by_others: without the setter's own votes. overall: mean score of its problems, 0 to 10.
     passed: share of tests that the other solvers passed. void: how often it set nothing that could be played.
     """
 
-    name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
-    problems = serializers.IntegerField()
-    scored = serializers.IntegerField()
-    void = serializers.IntegerField()
-    calibration = FigureOfCycles()
-    by_others = FigureOfCycles()
-    overall = FigureOfCycles()
-    passed = FigureOfCycles()
+    dataclass = SetterRow
 
 
-class JudgeOfCyclesSerializer(serializers.Serializer[Any]):
+class JudgeOfCyclesSerializer(DataclassSerializer):
     """severity: points less than the other judges gave to the same solutions. consensus: correlation with their mean;
     passed: with the share of tests passed. missing: judgments that were not given or could not be read.
     """
 
-    name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
-    votes = serializers.IntegerField()
-    missing = serializers.IntegerField()
-    cycles = serializers.IntegerField()
-    mean = FigureOfCycles()
-    spread = FigureOfCycles()
-    severity = FigureOfCycles()
-    consensus = FigureOfCycles()
-    consensus_ranks = FigureOfCycles()
-    passed = FigureOfCycles()
+    dataclass = JudgeRow
 
 
 class AfterCycleSerializer(serializers.Serializer[Any]):
@@ -117,15 +103,6 @@ class ContestSerializer(serializers.Serializer[Any]):
     components = serializers.IntegerField(required=False)
 
 
-SLICE = [
-    OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
-    OpenApiParameter("category", str, description="Only battles on samples of this category."),
-    OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
-]
-
-NOTHING: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}  # of a ladder that is withdrawn
-
-
 class JudgeSerializer(serializers.Serializer[Any]):
     """kind: "model", "people" or "imported"."""
 
@@ -148,42 +125,17 @@ class LadderSerializer(serializers.Serializer[Any]):
     computed = serializers.DateTimeField()
 
 
-class StandingRow(serializers.Serializer[Any]):
+class StandingRow(DataclassSerializer):
     """rating, lower, upper: Elo with its 95 % interval; reason: why there is none. A contestant that won (lost) every
     battle has no rating, a one-sided 97.5 % bound in lower (upper), and a rank. best, worst: the rank's interval.
     first: the probability of being the strongest. win_rate: ties half. consistency: judged alike in both orders.
     """
 
-    name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
-    link = serializers.CharField()
-    contestant = serializers.IntegerField(allow_null=True)
-    version = serializers.CharField()
-    is_simulated = serializers.BooleanField()
-    component = serializers.IntegerField()
-    rating = serializers.FloatField(allow_null=True)
-    lower = serializers.FloatField(allow_null=True)
-    upper = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField()
-    rank = serializers.IntegerField(allow_null=True)
-    best = serializers.IntegerField(allow_null=True)
-    worst = serializers.IntegerField(allow_null=True)
-    group = serializers.IntegerField(allow_null=True)
-    first = serializers.FloatField(allow_null=True)
-    battles = serializers.IntegerField()
-    wins = serializers.IntegerField()
-    losses = serializers.IntegerField()
-    ties = serializers.IntegerField()
-    both_bad = serializers.IntegerField()
-    win_rate = serializers.FloatField(allow_null=True)
-    consistency = serializers.FloatField(allow_null=True)
+    dataclass = Row
 
 
-class ExcludedRow(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
-    reason = serializers.CharField()
-    battles = serializers.IntegerField()
+class ExcludedRow(DataclassSerializer):
+    dataclass = Excluded
 
 
 class IntervalMethod(serializers.Serializer[Any]):
@@ -226,8 +178,12 @@ class LadderList(generics.ListAPIView[Ladder]):
 
     @extend_schema(responses={200: LadderSerializer(many=True), **PROBLEMS})
     def get(self, request: Request) -> Response:
-        rows = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response([_listed(ladder) for ladder in rows or []])
+        listed = [(ladder, listing.entry(ladder)) for ladder in self.paginate_queryset(self.get_queryset()) or []]
+        rows = [
+            {**downloads.summary(ladder), "battles": found.battles, "computed": found.updated.isoformat()}
+            for ladder, found in listed
+        ]
+        return self.get_paginated_response(rows)
 
 
 class LadderView(APIView):
@@ -243,9 +199,4 @@ class LadderView(APIView):
         )
         current = compute.current(ladder, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
         found = downloads.document(ladder, current)
-        return Response({**found, **NOTHING} if ladder.withdrawn_reason else found)
-
-
-def _listed(ladder: Ladder) -> dict[str, Any]:
-    found = listing.entry(ladder)
-    return {**downloads.summary(ladder), "battles": found.battles, "computed": found.updated.isoformat()}
+        return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)

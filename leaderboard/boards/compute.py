@@ -1,4 +1,4 @@
-"""Where everybody stands on a ladder, from its counts alone; kept, and replaced as a whole."""
+"""Standings of a ladder: computed from its counts alone, stored and replaced as a whole, with points for its history."""
 
 import time
 from dataclasses import dataclass
@@ -14,14 +14,16 @@ from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
 from leaderboard.boards import coding, council, ranking
 from leaderboard.boards.caching import memoize
-from leaderboard.boards.counts import Counts, counts_of, slices_of
-from leaderboard.boards.ranking import SEED, Tally, placed, resampled, rounds_for, rows_of
+from leaderboard.boards.counts import counts_of, slices_of
 from leaderboard.boards.standings import Excluded, Row, Standings
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder, RatingPoint, Standing
 
 BATTLES = "battles"
 INLINE_SECONDS = 0.1  # a ladder that takes longer than this is computed by workers alone, and shown as they left it
+HISTORY_APART = timedelta(minutes=10)
+MOST_MOMENTS = 240  # when there are more, every second one without an occasion is left out
+HISTORY_DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,22 +49,25 @@ def standings(
     """Compute a ladder, or one slice of it, from the counts of its pairs; one of runs from their ballots or cycles.
 
     bootstrapped: intervals of resamples, with a seed that is always the same, in place of the closed form.
-    is_awaited: whether somebody waits, see `spread`.
+    is_awaited: whether a page waits, see `ranking.quick_intervals`.
     """
     board = ladder.board
     if board is None:
         return coding.standings() if ladder.workflow == coding.WORKFLOW else council.standings()
     changes = Board.objects.values_list("changes", flat=True).get(pk=board.pk)  # read first: counts may only be newer
     counts = counts_of(board, subset, category)
-    subsets, categories = slices_of(board)
-    rounds = rounds_for(len(counts.contestants)) if bootstrapped else 0
-    tally = Tally(counts.table, counts.both_bad, counts.consistent, counts.inconsistent)
-    widths: dict[str, float | None] = {}
+    table = counts.table
+    widths: ranking.Widths = {}
     if is_awaited:
         closed = ranking.quick_intervals(board, counts, subset, category)
     else:
         closed, widths = ranking.full_intervals(board, counts, subset, category)
-    found = placed(resampled(tally.table, closed, rounds) if rounds else closed, tally.table)
+    rounds = ranking.rounds_for(len(counts.contestants)) if bootstrapped else 0
+    found = ranking.ranking_of(ranking.resampled(table, closed, rounds) if rounds else closed, table)
+    subsets, categories = slices_of(board)
+    excluded = Contestant.objects.filter(dataset=board.dataset_id, pk__in=counts.excluded).order_by("name")
+    both_ways = ("ties", "both_bad", "consistent", "inconsistent")
+    totals: dict[str, Any] = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
     return Standings(
         changes=changes,
         subset=subset,
@@ -70,13 +75,14 @@ def standings(
         subsets=subsets,
         categories=categories,
         components=len(found.intervals.ratings.components),
-        rows=tuple(rows_of(tally, found, {one.name: _described(one) for one in counts.contestants})),
-        excluded=_excluded(board, counts),
+        rows=tuple(ranking.rows_of(table, found, {one.name: _described(one) for one in counts.contestants}, counts)),
+        excluded=tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in excluded),
         method="bootstrap" if rounds else "sandwich",
         rounds=rounds,
-        seed=SEED if rounds else 0,
+        seed=ranking.SEED if rounds else 0,
         widths=widths,
-        **_totals(counts),
+        battles=int(counts.wins.sum()) + totals["ties"] + totals["both_bad"],
+        **totals,
     )
 
 
@@ -107,7 +113,12 @@ def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrappe
     if standing and kept and is_whole and (not behind or takes_long(ladder)):
         return Current(kept, standing.computed, behind)
     key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
-    return memoize("standings", key, lambda: _now(ladder, subset, category, bootstrapped=bootstrapped))
+
+    def compute() -> Current:
+        found = standings(ladder, subset, category, bootstrapped=bootstrapped, is_awaited=True)
+        return Current(found, timezone.now())
+
+    return memoize("standings", key, compute)
 
 
 def state_of(ladder: Ladder) -> str:
@@ -147,11 +158,6 @@ def _behind(ladder: Ladder) -> int:
     return 0 if ladder.board is None else ladder.board.changes - standing.changes
 
 
-def _now(ladder: Ladder, subset: str, category: str, *, bootstrapped: bool) -> Current:
-    found = standings(ladder, subset, category, bootstrapped=bootstrapped, is_awaited=True)
-    return Current(found, timezone.now())
-
-
 def _described(contestant: Contestant) -> Row:
     return Row(
         name=contestant.name,
@@ -163,22 +169,6 @@ def _described(contestant: Contestant) -> Row:
     )
 
 
-def _excluded(board: Board, counts: Counts) -> tuple[Excluded, ...]:
-    out = Contestant.objects.filter(dataset=board.dataset_id, pk__in=counts.excluded).order_by("name")
-    return tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in out)
-
-
-def _totals(counts: Counts) -> dict[str, Any]:
-    both_ways = ("ties", "both_bad", "consistent", "inconsistent")
-    totals = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
-    return {**totals, "battles": int(counts.wins.sum()) + totals["ties"] + totals["both_bad"]}
-
-
-HISTORY_APART = timedelta(minutes=10)
-MOST_MOMENTS = 240  # when there are more, every second one without an occasion is left out
-HISTORY_DIGITS = 3
-
-
 def note_history(ladder: Ladder, found: Standings) -> None:
     """Add a point for everybody who is rated, when the last one is old enough or a campaign has ended since."""
     now = timezone.now()
@@ -186,8 +176,10 @@ def note_history(ladder: Ladder, found: Standings) -> None:
     occasion = ended_since(ladder, last)
     if not found.rated or (last is not None and now - last < HISTORY_APART and not occasion):
         return
-    if last is not None and not occasion and _is_same(ladder, last, found):
-        return
+    if last is not None and not occasion:
+        kept = dict(ladder.points.filter(at=last).values_list("name", "battles"))
+        if kept == {row.name: row.battles for row in found.rated}:
+            return
     points = [
         RatingPoint(
             ladder=ladder,
@@ -202,7 +194,10 @@ def note_history(ladder: Ladder, found: Standings) -> None:
         for row in found.rated
     ]
     RatingPoint.objects.bulk_create(points, batch_size=500)
-    _thin_out(ladder)
+    moments = list(ladder.points.order_by("at").values_list("at", "occasion").distinct())
+    if len(moments) > MOST_MOMENTS:
+        plain = [at for at, campaign in moments[:-1] if not campaign]
+        ladder.points.filter(at__in=plain[1::2]).delete()
 
 
 def ended_since(ladder: Ladder, last: datetime | None) -> str:
@@ -219,15 +214,3 @@ def ended_since(ladder: Ladder, last: datetime | None) -> str:
         if Battle.objects.filter(experiment=campaign.experiment_id, board=ladder.board_id).exists():
             return str(campaign.experiment.config.get("version") or f"{campaign.ended:%Y-%m-%d}")[:120]
     return ""
-
-
-def _is_same(ladder: Ladder, last: datetime, found: Standings) -> bool:
-    kept = dict(ladder.points.filter(at=last).values_list("name", "battles"))
-    return kept == {row.name: row.battles for row in found.rated}
-
-
-def _thin_out(ladder: Ladder) -> None:
-    moments = list(ladder.points.order_by("at").values_list("at", "occasion").distinct())
-    if len(moments) > MOST_MOMENTS:
-        plain = [at for at, occasion in moments[:-1] if not occasion]
-        ladder.points.filter(at__in=plain[1::2]).delete()

@@ -14,7 +14,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
 from experiments.tasks import clock
 from experiments.workflows.council import WORKFLOW as COUNCIL
-from leaderboard.boards.ranking import Tally, placed, rows_of
+from leaderboard.boards.ranking import ranking_of, rows_of
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.models import Ladder
 from leaderboard.ratings import Battles, Intervals, tally
@@ -84,10 +84,9 @@ def standings() -> Standings:
     )
     questions = {question: index for index, question in enumerate(dict.fromkeys(one.question for one in found))}
     clusters = np.array([questions[one.question] for one in found], dtype=np.int64)
-    none = np.zeros((len(slugs), len(slugs)))
     table = tally(battles)
-    placing = placed(_by_questions(battles, clusters), table)
-    rows = rows_of(Tally(table, none, none, none), placing, _described(slugs))
+    placing = ranking_of(_by_questions(battles, clusters), table)
+    rows = rows_of(table, placing, _described(slugs))
     return Standings(
         changes=int(began.timestamp() * 1000),
         battles=len(found),

@@ -1,6 +1,5 @@
 """The counts of a board's pairs as arrays, and the table that ratings are computed from."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -20,7 +19,7 @@ COLUMNS = ("left_wins", "right_wins", "ties", "both_bad", "consistent", "inconsi
 class Counts:
     """How contestants fared against each other, n × n in their sequence.
 
-    wins[i, j]: of i over j; the others are the same both ways. excluded: battles of those left out, by their key.
+    wins[i, j]: of i over j; the others are the same both ways. excluded: battles of excluded contestants, by their key.
     """
 
     contestants: tuple[Contestant, ...]
@@ -43,23 +42,34 @@ def counts_of(board: Board, subset: str = "", category: str = "") -> Counts:
     battled = set(np.unique(rows[:, :2]).tolist())
     known = [one for one in everybody if one.pk in battled]
     kept = tuple(one for one in known if not one.void_reason)
-    place = _places(rows, kept)
+    keys, size = [one.pk for one in kept], len(kept)
+    place = np.full(max([*keys, int(rows[:, :2].max(initial=0))], default=0) + 1, -1, dtype=np.int64)
+    place[keys] = np.arange(size)
     left, right = place[rows[:, 0]], place[rows[:, 1]]
     inside = (left >= 0) & (right >= 0)
-    out = {one.pk: _battles(rows, one.pk) for one in known if one.void_reason}
-    return _tables(kept, left[inside], right[inside], rows[inside, 2:], out)
+    cells, columns = left[inside] * size + right[inside], rows[inside, 2:]
+
+    def matrix(column: int) -> FloatArray:
+        found = np.bincount(cells, columns[:, column], minlength=size * size)
+        return np.asarray(found, dtype=np.float64).reshape(size, size)
+
+    left_wins, right_wins = matrix(0), matrix(1)
+    ties, both_bad, consistent, inconsistent = (one + one.T for one in map(matrix, range(2, len(COLUMNS))))
+    of_key = {one.pk: (rows[:, :2] == one.pk).any(axis=1) for one in known if one.void_reason}
+    excluded = {key: int(rows[mine, 2:6].sum()) for key, mine in of_key.items()}
+    return Counts(kept, left_wins + right_wins.T, ties, both_bad, consistent, inconsistent, excluded)
 
 
 def slices_of(board: Board) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The subsets and the categories that have battles, each in sequence. Looked for when a count has become new."""
+
+    def find() -> tuple[tuple[str, ...], tuple[str, ...]]:
+        found = list(PairCount.objects.filter(board=board).order_by().values_list("subset", "category").distinct())
+        subsets, categories = ({pair[index] for pair in found} - {""} for index in (0, 1))
+        return tuple(sorted(subsets)), tuple(sorted(categories))
+
     newest = PairCount.objects.order_by("-pk").values_list("pk", flat=True).first()
-    return memoize("slices", (board.slug, newest), lambda: _slices(board))
-
-
-def _slices(board: Board) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = list(PairCount.objects.filter(board=board).order_by().values_list("subset", "category").distinct())
-    subsets, categories = ({pair[index] for pair in found} - {""} for index in (0, 1))
-    return tuple(sorted(subsets)), tuple(sorted(categories))
+    return memoize("slices", (board.slug, newest), find)
 
 
 def _rows(board: Board, subset: str, category: str) -> IntArray:
@@ -69,34 +79,7 @@ def _rows(board: Board, subset: str, category: str) -> IntArray:
     found = pairs.values_list("left_id", "right_id", *COLUMNS)
     if any(slices_of(board)):
         found = pairs.values_list("left_id", "right_id").annotate(**{f"all_{name}": Sum(name) for name in COLUMNS})
-    with connection.cursor() as cursor:  # whole numbers as they come: twice as fast as through the query set
+    with connection.cursor() as cursor:  # integers straight from the cursor: twice as fast as through the query set
         cursor.execute(*found.query.sql_with_params())
         numbers = np.fromiter(chain.from_iterable(cursor.fetchall()), dtype=np.int64)
     return numbers.reshape(-1, 2 + len(COLUMNS))
-
-
-def _places(rows: IntArray, kept: Sequence[Contestant]) -> IntArray:
-    """The index of each contestant by its key, -1 for those who have none."""
-    keys = [one.pk for one in kept]
-    place = np.full(max([*keys, int(rows[:, :2].max(initial=0))], default=0) + 1, -1, dtype=np.int64)
-    place[keys] = np.arange(len(keys))
-    return place
-
-
-def _battles(rows: IntArray, key: int) -> int:
-    mine = (rows[:, 0] == key) | (rows[:, 1] == key)
-    return int(rows[mine, 2:6].sum())
-
-
-def _tables(
-    kept: tuple[Contestant, ...], left: IntArray, right: IntArray, columns: IntArray, excluded: dict[int, int]
-) -> Counts:
-    size = len(kept)
-
-    def oriented(values: IntArray) -> FloatArray:
-        cells = np.bincount(left * size + right, values, minlength=size * size)
-        return np.asarray(cells, dtype=np.float64).reshape(size, size)
-
-    left_wins, right_wins, *others = (oriented(columns[:, index]) for index in range(len(COLUMNS)))
-    ties, both_bad, consistent, inconsistent = (matrix + matrix.T for matrix in others)
-    return Counts(kept, left_wins + right_wins.T, ties, both_bad, consistent, inconsistent, excluded)

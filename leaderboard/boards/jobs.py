@@ -1,4 +1,4 @@
-"""The job that fits ratings that are out of date."""
+"""The background job that computes standings that are out of date."""
 
 import logging
 from datetime import timedelta
@@ -37,18 +37,17 @@ def answer() -> None:
 def refresh_stale() -> int:
     """Compute every ladder whose battles have changed, but none that was computed only just now. Returns how many.
 
-    One that cannot be computed keeps what it shows, and keeps no other waiting.
+    One that cannot be computed keeps what it shows, and delays no other.
     """
     for board in Board.objects.filter(ladder__isnull=True, changes__gt=0).select_related("dataset", "judge_model"):
         compute.ensure(board)
-    boards = sum(_refreshed(ladder) for ladder in stale_ladders() if _has_rested(ladder))
-    return boards + _refresh_council() + _refresh_coding()
+    boards = sum(_refreshed(ladder) for ladder in stale_ladders())
+    return boards + sum(_refreshed(ladder) for ladder in _stale_ladders_of_runs())
 
 
 def note_ends() -> None:
     """Note in the history what a campaign came to, where its last battles were computed before it was over."""
-    since = clock.ago(LATELY)
-    ended = Campaign.objects.filter(ended__gte=since).values_list("experiment__config", flat=True)
+    ended = Campaign.objects.filter(ended__gte=clock.ago(LATELY)).values_list("experiment__config", flat=True)
     slugs = {str(config.get("dataset", "")) for config in ended}
     rows = Ladder.objects.filter(board__dataset__slug__in=slugs, standing__isnull=False)
     for ladder in rows.select_related("standing", "board__dataset"):
@@ -59,7 +58,7 @@ def note_ends() -> None:
 
 def is_anything_stale() -> bool:
     is_new = Board.objects.filter(ladder__isnull=True, changes__gt=0).exists()
-    return is_new or stale_ladders().exists() or _is_council_stale() or _is_coding_stale()
+    return is_new or stale_ladders().exists() or bool(_stale_ladders_of_runs())
 
 
 def stale_ladders() -> "QuerySet[Ladder]":
@@ -68,46 +67,30 @@ def stale_ladders() -> "QuerySet[Ladder]":
     return Ladder.objects.filter(behind, board__isnull=False).select_related("standing", "board__dataset")
 
 
+def _stale_ladders_of_runs() -> list[Ladder]:
+    """The council's ladder when a question was answered, ranked, left out or taken in again since; coding's when a
+    cycle was.
+    """
+    found = []
+    if council.is_anything_ranked():
+        ladder = council.ladder()
+        standing = getattr(ladder, "standing", None)
+        kept = Standings.from_json(standing.data) if standing else None
+        if kept is None or kept.source != council.source():
+            found.append(ladder)
+    if coding.is_anything_rated() and compute.is_stale(ladder := coding.ladder()):
+        found.append(ladder)
+    return found
+
+
 def _refreshed(ladder: Ladder) -> bool:
+    """Compute a ladder, unless it was computed only just now or cannot be."""
+    if standing := getattr(ladder, "standing", None):
+        rest = timedelta(seconds=max(REST_SECONDS, REST_SHARE * standing.seconds))
+        if timedelta(0) <= clock.now() - standing.computed < rest:  # a time in the future is of a clock that was wrong
+            return False
     try:
         return compute.refresh(ladder)
     except (ArithmeticError, DatabaseError, LookupError, ObjectDoesNotExist, ValueError):
         logger.exception("ladder %s: its ratings could not be computed", ladder.slug)
         return False
-
-
-def _has_rested(ladder: Ladder) -> bool:
-    standing = getattr(ladder, "standing", None)
-    if standing is None:
-        return True
-    rest = max(REST_SECONDS, REST_SHARE * standing.seconds)
-    since = clock.now() - standing.computed
-    return not timedelta(0) <= since < timedelta(seconds=rest)  # one from the future is of a clock that was wrong
-
-
-def _is_council_stale() -> bool:
-    """Whether a question was answered, ranked, left out or taken in again since."""
-    if not council.is_anything_ranked():
-        return False
-    standing = getattr(council.ladder(), "standing", None)
-    kept = Standings.from_json(standing.data) if standing else None
-    return kept is None or kept.source != council.source()
-
-
-def _refresh_council() -> int:
-    if not _is_council_stale():
-        return 0
-    ladder = council.ladder()
-    return int(_has_rested(ladder) and _refreshed(ladder))
-
-
-def _is_coding_stale() -> bool:
-    return coding.is_anything_rated() and compute.is_stale(coding.ladder())
-
-
-def _refresh_coding() -> int:
-    """The ladder of coding, when a cycle was rated, left out or taken in again since."""
-    ladder = coding.ladder() if coding.is_anything_rated() else None
-    if ladder is None or not compute.is_stale(ladder) or not _has_rested(ladder):
-        return 0
-    return int(_refreshed(ladder))

@@ -14,7 +14,7 @@ from experiments.library.datasets.making import may_curate
 from experiments.models import Board
 from experiments.models.refusals import NotAllowed, NotOffered
 from leaderboard.boards.counts import Counts, counts_of
-from leaderboard.boards.ranking import WIDEST, lasting_intervals, placed, quick_intervals
+from leaderboard.boards.ranking import WIDEST, lasting_intervals, quick_intervals, ranking_of
 from leaderboard.models import Ladder, Milestone
 from leaderboard.ratings import Intervals
 from leaderboard.ratings.values import NORMAL, FloatArray
@@ -120,7 +120,7 @@ def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = quick
     if ladder.board is None:
         raise NotOffered(_("Milestones are taken of boards."))
     counts = counts_of(ladder.board)
-    found = placed(spread(ladder.board, counts), counts.table)
+    found = ranking_of(spread(ladder.board, counts), counts.table)
     errors = np.where(found.is_uncertain, np.nan, found.intervals.errors)
     battles = counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2
     return replace(found.intervals, errors=errors), int(battles)

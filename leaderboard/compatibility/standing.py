@@ -10,7 +10,7 @@ from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards import compute
 from leaderboard.boards.counts import Counts, counts_of
-from leaderboard.boards.ranking import MOST_READ, Tally, kept_widths, placed, rows_of, to_read
+from leaderboard.boards.ranking import MOST_READ, kept_widths, ranking_of, rows_of, to_read
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.boards.tables import Cell, pair_matrix
 from leaderboard.models import Ladder, RatingPoint
@@ -213,10 +213,9 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, object]:
     boards = [ladder.board for ladder in ladders if ladder.board]
     counts = [counts_of(board) for board in boards]
     table = _together(counts, names)
-    nothing = np.zeros_like(table.wins)
-    found = placed(_intervals(boards, counts, table), table)
+    found = ranking_of(_intervals(boards, counts, table), table)
     described = {name: Row(name=name, label="") for name in names}
-    rows = rows_of(Tally(table, nothing, nothing, nothing), found, described) if names else []
+    rows = rows_of(table, found, described) if names else []
     there = about["per_subset_models"]
     board = [{**entry(row), "subset_presence": [slug for slug in there if row.name in there[slug]]} for row in rows]
     return {

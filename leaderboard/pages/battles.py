@@ -40,9 +40,7 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
         **_head(ladder, board),
         "chosen": chosen,
         "page": page,
-        "lines": (battle_details.battle_lines if board.dataset.modality == "image" else battle_details.bare_lines)(
-            page.battles
-        ),
+        "lines": battle_details.battle_lines(page.battles, with_outputs=board.dataset.modality == "image"),
         "choices": battle_filters.sample_choices(board.dataset),
         "sample": Sample.objects.filter(dataset=board.dataset_id, pk=int(chosen.sample or 0)).first(),
         "selects": _selects(board, chosen),

@@ -10,7 +10,6 @@ from django.utils import timezone
 from experiments.models import Battle, Contestant, Dataset, Sample
 from experiments.workflows.battles.campaign import boards, counting
 from leaderboard.pages import battle_search
-from leaderboard.pages import battle_search as finding
 from leaderboard.pages.battle_filters import read_filter
 from leaderboard.pages.battle_search import Place
 
@@ -127,7 +126,7 @@ def paged(board, chosen):
     [(40, CONTESTANTS, 3), (0, ["contestant=a"], 1), pytest.param(40, CONTESTANTS, 1, marks=pytest.mark.exhaustive)],
 )
 def test_every_combination_finds_exactly_what_it_says(board, monkeypatch, few, contestants, step):
-    monkeypatch.setattr(finding, "FEW_SAMPLES", few)
+    monkeypatch.setattr(battle_search, "FEW_SAMPLES", few)
     monkeypatch.setattr(battle_search, "PER_PAGE", 7)
     everything = list(Battle.objects.select_related("left", "right", "sample").order_by("-pk"))
     queries = ["&".join(filter(None, both)) for both in itertools.product(contestants, FURTHER)]
@@ -149,7 +148,7 @@ def test_every_combination_finds_exactly_what_it_says(board, monkeypatch, few, c
 @pytest.mark.django_db
 def test_the_neighbours_of_a_battle_are_those_in_the_same_filter(board):
     chosen = read_filter(QueryDict("contestant=a&result=won"), board)
-    keys = finding.keys(board, chosen, Place(), 100)
+    keys = battle_search.keys(board, chosen, Place(), 100)
     middle = Battle.objects.get(pk=keys[3])
 
     assert battle_search.neighbours(board, chosen, middle) == (keys[2], keys[4])
