@@ -1,5 +1,6 @@
 """What a judge's verdicts owe to the side and the length of answers, from a bounded sample of them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +12,14 @@ from leaderboard.ratings import Battles, Bias, Undefined, length_bias, position_
 from leaderboard.ratings.values import IntArray
 
 MOST_VERDICTS = 4000
-SHOWN_FIRST = {Verdict.Order.ORIGINAL: True, Verdict.Order.SWAPPED: False}
-SCORES = {Battle.Winner.LEFT: 1.0, Battle.Winner.RIGHT: 0.0, Battle.Winner.TIE: 0.5}
+SHOWN_FIRST: dict[str, bool] = {Verdict.Order.ORIGINAL: True, Verdict.Order.SWAPPED: False}
+SCORES: dict[str, float] = {Battle.Winner.LEFT: 1.0, Battle.Winner.RIGHT: 0.0, Battle.Winner.TIE: 0.5}
+Shown = tuple[int, int, int]  # who was shown first, who second, and on which sample
 CHANGES_APART = 500  # the estimate is made anew after so many changes of the board
 
 
 @dataclass(frozen=True, slots=True)
-class Leaning:
+class JudgeBias:
     """In Elo, each with its 95 % interval, None where it cannot be told. position: what being shown first is worth;
     length: what one standard deviation of relative length is. verdicts: the newest, on which both rest; those on one
     sample are one observation.
@@ -28,16 +30,16 @@ class Leaning:
     verdicts: int
 
 
-def of_judge(ladder: Ladder) -> Leaning | None:
+def of_judge(ladder: Ladder) -> JudgeBias | None:
     """None where a board has no verdicts of single orders: votes, and imports without an audit log."""
     board = ladder.board
     if board is None:
         return None
     key = (ladder.slug, board.changes // CHANGES_APART, board.changes if board.changes < CHANGES_APART else 0)
-    return memoize("bias", key, lambda: (leaning(board),))[0]
+    return memoize("bias", key, lambda: (bias_of(board),))[0]
 
 
-def leaning(board: Board) -> Leaning | None:
+def bias_of(board: Board) -> JudgeBias | None:
     """Estimated together with the ratings, from the newest verdicts that could be read."""
     newest = Battle.objects.filter(board=board, voided__isnull=True).order_by("-id").values_list("pk", flat=True)
     read = Verdict.objects.filter(battle__in=list(newest[: MOST_VERDICTS // 2]), winner__in=SCORES)
@@ -45,39 +47,38 @@ def leaning(board: Board) -> Leaning | None:
     rows = list(read.order_by("pk").values_list(*fields))
     if not rows:
         return None
-    shown = [_shown(*row) for row in rows]
-    keys = sorted({key for first, second, _sample, _score in shown for key in (first, second)})
-    place = {key: index for index, key in enumerate(keys)}
-    found = Battles(
-        [place[first] for first, *_rest in shown],
-        [place[second] for _first, second, *_rest in shown],
-        [score for *_rest, score in shown],
-        [str(key) for key in keys],
+    found, samples, shown = in_shown_order(
+        [(left, right, sample, SHOWN_FIRST[order], winner) for left, right, sample, order, winner in rows]
     )
-    samples = np.unique([sample for *_sides, sample, _score in shown], return_inverse=True)[1].reshape(-1)
-    return Leaning(_said(position_bias(found, clusters=samples)), _length(board, found, shown, samples), len(rows))
+    length = None
+    if board.dataset.modality == "text":
+        texts = Output.objects.filter(sample__in={sample for *_pair, sample in shown}).order_by()
+        lengths = {
+            (contestant, sample): len(text)
+            for contestant, sample, text in texts.values_list("contestant_id", "sample_id", "text").iterator()
+        }
+        first = np.array([lengths.get((one, sample), 0) for one, _other, sample in shown], dtype=np.float64)
+        second = np.array([lengths.get((other, sample), 0) for _one, other, sample in shown], dtype=np.float64)
+        length = _bounds(length_bias(found, first, second, clusters=samples))
+    return JudgeBias(_bounds(position_bias(found, clusters=samples)), length, len(rows))
 
 
-def _shown(left: int, right: int, sample: int, order: str, winner: str) -> tuple[int, int, int, float]:
-    """Who was shown first and second, on which sample, and the first one's score."""
-    score = SCORES[Battle.Winner(winner)]
-    if SHOWN_FIRST[Verdict.Order(order)]:
-        return left, right, sample, score
-    return right, left, sample, 1.0 - score
+def in_shown_order(rows: Iterable[tuple[int, int, int, bool, str]]) -> tuple[Battles, IntArray, list[Shown]]:
+    """Battles of those who were shown first against those shown second, with the sample of each, numbered from 0.
+
+    rows: keys of left, right and sample, whether left was shown first, and the winner; “both bad” counts as a tie.
+    """
+    shown, scores = [], []
+    for left, right, sample, is_left_first, winner in rows:
+        score = SCORES.get(winner, 0.5)
+        shown.append((left, right, sample) if is_left_first else (right, left, sample))
+        scores.append(score if is_left_first else 1.0 - score)
+    keys = sorted({key for first, second, _sample in shown for key in (first, second)})
+    place = {key: number for number, key in enumerate(keys)}
+    firsts, seconds = [place[first] for first, *_rest in shown], [place[second] for _first, second, _sample in shown]
+    samples = np.unique([sample for *_pair, sample in shown], return_inverse=True)[1].reshape(-1)
+    return Battles(firsts, seconds, scores, list(map(str, keys))), samples, shown
 
 
-def _length(
-    board: Board, battles: Battles, shown: list[tuple[int, int, int, float]], numbers: IntArray
-) -> tuple[float, float, float] | None:
-    if board.dataset.modality != "text":
-        return None
-    samples = {sample for _first, _second, sample, _score in shown}
-    texts = Output.objects.filter(sample__in=samples).order_by().values_list("contestant_id", "sample_id", "text")
-    lengths = {(contestant, sample): len(text) for contestant, sample, text in texts.iterator()}
-    first = np.array([lengths.get((one, sample), 0) for one, _other, sample, _score in shown], dtype=np.float64)
-    second = np.array([lengths.get((other, sample), 0) for _one, other, sample, _score in shown], dtype=np.float64)
-    return _said(length_bias(battles, first, second, clusters=numbers))
-
-
-def _said(found: Bias | Undefined) -> tuple[float, float, float] | None:
+def _bounds(found: Bias | Undefined) -> tuple[float, float, float] | None:
     return None if isinstance(found, Undefined) else (found.effect, found.lower, found.upper)

@@ -1,4 +1,4 @@
-"""Standings of a ladder: computed from its counts alone, stored and replaced as a whole, with points for its history."""
+"""Standings of a ladder: computed from its counts, stored and replaced as a whole, with points for its history."""
 
 import time
 from dataclasses import dataclass

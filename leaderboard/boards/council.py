@@ -1,8 +1,7 @@
 """The ladder of the council: models as their peers rank their answers, question by question."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
 from itertools import combinations
 from typing import NamedTuple
 from uuid import UUID
@@ -17,9 +16,8 @@ from experiments.workflows.council import WORKFLOW as COUNCIL
 from leaderboard.boards.ranking import ranking_of, rows_of
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.models import Ladder
-from leaderboard.ratings import Battles, Intervals, tally
+from leaderboard.ratings import Battles, tally
 from leaderboard.ratings.intervals import NO_SPREAD, Shared, by_items
-from leaderboard.ratings.values import IntArray
 
 WORKFLOW = COUNCIL.slug
 TITLE = "Models in the council, by their peers"
@@ -43,7 +41,8 @@ def ladder() -> Ladder:
 def newest() -> str:
     """Changes with every ballot, whose keys rise with time, and with every council that is left out or counts again."""
     latest = Ballot.objects.order_by("-pk").values_list("pk", flat=True).first() or ""
-    return f"{latest} {curated() or ''}".strip()
+    curated = RunReview.objects.filter(run__experiment__workflow=WORKFLOW).aggregate(last=Max("changed"))["last"]
+    return f"{latest} {curated or ''}".strip()
 
 
 def is_anything_ranked() -> bool:
@@ -61,13 +60,6 @@ def source() -> str:
     return f"{ballots['n']} {ballots['superseded']} {_answered().count()} {runs}".strip()
 
 
-def curated() -> datetime | None:
-    """When a curator last decided something about a council."""
-    rows = RunReview.objects.filter(run__experiment__workflow=WORKFLOW)
-    last: datetime | None = rows.aggregate(last=Max("changed"))["last"]
-    return last
-
-
 def standings() -> Standings:
     """Ratings from all ballots that count. Ballots on one question are one observation, a cluster of the sandwich, and
     intervals are wider where there are few.
@@ -83,27 +75,21 @@ def standings() -> Standings:
         slugs,
     )
     questions = {question: index for index, question in enumerate(dict.fromkeys(one.question for one in found))}
-    clusters = np.array([questions[one.question] for one in found], dtype=np.int64)
+    shared = Shared(battles, np.array([questions[one.question] for one in found], dtype=np.int64))
     table = tally(battles)
-    placing = ranking_of(_by_questions(battles, clusters), table)
-    rows = rows_of(table, placing, _described(slugs))
+    intervals, bare = by_items(table, shared), by_items(table, shared, at_least=False)
+    # Of one question, or several that all came out alike, nothing can be learned: the next one may bring anything.
+    ranking = ranking_of(replace(intervals, errors=np.where(bare.errors > NO_SPREAD, intervals.errors, np.nan)), table)
+    models = ProviderModel.objects.filter(slug__in=slugs).select_related("provider")
+    described = {one.slug: Row(one.slug, one.label, is_simulated=one.provider.is_simulated) for one in models}
     return Standings(
         changes=int(began.timestamp() * 1000),
         battles=len(found),
         ties=sum(one.score == 0.5 for one in found),
-        components=len(placing.intervals.ratings.components),
-        rows=tuple(rows),
+        components=len(ranking.intervals.ratings.components),
+        rows=tuple(rows_of(table, ranking, described)),
         source=made_of,
     )
-
-
-def _by_questions(battles: Battles, clusters: IntArray) -> Intervals:
-    """As wide as few questions ask for. Of one question, or several that all came out alike, nothing can be learned:
-    the next one may bring anything.
-    """
-    table, shared = tally(battles), Shared(battles, clusters)
-    found, bare = by_items(table, shared), by_items(table, shared, at_least=False)
-    return replace(found, errors=np.where(bare.errors > NO_SPREAD, found.errors, np.nan))
 
 
 def pairings() -> Iterator[Pairing]:
@@ -115,41 +101,24 @@ def pairings() -> Iterator[Pairing]:
     ballots = Ballot.objects.filter(run__origin=Run.Origin.LIVE, run__experiment__workflow=WORKFLOW)
     left_out = RunReview.objects.filter(excluded__isnull=False).values("run")
     counted = ballots.filter(superseded=False, order__isnull=False).exclude(run__in=left_out)
-    seated = _seated()
+    model_of: dict[UUID, dict[str, str]] = {}
+    seats = Participant.objects.filter(experiment__workflow=WORKFLOW).order_by()
+    for experiment, seat, slug in seats.values_list("experiment_id", "seat", "model__slug"):
+        model_of.setdefault(experiment, {})[seat] = slug
     done = set(_answered().values_list("run_id", "turn"))
     fields = ("run_id", "turn", "run__experiment_id", "reviewer", "labels", "order")
     for run, turn, experiment, reviewer, labels, order in counted.order_by("pk").values_list(*fields).iterator():
-        if (run, turn) in done:
-            place = _places(reviewer, labels, order)
-            yield from _compared(place, seated.get(experiment, {}), (run, turn))
+        if (run, turn) not in done:
+            continue
+        ranked = {seat: index for index, group in enumerate(order) for seat in group}
+        place = {seat: ranked.get(seat, len(order)) for seat in labels.values() if seat != reviewer}
+        models = model_of.get(experiment, {})
+        for one, other in combinations(sorted(place), 2):
+            first, second = models.get(one), models.get(other)
+            if first and second and first != second:
+                apart = place[other] - place[one]
+                yield Pairing(first, second, 0.5 + 0.5 * ((apart > 0) - (apart < 0)), (run, turn))
 
 
 def _answered() -> QuerySet[Step]:
     return Step.objects.filter(run__experiment__workflow=WORKFLOW, purpose="turn_completed")
-
-
-def _places(reviewer: str, labels: Mapping[str, str], order: list[list[str]]) -> dict[str, int]:
-    place = {seat: index for index, group in enumerate(order) for seat in group}
-    return {seat: place.get(seat, len(order)) for seat in labels.values() if seat != reviewer}
-
-
-def _compared(place: Mapping[str, int], seated: Mapping[str, str], question: tuple[UUID, int]) -> Iterator[Pairing]:
-    for first, second in combinations(sorted(place), 2):
-        models = seated.get(first), seated.get(second)
-        if models[0] and models[1] and models[0] != models[1]:
-            apart = place[second] - place[first]
-            yield Pairing(models[0], models[1], 0.5 + 0.5 * ((apart > 0) - (apart < 0)), question)
-
-
-def _seated() -> dict[UUID, dict[str, str]]:
-    """The slug of each seat's model, by experiment."""
-    found: dict[UUID, dict[str, str]] = {}
-    rows = Participant.objects.filter(experiment__workflow=WORKFLOW).order_by()
-    for experiment, seat, slug in rows.values_list("experiment_id", "seat", "model__slug"):
-        found.setdefault(experiment, {})[seat] = slug
-    return found
-
-
-def _described(slugs: list[str]) -> dict[str, Row]:
-    models = ProviderModel.objects.filter(slug__in=slugs).select_related("provider")
-    return {one.slug: Row(one.slug, one.label, is_simulated=one.provider.is_simulated) for one in models}

@@ -79,7 +79,24 @@ def listed(user: "User | object") -> list[Ladder]:
 
 
 def entry(ladder: Ladder) -> Entry:
-    return memoize("entry", (compute.state_of(ladder), get_language()), lambda: _entry(ladder))
+    def make() -> Entry:
+        found, board = compute.current(ladder), ladder.board
+        ranked, rated = found.standings.ranked, found.standings.rated
+        return Entry(
+            ladder=ladder,
+            title=ladder_title(ladder),
+            judge=judge_words(board) if board else "",
+            dataset=board.dataset if board else None,
+            battles=found.standings.battles,
+            contestants=len(found.standings.rows),
+            top=tuple(row for row in ranked if row.component == 0)[:TOP],
+            ratings={row.name: row for row in rated if row.component == 0},
+            subsets=found.standings.subsets,
+            updated=found.computed,
+            is_simulated=is_simulated(board) or any(row.is_simulated for row in found.standings.rows),
+        )
+
+    return memoize("entry", (compute.state_of(ladder), get_language()), make)
 
 
 def groups(entries: Iterable[Entry]) -> list[Group]:
@@ -98,63 +115,36 @@ def overview(entries: Sequence[Entry], by: str = "") -> tuple[tuple[Entry, ...],
     """Models down, ladders across: those with the most battles, one of each dataset first. by: the slug of the ladder
     whose ratings sort the lines; the mean of all when it is none of them.
     """
-    columns = _columns([one for one in entries if one.ratings and one.dataset])
-    if len(columns) < 2:
-        return (), []
-    names = {name for one in columns for name in one.ratings}
-    lines = [_line(name, columns) for name in names]
-    place = next((number for number, one in enumerate(columns) if one.ladder.slug == by), None)
-
-    def strength(line: Line) -> tuple[bool, float, float, str]:
-        value = line.mean if place is None else _rating(line.rows[place])
-        return value is None, -(value or 0.0), -line.mean, line.name
-
-    return columns, sorted(lines, key=strength)
-
-
-def _columns(entries: list[Entry]) -> tuple[Entry, ...]:
     seen: dict[object, int] = {}
     ranked = []
-    for one in sorted(entries, key=lambda one: (-one.battles, one.ladder.slug)):
+    of_datasets = [one for one in entries if one.ratings and one.dataset]
+    for one in sorted(of_datasets, key=lambda one: (-one.battles, one.ladder.slug)):
         key = one.dataset.pk if one.dataset else None
         seen[key] = seen.get(key, -1) + 1
         ranked.append((seen[key], -one.battles, one.ladder.slug, one))
-    return tuple(one for *_place, one in sorted(ranked, key=lambda found: found[:3])[:MOST_COLUMNS])
+    columns = tuple(one for *_place, one in sorted(ranked, key=lambda found: found[:3])[:MOST_COLUMNS])
+    if len(columns) < 2:
+        return (), []
+    lines = []
+    for name in {name for one in columns for name in one.ratings}:
+        rows = tuple(one.ratings.get(name) for one in columns)
+        known = [row for row in rows if row]
+        mean, lower, upper = (_mean([getattr(row, end) for row in known]) for end in ("rating", "lower", "upper"))
+        lines.append(Line(name, rows, mean or 0.0, lower, upper))
+    place = next((number for number, one in enumerate(columns) if one.ladder.slug == by), None)
 
+    def strength(line: Line) -> tuple[bool, float, float, str]:
+        row = None if place is None else line.rows[place]
+        value = line.mean if place is None else row.rating if row else None
+        return value is None, -(value or 0.0), -line.mean, line.name
 
-def _line(name: str, columns: Sequence[Entry]) -> Line:
-    rows = tuple(one.ratings.get(name) for one in columns)
-    known = [row for row in rows if row]
-    mean = _mean([row.rating for row in known]) or 0.0
-    return Line(name, rows, mean, _mean([row.lower for row in known]), _mean([row.upper for row in known]))
+    return columns, sorted(lines, key=strength)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
     """None where one of them is not known."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
-
-
-def _rating(row: Row | None) -> float | None:
-    return row.rating if row else None
-
-
-def _entry(ladder: Ladder) -> Entry:
-    found = compute.current(ladder)
-    board = ladder.board
-    return Entry(
-        ladder=ladder,
-        title=ladder_title(ladder),
-        judge=judge_words(board) if board else "",
-        dataset=board.dataset if board else None,
-        battles=found.standings.battles,
-        contestants=len(found.standings.rows),
-        top=tuple(row for row in found.standings.ranked if row.component == 0)[:TOP],
-        ratings={row.name: row for row in found.standings.rated if row.component == 0},
-        subsets=found.standings.subsets,
-        updated=found.computed,
-        is_simulated=is_simulated(board) or any(row.is_simulated for row in found.standings.rows),
-    )
 
 
 def simulation(ladder: Ladder) -> dict[str, bool]:

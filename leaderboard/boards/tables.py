@@ -1,6 +1,6 @@
-"""What the page of a ladder shows, chosen by its address: a slice, a sequence, a search, the kind of interval."""
+"""The tables of one ladder: its rows as an address chooses them, and how often each contestant beat each other one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ COLUMNS = {
 RISING = ("rank", "name")  # the sequence in which a column is first sorted; the others fall
 LONGEST_SEARCH = 200
 LONGEST_SLICE = 100  # as long as the names of subsets and categories are
+MOST_SHOWN = 40
+SHADES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,59 +51,6 @@ class Heading:
     label: Any
     order: str
     sort: str
-
-
-def read_choice(asked: Mapping[str, str]) -> Choice:
-    word = asked.get("sort", "")
-    sort = word.removeprefix("-")
-    is_known = sort in COLUMNS
-    return Choice(
-        subset=_plain(asked.get("subset", ""))[:LONGEST_SLICE],
-        category=_plain(asked.get("category", ""))[:LONGEST_SLICE],
-        search=_plain(asked.get("search", ""))[:LONGEST_SEARCH].strip(),
-        sort=sort if is_known else "rank",
-        is_reversed=is_known and word.startswith("-"),
-        bootstrapped=asked.get("intervals") == "bootstrap",
-    )
-
-
-def headings(chosen: Choice) -> list[Heading]:
-    return [_heading(name, label, chosen) for name, label in COLUMNS.items()]
-
-
-def shown_rows(found: Standings, chosen: Choice) -> list[Row]:
-    """The rows that the search finds, in the sequence asked for; those without the figure come last."""
-    word = chosen.search.casefold()
-    rows = [row for row in found.rows if word in row.name.casefold() or word in row.label.casefold()]
-    if chosen.sort == "rank":
-        return rows[::-1] if chosen.is_reversed else rows
-    return _sorted(rows, chosen.sort, falls=(chosen.sort in RISING) == chosen.is_reversed)
-
-
-def _plain(word: str) -> str:
-    """Without what no database takes."""
-    return word.replace("\0", "")
-
-
-def _sorted(rows: Iterable[Row], column: str, *, falls: bool) -> list[Row]:
-    def value(row: Row) -> Any:
-        return row.shown.casefold() if column == "name" else getattr(row, column)
-
-    listed = list(rows)
-    known = [row for row in listed if value(row) is not None]
-    return sorted(known, key=value, reverse=falls) + [row for row in listed if value(row) is None]
-
-
-def _heading(name: str, label: Any, chosen: Choice) -> Heading:
-    falls_first = name not in RISING
-    if name != chosen.sort:
-        return Heading(name, label, "", name)
-    falls = falls_first != chosen.is_reversed
-    return Heading(name, label, "descending" if falls else "ascending", name if chosen.is_reversed else f"-{name}")
-
-
-MOST_SHOWN = 40
-SHADES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +87,49 @@ class Matrix:
         return len(self.lines) == self.of
 
 
+def read_choice(asked: Mapping[str, str]) -> Choice:
+    asked = {
+        name: asked.get(name, "").replace("\0", "") for name in ("subset", "category", "search", "sort", "intervals")
+    }
+    sort = asked["sort"].removeprefix("-")
+    is_known = sort in COLUMNS
+    return Choice(
+        subset=asked["subset"][:LONGEST_SLICE],
+        category=asked["category"][:LONGEST_SLICE],
+        search=asked["search"][:LONGEST_SEARCH].strip(),
+        sort=sort if is_known else "rank",
+        is_reversed=is_known and asked["sort"].startswith("-"),
+        bootstrapped=asked["intervals"] == "bootstrap",
+    )
+
+
+def headings(chosen: Choice) -> list[Heading]:
+    found = []
+    for name, label in COLUMNS.items():
+        falls = (name not in RISING) != chosen.is_reversed
+        if name != chosen.sort:
+            found.append(Heading(name, label, "", name))
+        else:
+            other = name if chosen.is_reversed else f"-{name}"
+            found.append(Heading(name, label, "descending" if falls else "ascending", other))
+    return found
+
+
+def shown_rows(found: Standings, chosen: Choice) -> list[Row]:
+    """The rows that the search finds, in the sequence asked for; those without the figure come last."""
+    word = chosen.search.casefold()
+    rows = [row for row in found.rows if word in row.name.casefold() or word in row.label.casefold()]
+    if chosen.sort == "rank":
+        return rows[::-1] if chosen.is_reversed else rows
+
+    def value(row: Row) -> Any:
+        return row.shown.casefold() if chosen.sort == "name" else getattr(row, chosen.sort)
+
+    falls = (chosen.sort in RISING) == chosen.is_reversed
+    known = sorted((row for row in rows if value(row) is not None), key=value, reverse=falls)
+    return known + [row for row in rows if value(row) is None]
+
+
 def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Matrix | None:
     """The first MOST_SHOWN contestants against each other, or all; None for a ladder that has no board."""
     if ladder.board is None:
@@ -150,17 +142,14 @@ def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Mat
     where = [place[row.contestant] for row in shown if row.contestant is not None]
     tables = [table[where][:, where].astype(int) for table in (counts.wins, counts.ties, counts.both_bad)]
     wins, ties, both_bad = (table.tolist() for table in tables)
+
+    def cell(i: int, j: int) -> Cell | None:
+        games = wins[i][j] + wins[j][i] + ties[i][j]
+        if not games:
+            return None
+        rate = (wins[i][j] + ties[i][j] / 2) / games
+        return Cell(wins[i][j], wins[j][i], ties[i][j], both_bad[i][j], rate, round(rate * SHADES))
+
     size = range(len(shown))
-    lines = [
-        MatrixLine(row, tuple(_cell(wins[i][j], wins[j][i], ties[i][j], both_bad[i][j]) for j in size))
-        for i, row in enumerate(shown)
-    ]
+    lines = [MatrixLine(row, tuple(cell(i, j) for j in size)) for i, row in enumerate(shown)]
     return Matrix(tuple(lines), len(known))
-
-
-def _cell(wins: int, losses: int, ties: int, both_bad: int) -> Cell | None:
-    games = wins + losses + ties
-    if not games:
-        return None
-    rate = (wins + ties / 2) / games
-    return Cell(wins, losses, ties, both_bad, rate, round(rate * SHADES))

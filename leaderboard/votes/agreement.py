@@ -14,7 +14,8 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Battle, Board, Dataset, Verdict
-from leaderboard.ratings import Battles, Bias, Undefined, fit, position_bias
+from leaderboard.boards.bias import in_shown_order
+from leaderboard.ratings import Bias, Undefined, fit, position_bias
 from leaderboard.ratings.agreement import Interval, Reason, kappa_interval_of_items, kappa_of_table, spearman
 from leaderboard.ratings.statistics import Share, share_of_items
 from leaderboard.ratings.values import FloatArray
@@ -170,19 +171,9 @@ PLACED = ("left", "right", "sample", "shown_left_first", "winner")
 
 def _leaning(rows: Iterable[Any]) -> Leaning:
     """rows: left, right, the sample, whether left was shown first, and the answer. Those of a sample go together."""
-    firsts, seconds, scores, samples = [], [], [], []
-    for left, right, sample, is_left_first, said in rows:
-        answer = ANSWER[said]
-        firsts.append(left if is_left_first else right)
-        seconds.append(right if is_left_first else left)
-        scores.append(0.5 if answer == 2 else float((answer == 0) == is_left_first))
-        samples.append(sample)
-    if not scores:
+    battles, items, shown = in_shown_order(rows)
+    if not shown:
         return Leaning(Share(0, 0), Undefined(Reason.NO_BATTLES))
-    keys = sorted({*firsts, *seconds})
-    place = {key: number for number, key in enumerate(keys)}
-    battles = Battles([place[key] for key in firsts], [place[key] for key in seconds], scores, list(map(str, keys)))
-    items = np.unique(samples, return_inverse=True)[1].reshape(-1)
     chosen, first = battles.score != 0.5, battles.score == 1.0
     share = share_of_items(np.bincount(items, first), np.bincount(items, chosen))
     return Leaning(share, position_bias(battles, clusters=items))
