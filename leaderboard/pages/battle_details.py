@@ -94,7 +94,11 @@ class SampleResult:
 
 def battle_lines(battles: Sequence[Battle], *, with_outputs: bool) -> list[BattleLine]:
     """With their outputs, whose texts are not loaded, or without them, where names alone are shown."""
-    made = _outputs(battles) if with_outputs else {}
+    made: dict[tuple[int, int], Output] = {}
+    if with_outputs:
+        people = {key for one in battles for key in (one.left_id, one.right_id)}
+        rows = Output.objects.filter(sample__in={one.sample_id for one in battles}, contestant__in=people)
+        made = {(one.sample_id, one.contestant_id): one for one in rows.defer("text").order_by()}
     return [BattleLine(one, *_sides(one, made)) for one in battles]
 
 
@@ -136,28 +140,17 @@ def others_on_it(battle: Battle) -> list[Battle]:
 
 def on_sample(board: Board, sample: Sample) -> list[SampleResult]:
     """Everybody who has an output or a battle on the sample, the best first, those without a battle last."""
-    made = {one.contestant_id: one for one in sample.outputs.select_related("image")}
-    scores = _sample_scores(board, sample)
-    people = Contestant.objects.filter(Q(pk__in=made) | Q(pk__in=scores))
     nothing: dict[str, int] = {"wins": 0, "losses": 0, "ties": 0, "both_bad": 0}
-    rows = [SampleResult(one, made.get(one.pk), **scores.get(one.pk, nothing)) for one in people]
-    return sorted(rows, key=lambda row: (row.rate is None, -(row.rate or 0), str(row.contestant)))
-
-
-def _sample_scores(board: Board, sample: Sample) -> dict[int, dict[str, int]]:
-    battles = Battle.objects.filter(board=board, sample=sample).counted().order_by()
     scores: dict[int, dict[str, int]] = {}
+    battles = Battle.objects.filter(board=board, sample=sample).counted().order_by()
     for left, right, winner, count in battles.values_list("left", "right", "winner").annotate(n=Count("pk")):
         for key, side, other in ((left, "left", "right"), (right, "right", "left")):
-            mine = scores.setdefault(key, {"wins": 0, "losses": 0, "ties": 0, "both_bad": 0})
+            mine = scores.setdefault(key, {**nothing})
             mine[{side: "wins", other: "losses", "tie": "ties", "both_bad": "both_bad"}[winner]] += count
-    return scores
-
-
-def _outputs(battles: Sequence[Battle]) -> dict[tuple[int, int], Output]:
-    people = {key for one in battles for key in (one.left_id, one.right_id)}
-    rows = Output.objects.filter(sample__in={one.sample_id for one in battles}, contestant__in=people)
-    return {(one.sample_id, one.contestant_id): one for one in rows.defer("text").order_by()}
+    made = {one.contestant_id: one for one in sample.outputs.select_related("image")}
+    people = Contestant.objects.filter(Q(pk__in=made) | Q(pk__in=scores))
+    rows = [SampleResult(one, made.get(one.pk), **scores.get(one.pk, nothing)) for one in people]
+    return sorted(rows, key=lambda row: (row.rate is None, -(row.rate or 0), str(row.contestant)))
 
 
 def _sides(battle: Battle, made: dict[tuple[int, int], Output]) -> tuple[Side, Side]:
@@ -168,52 +161,41 @@ def _sides(battle: Battle, made: dict[tuple[int, int], Output]) -> tuple[Side, S
     return side("left"), side("right")
 
 
-SIDES = ("left", "right")
-LETTERS = ("A", "B")  # what a judge calls what it is shown first and second
-
-
 def scores_of(verdict: Verdict, shown: tuple[Contestant, Contestant]) -> Scores:
     """shown: the contestants in the order in which the judge saw them."""
     given: Mapping[str, Any] = verdict.scores if isinstance(verdict.scores, Mapping) else {}
     absent = given.get("absent")
-    sides = SIDES if verdict.order == Verdict.Order.ORIGINAL else SIDES[::-1]
+    sides = ("left", "right") if verdict.order == Verdict.Order.ORIGINAL else ("right", "left")
     tables: list[Any] = [given.get(side) for side in sides]
     is_table = all(isinstance(one, Mapping) for one in tables)
-    apart = {*(SIDES if is_table else ()), *(("absent",) if isinstance(absent, list) else ())}
+
+    def number(value: Any) -> float | None:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def line(name: str) -> ScoreLine:
+        first, second = (number(table.get(name)) for table in tables)
+        differ = first is not None and second is not None and first != second
+        higher = None if not differ else 0 if (first or 0) > (second or 0) else 1
+        return ScoreLine(_words(name), (first, second), higher)
+
+    def named(said: str) -> str:
+        """With the contestant's name for the letter that the judge knew it by."""
+        before, _whose, rest = said.partition("'s ")
+        contestant = {"A": shown[0], "B": shown[1]}.get(before)
+        return f"{contestant}: {rest}" if contestant else said
+
+    apart = {*(sides if is_table else ()), *(("absent",) if isinstance(absent, list) else ())}
     return Scores(
-        lines=tuple(_lines(*tables)) if is_table else (),
-        absent=tuple(_named(str(said), shown) for said in absent) if isinstance(absent, list) else (),
+        lines=tuple(map(line, {**tables[0], **tables[1]})) if is_table else (),
+        absent=tuple(named(str(said)) for said in absent) if isinstance(absent, list) else (),
         others=tuple((_words(name), _text(value)) for name, value in given.items() if name not in apart),
     )
-
-
-def _lines(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[ScoreLine]:
-    return [_line(name, _number(first.get(name)), _number(second.get(name))) for name in {**first, **second}]
-
-
-def _line(name: str, first: float | None, second: float | None) -> ScoreLine:
-    differ = first is not None and second is not None and first != second
-    higher = None if not differ else 0 if (first or 0) > (second or 0) else 1
-    return ScoreLine(_words(name), (first, second), higher)
-
-
-def _named(said: str, shown: tuple[Contestant, Contestant]) -> str:
-    """With the contestant's name for the letter that the judge knew it by."""
-    for letter, contestant in zip(LETTERS, shown, strict=True):
-        before, _whose, rest = said.partition("'s ")
-        if before == letter:
-            return f"{contestant}: {rest}"
-    return said
 
 
 def _words(name: Any) -> str:
     """A criterion's name as words: text_rendering is Text rendering."""
     words = str(name).replace("_", " ").strip()
     return words[:1].upper() + words[1:]
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _text(value: Any) -> str:

@@ -1,7 +1,7 @@
 """What somebody looks for among the battles of a board: read from an address, and written into one."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ LONGEST_SEARCH = 200
 RESULTS = ("won", "lost", "decisive", "tie", "both_bad")
 CONSISTENCIES = {"yes": True, "no": False}
 STATES = ("open", "void")
+MOST_CHOICES = 200
 OF_SAMPLES = ("subset", "category", "source", "images", "sample", "search")
 
 
@@ -63,37 +64,15 @@ class Filter:
         return urlencode(pairs)
 
 
-def read_filter(query: QueryDict, board: Board) -> Filter:
-    """What an address asks for. Words that mean nothing here are left out, unknown contestants are kept as such."""
-    names = list(dict.fromkeys(name.replace("\0", "") for name in query.getlist("contestant") if name))
-    known = {one.name: one for one in Contestant.objects.filter(dataset=board.dataset_id, name__in=names[:50])}
-    contestants = tuple(known[name] for name in names if name in known)[:MOST_CONTESTANTS]
-    words = {name: query.get(name, "").replace("\0", "").strip()[:LONGEST_SEARCH] for name in OF_SAMPLES}
-    return Filter(
-        contestants,
-        _result(query.get("result", ""), len(contestants)),
-        _one_of(query.get("consistent", ""), CONSISTENCIES),
-        _one_of(query.get("state", ""), STATES),
-        unknown=tuple(name[:LONGEST_SEARCH] for name in names if name not in known)[:MOST_CONTESTANTS],
-        **{**words, "images": _digits(words["images"]), "sample": _digits(words["sample"])},
-    )
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the samples of a dataset differ in, each in sequence. count: how many samples there are."""
 
-
-def _result(word: str, contestants: int) -> str:
-    """Winning and losing is said of one contestant, or of the first of two."""
-    offered = RESULTS if contestants in {1, 2} else ("decisive", "tie", "both_bad")
-    return _one_of(word, offered)
-
-
-def _one_of(word: str, offered: tuple[str, ...] | Mapping[str, Any]) -> str:
-    return word if word in offered else ""
-
-
-def _digits(word: str) -> str:
-    return word if word.isascii() and word.isdigit() and len(word) <= 18 else ""
-
-
-MOST_CHOICES = 200
+    subsets: tuple[str, ...]
+    categories: tuple[str, ...]
+    sources: tuple[str, ...]
+    images: tuple[int, ...]
+    count: int
 
 
 class JSONLength(Func):
@@ -106,50 +85,59 @@ class JSONLength(Func):
         return self.as_sql(compiler, connection, function="jsonb_array_length")
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What the samples of a dataset differ in, each in sequence. count: how many samples there are."""
+def read_filter(query: QueryDict, board: Board) -> Filter:
+    """What an address asks for. Words that mean nothing here are left out, unknown contestants are kept as such."""
+    names = list(dict.fromkeys(name.replace("\0", "") for name in query.getlist("contestant") if name))
+    known = {one.name: one for one in Contestant.objects.filter(dataset=board.dataset_id, name__in=names[:50])}
+    contestants = tuple(known[name] for name in names if name in known)[:MOST_CONTESTANTS]
+    words = {name: query.get(name, "").replace("\0", "").strip()[:LONGEST_SEARCH] for name in OF_SAMPLES}
+    for name in ("images", "sample"):
+        word = words[name]
+        words[name] = word if word.isascii() and word.isdigit() and len(word) <= 18 else ""
 
-    subsets: tuple[str, ...]
-    categories: tuple[str, ...]
-    sources: tuple[str, ...]
-    images: tuple[int, ...]
-    count: int
+    def one_of(name: str, offered: Collection[str]) -> str:
+        return word if (word := query.get(name, "")) in offered else ""
+
+    return Filter(
+        contestants,
+        # Winning and losing is said of one contestant, or of the first of two.
+        one_of("result", RESULTS if len(contestants) in {1, 2} else ("decisive", "tie", "both_bad")),
+        one_of("consistent", CONSISTENCIES),
+        one_of("state", STATES),
+        unknown=tuple(name[:LONGEST_SEARCH] for name in names if name not in known)[:MOST_CONTESTANTS],
+        **words,
+    )
 
 
 def sample_choices(dataset: Dataset) -> Choices:
     """The samples of a dataset that is ready do not change, so that this is found out once."""
-    return memoize("sample-choices", (str(dataset.pk), dataset.state), lambda: _choices(dataset))
+
+    def find() -> Choices:
+        rows = Sample.objects.filter(dataset=dataset).order_by()
+        found: list[Any] = []
+        for name in ("subset", "category", "source"):
+            words = rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
+            found.append(tuple(words[:MOST_CHOICES]))
+        pictures = rows.annotate(pictures=JSONLength("images")).order_by("pictures")
+        numbers = pictures.values_list("pictures", flat=True).distinct()
+        return Choices(*found, tuple(numbers[:MOST_CHOICES]), rows.count())
+
+    return memoize("sample-choices", (str(dataset.pk), dataset.state), find)
 
 
 def fitting_samples(dataset_id: Any, chosen: Filter) -> QuerySet[Sample]:
-    """The samples that the filter lets through, in no sequence."""
+    """The samples that the filter lets through, in no sequence. The search finds a text in the instruction, category,
+    source and further fields, in whatever case.
+    """
     exact = {name: value for name in ("subset", "category", "source") if (value := getattr(chosen, name))}
     rows = Sample.objects.filter(dataset=dataset_id, **exact).order_by()
     if chosen.sample:
         rows = rows.filter(pk=int(chosen.sample))
     if chosen.images:
         rows = rows.alias(pictures=JSONLength("images")).filter(pictures=int(chosen.images))
-    return containing(rows, chosen.search) if chosen.search else rows
-
-
-def containing(rows: QuerySet[Sample], text: str) -> QuerySet[Sample]:
-    """Those that have the text in their instruction, category, source or further fields, in whatever case.
-
-    A database that keeps JSON as text writes what is not ASCII with escapes, so that these are looked for as well.
-    """
-    rows = rows.alias(further=Cast("metadata", TextField()))
-    found = Q(instruction__icontains=text) | Q(category__icontains=text) | Q(source__icontains=text)
-    found |= Q(further__icontains=text) | Q(further__icontains=json.dumps(text)[1:-1])
-    return rows.filter(found)
-
-
-def _choices(dataset: Dataset) -> Choices:
-    rows = Sample.objects.filter(dataset=dataset).order_by()
-
-    def words(name: str) -> tuple[str, ...]:
-        return tuple(rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()[:MOST_CHOICES])
-
-    pictures = rows.annotate(pictures=JSONLength("images")).order_by("pictures")
-    numbers = tuple(pictures.values_list("pictures", flat=True).distinct()[:MOST_CHOICES])
-    return Choices(words("subset"), words("category"), words("source"), numbers, rows.count())
+    if text := chosen.search:
+        # A database that keeps JSON as text writes what is not ASCII with escapes, so these are looked for as well.
+        found = Q(instruction__icontains=text) | Q(category__icontains=text) | Q(source__icontains=text)
+        found |= Q(further__icontains=text) | Q(further__icontains=json.dumps(text)[1:-1])
+        rows = rows.alias(further=Cast("metadata", TextField())).filter(found)
+    return rows

@@ -1,11 +1,9 @@
 """The battle browser: a board's battles and samples, and everything that is known of one battle."""
 
 from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,7 +19,7 @@ from leaderboard.boards.listing import simulation
 from leaderboard.boards.titles import judge_words
 from leaderboard.models import Ladder
 from leaderboard.pages import battle_details, battle_filters, battle_search
-from leaderboard.pages.battle_filters import MOST_CONTESTANTS, Filter, read_filter
+from leaderboard.pages.battle_filters import MOST_CONTESTANTS, read_filter
 from leaderboard.pages.battle_search import Place
 
 SAMPLES_PER_PAGE = 20
@@ -35,7 +33,17 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
     if ladder.withdrawn_reason:
         return redirect(ladder)
     chosen = read_filter(request.GET, board)
-    page = battle_search.battle_page(board, chosen, _place(request))
+    if newer := _number(request.GET.get("after", "")):
+        place = Place(newer, is_ascending=True)
+    else:
+        older = _number(request.GET.get("before", "")) or None
+        place = Place(older, is_ascending=older is None and "last" in request.GET)
+    page = battle_search.battle_page(board, chosen, place)
+    names = [one.name for one in chosen.contestants]
+    names += [""] * (min(max(2, len(names) + 1), MOST_CONTESTANTS) - len(names))  # at least two, and one more
+    everybody = list(Contestant.objects.filter(dataset=board.dataset_id).order_by("name"))
+    ladders = Ladder.objects.visible_to(request.user).filter(board__dataset=board.dataset_id, withdrawn_reason="")
+    boards = [one.board for one in ladders.select_related("board__judge_model").order_by("board") if one.board]
     context = {
         **_head(ladder, board),
         "chosen": chosen,
@@ -43,8 +51,8 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
         "lines": battle_details.battle_lines(page.battles, with_outputs=board.dataset.modality == "image"),
         "choices": battle_filters.sample_choices(board.dataset),
         "sample": Sample.objects.filter(dataset=board.dataset_id, pk=int(chosen.sample or 0)).first(),
-        "selects": _selects(board, chosen),
-        "boards": _siblings(request, board),
+        "selects": [{"number": n, "name": name, "contestants": everybody} for n, name in enumerate(names)],
+        "boards": [{"slug": one.ladder.slug, "judge": judge_words(one), "prompt": one.prompt} for one in boards],
     }
     return render(request, "leaderboard/battles.html", context)
 
@@ -72,7 +80,10 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
         "spent": battle_details.spent(said),
         "others": battle_details.others_on_it(found),
         "judge": judge_words(board),
-        **_rights(request, found),
+        "may_void": voiding.may_void(board.dataset, request.user),
+        "may_see_calls": Run.objects.visible_to(request.user).filter(pk__in=[found.run_id]).exists(),
+        "may_see_experiment": Experiment.objects.visible_to(request.user).filter(pk__in=[found.experiment_id]).exists(),
+        "is_mine": found.voter_id is not None and found.voter_id == request.user.pk,
     }
     return render(request, "leaderboard/battle.html", context)
 
@@ -104,8 +115,11 @@ def sample_list(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(ladder)
     chosen = read_filter(request.GET, board)
     rows = battle_filters.fitting_samples(board.dataset_id, chosen)
-    backwards, key = _cursor(request)
-    found = list(_beyond(rows, key, backwards=backwards)[: SAMPLES_PER_PAGE + 1])
+    before, after = (_number(request.GET.get(name, "")) or None for name in ("before", "after"))
+    backwards, key = before is not None or "last" in request.GET, before or after
+    if key is not None:
+        rows = rows.filter(pk__lt=key) if backwards else rows.filter(pk__gt=key)
+    found = list(rows.order_by("-pk" if backwards else "pk")[: SAMPLES_PER_PAGE + 1])
     goes_on, shown = len(found) > SAMPLES_PER_PAGE, found[:SAMPLES_PER_PAGE]
     context = {
         **_head(ladder, board),
@@ -162,20 +176,6 @@ def _head(ladder: Ladder, board: Board) -> dict[str, Any]:
     return {"ladder": ladder, "board": board, "dataset": board.dataset, **said}
 
 
-def _sees(rows: QuerySet[Any], pk: UUID | None) -> bool:
-    return pk is not None and rows.filter(pk=pk).exists()
-
-
-def _rights(request: HttpRequest, battle: Battle) -> dict[str, bool]:
-    """What the reader may do with a battle, and whether it is a vote of theirs."""
-    return {
-        "may_void": voiding.may_void(battle.board.dataset, request.user),
-        "may_see_calls": _sees(Run.objects.visible_to(request.user), battle.run_id),
-        "may_see_experiment": _sees(Experiment.objects.visible_to(request.user), battle.experiment_id),
-        "is_mine": battle.voter_id is not None and battle.voter_id == request.user.pk,
-    }
-
-
 def _visible(request: HttpRequest, pk: int) -> Battle:
     rows = Battle.objects.visible_to(request.user).revealed()
     related = (
@@ -188,47 +188,6 @@ def _visible(request: HttpRequest, pk: int) -> Battle:
         "run__experiment",
     )
     return get_object_or_404(rows.select_related(*related, "experiment"), pk=pk)
-
-
-def _selects(board: Board, chosen: Filter) -> list[dict[str, Any]]:
-    """One list of names per contestant that is asked for, and one more to add another; at least two."""
-    names = [one.name for one in chosen.contestants]
-    everybody = list(Contestant.objects.filter(dataset=board.dataset_id).order_by("name"))
-    places = min(max(2, len(names) + 1), MOST_CONTESTANTS)
-    return [
-        {"number": place, "name": names[place] if place < len(names) else "", "contestants": everybody}
-        for place in range(places)
-    ]
-
-
-def _siblings(request: HttpRequest, board: Board) -> list[dict[str, Any]]:
-    """The boards of the same dataset: who else has judged the same outputs."""
-    ladders = Ladder.objects.visible_to(request.user).filter(board__dataset=board.dataset_id, withdrawn_reason="")
-    rows = ladders.select_related("board__judge_model").order_by("board")
-    return [
-        {"slug": one.slug, "judge": judge_words(one.board), "prompt": one.board.prompt} for one in rows if one.board
-    ]
-
-
-def _place(request: HttpRequest) -> Place:
-    """Where the page begins, by `before` or `after` a key, or `last`."""
-    if newer := _number(request.GET.get("after", "")):
-        return Place(newer, is_ascending=True)
-    if older := _number(request.GET.get("before", "")):
-        return Place(older)
-    return Place(is_ascending="last" in request.GET)
-
-
-def _cursor(request: HttpRequest) -> tuple[bool, int | None]:
-    if key := _number(request.GET.get("before", "")):
-        return True, key
-    return "last" in request.GET, _number(request.GET.get("after", "")) or None
-
-
-def _beyond(rows: QuerySet[Sample], key: int | None, *, backwards: bool) -> QuerySet[Sample]:
-    if key is not None:
-        rows = rows.filter(pk__lt=key) if backwards else rows.filter(pk__gt=key)
-    return rows.order_by("-pk" if backwards else "pk")
 
 
 def _number(word: str) -> int:

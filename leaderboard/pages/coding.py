@@ -1,6 +1,6 @@
-"""What the pages of the ladder of coding show: the boards side by side, and their history cycle by cycle."""
+"""The pages of the ladder of coding: its boards, their history, and the cycles that curators leave out or take in."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,15 +19,18 @@ from experiments.models import Cycle, Run
 from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.runs.drawings import charts
 from experiments.workflows.coding.pages import voiding
-from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
+from experiments.workflows.coding.pages.rated import RunRatings, Solver
 from leaderboard.boards import coding
 from leaderboard.boards.standings import Row, Standings
-from leaderboard.pages.charts import axis_of
+from leaderboard.pages.charts import scale_of
 
 MOST_LINES = 8
 MOST_CYCLES = 200  # that are drawn: the latest
-BOARDS = ("compatible", "elo")
+BOARDS = {"compatible": "changes", "elo": "elo_changes"}  # and by how much a cycle moved it
 MOST_VOID = 50  # that are listed: the latest
+ROWS = 50
+ACTIONS = ("void", "restore", "last", "all")
+REFUSED = {NotAllowed: 403, NotOffered: 422, Rivalled: 409}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,82 +79,65 @@ def contest_boards(found: Standings) -> dict[str, object]:
 
 
 def void_cycles(user: "User | Any") -> dict[str, object]:
-    """Cycles that somebody left out of the ratings, the latest first: when and why, but not what they were; and by
-    whom, for people who have signed in. Why a whole run was left out is read by those who may see the run.
+    """Cycles that were left out of the ratings, the latest first: when and why, but not what they were; and by whom,
+    for people who have signed in. Why a whole run was left out is read by those who may see the run.
     """
     rated = Cycle.objects.filter(state=Cycle.State.RATED, run__origin=Run.Origin.LIVE)
     void = rated.filter(voided__isnull=False).select_related("voided_by", "run__review").order_by("-voided", "-pk")
     rows = list(void[:MOST_VOID])
     visible = set(Run.objects.visible_to(user).filter(pk__in={row.run_id for row in rows}).values_list("pk", flat=True))
-    shown = [_void_row(row, is_named=user.is_authenticated, is_seen=row.run_id in visible) for row in rows]
-    return {"void": shown, "void_count": void.count()}
+
+    def shown(row: Cycle) -> dict[str, Any]:
+        by = row.voided_by.get_username() if user.is_authenticated and row.voided_by else ""
+        review = getattr(row.run, "review", None)
+        is_of_run = review is not None and review.excluded and review.reason == row.void_reason
+        reason = row.void_reason if row.run_id in visible or not is_of_run else ""
+        return {"setter": dict(row.contestants).get(row.setter, ""), "reason": reason, "at": row.voided, "by": by}
+
+    return {"void": list(map(shown, rows)), "void_count": void.count()}
 
 
 def cycle_history(contest: RunRatings, asked: QueryDict, user: "User | Any") -> History | None:
-    """Of the models that `name` chooses, or else the highest; `board` is one of BOARDS. None without a cycle."""
+    """Of the models that `name` chooses, or else the highest; `board` is one of BOARDS. None without a cycle.
+
+    Titles, times and addresses are those of the runs that the user may see.
+    """
     moments = coding.history()
     if not moments:
         return None
-    board = asked.get("board", "") if asked.get("board", "") in BOARDS else BOARDS[0]
+    board = asked.get("board", "") if asked.get("board", "") in BOARDS else next(iter(BOARDS))
     latest = getattr(moments[-1], board)
     label = {one.name: one.shown for one in contest.solvers}
     ranked = sorted(latest, key=lambda name: (-latest[name], name))
-    names = _chosen(ranked, asked.getlist("name"))
+    names = tuple(name for name in ranked if name in asked.getlist("name"))[:MOST_LINES] or tuple(ranked[:MOST_LINES])
     drawn = moments[-MOST_CYCLES:]
-    chart = _chart(drawn, board, names, label)
+    ratings = {name: tuple(getattr(one, board).get(name) for one in drawn) for name in names}
+    series = [
+        charts.Series(f"nth-{place}", label.get(name, name)[:24], ratings[name]) for place, name in enumerate(names)
+    ]
+    rows = [Row(name, "", rating=value) for name, values in ratings.items() for value in values if value is not None]
+    chart = charts.chart([one.number for one in drawn], series, scale_of(rows, (1100.0, 1300.0)), charts.OF_RATINGS)
+    visible = Cycle.objects.visible_to(user).filter(state=Cycle.State.RATED).in_bulk([one.pk for one in drawn])
+    cycles = tuple(
+        Drawn(
+            number=one.number,
+            ended=one.ended if one.pk in visible else None,
+            values=tuple(getattr(one, board).get(name) for name in names),
+            changes=tuple(getattr(one, BOARDS[board]).get(name) for name in names),
+            cycle=visible.get(one.pk),
+            band=band,
+        )
+        for one, band in zip(drawn, chart.bands, strict=True)
+    )
     return History(
         chart=chart,
         board=board,
         names=names,
         labels=tuple(label.get(name, name) for name in names),
         everybody=tuple((name, label.get(name, name)) for name in ranked),
-        cycles=_cycles(drawn, board, names, chart.bands, user),
+        cycles=cycles,
         earlier=len(moments) - len(drawn),
     )
-
-
-def _chosen(ranked: Sequence[str], asked: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in ranked if name in asked)[:MOST_LINES] or tuple(ranked[:MOST_LINES])
-
-
-def _cycles(
-    drawn: Sequence[Moment], board: str, names: Sequence[str], bands: Sequence[charts.Band], user: Any
-) -> tuple[Drawn, ...]:
-    """Titles, times and addresses are those of the runs that the person may see."""
-    visible = Cycle.objects.visible_to(user).filter(state=Cycle.State.RATED).in_bulk([one.pk for one in drawn])
-    moved = {"compatible": "changes", "elo": "elo_changes"}[board]
-    return tuple(
-        Drawn(
-            number=one.number,
-            ended=one.ended if one.pk in visible else None,
-            values=tuple(getattr(one, board).get(name) for name in names),
-            changes=tuple(getattr(one, moved).get(name) for name in names),
-            cycle=visible.get(one.pk),
-            band=band,
-        )
-        for one, band in zip(drawn, bands, strict=True)
-    )
-
-
-def _chart(drawn: Sequence[Moment], board: str, names: Sequence[str], label: Mapping[str, str]) -> charts.Chart:
-    found = {name: tuple(getattr(one, board).get(name) for one in drawn) for name in names}
-    series = [
-        charts.Series(f"nth-{place}", label.get(name, name)[:24], found[name]) for place, name in enumerate(names)
-    ]
-    rows = [Row(name, "", rating=value) for name, values in found.items() for value in values if value is not None]
-    axis = axis_of(rows)
-    low, high, ticks = (axis.low, axis.high, axis.ticks) if axis else (1100.0, 1300.0, ())
-    scale = charts.Scale(low, high, tuple(float(rating) for _place, rating in ticks))
-    return charts.chart([one.number for one in drawn], series, scale, charts.OF_RATINGS)
-
-
-def _void_row(row: Cycle, *, is_named: bool, is_seen: bool) -> dict[str, Any]:
-    models = dict(row.contestants)
-    by = row.voided_by.get_username() if is_named and row.voided_by else ""
-    review = getattr(row.run, "review", None)
-    is_of_run = review is not None and review.excluded and review.reason == row.void_reason
-    reason = row.void_reason if is_seen or not is_of_run else ""
-    return {"setter": models.get(row.setter, ""), "reason": reason, "at": row.voided, "by": by}
 
 
 def cycle_rows(rows: Sequence[Cycle]) -> list[dict[str, object]]:
@@ -169,10 +155,6 @@ def cycle_rows(rows: Sequence[Cycle]) -> list[dict[str, object]]:
     ]
 
 
-ROWS = 50
-REFUSED = {NotAllowed: 403, NotOffered: 422, Rivalled: 409}
-
-
 @require_http_methods(["GET", "POST"])
 def ladder_cycles(request: HttpRequest) -> HttpResponse:
     """Every cycle that was rated here, the latest first. POST does what `action` says: void, restore, last or all."""
@@ -180,14 +162,12 @@ def ladder_cycles(request: HttpRequest) -> HttpResponse:
         raise Http404
     if request.method == "GET":
         return _cycles_page(request)
-    deed = ACTIONS.get(request.POST.get("action", ""))
-    if deed is None:
+    if request.POST.get("action", "") not in ACTIONS:
         return _cycles_page(request, _("There is no such action."), status=422)
     try:
-        said = deed(request, person(request))
+        messages.success(request, _change(request, request.POST["action"]))
     except tuple(REFUSED) as error:
         return _cycles_page(request, str(error), status=REFUSED[type(error)])
-    messages.success(request, said)
     return redirect(request.get_full_path())
 
 
@@ -210,42 +190,25 @@ def _cycles_page(request: HttpRequest, problem: str = "", status: int = 200) -> 
     return render(request, "leaderboard/cycles.html", context, status=status)
 
 
-def _void(request: HttpRequest, by: User) -> str:
-    cycle = _cycle(request)
-    is_done = voiding.void(cycle, by=by, reason=request.POST.get("reason", ""))
-    return _("The cycle is left out of the ratings.") if is_done else _("The cycle was left out already.")
-
-
-def _restore(request: HttpRequest, by: User) -> str:
-    is_done = voiding.restore(_cycle(request), by=by)
-    return _("The cycle counts again.") if is_done else _("The cycle counted already.")
-
-
-def _void_last(request: HttpRequest, by: User) -> str:
-    found = voiding.void_last(by=by, reason=request.POST.get("reason", ""), named=_number(request, "cycle"))
-    return _("The last cycle, “%(title)s”, is left out of the ratings.") % {"title": found.title}
-
-
-def _void_all(request: HttpRequest, by: User) -> str:
-    """What is typed has to be the number of cycles that would be left out."""
-    n = voiding.void_all(by=by, reason=request.POST.get("reason", ""), count=_number(request, "count"))
-    said = ngettext("%(n)s cycle is left out of the ratings.", "%(n)s cycles are left out of the ratings.", n)
-    return said % {"n": n}
-
-
-ACTIONS: dict[str, Callable[[HttpRequest, User], str]] = {
-    "void": _void,
-    "restore": _restore,
-    "last": _void_last,
-    "all": _void_all,
-}
-
-
-def _cycle(request: HttpRequest) -> Cycle:
-    found = Cycle.objects.filter(pk=_number(request, "cycle")).first()
-    if found is None:
+def _change(request: HttpRequest, action: str) -> str:
+    """What was done, in words. Of all, what is typed has to be the number of cycles that would be left out."""
+    by, reason = person(request), request.POST.get("reason", "")
+    if action == "all":
+        n = voiding.void_all(by=by, reason=reason, count=_number(request, "count"))
+        said = ngettext("%(n)s cycle is left out of the ratings.", "%(n)s cycles are left out of the ratings.", n)
+        return said % {"n": n}
+    number = _number(request, "cycle")
+    if action == "last":
+        title = voiding.void_last(by=by, reason=reason, named=number).title
+        return _("The last cycle, “%(title)s”, is left out of the ratings.") % {"title": title}
+    cycle = Cycle.objects.filter(pk=number).first()
+    if cycle is None:
         raise NotOffered(_("There is no such cycle."))
-    return found
+    if action == "restore":
+        is_done = voiding.restore(cycle, by=by)
+        return _("The cycle counts again.") if is_done else _("The cycle counted already.")
+    is_done = voiding.void(cycle, by=by, reason=reason)
+    return _("The cycle is left out of the ratings.") if is_done else _("The cycle was left out already.")
 
 
 def _number(request: HttpRequest, name: str) -> int:

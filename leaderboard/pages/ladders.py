@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -33,6 +33,9 @@ from leaderboard.pages import charts
 from leaderboard.pages import coding as coding_page
 from leaderboard.pages.charts import history_chart
 
+FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="slim")
+SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines without `subset`.")
+
 
 @require_GET
 def leaderboard(request: HttpRequest) -> HttpResponse:
@@ -58,19 +61,24 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def ladder(request: HttpRequest, slug: str) -> HttpResponse:
-    """Where everybody stands: a slice, a sequence, a search by the address."""
+    """Where everybody stands: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
     found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
-    beside = _beside(request, found)
+    beside: list[Ladder] = []
+    if found.board:
+        same = listing.visible_ladders(request.user).filter(board__dataset=found.board.dataset_id, withdrawn_reason="")
+        beside = list(same.exclude(pk=found.pk).defer("standing__data"))
     state = repr([compute.state_of(found), *(compute.state_of(other) for other in beside)])
 
     def respond() -> HttpResponse:
         context = _context(found)
-        if not found.withdrawn_reason:
-            context |= _standing(found, chosen, state)
-            context["beside"] = [listing.entry(other) for other in beside]
-        if found.workflow == coding.WORKFLOW and not found.withdrawn_reason:
-            return render(request, "leaderboard/coding.html", {**context, **_contest(request, context)})
-        return render(request, "leaderboard/ladder.html", context)
+        if found.withdrawn_reason:
+            return render(request, "leaderboard/ladder.html", context)
+        context |= _standing(found, chosen, state) | {"beside": [listing.entry(other) for other in beside]}
+        if found.workflow != coding.WORKFLOW:
+            return render(request, "leaderboard/ladder.html", context)
+        standings = context["standings"]
+        context |= coding_page.contest_boards(standings) | coding_page.void_cycles(request.user)
+        return render(request, "leaderboard/coding.html", {**context, **_cycles(request, standings.contest)})
 
     return conditional_response(request, state, respond)
 
@@ -111,9 +119,18 @@ def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
     """The milestones of a board; the newest, or the one named, compared with today. POST takes one."""
     found = _ladder(request, slug, with_board=True)
     typed = {"name": request.POST.get("name", ""), "note": request.POST.get("note", "")}
-    if request.method == "POST":
-        return _take(request, found, typed)
-    return _milestones(request, found, typed)
+    if request.method != "POST":
+        return _milestones(request, found, typed)
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
+    try:
+        taken = milestones.take(found, by=person(request), **typed)
+    except NotAllowed as error:
+        return _milestones(request, found, typed, str(error), status=403)
+    except NotOffered as error:
+        return _milestones(request, found, typed, str(error), status=422)
+    messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
+    return redirect("ladder-milestones", slug=found.slug)
 
 
 @require_GET
@@ -160,60 +177,23 @@ def _context(found: Ladder) -> dict[str, Any]:
 def _standing(found: Ladder, chosen: tables.Choice, state: str) -> dict[str, Any]:
     current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
     standings = current.standings
-
-    def rows() -> dict[str, object]:
-        return {
-            "rows": tables.shown_rows(standings, chosen),
-            "axis": charts.axis_of(standings.rows),
-            "standings": standings,
-            "ladder": found,
-        }
-
+    rows, axis = tables.shown_rows(standings, chosen), charts.axis_of(standings.rows)
     key = (state, chosen.subset, chosen.category, chosen.bootstrapped, chosen.sort_word, chosen.search)
+    body: dict[str, object] = {"rows": rows, "axis": axis, "standings": standings, "ladder": found}
     return {
         "current": current,
         "standings": standings,
         "choice": chosen,
         "headings": tables.headings(chosen),
-        "rows": cached_fragment("leaderboard/_rows.html", key, rows) if tables.shown_rows(standings, chosen) else "",
-        "axis": charts.axis_of(standings.rows),
+        "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
+        "axis": axis,
         "bias": bias.of_judge(found) if found.board else None,
     }
-
-
-def _contest(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What only the ladder of coding shows."""
-    standings = context["standings"]
-    return (
-        coding_page.contest_boards(standings)
-        | coding_page.void_cycles(request.user)
-        | _cycles(request, standings.contest)
-    )
 
 
 def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:
     drawn = coding_page.cycle_history(contest, request.GET, request.user) if contest else None
     return {"history": drawn, "may_void": voiding.may_void(request.user)}
-
-
-def _beside(request: HttpRequest, found: Ladder) -> list[Ladder]:
-    """The other ladders of the same dataset."""
-    if found.board is None:
-        return []
-    same = listing.visible_ladders(request.user).filter(board__dataset=found.board.dataset_id, withdrawn_reason="")
-    return list(same.exclude(pk=found.pk).defer("standing__data"))
-
-
-@login_required
-def _take(request: HttpRequest, found: Ladder, typed: dict[str, str]) -> HttpResponse:
-    try:
-        taken = milestones.take(found, by=person(request), **typed)
-    except NotAllowed as error:
-        return _milestones(request, found, typed, str(error), status=403)
-    except NotOffered as error:
-        return _milestones(request, found, typed, str(error), status=422)
-    messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
-    return redirect("ladder-milestones", slug=found.slug)
 
 
 def _milestones(
@@ -232,10 +212,6 @@ def _milestones(
         "problem": problem,
     }
     return render(request, "leaderboard/milestones.html", context, status=status)
-
-
-FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="slim")
-SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines without `subset`.")
 
 
 @require_GET
