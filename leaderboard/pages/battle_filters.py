@@ -114,13 +114,14 @@ def sample_choices(dataset: Dataset) -> Choices:
 
     def find() -> Choices:
         rows = Sample.objects.filter(dataset=dataset).order_by()
-        found: list[Any] = []
-        for name in ("subset", "category", "source"):
-            words = rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
-            found.append(tuple(words[:MOST_CHOICES]))
+
+        def words(name: str) -> tuple[str, ...]:
+            found = rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
+            return tuple(found[:MOST_CHOICES])
+
         pictures = rows.annotate(pictures=JSONLength("images")).order_by("pictures")
-        numbers = pictures.values_list("pictures", flat=True).distinct()
-        return Choices(*found, tuple(numbers[:MOST_CHOICES]), rows.count())
+        numbers = tuple(pictures.values_list("pictures", flat=True).distinct()[:MOST_CHOICES])
+        return Choices(words("subset"), words("category"), words("source"), numbers, rows.count())
 
     return memoize("sample-choices", (str(dataset.pk), dataset.state), find)
 

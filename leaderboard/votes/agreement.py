@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Battle, Board, Dataset, Verdict
 from leaderboard.boards.bias import in_shown_order
+from leaderboard.boards.caching import memoize
 from leaderboard.ratings import Bias, Undefined, fit, position_bias
 from leaderboard.ratings.agreement import Interval, Reason, kappa_interval_of_items, kappa_of_table, spearman
 from leaderboard.ratings.statistics import Share, share_of_items
@@ -24,8 +25,18 @@ from leaderboard.votes import voting
 MOST_VOTES = 20_000
 MOST_ITEMS = 5_000
 MOST_BATTLES = 4_000
+CHANGES_APART = 200  # of a judge's board, after which the figures are computed again
 ANSWER = {"left": 0, "right": 1, "tie": 2, "both_bad": 2}
 ANSWERS = 3
+AGREEMENT_REASONS = {
+    "nothing_paired": _("no output was compared by both"),
+    "constant": _("all answers are the same, so agreement cannot be told from chance"),
+    "too_few_units": _("too few to tell"),
+    "mostly_undefined": _("too few to tell"),
+    "no_battles": _("nothing was judged in single orders"),
+    "separated": _("one side always wins, so no finite number fits"),
+    "confounded": _("who stood first goes with who it was, so that one cannot be told from the other"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,98 +86,81 @@ class Report:
     leaning: Leaning
 
 
+def current_report(dataset: Dataset) -> Report:
+    """Computed once per state of the boards: after each vote, and after CHANGES_APART changes of a judge's board."""
+    states: list[Any] = []
+    for pk, kind, changes in Board.objects.filter(dataset=dataset).order_by("pk").values_list("pk", "kind", "changes"):
+        is_exact = kind == Board.Kind.PEOPLE or changes < CHANGES_APART
+        states.append((pk, changes if is_exact else -(changes // CHANGES_APART)))
+    void = sorted(dataset.contestants.exclude(void_reason="").values_list("pk", flat=True))
+    return memoize("agreement", (str(dataset.pk), states, void), lambda: report(dataset))
+
+
 def report(dataset: Dataset) -> Report:
     """Every board of the dataset that is not people's, against people's."""
     people = Board.objects.filter(dataset=dataset, kind=Board.Kind.PEOPLE).first()
     judges = Board.objects.filter(dataset=dataset).exclude(kind=Board.Kind.PEOPLE).select_related("judge_model")
-    votes, is_whole = _newest_votes(people)
+    votes, is_whole = Battle.objects.none(), True
+    if people:
+        votes = Battle.objects.filter(board=people, left__void_reason="", right__void_reason="").counted()
+        after = votes.order_by("-pk").values_list("pk", flat=True)[MOST_VOTES : MOST_VOTES + 1]
+        if (oldest := next(iter(after), None)) is not None:
+            votes, is_whole = votes.filter(pk__gt=oldest), False
     found = [_judged(board, people, votes) for board in judges.order_by("pk")]
     voters = votes.order_by().values("ballot").distinct().count()
-    return Report(votes.count(), voters, is_whole, tuple(found), _among_people(votes), _of_people(votes))
+    placed = votes.filter(shown_left_first__isnull=False).order_by()
+    leaning = _leaning(placed.values_list("left", "right", "sample", "shown_left_first", "winner"))
+    return Report(votes.count(), voters, is_whole, tuple(found), _among_people(votes), leaning)
 
 
-def agreement_of_tables(tables: FloatArray) -> Agreement:
-    """tables[k, i, j]: on item k, how often the first said i and the second j, of left, right and neither."""
-    return Agreement(*_shares(tables), kappa_of_table(tables.sum(axis=0)), kappa_interval_of_items(tables))
-
-
-def _shares(tables: FloatArray) -> tuple[Share, Share]:
-    """The same answer of all, and the same side of those in which both chose one; by item."""
-    found = []
-    for chosen in (tables, tables[:, :2, :2]):
-        same, all_of = np.trace(chosen, axis1=1, axis2=2), chosen.sum(axis=(1, 2))
-        found.append(share_of_items(same, all_of))
-    return found[0], found[1]
-
-
-def _newest_votes(people: Board | None) -> tuple[QuerySet[Battle], bool]:
-    if people is None:
-        return Battle.objects.none(), True
-    votes = Battle.objects.filter(board=people, left__void_reason="", right__void_reason="").counted()
-    after = votes.order_by("-pk").values_list("pk", flat=True)[MOST_VOTES : MOST_VOTES + 1]
-    oldest = next(iter(after), None)
-    return (votes, True) if oldest is None else (votes.filter(pk__gt=oldest), False)
+def agreement_of_tables(tables: FloatArray, *, weight: float = 1.0) -> Agreement:
+    """tables[k, i, j]: on item k, how often the first said i and the second j, of left, right and neither. weight: how
+    many pairs of answers one of these is. Shares are of all answers, and of those in which both chose a side; by item.
+    """
+    exact, decisive = (
+        share_of_items(np.trace(chosen, axis1=1, axis2=2), chosen.sum(axis=(1, 2)))
+        for chosen in (tables * weight, tables[:, :2, :2] * weight)
+    )
+    return Agreement(exact, decisive, kappa_of_table(tables.sum(axis=0)), kappa_interval_of_items(tables))
 
 
 def _judged(board: Board, people: Board | None, votes: QuerySet[Battle]) -> JudgeAgreement:
     same = {name: OuterRef(name) for name in ("left", "right", "sample")}
     verdict = Battle.objects.filter(board=board, ballot="", **same).counted().values("winner")[:1]
     both = votes.order_by().annotate(verdict=Subquery(verdict)).filter(verdict__isnull=False)
-    said = {answer: Count("pk", filter=Q(winner=answer)) for answer in ANSWER}
-    items = both.values("left", "right", "sample", "verdict").annotate(**{f"n_{name}": n for name, n in said.items()})
-    rows = list(items.values_list("verdict", *(f"n_{name}" for name in ANSWER)))
+    said = {f"n_{answer}": Count("pk", filter=Q(winner=answer)) for answer in ANSWER}
+    rows = list(both.values("left", "right", "sample", "verdict").annotate(**said).values_list("verdict", *said))
     tables = np.zeros((len(rows), ANSWERS, ANSWERS))
     for item, (judged, *counts) in enumerate(rows):
         for answer, count in zip(ANSWER.values(), counts, strict=True):
             tables[item, ANSWER[judged], answer] += count
-    ranks, rated = _ranks(board, people)
-    return JudgeAgreement(board, agreement_of_tables(tables), ranks, rated, _of_judge(board))
-
-
-def _ranks(board: Board, people: Board | None) -> tuple[float | Undefined, int]:
-    if people is None:
-        return Undefined(Reason.NOTHING_PAIRED), 0
-    keys = list(board.dataset.contestants.filter(void_reason="").order_by("pk").values_list("pk", flat=True))
-    judged, voted = (fit(voting.pair_table(one, keys)).values for one in (board, people))
-    return spearman(judged, voted), int((~(np.isnan(judged) | np.isnan(voted))).sum())
+    ranks: float | Undefined = Undefined(Reason.NOTHING_PAIRED)
+    rated = 0
+    if people:
+        keys = list(board.dataset.contestants.filter(void_reason="").order_by("pk").values_list("pk", flat=True))
+        judge, voted = (fit(voting.pair_table(one, keys)[0]).values for one in (board, people))
+        ranks, rated = spearman(judge, voted), int((~(np.isnan(judge) | np.isnan(voted))).sum())
+    # In the original order left was shown first, in the other one right.
+    newest = Battle.objects.filter(board=board).order_by("-pk").values_list("pk", flat=True)
+    oldest = next(iter(newest[MOST_BATTLES : MOST_BATTLES + 1]), 0)
+    verdicts = Verdict.objects.filter(battle__board=board, battle__gt=oldest, battle__void_reason="")
+    fields = ("battle__left", "battle__right", "battle__sample", "order", "winner")
+    given = verdicts.exclude(winner="").order_by().values_list(*fields)
+    leaning = _leaning((*of, order == Verdict.Order.ORIGINAL, winner) for *of, order, winner in given)
+    return JudgeAgreement(board, agreement_of_tables(tables), ranks, rated, leaning)
 
 
 def _among_people(votes: QuerySet[Battle]) -> Agreement:
     """Of every two votes on the same item; each such pair counts once in either direction, and half."""
     items = votes.order_by().values("left", "right", "sample")
     several = items.annotate(n=Count("pk")).filter(n__gte=2).order_by("-sample", "left", "right")
-    shared = several.values_list("left", "right", "sample")[:MOST_ITEMS]
-    counts = list(_answers(votes, list(shared)).values())
-    pairs = [np.outer(one, one) - np.diag(one) for one in counts]
-    tables = np.array(pairs).reshape(-1, ANSWERS, ANSWERS)
-    return Agreement(*_shares(tables / 2), kappa_of_table(tables.sum(axis=0)), kappa_interval_of_items(tables))
-
-
-def _answers(votes: QuerySet[Battle], shared: list[tuple[int, int, int]]) -> dict[tuple[int, int, int], FloatArray]:
-    """How often each answer was given, by item."""
-    wanted = set(shared)
-    rows = votes.filter(sample__in={sample for _left, _right, sample in shared}).order_by()
-    counts: dict[tuple[int, int, int], FloatArray] = {}
+    counts = {item: np.zeros(ANSWERS) for item in several.values_list("left", "right", "sample")[:MOST_ITEMS]}
+    rows = votes.filter(sample__in={sample for _left, _right, sample in counts}).order_by()
     for left, right, sample, said in rows.values_list("left", "right", "sample", "winner"):
-        if (item := (left, right, sample)) in wanted:
-            counts.setdefault(item, np.zeros(ANSWERS))[ANSWER[said]] += 1
-    return counts
-
-
-def _of_judge(board: Board) -> Leaning:
-    """Of the newest battles' verdicts: in the original order left was shown first, in the other one right."""
-    newest = Battle.objects.filter(board=board).order_by("-pk").values_list("pk", flat=True)
-    oldest = next(iter(newest[MOST_BATTLES : MOST_BATTLES + 1]), 0)
-    rows = Verdict.objects.filter(battle__board=board, battle__gt=oldest, battle__void_reason="").exclude(winner="")
-    found = rows.values_list("battle__left", "battle__right", "battle__sample", "order", "winner").order_by()
-    return _leaning((*of, order == Verdict.Order.ORIGINAL, said) for *of, order, said in found)
-
-
-def _of_people(votes: QuerySet[Battle]) -> Leaning:
-    return _leaning(votes.filter(shown_left_first__isnull=False).order_by().values_list(*PLACED))
-
-
-PLACED = ("left", "right", "sample", "shown_left_first", "winner")
+        if (item := (left, right, sample)) in counts:
+            counts[item][ANSWER[said]] += 1
+    pairs = [np.outer(one, one) - np.diag(one) for one in counts.values()]
+    return agreement_of_tables(np.array(pairs).reshape(-1, ANSWERS, ANSWERS), weight=0.5)
 
 
 def _leaning(rows: Iterable[Any]) -> Leaning:
@@ -177,14 +171,3 @@ def _leaning(rows: Iterable[Any]) -> Leaning:
     chosen, first = battles.score != 0.5, battles.score == 1.0
     share = share_of_items(np.bincount(items, first), np.bincount(items, chosen))
     return Leaning(share, position_bias(battles, clusters=items))
-
-
-AGREEMENT_REASONS = {
-    "nothing_paired": _("no output was compared by both"),
-    "constant": _("all answers are the same, so agreement cannot be told from chance"),
-    "too_few_units": _("too few to tell"),
-    "mostly_undefined": _("too few to tell"),
-    "no_battles": _("nothing was judged in single orders"),
-    "separated": _("one side always wins, so no finite number fits"),
-    "confounded": _("who stood first goes with who it was, so that one cannot be told from the other"),
-}

@@ -1,4 +1,4 @@
-"""The API of votes: what is offered, casting one, and the pictures of an offer."""
+"""The API of voting: offers, votes, the pictures of an offer; the report on voters, and excluding one of them."""
 
 import io
 from pathlib import Path
@@ -23,33 +23,15 @@ from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
 from experiments.api.problems import Conflict, ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, refusals, validated
-from experiments.models import Battle, Contestant, Dataset, Output
+from experiments.models import Battle, Dataset, Output
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.ratings.outliers import Mark, limits
 from leaderboard.ratings.statistics import Share
 from leaderboard.ratings.values import Undefined
 from leaderboard.votes import voter_report, voting
-from leaderboard.votes.voter_report import no_agreement, no_pace, no_widening
 from leaderboard.votes.voters import EnoughForNow, person_voter, votable, voter_of
 
 LONGEST_SIDE = 4096  # pixels; what is larger is shown smaller
-
-
-def anonymous_png(path: Path) -> bytes:
-    """The picture alone as PNG: turned as it says of itself, without its metadata.
-
-    Raises OSError for a file that is missing or cannot be read.
-    """
-    with Picture.open(path) as opened:
-        picture = ImageOps.exif_transpose(opened)
-        picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-        has_alpha = picture.has_transparency_data
-        plain = picture.convert("RGBA" if has_alpha else "RGB")
-    written = io.BytesIO()
-    Picture.frombytes(plain.mode, plain.size, plain.tobytes()).save(written, "PNG", compress_level=1)
-    return written.getvalue()
-
-
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer, 429: ProblemSerializer}
 
 
@@ -91,111 +73,6 @@ class CastSerializer(serializers.Serializer[Any]):
     second = serializers.CharField()
     winner = serializers.CharField(allow_null=True)
     board = serializers.CharField()
-
-
-class OfferView(APIView):
-    """A pair of outputs to be compared, blind. The same pair again until it was voted on."""
-
-    @extend_schema(responses={200: OfferSerializer, 204: None, **REFUSED})
-    def get(self, request: Request, slug: str) -> Response:
-        dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
-        if not votable(request.user).filter(pk=dataset.pk).exists():
-            raise Conflict(_("No votes are taken on this dataset now."))
-        try:
-            battle = voting.offer(dataset, voter=person_voter(person(request)))
-            shown = voting.shown(battle) if battle else None
-        except EnoughForNow as error:
-            raise TooManyVotes(str(error)) from error
-        except Output.DoesNotExist as error:
-            raise Conflict(_("The outputs of this pair have gone. Ask again.")) from error
-        if battle is None or shown is None:
-            return Response(status=204)
-        return Response(_offered(dataset, battle, shown), headers={"Cache-Control": "no-store"})
-
-
-class VoteView(APIView):
-    """Say which output of an offered pair is better. The same again changes nothing; something else is refused."""
-
-    scope = Scope.REVIEW
-
-    @extend_schema(request=Choice, responses={200: CastSerializer, **REFUSED})
-    def post(self, request: Request, pk: int) -> Response:
-        voter = person_voter(person(request))
-        battle = get_object_or_404(voting.of_voter(voter), pk=pk)
-        get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
-        asked = validated(Choice, request)
-        with refusals("choice"):
-            try:
-                said = voting.cast(battle, voter=voter, choice=asked["choice"])
-            except EnoughForNow as error:
-                raise TooManyVotes(str(error)) from error
-        return Response(_cast(said))
-
-
-class _Anything(BaseContentNegotiation):
-    """A picture is a picture, whatever the browser asks for."""
-
-    def select_parser(self, request: Any, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
-        return renderers[0], renderers[0].media_type
-
-
-@extend_schema(exclude=True)
-class VotePicture(APIView):
-    """A picture of the voter's own offer, drawn anew. Its address and its bytes are found nowhere else."""
-
-    permission_classes = [HasScope]
-    content_negotiation_class = _Anything
-
-    def get(self, request: Request, token: str, side: str) -> HttpResponse:
-        try:
-            battle = voting.by_token(token, voter=voter_of(request))
-            get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
-            shown = voting.shown(battle)
-            image = {"first": shown.first, "second": shown.second}[side].image
-            if image is None:
-                raise Http404
-            body = anonymous_png(image.path)
-        except (Battle.DoesNotExist, Output.DoesNotExist, KeyError, OSError) as error:
-            raise Http404 from error
-        headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-        return HttpResponse(body, content_type="image/png", headers=headers)
-
-
-def _offered(dataset: Dataset, battle: Battle, shown: voting.Shown) -> dict[str, Any]:
-    return {
-        "battle": battle.pk,
-        "dataset": dataset.slug,
-        "instruction": shown.sample.instruction,
-        "category": shown.sample.category,
-        "images": [reverse("dataset-image", args=[dataset.slug, sha]) for sha in shown.sample.images],
-        "first": _output(shown, "first"),
-        "second": _output(shown, "second"),
-        "choices": list(voting.CHOICES),
-    }
-
-
-def _output(shown: voting.Shown, side: voting.Side) -> dict[str, Any]:
-    output = shown.first if side == "first" else shown.second
-    if output.image_id:
-        return {"text": None, "image": reverse("vote-picture", args=[shown.token, side])}
-    return {"text": output.text, "image": None}
-
-
-def _cast(battle: Battle) -> dict[str, Any]:
-    first, second = (battle.left, battle.right) if battle.shown_left_first else (battle.right, battle.left)
-    choice = voting.choice_of(battle)
-    winner: Contestant | None = {"first": first, "second": second}.get(choice)
-    return {
-        "battle": battle.pk,
-        "choice": choice,
-        "first": first.name,
-        "second": second.name,
-        "winner": winner.name if winner else None,
-        "board": battle.board.slug,
-    }
 
 
 class VoteShareSerializer(serializers.Serializer[Any]):
@@ -269,6 +146,96 @@ class VotesMoved(serializers.Serializer[Any]):
     votes = serializers.IntegerField()
 
 
+class OfferView(APIView):
+    """A pair of outputs to be compared, blind. The same pair again until it was voted on."""
+
+    @extend_schema(responses={200: OfferSerializer, 204: None, **REFUSED})
+    def get(self, request: Request, slug: str) -> Response:
+        dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
+        if not votable(request.user).filter(pk=dataset.pk).exists():
+            raise Conflict(_("No votes are taken on this dataset now."))
+        try:
+            battle = voting.offer(dataset, voter=person_voter(person(request)))
+            shown = voting.shown(battle) if battle else None
+        except EnoughForNow as error:
+            raise TooManyVotes(str(error)) from error
+        except Output.DoesNotExist as error:
+            raise Conflict(_("The outputs of this pair have gone. Ask again.")) from error
+        if battle is None or shown is None:
+            return Response(status=204)
+
+        def output(side: voting.Side) -> dict[str, Any]:
+            one = shown.first if side == "first" else shown.second
+            image = reverse("vote-picture", args=[shown.token, side]) if one.image_id else None
+            return {"text": None if image else one.text, "image": image}
+
+        offered = {
+            "battle": battle.pk,
+            "dataset": dataset.slug,
+            "instruction": shown.sample.instruction,
+            "category": shown.sample.category,
+            "images": [reverse("dataset-image", args=[dataset.slug, sha]) for sha in shown.sample.images],
+            "first": output("first"),
+            "second": output("second"),
+            "choices": list(voting.CHOICES),
+        }
+        return Response(offered, headers={"Cache-Control": "no-store"})
+
+
+class VoteView(APIView):
+    """Say which output of an offered pair is better. The same again changes nothing; something else is refused."""
+
+    scope = Scope.REVIEW
+
+    @extend_schema(request=Choice, responses={200: CastSerializer, **REFUSED})
+    def post(self, request: Request, pk: int) -> Response:
+        voter = person_voter(person(request))
+        battle = get_object_or_404(voting.of_voter(voter), pk=pk)
+        get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
+        asked = validated(Choice, request)
+        with refusals("choice"):
+            try:
+                battle = voting.cast(battle, voter=voter, choice=asked["choice"])
+            except EnoughForNow as error:
+                raise TooManyVotes(str(error)) from error
+        sides = (battle.left, battle.right) if battle.shown_left_first else (battle.right, battle.left)
+        names, choice = {"first": sides[0].name, "second": sides[1].name}, voting.choice_of(battle)
+        said = {"battle": battle.pk, "choice": choice, **names, "winner": names.get(choice), "board": battle.board.slug}
+        return Response(said)
+
+
+class _Anything(BaseContentNegotiation):
+    """A picture is a picture, whatever the browser asks for."""
+
+    def select_parser(self, request: Any, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+@extend_schema(exclude=True)
+class VotePicture(APIView):
+    """A picture of the voter's own offer, drawn anew. Its address and its bytes are found nowhere else."""
+
+    permission_classes = [HasScope]
+    content_negotiation_class = _Anything
+
+    def get(self, request: Request, token: str, side: str) -> HttpResponse:
+        try:
+            battle = voting.by_token(token, voter=voter_of(request))
+            get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
+            shown = voting.shown(battle)
+            image = {"first": shown.first, "second": shown.second}[side].image
+            if image is None:
+                raise Http404
+            body = anonymous_png(image.path)
+        except (Battle.DoesNotExist, Output.DoesNotExist, KeyError, OSError) as error:
+            raise Http404 from error
+        headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+        return HttpResponse(body, content_type="image/png", headers=headers)
+
+
 class DatasetVotersView(APIView):
     scope = Scope.REVIEW
 
@@ -280,7 +247,7 @@ class DatasetVotersView(APIView):
         page = page_of_shelf(request, report.lines, lambda line: line.who.word)
         head = {name: getattr(report, name) for name in ("votes", "counted", "is_whole", "effective")}
         wider = report.widening
-        head |= {"widening": _number(wider), "widening_reason": no_widening(wider)}
+        head |= {"widening": _number(wider), "widening_reason": voter_report.no_widening(wider)}
         results = [_line(line) for line in page["results"]]
         return Response(VotersSerializer({**head, "bounds": limits(), **page, "results": results}).data)
 
@@ -305,9 +272,11 @@ def _dataset(request: Request, slug: str) -> Dataset:
 
 def _line(line: voter_report.Line) -> dict[str, Any]:
     found = line.found
-    shares = {
-        name: _vote_share(getattr(found, name)) for name in ("first", "neither", "with_others", "agreement", "weight")
-    }
+    shares = {}
+    for name in ("first", "neither", "with_others", "agreement", "weight"):
+        share: Share = getattr(found, name)
+        lower, upper = share.interval or (None, None)
+        shares[name] = {"part": share.part, "of": share.of, "share": share.value, "lower": lower, "upper": upper}
     return {
         "voter": line.who.word,
         "name": line.who.name,
@@ -316,8 +285,8 @@ def _line(line: voter_report.Line) -> dict[str, Any]:
         "counted": found.counted,
         "last_day": line.last_day,
         "pace": _number(found.pace),
-        "pace_reason": no_pace() if isinstance(found.pace, Undefined) else "",
-        "agreement_reason": no_agreement(found),
+        "pace_reason": voter_report.no_pace() if isinstance(found.pace, Undefined) else "",
+        "agreement_reason": voter_report.no_agreement(found),
         "chance": _number(found.chance),
         **shares,
         "marks": [mark.value for mark in line.marks],
@@ -326,10 +295,20 @@ def _line(line: voter_report.Line) -> dict[str, Any]:
     }
 
 
-def _vote_share(share: Share) -> dict[str, Any]:
-    lower, upper = share.interval or (None, None)
-    return {"part": share.part, "of": share.of, "share": share.value, "lower": lower, "upper": upper}
-
-
 def _number(value: float | Undefined) -> float | None:
     return None if isinstance(value, Undefined) else value
+
+
+def anonymous_png(path: Path) -> bytes:
+    """The picture alone as PNG: turned as it says of itself, without its metadata.
+
+    Raises OSError for a file that is missing or cannot be read.
+    """
+    with Picture.open(path) as opened:
+        picture = ImageOps.exif_transpose(opened)
+        picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+        has_alpha = picture.has_transparency_data
+        plain = picture.convert("RGBA" if has_alpha else "RGB")
+    written = io.BytesIO()
+    Picture.frombytes(plain.mode, plain.size, plain.tobytes()).save(written, "PNG", compress_level=1)
+    return written.getvalue()

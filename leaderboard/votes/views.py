@@ -1,4 +1,4 @@
-"""Voting, blind: a pair, what somebody says of it, whose the outputs were, and what they have said before."""
+"""The pages of voting: a blind pair, what came of a vote, one's own votes, the voters of a dataset, and agreement."""
 
 from http import HTTPStatus
 from typing import Any
@@ -18,23 +18,22 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.people import person
 from experiments.lab.injections import rates
-from experiments.lab.injections.rates import Standing
 from experiments.models import Battle, Board, Dataset, Output
 from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles import WORKFLOW as BATTLES
 from experiments.workflows.battles.campaign import voiding
-from leaderboard.boards.caching import memoize
 from leaderboard.boards.listing import simulation
 from leaderboard.boards.titles import judge_words
 from leaderboard.models import Ladder
 from leaderboard.pages import battle_details
 from leaderboard.pages.battles import board_of
 from leaderboard.ratings import outliers as bounds
-from leaderboard.votes import agreement as agreeing
 from leaderboard.votes import voter_report, voting
-from leaderboard.votes.voters import EnoughForNow, Voter, begun, votable, voter_of
+from leaderboard.votes.agreement import current_report
+from leaderboard.votes.voters import EnoughForNow, begun, votable, voter_of
 
 VOTES_PER_PAGE = 20
+VOTERS_PER_PAGE = 50
 
 
 @never_cache
@@ -56,11 +55,12 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     if _is_shut_out(request):
         return redirect_to_login(request.get_full_path())
     dataset = votable(request.user).filter(slug=slug).first()
-    if dataset is None:
-        return _shut(request, slug)
-    if request.method == "POST":
-        return _cast(request, dataset, voter_of(request))
+    if dataset is None:  # 404 for one that the person may not know of
+        dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
+        return _closed(request, dataset, _("No votes are taken on this dataset now."), HTTPStatus.NOT_FOUND)
     try:
+        if request.method == "POST":
+            return _cast(request, dataset)
         offered = voting.offer(dataset, voter=begun(request))
         shown = voting.shown(offered) if offered else None
     except EnoughForNow as error:
@@ -68,9 +68,8 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     except Output.DoesNotExist:
         return _closed(request, dataset, _("The outputs of this pair have gone. Load the page again."), HTTPStatus.OK)
     if shown is None:
-        return _closed(
-            request, dataset, _("You have compared everything that there is here. Thank you."), HTTPStatus.OK
-        )
+        said = _("You have compared everything that there is here. Thank you.")
+        return _closed(request, dataset, said, HTTPStatus.OK)
     return render(request, "leaderboard/vote.html", {"dataset": dataset, "shown": shown})
 
 
@@ -78,7 +77,11 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     """What the person has voted on, with the names."""
-    battle = _mine(request, token)
+    try:
+        battle = voting.by_token(token, voter=voter_of(request))
+    except Battle.DoesNotExist as error:
+        raise Http404 from error
+    get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
     if not battle.winner or battle.board.dataset.slug != slug:
         return redirect("vote", slug=battle.board.dataset.slug)
     left, right = battle_details.sides(battle)
@@ -115,46 +118,26 @@ def my_votes(request: HttpRequest) -> HttpResponse:
     return render(request, "leaderboard/my_votes.html", context)
 
 
-def _cast(request: HttpRequest, dataset: Dataset, voter: Voter) -> HttpResponse:
-    token = request.POST.get("token", "")
+def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """Cast the vote, and show what came of it, or else the next pair. Raises EnoughForNow."""
+    token, voter = request.POST.get("token", ""), voter_of(request)
+    response = redirect("vote", slug=dataset.slug)
     try:
-        battle = voting.by_token(token, voter=voter)
-        voting.cast(battle, voter=voter, choice=request.POST.get("choice", ""))
+        voting.cast(voting.by_token(token, voter=voter), voter=voter, choice=request.POST.get("choice", ""))
+        response = redirect("vote-cast", slug=dataset.slug, token=token)
     except Battle.DoesNotExist:
         messages.warning(request, _("This pair was offered too long ago, so the vote was not taken. Here is another."))
-        return _to(redirect("vote", slug=dataset.slug))
     except SaidAlready as error:
         messages.warning(request, str(error))
+        response = redirect("vote-cast", slug=dataset.slug, token=token)
     except Rivalled as error:
         messages.warning(request, str(error))
-        return _to(redirect("vote", slug=dataset.slug))
-    except EnoughForNow as error:
-        return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
+    except EnoughForNow:
+        raise
     except (NotAllowed, NotOffered) as error:
         messages.error(request, str(error))
-        return _to(redirect("vote", slug=dataset.slug))
-    return _to(redirect("vote-cast", slug=dataset.slug, token=token))
-
-
-def _to(response: HttpResponse) -> HttpResponse:
     response.status_code = HTTPStatus.SEE_OTHER
     return response
-
-
-def _mine(request: HttpRequest, token: str) -> Battle:
-    """The offer of this token, if it was made to who asks and they may still see the dataset."""
-    try:
-        battle = voting.by_token(token, voter=voter_of(request))
-    except Battle.DoesNotExist as error:
-        raise Http404 from error
-    get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
-    return battle
-
-
-def _shut(request: HttpRequest, slug: str) -> HttpResponse:
-    """A dataset on which no votes are taken; 404 for one that the person may not know of."""
-    dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
-    return _closed(request, dataset, _("No votes are taken on this dataset now."), HTTPStatus.NOT_FOUND)
 
 
 def _closed(request: HttpRequest, dataset: Dataset, said: str, status: HTTPStatus) -> HttpResponse:
@@ -166,9 +149,6 @@ def _closed(request: HttpRequest, dataset: Dataset, said: str, status: HTTPStatu
 
 def _is_shut_out(request: HttpRequest) -> bool:
     return not request.user.is_authenticated and not settings.PUBLIC_VOTES
-
-
-ROWS = 50
 
 
 @never_cache
@@ -196,7 +176,7 @@ def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _voters_page(request: HttpRequest, dataset: Dataset, problem: str = "", status: int = 200) -> HttpResponse:
     report = voter_report.report(dataset, by=person(request))
-    page = Paginator(report.lines, ROWS).get_page(request.GET.get("page"))
+    page = Paginator(report.lines, VOTERS_PER_PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "dataset": dataset,
         "report": report,
@@ -209,39 +189,24 @@ def _voters_page(request: HttpRequest, dataset: Dataset, problem: str = "", stat
     return render(request, "leaderboard/voters.html", context, status=status)
 
 
-CHANGES_APART = 200  # of a board that is judged at this moment, the figures are made anew after so many changes
-
-
 @require_GET
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
-    """Each judge of the dataset against people's votes on the same outputs, and people against each other."""
+    """Each judge of the dataset against people's votes on the same outputs, and people against each other. Of each
+    model that judges it, how often it was talked into something; None where that is not known.
+    """
     ladder, board = board_of(request, slug)
     if ladder.withdrawn_reason:
         return redirect(ladder)
+    by_models = Board.objects.filter(dataset=board.dataset, kind=Board.Kind.MODEL).order_by("pk")
+    boards = list(by_models.select_related("judge_model__provider"))
+    known = rates.newest(BATTLES.slug, [one.judge_model_id for one in boards])
     context = {
         "ladder": ladder,
         "board": board,
         "judge": judge_words(board),
         **simulation(ladder),
         "dataset": board.dataset,
-        "report": report_of(board.dataset),
-        "talked_into": injections_of(board.dataset),
+        "report": current_report(board.dataset),
+        "talked_into": [(one, known.get(one.judge_model_id)) for one in boards],
     }
     return render(request, "leaderboard/agreement.html", context)
-
-
-def injections_of(dataset: Dataset) -> list[tuple[Board, Standing | None]]:
-    """Of each model that judges the dataset, how often it was talked into something; None where that is not known."""
-    boards = Board.objects.filter(dataset=dataset, kind=Board.Kind.MODEL).select_related("judge_model__provider")
-    known = rates.newest(BATTLES.slug, [board.judge_model_id for board in boards])
-    return [(board, known.get(board.judge_model_id)) for board in boards.order_by("pk")]
-
-
-def report_of(dataset: Dataset) -> agreeing.Report:
-    """Computed once per state of the boards; of people's votes each one counts."""
-    states: list[Any] = []
-    for pk, kind, changes in Board.objects.filter(dataset=dataset).order_by("pk").values_list("pk", "kind", "changes"):
-        is_exact = kind == Board.Kind.PEOPLE or changes < CHANGES_APART
-        states.append((pk, changes if is_exact else -(changes // CHANGES_APART)))
-    void = sorted(dataset.contestants.exclude(void_reason="").values_list("pk", flat=True))
-    return memoize("agreement", (str(dataset.pk), states, void), lambda: agreeing.report(dataset))

@@ -6,7 +6,7 @@ A person goes by their name, a visitor by a word that leads nowhere else. The re
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -27,7 +27,8 @@ from experiments.models.refusals import NotOffered
 from experiments.tasks import clock
 from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.voiding import LONGEST_REASON, refuse_others
-from leaderboard.ratings import Battles, Reason, Undefined, outliers
+from leaderboard.boards.bias import in_shown_order
+from leaderboard.ratings import Reason, Undefined, outliers
 from leaderboard.ratings.intervals import widening
 from leaderboard.ratings.outliers import FEWEST_PAUSES, LEFT, NEITHER, RIGHT, Mark, Voter
 
@@ -36,12 +37,18 @@ Row = tuple[Any, ...]  # a vote by COLUMNS
 MOST_VOTES = 20_000
 ANSWER = {"left": LEFT, "right": RIGHT, "tie": NEITHER, "both_bad": NEITHER}
 COLUMNS = ("ballot", "left", "right", "sample", "winner", "shown_left_first", "judged", "void_reason")
-SCORE = {"left": 1.0, "right": 0.0, "tie": 0.5}
 DAY = timedelta(days=1)
 OF_A_PERSON = "user:"
 LETTERS_OF_A_WORD = 8
 WITH_VOTER = "Voter left out: "  # how the void_reason of a vote begins that is excluded with its voter
 AT_ONCE = 500  # rows per UPDATE
+
+MARKS: dict[Mark, Promise] = {
+    Mark.ONE_SIDED: gettext_lazy("chooses one side"),
+    Mark.AGAINST_OTHERS: gettext_lazy("against the others"),
+    Mark.TOO_FAST: gettext_lazy("too fast to look"),
+    Mark.TOO_MANY: gettext_lazy("a large part of all votes"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +123,15 @@ def report(dataset: Dataset, *, by: User) -> Report:
         [row[6].timestamp() for row in rows],
         counts,
     )
+    # Ratings are made of votes that count, on contestants that count, but not of “both bad”.
+    rated = set(dataset.contestants.filter(void_reason="").values_list("pk", flat=True))
+    used = [row for row in rows if row[4] != "both_bad" and not row[7] and {row[1], row[2]} <= rated]
+    battles, samples, _shown = in_shown_order((*row[1:4], True, row[4]) for row in used)
+    wider = widening(battles, [ballots[row[0]] for row in used], beside=samples)
     lines = _lines(board, list(ballots), found)
+    lines.sort(key=lambda line: (-len(line.marks), -line.found.votes, line.who.word))
     effective = outliers.effective([one.counted for one in found])
-    wider = _widening(board, rows, ballots)
-    return Report(len(rows), int(counts.sum()), effective, wider, is_whole, tuple(sorted(lines, key=_urgency)))
+    return Report(len(rows), int(counts.sum()), effective, wider, is_whole, tuple(lines))
 
 
 def exclude_voter(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
@@ -168,22 +180,6 @@ def word_of(board: Board, ballot: str) -> str:
     return hmac.new(settings.SECRET_KEY.encode(), said, hashlib.sha256).hexdigest()[:16]
 
 
-def _widening(board: Board, rows: Sequence[Row], ballots: Mapping[str, int]) -> float | Undefined:
-    """Of the votes from which ratings are made: of contestants that are not left out, and not “both bad”."""
-    rated = set(board.dataset.contestants.filter(void_reason="").values_list("pk", flat=True))
-    used = [row for row in rows if row[4] in SCORE and not row[7] and row[1] in rated and row[2] in rated]
-    keys = sorted({key for row in used for key in row[1:3]})
-    place = {key: number for number, key in enumerate(keys)}
-    battles = Battles(
-        [place[row[1]] for row in used],
-        [place[row[2]] for row in used],
-        [SCORE[row[4]] for row in used],
-        [str(key) for key in keys],
-    )
-    samples = np.unique([row[3] for row in used], return_inverse=True)[1].reshape(-1)
-    return widening(battles, [ballots[row[0]] for row in used], beside=samples)
-
-
 def _votes(board: Board) -> QuerySet[Battle]:
     return Battle.objects.filter(board=board, shown_left_first__isnull=False, judged__isnull=False).decided()
 
@@ -206,10 +202,6 @@ def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list
 
 def _who(board: Board, ballot: str, user: User | None) -> Who:
     return Who(word_of(board, ballot), user, ballot.startswith(OF_A_PERSON))
-
-
-def _urgency(line: Line) -> tuple[int, int, str]:
-    return -len(line.marks), -line.found.votes, line.who.word
 
 
 def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
@@ -240,14 +232,6 @@ def _update(votes: list[Battle], changes: dict[str, object]) -> None:
     for start in range(0, len(votes), AT_ONCE):
         part = [vote.pk for vote in votes[start : start + AT_ONCE]]
         Battle.objects.filter(pk__in=part).update(**changes)
-
-
-MARKS: dict[Mark, Promise] = {
-    Mark.ONE_SIDED: gettext_lazy("chooses one side"),
-    Mark.AGAINST_OTHERS: gettext_lazy("against the others"),
-    Mark.TOO_FAST: gettext_lazy("too fast to look"),
-    Mark.TOO_MANY: gettext_lazy("a large part of all votes"),
-}
 
 
 def mark_words(marks: Iterable[Mark]) -> list[str]:
