@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -12,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.permissions import HasScope
-from experiments.api.compatibility.views import REFUSALS, TAG, ClientView, Route
+from experiments.api.compatibility.views import REFUSALS, TAG, ClientView
 from experiments.models import Board, Sample
 from leaderboard.boards import listing
 from leaderboard.compatibility import battles, standing
@@ -40,24 +41,16 @@ QUERY = {
 }
 
 
-def read(name: str, *query: str) -> Callable[[Route], Route]:
-    responses: dict[Any, Any] = {200: dict, **{status: REFUSALS[status] for status in (400, 401, 403, 404)}}
-    parameters = [QUERY[one] for one in query]
-    return extend_schema(operation_id=f"compat_{name}", tags=[TAG], responses=responses, parameters=parameters)
-
-
 class ReadView(ClientView):
     permission_classes = [HasScope]
 
     def ladders(self) -> list[Ladder]:
-        found = listing.visible_ladders(self.request.user).filter(board__isnull=False, withdrawn_reason="")
-        return list(found.defer("standing__data").order_by("slug"))
+        return list(self._ladders().defer("standing__data").order_by("slug"))
 
     def ladder(self, subset: str, exp_name: str = standing.ALL) -> Ladder:
         if exp_name != standing.ALL:
             raise Http404
-        found = listing.visible_ladders(self.request.user).filter(board__isnull=False, withdrawn_reason="")
-        return get_object_or_404(found, slug=subset)
+        return get_object_or_404(self._ladders(), slug=subset)
 
     def board(self, subset: str, exp_name: str = standing.ALL) -> Board:
         board = self.ladder(subset, exp_name).board
@@ -69,210 +62,184 @@ class ReadView(ClientView):
         words = self.request.query_params.get(parameter, "").replace("\0", "")
         return [name.strip() for name in words.split(",") if name.strip()][:50]
 
+    def words(self) -> str:
+        return self.request.query_params.get("q", "").replace("\0", "")[:200]
+
+    def sample(self, subset: str, exp_name: str, key: int) -> tuple[Board, Sample]:
+        board = self.board(subset, exp_name)
+        if key > 2**63 - 1:
+            raise Http404
+        return board, get_object_or_404(Sample, dataset=board.dataset_id, pk=key)
+
     def page(self, usual: int) -> tuple[int, int]:
-        number, size = self._whole("page", 1), min(self._whole("page_size", usual), MOST_ON_A_PAGE)
+        def whole(name: str, otherwise: int) -> int:
+            text = self.request.query_params.get(name, "")
+            return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else otherwise
+
+        number, size = whole("page", 1), min(whole("page_size", usual), MOST_ON_A_PAGE)
         if number * size > MOST_SHOWN:
             raise ValidationError({"page": [_("So far back nothing is paged: take the log of the board instead.")]})
         return number, size
 
-    def _whole(self, name: str, usual: int) -> int:
-        text = self.request.query_params.get(name, "")
-        return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 9 else usual
+    def _ladders(self) -> QuerySet[Ladder]:
+        return listing.visible_ladders(self.request.user).filter(board__isnull=False, withdrawn_reason="")
 
 
-class SubsetsView(ReadView):
+def route(name: str, *query: str) -> Callable[[Callable[..., object]], type[ReadView]]:
+    """Makes a view of a function that answers GET: its docstring is the description in the schema."""
+    responses: dict[Any, Any] = {200: dict, **{status: REFUSALS[status] for status in (400, 401, 403, 404)}}
+    parameters = [QUERY[one] for one in query]
+
+    def made(answer: Callable[..., object]) -> type[ReadView]:
+        @extend_schema(operation_id=f"compat_{name}", tags=[TAG], responses=responses, parameters=parameters)
+        def get(self: ReadView, request: Request, **names: Any) -> Response:
+            return Response(answer(self, **names))
+
+        get.__doc__ = answer.__doc__
+        return type(f"{name.title().replace('_', '')}View", (ReadView,), {"get": get, "__module__": __name__})
+
+    return made
+
+
+@route("subsets")
+def subsets(view: ReadView) -> object:
     """The ladders that you may see, by their slugs."""
-
-    @read("subsets")
-    def get(self, request: Request) -> Response:
-        return Response({"subsets": [ladder.slug for ladder in self.ladders()]})
+    return {"subsets": [ladder.slug for ladder in view.ladders()]}
 
 
-class InfoView(ReadView):
+@route("subset")
+def info(view: ReadView, subset: str) -> object:
     """What is in a ladder: its contestants, and the categories of its samples."""
-
-    @read("subset")
-    def get(self, request: Request, subset: str) -> Response:
-        return Response(standing.info(self.ladder(subset)))
+    return standing.info(view.ladder(subset))
 
 
-class StatsView(ReadView):
+@route("subset_stats")
+def stats(view: ReadView, subset: str) -> object:
     """How many battles and ties a ladder has, and how consistently they were judged."""
-
-    @read("subset_stats")
-    def get(self, request: Request, subset: str) -> Response:
-        return Response(standing.stats(self.ladder(subset)))
+    return standing.stats(view.ladder(subset))
 
 
-class LeaderboardView(ReadView):
+@route("subset_leaderboard", "models")
+def leaderboard(view: ReadView, subset: str) -> object:
     """The standing of a ladder, the first rank first."""
-
-    @read("subset_leaderboard", "models")
-    def get(self, request: Request, subset: str) -> Response:
-        return Response({"leaderboard": standing.leaderboard(self.ladder(subset), self.names())})
+    return {"leaderboard": standing.leaderboard(view.ladder(subset), view.names())}
 
 
-class BySourceView(ReadView):
+@route("subset_by_source")
+def by_source(view: ReadView, subset: str) -> object:
     """The standing within each category of samples."""
-
-    @read("subset_by_source")
-    def get(self, request: Request, subset: str) -> Response:
-        return Response(standing.by_source(self.ladder(subset)))
+    return standing.by_source(view.ladder(subset))
 
 
-class ModelStatsView(ReadView):
+@route("subset_model")
+def model_stats(view: ReadView, subset: str, model: str) -> object:
     """How one contestant stands."""
-
-    @read("subset_model")
-    def get(self, request: Request, subset: str, model: str) -> Response:
-        found = standing.model_stats(self.ladder(subset), model)
-        if found is None:
-            raise Http404
-        return Response(found)
+    found = standing.model_stats(view.ladder(subset), model)
+    if found is None:
+        raise Http404
+    return found
 
 
-class HeadToHeadView(ReadView):
+@route("subset_h2h", "model_a", "model_b")
+def head_to_head(view: ReadView, subset: str, exp_name: str) -> object:
     """How two contestants fared against each other."""
-
-    @read("subset_h2h", "model_a", "model_b")
-    def get(self, request: Request, subset: str, exp_name: str) -> Response:
-        ladder = self.ladder(subset, exp_name)
-        asked = [request.query_params.get(name, "") for name in ("model_a", "model_b")]
-        if not all(asked):
-            raise ValidationError({"model_a": [_("Name two models: model_a and model_b.")]})
-        return Response(standing.head_to_head(ladder, *asked))
+    ladder = view.ladder(subset, exp_name)
+    asked = [view.request.query_params.get(name, "") for name in ("model_a", "model_b")]
+    if not all(asked):
+        raise ValidationError({"model_a": [_("Name two models: model_a and model_b.")]})
+    return standing.head_to_head(ladder, *asked)
 
 
-class MatrixView(ReadView):
+@route("subset_matrix", "models")
+def matrix(view: ReadView, subset: str) -> object:
     """Who won how often against whom."""
-
-    @read("subset_matrix", "models")
-    def get(self, request: Request, subset: str) -> Response:
-        return Response(standing.win_matrix(self.ladder(subset), self.names()))
+    return standing.win_matrix(view.ladder(subset), view.names())
 
 
-class HistoryView(ReadView):
+@route("subset_history", "models")
+def history(view: ReadView, subset: str) -> object:
     """How the ratings went over time."""
-
-    @read("subset_history", "models")
-    def get(self, request: Request, subset: str) -> Response:
-        return Response(standing.history(self.ladder(subset), self.names()))
+    return standing.history(view.ladder(subset), view.names())
 
 
-class OverviewView(ReadView):
+@route("overview")
+def overview(view: ReadView) -> object:
     """The standings of all ladders that you may see, side by side."""
-
-    @read("overview")
-    def get(self, request: Request) -> Response:
-        return Response(standing.overview(self.ladders()))
+    return standing.overview(view.ladders())
 
 
-class CrossView(ReadView):
-    def chosen(self) -> list[Ladder]:
-        slugs = self.names("subsets")
-        if not slugs:
-            raise ValidationError({"subsets": [_("Name the subsets.")]})
-        return [self.ladder(slug) for slug in dict.fromkeys(slugs[:MOST_TOGETHER])]
+def _chosen(view: ReadView) -> list[Ladder]:
+    slugs = view.names("subsets")
+    if not slugs:
+        raise ValidationError({"subsets": [_("Name the subsets.")]})
+    return [view.ladder(slug) for slug in dict.fromkeys(slugs[:MOST_TOGETHER])]
 
 
-class CrossInfoView(CrossView):
+@route("cross_info", "subsets")
+def cross_info(view: ReadView) -> object:
     """Which contestants several ladders have in common."""
-
-    @read("cross_info", "subsets")
-    def get(self, request: Request) -> Response:
-        return Response(standing.cross_info(self.chosen()))
+    return standing.cross_info(_chosen(view))
 
 
-class CrossEloView(CrossView):
+@route("cross_elo", "subsets", "model_scope")
+def cross_elo(view: ReadView) -> object:
     """One fit over the battles of several ladders."""
-
-    @read("cross_elo", "subsets", "model_scope")
-    def get(self, request: Request) -> Response:
-        scope = "common" if request.query_params.get("model_scope") == "common" else "all"
-        return Response(standing.cross_elo(self.chosen(), scope))
+    scope = "common" if view.request.query_params.get("model_scope") == "common" else "all"
+    return standing.cross_elo(_chosen(view), scope)
 
 
-class BattlesView(ReadView):
+@route("subset_battles", "models", "result", "consistent", "prompt_source", "page", "page_size")
+def battle_list(view: ReadView, subset: str, exp_name: str) -> object:
     """The battles of a ladder, page by page."""
-
-    @read("subset_battles", "models", "result", "consistent", "prompt_source", "page", "page_size")
-    def get(self, request: Request, subset: str, exp_name: str) -> Response:
-        board = self.board(subset, exp_name)
-        looked = battles.chosen(board, request.query_params, self.names())
-        return Response(battles.page(board, looked, *self.page(20)))
+    board = view.board(subset, exp_name)
+    return battles.page(board, battles.chosen(board, view.request.query_params, view.names()), *view.page(20))
 
 
-class BattleView(ReadView):
+@route("subset_battle")
+def battle(view: ReadView, subset: str, exp_name: str, battle_id: str) -> object:
     """One battle with what both sides gave and the judge said."""
-
-    @read("subset_battle")
-    def get(self, request: Request, subset: str, exp_name: str, battle_id: str) -> Response:
-        board = self.board(subset, exp_name)
-        battle = battles.named(board, battle_id)
-        if battle is None:
-            raise Http404
-        return Response(battles.detailed(battle, board))
+    board = view.board(subset, exp_name)
+    found = battles.named(board, battle_id)
+    if found is None:
+        raise Http404
+    return battles.detailed(found, board)
 
 
-class SearchView(ReadView):
+@route("subset_search", "q", "models", "consistent", "page", "page_size")
+def search(view: ReadView, subset: str, exp_name: str) -> object:
     """Battles on samples that have the words, page by page."""
-
-    @read("subset_search", "q", "models", "consistent", "page", "page_size")
-    def get(self, request: Request, subset: str, exp_name: str) -> Response:
-        board, words = self.board(subset, exp_name), request.query_params.get("q", "").replace("\0", "")[:200]
-        looked = battles.chosen(board, request.query_params, self.names(), words)
-        return Response({**battles.page(board, looked, *self.page(20)), "query": words})
+    board, words = view.board(subset, exp_name), view.words()
+    looked = battles.chosen(board, view.request.query_params, view.names(), words)
+    return {**battles.page(board, looked, *view.page(20)), "query": words}
 
 
-class PromptsView(ReadView):
+@route("subset_prompts", "prompt_source", "page", "page_size")
+def prompts(view: ReadView, subset: str, exp_name: str) -> object:
     """The samples of a ladder with their battles, page by page."""
-
-    @read("subset_prompts", "prompt_source", "page", "page_size")
-    def get(self, request: Request, subset: str, exp_name: str) -> Response:
-        board = self.board(subset, exp_name)
-        looked = battles.chosen(board, request.query_params, ())
-        return Response(battles.prompts(board, looked, *self.page(10)))
+    board = view.board(subset, exp_name)
+    return battles.prompts(board, battles.chosen(board, view.request.query_params, ()), *view.page(10))
 
 
-class SearchPromptsView(ReadView):
+@route("subset_search_prompts", "q", "page", "page_size")
+def search_prompts(view: ReadView, subset: str, exp_name: str) -> object:
     """Samples that have the words, with their battles, page by page."""
-
-    @read("subset_search_prompts", "q", "page", "page_size")
-    def get(self, request: Request, subset: str, exp_name: str) -> Response:
-        board, words = self.board(subset, exp_name), request.query_params.get("q", "").replace("\0", "")[:200]
-        looked = battles.chosen(board, {}, (), words)
-        return Response({**battles.prompts(board, looked, *self.page(10)), "query": words})
+    board, words = view.board(subset, exp_name), view.words()
+    return {**battles.prompts(board, battles.chosen(board, {}, (), words), *view.page(10)), "query": words}
 
 
-class SampleView(ReadView):
-    def sample(self, board: Board, key: int) -> Sample:
-        if key > 2**63 - 1:
-            raise Http404
-        return get_object_or_404(Sample, dataset=board.dataset_id, pk=key)
-
-
-class InputCountView(SampleView):
+@route("sample_input_count")
+def input_count(view: ReadView, subset: str, sample_index: int) -> object:
     """How many pictures a sample begins with."""
-
-    @read("sample_input_count")
-    def get(self, request: Request, subset: str, sample_index: int) -> Response:
-        return Response({"count": len(self.sample(self.board(subset), sample_index).images)})
+    return {"count": len(view.sample(subset, standing.ALL, sample_index)[1].images)}
 
 
-class AllModelsView(SampleView):
+@route("sample_all_models", "models")
+def all_models(view: ReadView, subset: str, exp_name: str, sample_index: int) -> object:
     """What every contestant gave on one sample."""
-
-    @read("sample_all_models", "models")
-    def get(self, request: Request, subset: str, exp_name: str, sample_index: int) -> Response:
-        board = self.board(subset, exp_name)
-        return Response(battles.on(board, self.sample(board, sample_index), self.names()))
+    return battles.on(*view.sample(subset, exp_name, sample_index), view.names())
 
 
-class ModelOnSampleView(SampleView):
+@route("sample_model", "opponents")
+def model_battles(view: ReadView, subset: str, exp_name: str, sample_index: int, model: str) -> object:
     """The battles of one contestant on one sample."""
-
-    @read("sample_model", "opponents")
-    def get(self, request: Request, subset: str, exp_name: str, sample_index: int, model: str) -> Response:
-        board = self.board(subset, exp_name)
-        sample = self.sample(board, sample_index)
-        return Response(battles.of_model(board, sample, model, self.names("opponents")))
+    return battles.of_model(*view.sample(subset, exp_name, sample_index), model, view.names("opponents"))
