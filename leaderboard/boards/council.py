@@ -16,8 +16,9 @@ from experiments.workflows.council import WORKFLOW as COUNCIL
 from leaderboard.boards.ranking import ranking_of, rows_of
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.models import Ladder
-from leaderboard.ratings import Battles, tally
+from leaderboard.ratings import Battles, Intervals, tally
 from leaderboard.ratings.intervals import NO_SPREAD, Shared, by_items
+from leaderboard.ratings.values import IntArray
 
 WORKFLOW = COUNCIL.slug
 TITLE = "Models in the council, by their peers"
@@ -75,11 +76,9 @@ def standings() -> Standings:
         slugs,
     )
     questions = {question: index for index, question in enumerate(dict.fromkeys(one.question for one in found))}
-    shared = Shared(battles, np.array([questions[one.question] for one in found], dtype=np.int64))
+    clusters = np.array([questions[one.question] for one in found], dtype=np.int64)
     table = tally(battles)
-    intervals, bare = by_items(table, shared), by_items(table, shared, at_least=False)
-    # Of one question, or several that all came out alike, nothing can be learned: the next one may bring anything.
-    ranking = ranking_of(replace(intervals, errors=np.where(bare.errors > NO_SPREAD, intervals.errors, np.nan)), table)
+    ranking = ranking_of(intervals_by_question(battles, clusters), table)
     models = ProviderModel.objects.filter(slug__in=slugs).select_related("provider")
     described = {one.slug: Row(one.slug, one.label, is_simulated=one.provider.is_simulated) for one in models}
     return Standings(
@@ -90,6 +89,15 @@ def standings() -> Standings:
         rows=tuple(rows_of(table, ranking, described)),
         source=made_of,
     )
+
+
+def intervals_by_question(battles: Battles, clusters: IntArray) -> Intervals:
+    """As wide as few questions ask for. Of one question, or several that all came out alike, nothing can be learned:
+    the next one may bring anything.
+    """
+    table, shared = tally(battles), Shared(battles, clusters)
+    found, bare = by_items(table, shared), by_items(table, shared, at_least=False)
+    return replace(found, errors=np.where(bare.errors > NO_SPREAD, found.errors, np.nan))
 
 
 def pairings() -> Iterator[Pairing]:

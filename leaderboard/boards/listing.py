@@ -12,7 +12,6 @@ from accounts.models import User
 from experiments.models import Board, Dataset
 from leaderboard.boards import compute
 from leaderboard.boards.caching import memoize
-from leaderboard.boards.compute import ensure
 from leaderboard.boards.standings import Row
 from leaderboard.boards.titles import is_simulated, judge_words, ladder_title
 from leaderboard.models import Ladder
@@ -74,7 +73,7 @@ def listed(user: "User | object") -> list[Ladder]:
     """Those on the index; a board that has battles and no ladder yet gets one."""
     new = Board.objects.visible_to(user).filter(ladder__isnull=True, changes__gt=0)  # type: ignore[arg-type]  # a user or nobody, as every `visible_to` takes
     for board in new.select_related("dataset", "judge_model"):
-        ensure(board)
+        compute.ensure(board)
     return list(visible_ladders(user).defer("standing__data"))
 
 

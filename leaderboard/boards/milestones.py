@@ -67,20 +67,24 @@ def may_take(ladder: Ladder, by: object) -> bool:
 def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     """Keep the ladder as it stands now, for good. name: words and a date, "release_20260131".
 
-    Raises NotAllowed for somebody who may not, NotOffered for a name that is taken or has no real date, and where
-    nobody is rated.
+    Raises NotAllowed for users who may not, NotOffered for a name that is taken or has no real date, and where
+    nothing is rated.
     """
     if not may_take(ladder, by):
         raise NotAllowed(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
-    _check_name(name)
+    dated = NAME.fullmatch(name)
+    try:
+        datetime.strptime(dated[1] if dated else "", "%Y%m%d")
+    except ValueError:
+        raise NotOffered(_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
     found, battles = _fitted(ladder, lasting_intervals)
     part = _rated(found)
     if not part.size:
         raise NotOffered(_("Nobody is rated yet: a milestone needs battles that link contestants."))
     kept = {
         "contestants": [found.ratings.contestants[index] for index in part],
-        "ratings": _rounded(found.ratings.values[part]),
-        "covariance": _rounded(found.covariance[np.ix_(part, part)]),
+        "ratings": np.round(found.ratings.values[part], DIGITS).tolist(),
+        "covariance": np.round(found.covariance[np.ix_(part, part)], DIGITS).tolist(),
     }
     try:
         with transaction.atomic():
@@ -98,21 +102,14 @@ def compared(milestone: Milestone) -> Compared:
     """
     found, _battles = _fitted(milestone.ladder)
     then = dict(zip(milestone.contestants, milestone.ratings, strict=True))
-    names, part = found.ratings.contestants, _rated(found)
-    common = [index for index in part.tolist() if names[index] in then]
-    now, shift = _on_scale(found, part, common, then)
-    fixed = _held(milestone, then)
+    covariance = np.array(milestone.covariance, dtype=np.float64)
+    reach = (NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))).tolist()
+    published = {name: _estimate(then[name], far) for name, far in zip(milestone.contestants, reach, strict=True)}
+    now, shift, common = _on_scale(found, then)
+    fixed = _with_fixed(milestone, then, covariance)
     everybody = sorted({*then, *now, *fixed}, key=lambda name: (-(now[name].rating if name in now else -1e9), name))
-    kept = _published(milestone)
-    lines = tuple(Line(name, then.get(name), now.get(name), fixed.get(name), kept.get(name)) for name in everybody)
-    return Compared(lines, shift, len(common))
-
-
-def _published(milestone: Milestone) -> dict[str, Estimate]:
-    """The ratings of then with their intervals, from the covariance that was kept."""
-    errors = np.sqrt(np.maximum(np.diag(np.array(milestone.covariance, dtype=np.float64)), 0.0)).tolist()
-    kept = zip(milestone.contestants, milestone.ratings, errors, strict=True)
-    return {name: _estimate(rating, NORMAL * error) for name, rating, error in kept}
+    lines = (Line(name, then.get(name), now.get(name), fixed.get(name), published.get(name)) for name in everybody)
+    return Compared(tuple(lines), shift, common)
 
 
 def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = quick_intervals) -> tuple[Intervals, int]:
@@ -128,28 +125,26 @@ def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = quick
 
 def _rated(found: Intervals) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
     """The rated of the largest component."""
-    inside = ~np.isnan(found.errors) & (found.ratings.component_of == 0)
-    return np.flatnonzero(inside)
+    return np.flatnonzero(~np.isnan(found.errors) & (found.ratings.component_of == 0))
 
 
-def _on_scale(
-    found: Intervals, part: "np.ndarray[tuple[int], np.dtype[np.intp]]", common: list[int], then: dict[str, float]
-) -> tuple[dict[str, Estimate], float]:
-    """Ratings whose mean over the common ones is the milestone's; their errors are those of the difference to it."""
+def _on_scale(found: Intervals, then: dict[str, float]) -> tuple[dict[str, Estimate], float, int]:
+    """Ratings whose mean over the common ones is the milestone's, their errors those of the difference to it; by how
+    much they were moved; and how many are common.
+    """
+    names, values, part = found.ratings.contestants, found.ratings.values, _rated(found)
+    common = [index for index in part.tolist() if names[index] in then]
     if not common:
-        return {}, 0.0
-    names, values = found.ratings.contestants, found.ratings.values
+        return {}, 0.0, 0
     shift = float(np.mean([then[names[index]] for index in common]) - values[common].mean())
-    weights = np.isin(part, common) / len(common)
-    centred = np.eye(len(part)) - weights[None, :]
+    centred = np.eye(len(part)) - (np.isin(part, common) / len(common))[None, :]
     covariance = centred @ found.covariance[np.ix_(part, part)] @ centred.T
     reach = NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return {
-        names[index]: _estimate(values[index] + shift, far) for index, far in zip(part.tolist(), reach, strict=True)
-    }, shift
+    moved = zip(part.tolist(), reach, strict=True)
+    return {names[index]: _estimate(values[index] + shift, far) for index, far in moved}, shift, len(common)
 
 
-def _held(milestone: Milestone, then: dict[str, float]) -> dict[str, Estimate]:
+def _with_fixed(milestone: Milestone, then: dict[str, float], covariance: FloatArray) -> dict[str, Estimate]:
     """The newcomers' ratings with the milestone's fixed."""
     board = milestone.ladder.board
     if board is None:
@@ -158,8 +153,7 @@ def _held(milestone: Milestone, then: dict[str, float]) -> dict[str, Estimate]:
     table = counts.table
     anchors = {name: rating for name, rating in then.items() if name in table.contestants}
     kept = [milestone.contestants.index(name) for name in anchors]
-    covariance = np.array(milestone.covariance, dtype=np.float64)[np.ix_(kept, kept)]
-    found = quick_intervals(board, counts, anchors=anchors, errors=covariance)
+    found = quick_intervals(board, counts, anchors=anchors, errors=covariance[np.ix_(kept, kept)])
     return {
         name: _estimate(value, NORMAL * error)
         for name, value, error in zip(table.contestants, found.ratings.values, found.errors, strict=True)
@@ -169,17 +163,3 @@ def _held(milestone: Milestone, then: dict[str, float]) -> dict[str, Estimate]:
 
 def _estimate(rating: float, reach: float) -> Estimate:
     return Estimate(float(rating), float(rating - reach), float(rating + reach))
-
-
-def _rounded(values: FloatArray) -> object:
-    return np.round(values, DIGITS).tolist()
-
-
-def _check_name(name: str) -> None:
-    dated = NAME.fullmatch(name)
-    try:
-        if not dated:
-            raise ValueError
-        datetime.strptime(dated[1], "%Y%m%d")
-    except ValueError:
-        raise NotOffered(_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
