@@ -70,7 +70,7 @@ def begun(request: HttpRequest) -> Voter:
     Raises EnoughForNow for an address from which too many new sessions come.
     """
     if not isinstance(request.user, User) and not request.session.session_key:
-        _refuse_too_many(_address(request), "s", OFFERS_PER_MINUTE, settings.VOTES_PER_DAY)
+        _refuse_too_many(_address(request), "s")
         request.session.create()
     return voter_of(request)
 
@@ -96,31 +96,28 @@ def refuse_beyond_limit(voter: Voter) -> None:
 def refuse_crowds(voter: Voter) -> None:
     """Raises EnoughForNow for visitors of an address from which too much has come: a new session is no new person."""
     if voter.user is None:
-        _refuse_too_many(voter.address, "o", OFFERS_PER_MINUTE, settings.VOTES_PER_DAY)
+        _refuse_too_many(voter.address, "o")
 
 
-def _refuse_too_many(address: str, what: str, per_minute: int, per_day: int) -> None:
-    """Count that an address has come once more, for this."""
-    minute, day = int(time.time() // 60), int(time.time() // DAY.total_seconds())
+def _refuse_too_many(address: str, what: str) -> None:
+    """Count that an address has come once more, for this, in windows of a minute and a day. Only its hash is stored,
+    until the window is over.
+    """
+    hidden = salted_hmac("experiments.votes.address", address, algorithm="sha256").hexdigest()[:32]
+    numbers = []
     try:
-        crowded = _counted(address, f"{what}m{minute}", 60) > per_minute
-        spent = _counted(address, f"{what}d{day}", int(DAY.total_seconds())) > per_day
+        for letter, seconds in (("m", 60), ("d", int(DAY.total_seconds()))):
+            key = f"arena:votes:{what}{letter}{int(time.time() // seconds)}:{hidden}"
+            pipe = django_rq.get_connection("engine").pipeline()
+            pipe.incr(key)
+            pipe.expire(key, seconds)
+            numbers.append(int(pipe.execute()[0]))
     except (RedisError, OSError) as error:
         raise EnoughForNow(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
-    if spent:
+    if numbers[1] > settings.VOTES_PER_DAY:
         raise EnoughForNow(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
-    if crowded:
+    if numbers[0] > OFFERS_PER_MINUTE:
         raise EnoughForNow(_("Votes come too fast from your address. Try again in a minute."))
-
-
-def _counted(address: str, window: str, seconds: int) -> int:
-    """How often an address has come in a window of time. Its hash alone is kept, until the window is over."""
-    hidden = salted_hmac("experiments.votes.address", address, algorithm="sha256").hexdigest()[:32]
-    key = f"arena:votes:{window}:{hidden}"
-    pipe = django_rq.get_connection("engine").pipeline()
-    pipe.incr(key)
-    pipe.expire(key, seconds)
-    return int(pipe.execute()[0])
 
 
 def _address(request: HttpRequest) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -19,6 +20,9 @@ from leaderboard.boards import listing
 from leaderboard.compatibility import battles, standing
 from leaderboard.models import Ladder
 
+OF_SUBSET = "subsets/<slug:subset>/"
+OF_EXPERIMENT = f"{OF_SUBSET}experiments/<str:exp_name>/"
+OF_SAMPLE = f"{OF_EXPERIMENT}samples/<int:sample_index>/"
 MOST_ON_A_PAGE = 100
 MOST_SHOWN = 10_000  # battles that may be paged through: whoever wants all takes the board's log
 MOST_TOGETHER = 12
@@ -39,6 +43,7 @@ QUERY = {
         "model_scope": "all or common.",
     }.items()
 }
+urlpatterns: list[URLPattern] = []
 
 
 class ReadView(ClientView):
@@ -85,53 +90,54 @@ class ReadView(ClientView):
         return listing.visible_ladders(self.request.user).filter(board__isnull=False, withdrawn_reason="")
 
 
-def route(name: str, *query: str) -> Callable[[Callable[..., object]], type[ReadView]]:
-    """Makes a view of a function that answers GET: its docstring is the description in the schema."""
+def route(address: str, name: str, operation: str, *query: str) -> Callable[[Callable[..., object]], None]:
+    """Adds the view of a function that answers GET: its docstring is the description in the schema."""
     responses: dict[Any, Any] = {200: dict, **{status: REFUSALS[status] for status in (400, 401, 403, 404)}}
     parameters = [QUERY[one] for one in query]
 
-    def made(answer: Callable[..., object]) -> type[ReadView]:
-        @extend_schema(operation_id=f"compat_{name}", tags=[TAG], responses=responses, parameters=parameters)
+    def add(answer: Callable[..., object]) -> None:
+        @extend_schema(operation_id=f"compat_{operation}", tags=[TAG], responses=responses, parameters=parameters)
         def get(self: ReadView, request: Request, **names: Any) -> Response:
             return Response(answer(self, **names))
 
         get.__doc__ = answer.__doc__
-        return type(f"{name.title().replace('_', '')}View", (ReadView,), {"get": get, "__module__": __name__})
+        view: Any = type(f"{operation.title().replace('_', '')}View", (ReadView,), {"get": get, "__module__": __name__})
+        urlpatterns.append(path(address, view.as_view(), name=f"compat-{name}"))
 
-    return made
+    return add
 
 
-@route("subsets")
+@route("subsets", "subsets", "subsets")
 def subsets(view: ReadView) -> object:
     """The ladders that you may see, by their slugs."""
     return {"subsets": [ladder.slug for ladder in view.ladders()]}
 
 
-@route("subset")
+@route(f"{OF_SUBSET}info", "subset", "subset")
 def info(view: ReadView, subset: str) -> object:
     """What is in a ladder: its contestants, and the categories of its samples."""
     return standing.info(view.ladder(subset))
 
 
-@route("subset_stats")
+@route(f"{OF_SUBSET}stats", "subset-stats", "subset_stats")
 def stats(view: ReadView, subset: str) -> object:
     """How many battles and ties a ladder has, and how consistently they were judged."""
     return standing.stats(view.ladder(subset))
 
 
-@route("subset_leaderboard", "models")
+@route(f"{OF_SUBSET}leaderboard", "subset-leaderboard", "subset_leaderboard", "models")
 def leaderboard(view: ReadView, subset: str) -> object:
     """The standing of a ladder, the first rank first."""
     return {"leaderboard": standing.leaderboard(view.ladder(subset), view.names())}
 
 
-@route("subset_by_source")
+@route(f"{OF_SUBSET}leaderboard/by-source", "subset-by-source", "subset_by_source")
 def by_source(view: ReadView, subset: str) -> object:
     """The standing within each category of samples."""
     return standing.by_source(view.ladder(subset))
 
 
-@route("subset_model")
+@route(f"{OF_SUBSET}models/<path:model>/stats", "subset-model", "subset_model")
 def model_stats(view: ReadView, subset: str, model: str) -> object:
     """How one contestant stands."""
     found = standing.model_stats(view.ladder(subset), model)
@@ -140,7 +146,7 @@ def model_stats(view: ReadView, subset: str, model: str) -> object:
     return found
 
 
-@route("subset_h2h", "model_a", "model_b")
+@route(f"{OF_EXPERIMENT}h2h", "h2h", "subset_h2h", "model_a", "model_b")
 def head_to_head(view: ReadView, subset: str, exp_name: str) -> object:
     """How two contestants fared against each other."""
     ladder = view.ladder(subset, exp_name)
@@ -150,19 +156,19 @@ def head_to_head(view: ReadView, subset: str, exp_name: str) -> object:
     return standing.head_to_head(ladder, *asked)
 
 
-@route("subset_matrix", "models")
+@route(f"{OF_SUBSET}matrix", "subset-matrix", "subset_matrix", "models")
 def matrix(view: ReadView, subset: str) -> object:
     """Who won how often against whom."""
     return standing.win_matrix(view.ladder(subset), view.names())
 
 
-@route("subset_history", "models")
+@route(f"{OF_SUBSET}elo-history", "subset-history", "subset_history", "models")
 def history(view: ReadView, subset: str) -> object:
     """How the ratings went over time."""
     return standing.history(view.ladder(subset), view.names())
 
 
-@route("overview")
+@route("overview/leaderboards", "overview", "overview")
 def overview(view: ReadView) -> object:
     """The standings of all ladders that you may see, side by side."""
     return standing.overview(view.ladders())
@@ -175,27 +181,37 @@ def _chosen(view: ReadView) -> list[Ladder]:
     return [view.ladder(slug) for slug in dict.fromkeys(slugs[:MOST_TOGETHER])]
 
 
-@route("cross_info", "subsets")
+@route("cross-subset/info", "cross-info", "cross_info", "subsets")
 def cross_info(view: ReadView) -> object:
     """Which contestants several ladders have in common."""
     return standing.cross_info(_chosen(view))
 
 
-@route("cross_elo", "subsets", "model_scope")
+@route("cross-subset/elo", "cross-elo", "cross_elo", "subsets", "model_scope")
 def cross_elo(view: ReadView) -> object:
     """One fit over the battles of several ladders."""
     scope = "common" if view.request.query_params.get("model_scope") == "common" else "all"
     return standing.cross_elo(_chosen(view), scope)
 
 
-@route("subset_battles", "models", "result", "consistent", "prompt_source", "page", "page_size")
+@route(
+    f"{OF_EXPERIMENT}battles",
+    "battles",
+    "subset_battles",
+    "models",
+    "result",
+    "consistent",
+    "prompt_source",
+    "page",
+    "page_size",
+)
 def battle_list(view: ReadView, subset: str, exp_name: str) -> object:
     """The battles of a ladder, page by page."""
     board = view.board(subset, exp_name)
     return battles.page(board, battles.chosen(board, view.request.query_params, view.names()), *view.page(20))
 
 
-@route("subset_battle")
+@route(f"{OF_EXPERIMENT}battles/<path:battle_id>", "battle", "subset_battle")
 def battle(view: ReadView, subset: str, exp_name: str, battle_id: str) -> object:
     """One battle with what both sides gave and the judge said."""
     board = view.board(subset, exp_name)
@@ -205,7 +221,7 @@ def battle(view: ReadView, subset: str, exp_name: str, battle_id: str) -> object
     return battles.detailed(found, board)
 
 
-@route("subset_search", "q", "models", "consistent", "page", "page_size")
+@route(f"{OF_EXPERIMENT}search", "search", "subset_search", "q", "models", "consistent", "page", "page_size")
 def search(view: ReadView, subset: str, exp_name: str) -> object:
     """Battles on samples that have the words, page by page."""
     board, words = view.board(subset, exp_name), view.words()
@@ -213,33 +229,33 @@ def search(view: ReadView, subset: str, exp_name: str) -> object:
     return {**battles.page(board, looked, *view.page(20)), "query": words}
 
 
-@route("subset_prompts", "prompt_source", "page", "page_size")
+@route(f"{OF_EXPERIMENT}prompts", "prompts", "subset_prompts", "prompt_source", "page", "page_size")
 def prompts(view: ReadView, subset: str, exp_name: str) -> object:
     """The samples of a ladder with their battles, page by page."""
     board = view.board(subset, exp_name)
     return battles.prompts(board, battles.chosen(board, view.request.query_params, ()), *view.page(10))
 
 
-@route("subset_search_prompts", "q", "page", "page_size")
+@route(f"{OF_EXPERIMENT}search/prompts", "search-prompts", "subset_search_prompts", "q", "page", "page_size")
 def search_prompts(view: ReadView, subset: str, exp_name: str) -> object:
     """Samples that have the words, with their battles, page by page."""
     board, words = view.board(subset, exp_name), view.words()
     return {**battles.prompts(board, battles.chosen(board, {}, (), words), *view.page(10)), "query": words}
 
 
-@route("sample_input_count")
+@route(f"{OF_SUBSET}samples/<int:sample_index>/input_count", "input-count", "sample_input_count")
 def input_count(view: ReadView, subset: str, sample_index: int) -> object:
     """How many pictures a sample begins with."""
     return {"count": len(view.sample(subset, standing.ALL, sample_index)[1].images)}
 
 
-@route("sample_all_models", "models")
+@route(f"{OF_SAMPLE}all_models", "all-models", "sample_all_models", "models")
 def all_models(view: ReadView, subset: str, exp_name: str, sample_index: int) -> object:
     """What every contestant gave on one sample."""
     return battles.on(*view.sample(subset, exp_name, sample_index), view.names())
 
 
-@route("sample_model", "opponents")
+@route(f"{OF_SAMPLE}models/<path:model>/battles", "model-battles", "sample_model", "opponents")
 def model_battles(view: ReadView, subset: str, exp_name: str, sample_index: int, model: str) -> object:
     """The battles of one contestant on one sample."""
     return battles.of_model(*view.sample(subset, exp_name, sample_index), model, view.names("opponents"))
