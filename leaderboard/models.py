@@ -49,6 +49,11 @@ class Ladder(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("ladder", args=[self.slug])
 
+    @property
+    def stored(self) -> "Standing | None":
+        """What was computed last, if anything was."""
+        return getattr(self, "standing", None)
+
 
 class Standing(models.Model):
     """Where everybody stands on a ladder, replaced as a whole. changes: the board's number when it was computed.

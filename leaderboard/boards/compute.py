@@ -102,16 +102,14 @@ def refresh(ladder: Ladder) -> bool:
 
 
 def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Current:
-    """What pages show: what is kept while it is the newest, else computed at once, where that takes little time.
+    """What pages show: what is stored while it is the newest, else computed at once, where that takes little time.
 
     A slice is computed when it is asked for, once per state of the ladder.
     """
-    standing: Standing | None = getattr(ladder, "standing", None)
-    kept = Standings.from_json(standing.data) if standing else None
-    behind = _behind(ladder)
+    kept, behind = Standings.stored(ladder), _behind(ladder)
     is_whole = ladder.board is None or not (subset or category or bootstrapped)
-    if standing and kept and is_whole and (not behind or takes_long(ladder)):
-        return Current(kept, standing.computed, behind)
+    if ladder.stored and kept and is_whole and (not behind or takes_long(ladder)):
+        return Current(kept, ladder.stored.computed, behind)
     key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
 
     def compute() -> Current:
@@ -122,9 +120,8 @@ def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrappe
 
 
 def state_of(ladder: Ladder) -> str:
-    """Changes whenever what the ladder shows does: of one that takes long, when a worker has computed it anew."""
-    standing: Standing | None = getattr(ladder, "standing", None)
-    kept = f"{standing.changes}@{standing.computed.timestamp()}" if standing else ""
+    """Changes whenever what the ladder shows does: of one that takes long, when a worker has computed it again."""
+    kept = f"{ladder.stored.changes}@{ladder.stored.computed.timestamp()}" if ladder.stored else ""
     shown = (ladder.title, ladder.is_public, ladder.withdrawn_reason)
     if ladder.board is None:
         of_coding = ladder.workflow == coding.WORKFLOW
@@ -135,27 +132,24 @@ def state_of(ladder: Ladder) -> str:
 
 
 def takes_long(ladder: Ladder) -> bool:
-    """Whether computing it took more time than somebody who opens a page should wait."""
-    standing: Standing | None = getattr(ladder, "standing", None)
-    return standing is not None and standing.seconds > INLINE_SECONDS
+    """Whether computing it took more time than a page should wait."""
+    return ladder.stored is not None and ladder.stored.seconds > INLINE_SECONDS
 
 
 def is_stale(ladder: Ladder) -> bool:
-    standing: Standing | None = getattr(ladder, "standing", None)
-    return standing is None or Standings.from_json(standing.data) is None or _behind(ladder) > 0
+    return Standings.stored(ladder) is None or _behind(ladder) > 0
 
 
 def _behind(ladder: Ladder) -> int:
-    """By how many changes the board, or by how many cycles what counts, is ahead of what is kept. Of the council, see
+    """By how many changes the board, or by how many cycles what counts, is ahead of what is stored. Of the council, see
     `council.source`, which only workers look at.
     """
-    standing: Standing | None = getattr(ladder, "standing", None)
-    if standing is None:
+    if ladder.stored is None:
         return 0
     if ladder.workflow == coding.WORKFLOW:
-        kept = Standings.from_json(standing.data)
+        kept = Standings.stored(ladder)
         return coding.cycles_behind(kept.contest, kept.source) if kept else 1
-    return 0 if ladder.board is None else ladder.board.changes - standing.changes
+    return 0 if ladder.board is None else ladder.board.changes - ladder.stored.changes
 
 
 def _described(contestant: Contestant) -> Row:

@@ -51,7 +51,7 @@ def note_ends() -> None:
     slugs = {str(config.get("dataset", "")) for config in ended}
     rows = Ladder.objects.filter(board__dataset__slug__in=slugs, standing__isnull=False)
     for ladder in rows.select_related("standing", "board__dataset"):
-        found = Standings.from_json(ladder.standing.data)
+        found = Standings.stored(ladder)
         if found and not compute.is_stale(ladder):
             compute.note_history(ladder, found)
 
@@ -74,8 +74,7 @@ def _stale_ladders_of_runs() -> list[Ladder]:
     found = []
     if council.is_anything_ranked():
         ladder = council.ladder()
-        standing = getattr(ladder, "standing", None)
-        kept = Standings.from_json(standing.data) if standing else None
+        kept = Standings.stored(ladder)
         if kept is None or kept.source != council.source():
             found.append(ladder)
     if coding.is_anything_rated() and compute.is_stale(ladder := coding.ladder()):
@@ -85,9 +84,11 @@ def _stale_ladders_of_runs() -> list[Ladder]:
 
 def _refreshed(ladder: Ladder) -> bool:
     """Compute a ladder, unless it was computed only just now or cannot be."""
-    if standing := getattr(ladder, "standing", None):
-        rest = timedelta(seconds=max(REST_SECONDS, REST_SHARE * standing.seconds))
-        if timedelta(0) <= clock.now() - standing.computed < rest:  # a time in the future is of a clock that was wrong
+    if ladder.stored:
+        rest = timedelta(seconds=max(REST_SECONDS, REST_SHARE * ladder.stored.seconds))
+        if (
+            timedelta(0) <= clock.now() - ladder.stored.computed < rest
+        ):  # not one in the future: a clock was wrong
             return False
     try:
         return compute.refresh(ladder)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from experiments.workflows.coding.pages.rated import RunRatings
+from leaderboard.models import Ladder
 
 SHAPE = 4  # of the stored JSON; a standing of another shape is computed anew
 
@@ -108,6 +109,11 @@ class Standings:
         """Plain lists and dictionaries, the same after being written and read."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
         return plain
+
+    @classmethod
+    def stored(cls, ladder: Ladder) -> "Standings | None":
+        """What was computed last, None where nothing was, or in another shape."""
+        return cls.from_json(ladder.stored.data) if ladder.stored else None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Standings | None":

@@ -43,6 +43,7 @@ QUERY = {
         "model_scope": "all or common.",
     }.items()
 }
+Answer = Callable[..., object]
 urlpatterns: list[URLPattern] = []
 
 
@@ -90,12 +91,12 @@ class ReadView(ClientView):
         return listing.visible_ladders(self.request.user).filter(board__isnull=False, withdrawn_reason="")
 
 
-def route(address: str, name: str, operation: str, *query: str) -> Callable[[Callable[..., object]], None]:
+def route(address: str, name: str, operation: str, *query: str) -> Callable[[Answer], Answer]:
     """Adds the view of a function that answers GET: its docstring is the description in the schema."""
     responses: dict[Any, Any] = {200: dict, **{status: REFUSALS[status] for status in (400, 401, 403, 404)}}
     parameters = [QUERY[one] for one in query]
 
-    def add(answer: Callable[..., object]) -> None:
+    def add(answer: Answer) -> Answer:
         @extend_schema(operation_id=f"compat_{operation}", tags=[TAG], responses=responses, parameters=parameters)
         def get(self: ReadView, request: Request, **names: Any) -> Response:
             return Response(answer(self, **names))
@@ -103,6 +104,7 @@ def route(address: str, name: str, operation: str, *query: str) -> Callable[[Cal
         get.__doc__ = answer.__doc__
         view: Any = type(f"{operation.title().replace('_', '')}View", (ReadView,), {"get": get, "__module__": __name__})
         urlpatterns.append(path(address, view.as_view(), name=f"compat-{name}"))
+        return answer
 
     return add
 
