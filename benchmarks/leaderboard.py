@@ -65,7 +65,7 @@ def counts() -> None:
     from leaderboard.votes.voters import person_voter  # noqa: PLC0415
 
     board = _counted_board()
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
     computed = [_seconds(lambda: compute.standings(ladder)) for _time in range(TIMES)]
     battles = compute.standings(ladder).battles
     print(f"{CONTESTANTS} contestants, {battles:,} battles: ratings and intervals   {median(computed) * 1000:.0f} ms")

@@ -23,7 +23,7 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
         board = Board.objects.filter(pk=board_id).select_related("dataset", "judge_model").first()
         if board is None:
             return
-        compute.ensure(board)
+        compute.ensure_ladder(board)
     jobs.wake()
 
 

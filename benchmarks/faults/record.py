@@ -104,7 +104,7 @@ def accounts() -> Iterator[dict[str, Any]]:
 def ladders() -> Iterator[dict[str, Any]]:
     """What is shown of each ladder, and what comes out when its record is counted anew."""
     for board in Board.objects.filter(ladder__isnull=True):
-        compute.ensure(board)
+        compute.ensure_ladder(board)
     for ladder in Ladder.objects.select_related("board__dataset", "standing").order_by("pk"):
         shown = compute.current(ladder).standings
         wrong = counting.differences(ladder.board) if ladder.board else 0

@@ -1,4 +1,4 @@
-"""What is computed or written once per state of a ladder, and then given to everybody."""
+"""What is computed or rendered once per state of a ladder, and then served from a cache."""
 
 import hashlib
 import time
@@ -35,7 +35,7 @@ STARTED = time.time()  # a newer version of this program writes other pages
 def conditional_response(request: HttpRequest, state: str, respond: Callable[[], HttpResponse]) -> HttpResponse:
     """304 for a reader who has this page in this state, else what `respond` gives, with its ETag.
 
-    The page of somebody else, in another language or theme, or with a notice on it, is another page; so is one whose
+    The page of another user, in another language or theme, or with a notice on it, is another page; so is one whose
     forms were written for another sign-in, which would be refused.
     """
     if len(get_messages(request)):
@@ -54,6 +54,6 @@ def conditional_response(request: HttpRequest, state: str, respond: Callable[[],
 
 
 def cached_fragment(template: str, key: Any, context: Callable[[], dict[str, object]]) -> SafeString:
-    """A piece of a page that is the same for everybody, written once per key and language."""
+    """A fragment of a page that is the same for all users, rendered once per key and language."""
     text = memoize(template, (STARTED, key, get_language()), lambda: str(render_to_string(template, context())))
     return mark_safe(text)  # noqa: S308 - a rendered template

@@ -35,7 +35,7 @@ class Current:
     behind: int = 0
 
 
-def ensure(board: Board) -> Ladder:
+def ensure_ladder(board: Board) -> Ladder:
     """The board's ladder, made when it is new."""
     with override("en"):
         title = board_title(board)[:250]
@@ -164,7 +164,7 @@ def _described(contestant: Contestant) -> Row:
 
 
 def note_history(ladder: Ladder, found: Standings) -> None:
-    """Add a point for everybody who is rated, when the last one is old enough or a campaign has ended since."""
+    """Add a point for each rated contestant, when the last one is old enough or a campaign has ended since."""
     now = timezone.now()
     last = ladder.points.aggregate(at=Max("at"))["at"]
     occasion = ended_since(ladder, last)
@@ -197,7 +197,7 @@ def note_history(ladder: Ladder, found: Standings) -> None:
 def ended_since(ladder: Ladder, last: datetime | None) -> str:
     """The version of a campaign that battled on this board and has come to its end after `last`; empty for none.
 
-    A campaign without a version is told by the day of its end: its title is its owner's, and the history everybody's.
+    A campaign without a version is told by the day of its end: its title belongs to its owner, and the history is public.
     """
     if ladder.board is None:
         return ""

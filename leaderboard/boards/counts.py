@@ -38,9 +38,9 @@ class Counts:
 def counts_of(board: Board, subset: str = "", category: str = "") -> Counts:
     """Read the counts of a slice; empty words stand for all of them. Contestants that are left out are not among it."""
     rows = _rows(board, subset, category)
-    everybody = Contestant.objects.filter(dataset=board.dataset_id).select_related("model__provider").order_by("name")
+    contestants = Contestant.objects.filter(dataset=board.dataset_id).select_related("model__provider").order_by("name")
     battled = set(np.unique(rows[:, :2]).tolist())
-    known = [one for one in everybody if one.pk in battled]
+    known = [one for one in contestants if one.pk in battled]
     kept = tuple(one for one in known if not one.void_reason)
     keys, size = [one.pk for one in kept], len(kept)
     place = np.full(max([*keys, int(rows[:, :2].max(initial=0))], default=0) + 1, -1, dtype=np.int64)

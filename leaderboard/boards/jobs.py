@@ -40,7 +40,7 @@ def refresh_stale() -> int:
     One that cannot be computed keeps what it shows, and delays no other.
     """
     for board in Board.objects.filter(ladder__isnull=True, changes__gt=0).select_related("dataset", "judge_model"):
-        compute.ensure(board)
+        compute.ensure_ladder(board)
     boards = sum(_refreshed(ladder) for ladder in stale_ladders())
     return boards + sum(_refreshed(ladder) for ladder in _stale_ladders_of_runs())
 
@@ -86,9 +86,7 @@ def _refreshed(ladder: Ladder) -> bool:
     """Compute a ladder, unless it was computed only just now or cannot be."""
     if ladder.stored:
         rest = timedelta(seconds=max(REST_SECONDS, REST_SHARE * ladder.stored.seconds))
-        if (
-            timedelta(0) <= clock.now() - ladder.stored.computed < rest
-        ):  # not one in the future: a clock was wrong
+        if timedelta(0) <= clock.now() - ladder.stored.computed < rest:  # not one in the future: a clock was wrong
             return False
     try:
         return compute.refresh(ladder)

@@ -69,11 +69,11 @@ def visible_ladders(user: "User | object") -> QuerySet[Ladder]:
     return found.select_related("standing", "board__dataset", "board__judge_model__provider")
 
 
-def listed(user: "User | object") -> list[Ladder]:
+def index_ladders(user: "User | object") -> list[Ladder]:
     """Those on the index; a board that has battles and no ladder yet gets one."""
     new = Board.objects.visible_to(user).filter(ladder__isnull=True, changes__gt=0)  # type: ignore[arg-type]  # a user or nobody, as every `visible_to` takes
     for board in new.select_related("dataset", "judge_model"):
-        compute.ensure(board)
+        compute.ensure_ladder(board)
     return list(visible_ladders(user).defer("standing__data"))
 
 

@@ -60,7 +60,7 @@ class Compared:
 
 
 def may_take(ladder: Ladder, by: object) -> bool:
-    """Curators and admins, and whoever owns the dataset."""
+    """Curators, admins and the owner of the dataset."""
     return isinstance(by, User) and ladder.board is not None and may_curate(by, ladder.board.dataset)
 
 
@@ -95,7 +95,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
 
 
 def compared(milestone: Milestone) -> Compared:
-    """Everybody on the milestone's scale, as the ladder stands now, and with the milestone's ratings held fixed.
+    """All contestants on the milestone's scale, as the ladder stands now, and with the milestone's ratings held fixed.
 
     Both carry the uncertainty of the milestone's contestants: the first through the joint covariance of today's fit,
     the second through the covariance that was kept.
@@ -107,8 +107,8 @@ def compared(milestone: Milestone) -> Compared:
     published = {name: _estimate(then[name], far) for name, far in zip(milestone.contestants, reach, strict=True)}
     now, shift, common = _on_scale(found, then)
     fixed = _with_fixed(milestone, then, covariance)
-    everybody = sorted({*then, *now, *fixed}, key=lambda name: (-(now[name].rating if name in now else -1e9), name))
-    lines = (Line(name, then.get(name), now.get(name), fixed.get(name), published.get(name)) for name in everybody)
+    names = sorted({*then, *now, *fixed}, key=lambda name: (-(now[name].rating if name in now else -1e9), name))
+    lines = (Line(name, then.get(name), now.get(name), fixed.get(name), published.get(name)) for name in names)
     return Compared(tuple(lines), shift, common)
 
 

@@ -1,4 +1,4 @@
-"""Where everybody stands, as a value: what pages, files and the API show, and what `Standing.data` keeps."""
+"""The standings of a ladder, as a value: what pages, files and the API show, and what `Standing.data` keeps."""
 
 import json
 from collections.abc import Mapping

@@ -7,7 +7,7 @@ from experiments.models import Battle, Board, Contestant, Sample
 from leaderboard.compatibility.standing import ALL
 from leaderboard.pages.battle_details import SampleResult, judgments, on_sample
 from leaderboard.pages.battle_filters import Filter, fitting_samples
-from leaderboard.pages.battle_search import Place, battles_of_keys, keys, total
+from leaderboard.pages.battle_search import PageStart, battle_count, battle_keys, battles_of_keys
 
 RESULTS = {
     **dict.fromkeys(("win", "wins"), "won"),
@@ -32,8 +32,8 @@ def chosen(board: Board, query: Mapping[str, Any], names: Collection[str], searc
 
 def page(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
     """Newest first. total is null where no count tells it; there are more pages as long as one is full."""
-    found = keys(board, looked, Place(), number * size)[(number - 1) * size :]
-    known = total(board, looked)
+    found = battle_keys(board, looked, PageStart(), number * size)[(number - 1) * size :]
+    known = battle_count(board, looked)
     pages = None if known is None else -(-known // size)
     shown = [brief(battle, board) for battle in battles_of_keys(found)]
     return {"battles": shown, "total": known, "page": number, "page_size": size, "total_pages": pages}
@@ -82,7 +82,7 @@ def prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, o
 
 
 def on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, object]:
-    """Everybody who has an output on a sample, the best first."""
+    """All contestants that have an output on a sample, the best first."""
     standing = [one for one in on_sample(board, sample) if not models or one.contestant.name in models]
     return {
         "subset": board.slug,

@@ -1,4 +1,4 @@
-"""Where everybody stands, in the shapes that GenArena's viewer knows. What is not rated is null, never 1000."""
+"""Standings in the shapes that GenArena's viewer knows. What is not rated is null, never 1000."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -82,7 +82,7 @@ def by_source(ladder: Ladder) -> dict[str, object]:
 
 
 def model_stats(ladder: Ladder, model: str) -> dict[str, object] | None:
-    """One contestant, and how it fared against each other one; None for somebody who does not stand there."""
+    """One contestant, and how it fared against each other one; None for one that is not on the ladder."""
     mine, others = _met(ladder, model)
     if mine is None:
         return None

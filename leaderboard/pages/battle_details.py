@@ -1,4 +1,4 @@
-"""What pages show of battles: both outputs, what was said of them, and how one sample went for everybody."""
+"""What pages show of battles: both outputs, what was said of them, and how all contestants fared on one sample."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -139,7 +139,7 @@ def others_on_it(battle: Battle) -> list[Battle]:
 
 
 def on_sample(board: Board, sample: Sample) -> list[SampleResult]:
-    """Everybody who has an output or a battle on the sample, the best first, those without a battle last."""
+    """All contestants with an output or a battle on the sample, the best first, those without a battle last."""
     nothing: dict[str, int] = {"wins": 0, "losses": 0, "ties": 0, "both_bad": 0}
     scores: dict[int, dict[str, int]] = {}
     battles = Battle.objects.filter(board=board, sample=sample).counted().order_by()

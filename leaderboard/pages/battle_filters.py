@@ -1,4 +1,4 @@
-"""What somebody looks for among the battles of a board: read from an address, and written into one."""
+"""A filter of a board's battles, read from an address and written into one, and the samples that fit it."""
 
 import json
 from collections.abc import Collection

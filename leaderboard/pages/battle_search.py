@@ -29,7 +29,7 @@ MIRRORED = {"won": "lost", "lost": "won"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageStart:
     """Where a page begins: after a key (newer) or before one (older); without a key at the newest, or the oldest."""
 
     key: int | None = None
@@ -54,7 +54,7 @@ class BattlePage:
     battles: tuple[Battle, ...]
     has_newer: bool
     has_older: bool
-    total: int | None
+    battle_count: int | None
     is_exact: bool
 
     @property
@@ -66,15 +66,15 @@ class BattlePage:
         return int(self.battles[-1].pk)
 
 
-def battle_page(board: Board, chosen: Filter, place: Place) -> BattlePage:
-    known = total(board, chosen)
+def battle_page(board: Board, chosen: Filter, place: PageStart) -> BattlePage:
+    known = battle_count(board, chosen)
     if known == 0:
         return BattlePage((), False, False, 0, True)
-    is_first = place == Place()
-    found = keys(board, chosen, place, (COUNTED if is_first and known is None else PER_PAGE) + 1)
+    is_first = place == PageStart()
+    found = battle_keys(board, chosen, place, (COUNTED if is_first and known is None else PER_PAGE) + 1)
     shown = found[:PER_PAGE]
     if place.is_ascending and place.key is not None and len(shown) < PER_PAGE:
-        return battle_page(board, chosen, Place())  # so near to the newest that the first page is meant
+        return battle_page(board, chosen, PageStart())  # so near to the newest that the first page is meant
     counted = min(len(found), COUNTED) if is_first and known is None else known
     goes_on, came_from = len(found) > PER_PAGE, place.key is not None
     newer, older = (goes_on, came_from) if place.is_ascending else (came_from, goes_on)
@@ -90,12 +90,12 @@ def battles_of_keys(found: list[int]) -> tuple[Battle, ...]:
 
 def neighbours(board: Board, chosen: Filter, battle: Battle) -> tuple[int | None, int | None]:
     """The keys of the next newer and the next older battle."""
-    newer = keys(board, chosen, Place(battle.pk, is_ascending=True), 1)
-    older = keys(board, chosen, Place(battle.pk), 1)
+    newer = battle_keys(board, chosen, PageStart(battle.pk, is_ascending=True), 1)
+    older = battle_keys(board, chosen, PageStart(battle.pk), 1)
     return (newer[0] if newer else None), (older[0] if older else None)
 
 
-def keys(board: Board, chosen: Filter, place: Place, limit: int) -> list[int]:
+def battle_keys(board: Board, chosen: Filter, place: PageStart, limit: int) -> list[int]:
     """Up to `limit` keys from the place on, in its direction."""
     if chosen.unknown:
         return []
@@ -147,7 +147,7 @@ def winners_of(result: str) -> tuple[str, ...]:
     return named.get(result, (result,) if result else tuple(COLUMN_OF_WINNER))
 
 
-def total(board: Board, chosen: Filter) -> int | None:
+def battle_count(board: Board, chosen: Filter) -> int | None:
     """The exact number of battles, from the counts of pairs, or None where these do not tell."""
     untold = (chosen.state, chosen.source, chosen.images, chosen.sample, chosen.search, chosen.unknown)
     if any(untold) or (chosen.result and chosen.consistency):
@@ -190,7 +190,7 @@ def _conditions(rows: BattleQuerySet, chosen: Filter, result: str) -> BattleQuer
     return rows.filter(is_consistent=CONSISTENCIES[chosen.consistency]) if chosen.consistency else rows
 
 
-def _keys_by_samples(board: Board, chosen: Filter, samples: list[int], place: Place, limit: int) -> list[int]:
+def _keys_by_samples(board: Board, chosen: Filter, samples: list[int], place: PageStart, limit: int) -> list[int]:
     """The newest battle of each sample says which samples the page can come from: at most as many as it has rows."""
     rows = Battle.objects.filter(board=board)
     if not chosen.contestants:

@@ -20,7 +20,7 @@ from leaderboard.boards.titles import judge_words
 from leaderboard.models import Ladder
 from leaderboard.pages import battle_details, battle_filters, battle_search
 from leaderboard.pages.battle_filters import MOST_CONTESTANTS, read_filter
-from leaderboard.pages.battle_search import Place
+from leaderboard.pages.battle_search import PageStart
 
 SAMPLES_PER_PAGE = 20
 OUTPUTS_PER_PAGE = 20
@@ -34,14 +34,14 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(ladder)
     chosen = read_filter(request.GET, board)
     if newer := _number(request.GET.get("after", "")):
-        place = Place(newer, is_ascending=True)
+        place = PageStart(newer, is_ascending=True)
     else:
         older = _number(request.GET.get("before", "")) or None
-        place = Place(older, is_ascending=older is None and "last" in request.GET)
+        place = PageStart(older, is_ascending=older is None and "last" in request.GET)
     page = battle_search.battle_page(board, chosen, place)
     names = [one.name for one in chosen.contestants]
     names += [""] * (min(max(2, len(names) + 1), MOST_CONTESTANTS) - len(names))  # at least two, and one more
-    everybody = list(Contestant.objects.filter(dataset=board.dataset_id).order_by("name"))
+    contestants = list(Contestant.objects.filter(dataset=board.dataset_id).order_by("name"))
     ladders = Ladder.objects.visible_to(request.user).filter(board__dataset=board.dataset_id, withdrawn_reason="")
     boards = [one.board for one in ladders.select_related("board__judge_model").order_by("board") if one.board]
     context = {
@@ -51,7 +51,7 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
         "lines": battle_details.battle_lines(page.battles, with_outputs=board.dataset.modality == "image"),
         "choices": battle_filters.sample_choices(board.dataset),
         "sample": Sample.objects.filter(dataset=board.dataset_id, pk=int(chosen.sample or 0)).first(),
-        "selects": [{"number": n, "name": name, "contestants": everybody} for n, name in enumerate(names)],
+        "selects": [{"number": n, "name": name, "contestants": contestants} for n, name in enumerate(names)],
         "boards": [{"slug": one.ladder.slug, "judge": judge_words(one), "prompt": one.prompt} for one in boards],
     }
     return render(request, "leaderboard/battles.html", context)
@@ -135,7 +135,7 @@ def sample_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def sample_page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Everybody's output on one sample, the most successful on it first."""
+    """All outputs on one sample, the most successful on it first."""
     ladder, board = board_of(request, slug)
     if ladder.withdrawn_reason:
         return redirect(ladder)

@@ -56,7 +56,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """names: who is drawn; everybody: who could be, those of the latest moment."""
+    """names: who is drawn; everybody: all contestants of the latest moment."""
 
     chart: charts.Chart
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ class History:
 
 
 def axis_of(rows: Iterable[Row]) -> Axis | None:
-    """A scale that holds every rating and interval; None where nobody is rated. Ticks are 10, 20, 50, 100, … apart."""
+    """A scale that holds every rating and interval; None where none is rated. Ticks are 10, 20, 50, 100, … apart."""
     values = [value for row in rows for value in (row.lower, row.rating, row.upper) if value is not None]
     if not values:
         return None
@@ -78,7 +78,7 @@ def axis_of(rows: Iterable[Row]) -> Axis | None:
 
 
 def scale_of(rows: Iterable[Row], usual: tuple[float, ...]) -> charts.Scale:
-    """A chart's scale that holds every rating and interval; the usual ticks where nobody is rated."""
+    """A chart's scale that holds every rating and interval; the usual ticks where none is rated."""
     axis = axis_of(rows)
     if axis is None:
         return charts.Scale(usual[0], usual[-1], usual)

@@ -45,7 +45,7 @@ class Line:
 class Drawn:
     """A cycle of the chart. number: its place among those that count. values: ratings after it, None of who had none.
 
-    cycle: for who may see its run, None for everybody else.
+    cycle: for those who may see its run, None for others.
     """
 
     number: int

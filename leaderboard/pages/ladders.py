@@ -1,4 +1,4 @@
-"""The leaderboard's pages: seen by whoever may see the dataset, visitors among them."""
+"""The leaderboard's pages: visible to those who may see the dataset, visitors among them."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines
 @require_GET
 def leaderboard(request: HttpRequest) -> HttpResponse:
     """Every ladder that may be seen, by workflow and dataset; under them, models over datasets."""
-    ladders = listing.listed(request.user)
+    ladders = listing.index_ladders(request.user)
     state = repr([compute.state_of(ladder) for ladder in ladders])
     by = request.GET.get("by", "")
 
@@ -61,7 +61,7 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def ladder(request: HttpRequest, slug: str) -> HttpResponse:
-    """Where everybody stands: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
+    """The standings: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
     found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
     beside: list[Ladder] = []
     if found.board:

@@ -54,7 +54,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaning:
+class SideBias:
     """How often what was shown first was chosen, of the judgments that chose a side; and how many points in Elo
     standing first is worth.
     """
@@ -71,7 +71,7 @@ class JudgeAgreement:
     votes: Agreement
     ranks: float | Undefined
     rated: int
-    leaning: Leaning
+    leaning: SideBias
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Report:
     is_whole: bool
     judges: tuple[JudgeAgreement, ...]
     people: Agreement
-    leaning: Leaning
+    leaning: SideBias
 
 
 def current_report(dataset: Dataset) -> Report:
@@ -109,7 +109,7 @@ def report(dataset: Dataset) -> Report:
     found = [_judged(board, people, votes) for board in judges.order_by("pk")]
     voters = votes.order_by().values("ballot").distinct().count()
     placed = votes.filter(shown_left_first__isnull=False).order_by()
-    leaning = _leaning(placed.values_list("left", "right", "sample", "shown_left_first", "winner"))
+    leaning = _side_bias(placed.values_list("left", "right", "sample", "shown_left_first", "winner"))
     return Report(votes.count(), voters, is_whole, tuple(found), _among_people(votes), leaning)
 
 
@@ -146,7 +146,7 @@ def _judged(board: Board, people: Board | None, votes: QuerySet[Battle]) -> Judg
     verdicts = Verdict.objects.filter(battle__board=board, battle__gt=oldest, battle__void_reason="")
     fields = ("battle__left", "battle__right", "battle__sample", "order", "winner")
     given = verdicts.exclude(winner="").order_by().values_list(*fields)
-    leaning = _leaning((*of, order == Verdict.Order.ORIGINAL, winner) for *of, order, winner in given)
+    leaning = _side_bias((*of, order == Verdict.Order.ORIGINAL, winner) for *of, order, winner in given)
     return JudgeAgreement(board, agreement_of_tables(tables), ranks, rated, leaning)
 
 
@@ -163,11 +163,11 @@ def _among_people(votes: QuerySet[Battle]) -> Agreement:
     return agreement_of_tables(np.array(pairs).reshape(-1, ANSWERS, ANSWERS), weight=0.5)
 
 
-def _leaning(rows: Iterable[Any]) -> Leaning:
+def _side_bias(rows: Iterable[Any]) -> SideBias:
     """rows: left, right, the sample, whether left was shown first, and the answer. Those of a sample go together."""
     battles, items, shown = in_shown_order(rows)
     if not shown:
-        return Leaning(Share(0, 0), Undefined(Reason.NO_BATTLES))
+        return SideBias(Share(0, 0), Undefined(Reason.NO_BATTLES))
     chosen, first = battles.score != 0.5, battles.score == 1.0
     share = share_of_items(np.bincount(items, first), np.bincount(items, chosen))
-    return Leaning(share, position_bias(battles, clusters=items))
+    return SideBias(share, position_bias(battles, clusters=items))

@@ -29,7 +29,7 @@ from leaderboard.ratings.outliers import Mark, limits
 from leaderboard.ratings.statistics import Share
 from leaderboard.ratings.values import Undefined
 from leaderboard.votes import voter_report, voting
-from leaderboard.votes.voters import EnoughForNow, person_voter, votable, voter_of
+from leaderboard.votes.voters import VoteLimitReached, person_voter, votable_datasets, voter_of
 
 LONGEST_SIDE = 4096  # pixels; what is larger is shown smaller
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer, 429: ProblemSerializer}
@@ -152,12 +152,12 @@ class OfferView(APIView):
     @extend_schema(responses={200: OfferSerializer, 204: None, **REFUSED})
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
-        if not votable(request.user).filter(pk=dataset.pk).exists():
+        if not votable_datasets(request.user).filter(pk=dataset.pk).exists():
             raise Conflict(_("No votes are taken on this dataset now."))
         try:
             battle = voting.offer(dataset, voter=person_voter(person(request)))
-            shown = voting.shown(battle) if battle else None
-        except EnoughForNow as error:
+            shown = voting.shown_pair(battle) if battle else None
+        except VoteLimitReached as error:
             raise TooManyVotes(str(error)) from error
         except Output.DoesNotExist as error:
             raise Conflict(_("The outputs of this pair have gone. Ask again.")) from error
@@ -196,7 +196,7 @@ class VoteView(APIView):
         with refusals("choice"):
             try:
                 battle = voting.cast(battle, voter=voter, choice=asked["choice"])
-            except EnoughForNow as error:
+            except VoteLimitReached as error:
                 raise TooManyVotes(str(error)) from error
         sides = (battle.left, battle.right) if battle.shown_left_first else (battle.right, battle.left)
         names, choice = {"first": sides[0].name, "second": sides[1].name}, voting.choice_of(battle)
@@ -225,7 +225,7 @@ class VotePicture(APIView):
         try:
             battle = voting.by_token(token, voter=voter_of(request))
             get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
-            shown = voting.shown(battle)
+            shown = voting.shown_pair(battle)
             image = {"first": shown.first, "second": shown.second}[side].image
             if image is None:
                 raise Http404
@@ -270,7 +270,7 @@ def _dataset(request: Request, slug: str) -> Dataset:
     return get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
 
 
-def _line(line: voter_report.Line) -> dict[str, Any]:
+def _line(line: voter_report.VoterLine) -> dict[str, Any]:
     found = line.found
     shares = {}
     for name in ("first", "neither", "with_others", "agreement", "weight"):

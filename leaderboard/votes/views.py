@@ -30,7 +30,7 @@ from leaderboard.pages.battles import board_of
 from leaderboard.ratings import outliers as bounds
 from leaderboard.votes import voter_report, voting
 from leaderboard.votes.agreement import current_report
-from leaderboard.votes.voters import EnoughForNow, begun, votable, voter_of
+from leaderboard.votes.voters import VoteLimitReached, begin_voting, votable_datasets, voter_of
 
 VOTES_PER_PAGE = 20
 VOTERS_PER_PAGE = 50
@@ -44,7 +44,9 @@ def vote_index(request: HttpRequest) -> HttpResponse:
         return redirect_to_login(request.get_full_path())
     cast = voting.of_voter(voter_of(request)).exclude(winner="").order_by()
     mine = dict(cast.values_list("board__dataset").annotate(cast=Count("pk")))
-    datasets = [{"dataset": one, "mine": mine.get(one.pk, 0)} for one in votable(request.user).order_by("name")[:200]]
+    datasets = [
+        {"dataset": one, "mine": mine.get(one.pk, 0)} for one in votable_datasets(request.user).order_by("name")[:200]
+    ]
     return render(request, "leaderboard/votes.html", {"datasets": datasets})
 
 
@@ -54,16 +56,16 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     """The pair that waits for the person's vote, without a name in any byte; a POST casts it."""
     if _is_shut_out(request):
         return redirect_to_login(request.get_full_path())
-    dataset = votable(request.user).filter(slug=slug).first()
+    dataset = votable_datasets(request.user).filter(slug=slug).first()
     if dataset is None:  # 404 for one that the person may not know of
         dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
         return _closed(request, dataset, _("No votes are taken on this dataset now."), HTTPStatus.NOT_FOUND)
     try:
         if request.method == "POST":
             return _cast(request, dataset)
-        offered = voting.offer(dataset, voter=begun(request))
-        shown = voting.shown(offered) if offered else None
-    except EnoughForNow as error:
+        offered = voting.offer(dataset, voter=begin_voting(request))
+        shown = voting.shown_pair(offered) if offered else None
+    except VoteLimitReached as error:
         return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
     except Output.DoesNotExist:
         return _closed(request, dataset, _("The outputs of this pair have gone. Load the page again."), HTTPStatus.OK)
@@ -119,7 +121,7 @@ def my_votes(request: HttpRequest) -> HttpResponse:
 
 
 def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
-    """Cast the vote, and show what came of it, or else the next pair. Raises EnoughForNow."""
+    """Cast the vote, and show what came of it, or else the next pair. Raises VoteLimitReached."""
     token, voter = request.POST.get("token", ""), voter_of(request)
     response = redirect("vote", slug=dataset.slug)
     try:
@@ -132,7 +134,7 @@ def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         response = redirect("vote-cast", slug=dataset.slug, token=token)
     except Rivalled as error:
         messages.warning(request, str(error))
-    except EnoughForNow:
+    except VoteLimitReached:
         raise
     except (NotAllowed, NotOffered) as error:
         messages.error(request, str(error))
@@ -155,7 +157,7 @@ def _is_shut_out(request: HttpRequest) -> bool:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
-    """Everybody who has voted, who is marked first. POST leaves all votes of one out, or takes them in (`restore`)."""
+    """All voters, the marked ones first. POST leaves all votes of one out, or takes them in (`restore`)."""
     dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
     voiding.refuse_others(dataset, person(request))
     if request.method != "POST":

@@ -52,7 +52,7 @@ MARKS: dict[Mark, Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class NamedVoter:
     """word: names them in the report and nowhere else. user: None for a visitor, and for a person whose account is
     gone.
     """
@@ -70,10 +70,10 @@ class Who:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class VoterLine:
     """A voter in the report. left_out: so many votes of theirs are left out together; reason: why."""
 
-    who: Who
+    who: NamedVoter
     found: Voter
     last_day: int
     left_out: int
@@ -96,7 +96,7 @@ class Report:
     effective: float | None
     widening: float | Undefined
     is_whole: bool
-    lines: tuple[Line, ...]
+    lines: tuple[VoterLine, ...]
 
 
 def board_of_votes(dataset: Dataset) -> Board | None:
@@ -174,8 +174,8 @@ def restore_voter(dataset: Dataset, word: str, *, by: User) -> int:
     return len(found)
 
 
-def word_of(board: Board, ballot: str) -> str:
-    """Another one than in exported logs, so that nobody finds a person's votes there by it."""
+def pseudonym_of(board: Board, ballot: str) -> str:
+    """Names a voter in the report: not as exported logs do, so a person's votes cannot be found there by it."""
     said = f"voter of the report/{board.pk}/{ballot}".encode()
     return hmac.new(settings.SECRET_KEY.encode(), said, hashlib.sha256).hexdigest()[:16]
 
@@ -184,7 +184,7 @@ def _votes(board: Board) -> QuerySet[Battle]:
     return Battle.objects.filter(board=board, shown_left_first__isnull=False, judged__isnull=False).decided()
 
 
-def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list[Line]:
+def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list[VoterLine]:
     votes = _votes(board).order_by()
     lately = Count("pk", filter=Q(judged__gte=clock.ago(DAY)))
     said = votes.values("ballot").annotate(lately=lately, person=Max("voter"))
@@ -196,12 +196,12 @@ def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list
     for ballot, one in zip(ballots, found, strict=True):
         (last_day, person), (votes_out, reason) = known.get(ballot, (0, None)), left_out.get(ballot, (0, ""))
         who = _who(board, ballot, users.get(person))
-        lines.append(Line(who, one, last_day, votes_out, reason.removeprefix(WITH_VOTER)))
+        lines.append(VoterLine(who, one, last_day, votes_out, reason.removeprefix(WITH_VOTER)))
     return lines
 
 
-def _who(board: Board, ballot: str, user: User | None) -> Who:
-    return Who(word_of(board, ballot), user, ballot.startswith(OF_A_PERSON))
+def _who(board: Board, ballot: str, user: User | None) -> NamedVoter:
+    return NamedVoter(pseudonym_of(board, ballot), user, ballot.startswith(OF_A_PERSON))
 
 
 def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
@@ -209,7 +209,7 @@ def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
     refuse_others(dataset, by)
     board = board_of_votes(dataset)
     ballots = _votes(board).order_by().values_list("ballot", flat=True).distinct().iterator() if board else ()
-    ballot = next((one for one in ballots if board and word_of(board, one) == word), None)
+    ballot = next((one for one in ballots if board and pseudonym_of(board, one) == word), None)
     if board is None or ballot is None:
         raise NotOffered(_("Nobody of this name has voted here. Load the page again."))
     vote = _votes(board).filter(ballot=ballot, voter__isnull=False).select_related("voter").first()
@@ -245,7 +245,7 @@ def no_pace() -> str:
 
 
 def no_agreement(found: Voter) -> str:
-    """Why it is not known how far somebody agrees with the others; empty where it is."""
+    """Why it is not known how far a voter agrees with the others; empty where it is."""
     if found.agreement.of:
         return ""
     if found.with_others.part:

@@ -27,7 +27,7 @@ IPV6_NETWORK_BITS = 64
 VISITOR = "visitor:"
 
 
-class EnoughForNow(NotAllowed):
+class VoteLimitReached(NotAllowed):
     """So many votes were cast that no more are taken for a while; the message says for how long."""
 
 
@@ -55,7 +55,7 @@ def person_voter(user: User) -> Voter:
 
 def voter_of(request: HttpRequest) -> Voter:
     """Who asks. A visitor is known by their session; what is kept does not lead back to it. One who has none yet has
-    voted on nothing: see `begun`.
+    voted on nothing: see `begin_voting`.
     """
     if isinstance(request.user, User):
         return person_voter(request.user)
@@ -64,10 +64,10 @@ def voter_of(request: HttpRequest) -> Voter:
     return Voter(f"{VISITOR}{key}", None, _address(request))
 
 
-def begun(request: HttpRequest) -> Voter:
+def begin_voting(request: HttpRequest) -> Voter:
     """Who asks to vote. A visitor's session begins here: to look at something alone writes nothing.
 
-    Raises EnoughForNow for an address from which too many new sessions come.
+    Raises VoteLimitReached for an address from which too many new sessions come.
     """
     if not isinstance(request.user, User) and not request.session.session_key:
         _refuse_too_many(_address(request), "s")
@@ -75,7 +75,7 @@ def begun(request: HttpRequest) -> Voter:
     return voter_of(request)
 
 
-def votable(user: User | AnonymousUser | None) -> QuerySet[Dataset]:
+def votable_datasets(user: User | AnonymousUser | None) -> QuerySet[Dataset]:
     """The datasets on which they may vote: ready, taking votes, with two contestants or more. None is a visitor."""
     asks = user if isinstance(user, User) else None
     seen = Dataset.objects.visible_to(asks) if asks else Dataset.objects.filter(visibility="public", state="ready")
@@ -86,15 +86,15 @@ def votable(user: User | AnonymousUser | None) -> QuerySet[Dataset]:
 
 
 def refuse_beyond_limit(voter: Voter) -> None:
-    """Raises EnoughForNow for who has cast their votes of the last 24 hours."""
+    """Raises VoteLimitReached for voters who have cast all their votes of the last 24 hours."""
     cast = Battle.objects.filter(ballot=voter.ballot, shown_left_first__isnull=False, judged__gte=timezone.now() - DAY)
     if cast.count() >= voter.votes_per_day:
         said = _("You have cast %(n)s votes in 24 hours, which is as many as are taken. Come back tomorrow.")
-        raise EnoughForNow(said % {"n": voter.votes_per_day})
+        raise VoteLimitReached(said % {"n": voter.votes_per_day})
 
 
-def refuse_crowds(voter: Voter) -> None:
-    """Raises EnoughForNow for visitors of an address from which too much has come: a new session is no new person."""
+def refuse_busy_address(voter: Voter) -> None:
+    """Raises VoteLimitReached for visitors of a busy address: a new session is no new person."""
     if voter.user is None:
         _refuse_too_many(voter.address, "o")
 
@@ -113,11 +113,13 @@ def _refuse_too_many(address: str, what: str) -> None:
             pipe.expire(key, seconds)
             numbers.append(int(pipe.execute()[0]))
     except (RedisError, OSError) as error:
-        raise EnoughForNow(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
+        raise VoteLimitReached(
+            _("Votes of visitors are not taken at the moment. Try again in a few minutes.")
+        ) from error
     if numbers[1] > settings.VOTES_PER_DAY:
-        raise EnoughForNow(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
+        raise VoteLimitReached(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
     if numbers[0] > OFFERS_PER_MINUTE:
-        raise EnoughForNow(_("Votes come too fast from your address. Try again in a minute."))
+        raise VoteLimitReached(_("Votes come too fast from your address. Try again in a minute."))
 
 
 def _address(request: HttpRequest) -> str:

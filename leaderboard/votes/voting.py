@@ -20,7 +20,7 @@ from experiments.tasks import clock
 from experiments.workflows.battles.campaign import boards, counting
 from leaderboard.ratings import Table, fit
 from leaderboard.ratings.values import FloatArray
-from leaderboard.votes.voters import Voter, refuse_beyond_limit, refuse_crowds, votable
+from leaderboard.votes.voters import Voter, refuse_beyond_limit, refuse_busy_address, votable_datasets
 
 Side = Literal["first", "second"]
 Task = tuple[int, int, int]  # keys of the sample, of the left and of the right contestant
@@ -33,7 +33,7 @@ UNRATED = 1000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPair:
     """An offer as the voter sees it: nothing in it says whose the outputs are. token: names the offer in addresses."""
 
     token: str
@@ -45,14 +45,14 @@ class Shown:
 def offer(dataset: Dataset, *, voter: Voter) -> Battle | None:
     """The pair that is to be voted on now: the one offered before, until it was voted on. None when none is left.
 
-    Raises NotAllowed for who may not vote here, EnoughForNow beyond the limits.
+    Raises NotAllowed for who may not vote here, VoteLimitReached beyond the limits.
     """
     _refuse_strangers(dataset, voter)
     board = boards.people_board(dataset)
     if waiting := _waiting(board, voter):
         return waiting
     refuse_beyond_limit(voter)
-    refuse_crowds(voter)
+    refuse_busy_address(voter)
     with transaction.atomic():
         Board.objects.select_for_update().get(pk=board.pk)  # a second tab finds the offer of the first
         if waiting := _waiting(board, voter):
@@ -68,7 +68,7 @@ def cast(battle: Battle, *, voter: Voter, choice: str) -> Battle:
     """Say which is better, on the sides as they were shown. The same choice again changes nothing.
 
     Raises NotOffered for another word or another one's offer, SaidAlready when something else was said, Rivalled when
-    the offer is older than a day or has been taken back, NotAllowed and EnoughForNow as `offer` does.
+    the offer is older than a day or has been taken back, NotAllowed and VoteLimitReached as `offer` does.
     """
     if choice not in CHOICES or not voter.has_ballot or battle.ballot != voter.ballot:
         raise NotOffered(_("Choose one of: %(choices)s.") % {"choices": ", ".join(CHOICES)})
@@ -104,14 +104,14 @@ def choice_of(battle: Battle) -> str:
     return battle.winner
 
 
-def shown(battle: Battle) -> Shown:
+def shown_pair(battle: Battle) -> ShownPair:
     """Both outputs in the sequence that was drawn. Raises Output.DoesNotExist when one has gone since."""
     sides = [battle.left_id, battle.right_id] if battle.shown_left_first else [battle.right_id, battle.left_id]
     outputs = Output.objects.filter(sample=battle.sample_id, contestant__in=sides)
     made = {one.contestant_id: one for one in outputs.select_related("image", "contestant")}
     if any(side not in made for side in sides):
         raise Output.DoesNotExist
-    return Shown(SIGNER.sign(str(battle.pk)), battle.sample, made[sides[0]], made[sides[1]])
+    return ShownPair(SIGNER.sign(str(battle.pk)), battle.sample, made[sides[0]], made[sides[1]])
 
 
 def by_token(token: str, *, voter: Voter) -> Battle:
@@ -206,7 +206,7 @@ def _outputs() -> QuerySet[Output]:
 
 
 def _refuse_strangers(dataset: Dataset, voter: Voter) -> None:
-    if not voter.has_ballot or not votable(voter.user).filter(pk=dataset.pk).exists():
+    if not voter.has_ballot or not votable_datasets(voter.user).filter(pk=dataset.pk).exists():
         raise NotAllowed(_("No votes are taken here: sign in, or ask the owner of the dataset."))
 
 

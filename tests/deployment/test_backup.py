@@ -47,7 +47,7 @@ def lab(arena, start, drive, alice):
     run = start(arena(judge=True, max_turns=1))
     drive()
     run.messages.update(parsed=ODD)
-    ladder = compute.ensure(boards.board_of(alice, [("a", "b", "left"), ("b", "c", "left"), ("a", "c", "tie")]))
+    ladder = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "left"), ("b", "c", "left"), ("a", "c", "tie")]))
     compute.refresh(ladder)
     RatingPoint.objects.create(
         ladder=ladder, at=run.created, name="a", rating=1012.25, lower=None, upper=1e16, battles=3

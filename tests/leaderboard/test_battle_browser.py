@@ -11,7 +11,7 @@ from experiments.models import Battle, Contestant, Dataset, Sample
 from experiments.workflows.battles.campaign import boards, counting
 from leaderboard.pages import battle_search
 from leaderboard.pages.battle_filters import read_filter
-from leaderboard.pages.battle_search import Place
+from leaderboard.pages.battle_search import PageStart
 
 CONTESTANTS = [
     "",
@@ -111,12 +111,12 @@ def fits(battle, query):
 
 def paged(board, chosen):
     """All keys, page by page from the newest to the oldest."""
-    page = battle_search.battle_page(board, chosen, Place())
+    page = battle_search.battle_page(board, chosen, PageStart())
     while page.battles:
         yield [battle.pk for battle in page.battles]
         if not page.has_older:
             break
-        page = battle_search.battle_page(board, chosen, Place(page.oldest))
+        page = battle_search.battle_page(board, chosen, PageStart(page.oldest))
 
 
 @pytest.mark.databases
@@ -136,19 +136,19 @@ def test_every_combination_finds_exactly_what_it_says(board, monkeypatch, few, c
 
         assert [key for page in paged(board, chosen) for key in page] == wanted, query
 
-        first = battle_search.battle_page(board, chosen, Place())
+        first = battle_search.battle_page(board, chosen, PageStart())
         assert (first.total, first.is_exact) == (len(wanted), True), query
-        last = battle_search.battle_page(board, chosen, Place(is_ascending=True))
+        last = battle_search.battle_page(board, chosen, PageStart(is_ascending=True))
         assert [battle.pk for battle in last.battles] == wanted[-7:], query
         if len(wanted) > 14:
-            newer = battle_search.battle_page(board, chosen, Place(wanted[12], is_ascending=True))
+            newer = battle_search.battle_page(board, chosen, PageStart(wanted[12], is_ascending=True))
             assert [battle.pk for battle in newer.battles] == wanted[5:12], query
 
 
 @pytest.mark.django_db
 def test_the_neighbours_of_a_battle_are_those_in_the_same_filter(board):
     chosen = read_filter(QueryDict("contestant=a&result=won"), board)
-    keys = battle_search.keys(board, chosen, Place(), 100)
+    keys = battle_search.battle_keys(board, chosen, PageStart(), 100)
     middle = Battle.objects.get(pk=keys[3])
 
     assert battle_search.neighbours(board, chosen, middle) == (keys[2], keys[4])
@@ -172,4 +172,4 @@ def test_words_that_mean_nothing_are_left_out_and_an_unknown_contestant_finds_no
     chosen = read_filter(QueryDict("contestant=nobody"), board)
 
     assert chosen.unknown == ("nobody",)
-    assert battle_search.battle_page(board, chosen, Place()).battles == ()
+    assert battle_search.battle_page(board, chosen, PageStart()).battles == ()

@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def _ladders(self, slugs: list[str]) -> list[Ladder]:
         for board in Board.objects.filter(ladder__isnull=True).select_related("dataset", "judge_model"):
-            compute.ensure(board)
+            compute.ensure_ladder(board)
         if Ballot.objects.exists():
             council.ladder()
         ladders = Ladder.objects.select_related("board__dataset").defer("board__params").order_by("pk")

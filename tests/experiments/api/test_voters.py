@@ -17,7 +17,7 @@ def duels(alice, settings):
 
 @pytest.fixture
 def word(duels):
-    return voter_report.word_of(boards.people_board(duels), BALLOT)
+    return voter_report.pseudonym_of(boards.people_board(duels), BALLOT)
 
 
 def test_the_api_says_the_same_page_by_page(duels, api, word):

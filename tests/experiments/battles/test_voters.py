@@ -53,7 +53,7 @@ def vote(duels, voter, choices):
 
 
 def word(duels, voter):
-    return voter_report.word_of(boards.people_board(duels), voter.ballot)
+    return voter_report.pseudonym_of(boards.people_board(duels), voter.ballot)
 
 
 def counted():
@@ -114,7 +114,7 @@ def html(browser, path=PATH):
 
 
 def test_who_decides_what_counts_finds_the_page_from_the_dataset_and_the_ladder(voted, browser, charlie):
-    ladder = compute.ensure(boards.people_board(voted))
+    ladder = compute.ensure_ladder(boards.people_board(voted))
 
     for path in ("/datasets/duels/", f"/leaderboard/{ladder.slug}/"):
         assert PATH in html(browser, path)
@@ -138,7 +138,7 @@ def test_the_page_names_people_and_neither_visitors_nor_what_they_voted_on(voted
 
 def test_curators_leave_a_voter_out_by_the_page_with_a_reason_and_take_that_back(voted, curator):
     theirs, name = signed_in(curator), word(voted, VISITOR)
-    ladder = compute.ensure(boards.people_board(voted))
+    ladder = compute.ensure_ladder(boards.people_board(voted))
     battle = Battle.objects.filter(ballot=VISITOR.ballot).first()
     missing = theirs.post(PATH, {"voter": name, "reason": ""})
 

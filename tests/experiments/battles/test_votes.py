@@ -12,7 +12,7 @@ from experiments.models import Battle, Board, Contestant, PairCount
 from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles.campaign import boards, counting, voiding
 from leaderboard.votes import voting
-from leaderboard.votes.voters import EnoughForNow, Voter, person_voter
+from leaderboard.votes.voters import VoteLimitReached, Voter, person_voter
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.rivals import at_once
@@ -138,7 +138,7 @@ def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
         last = voting.offer(duels, voter=voter)
         voting.cast(last, voter=voter, choice="tie")
 
-    with pytest.raises(EnoughForNow, match="2 votes in 24 hours"):
+    with pytest.raises(VoteLimitReached, match="2 votes in 24 hours"):
         voting.offer(duels, voter=voter)
     assert voting.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
     Battle.objects.update(judged=timezone.now() - timedelta(hours=25))
@@ -147,7 +147,7 @@ def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
 
 def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
     offered = voting.offer(duels, voter=voter)
-    shown = voting.shown(offered)
+    shown = voting.shown_pair(offered)
 
     assert voting.by_token(shown.token, voter=voter)
     for token, who in ((shown.token, person_voter(alice)), (shown.token + "x", voter), ("1:a", voter), ("", voter)):
@@ -184,7 +184,7 @@ def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_oft
     settings.PUBLIC_VOTES = True
 
     offered = [voting.offer(public, voter=voter) for voter in ask[:5]]
-    with pytest.raises(EnoughForNow, match="your address"):
+    with pytest.raises(VoteLimitReached, match="your address"):
         voting.offer(public, voter=ask[5])
     assert voting.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
     assert voting.cast(offered[0], voter=ask[0], choice="first").voter_id is None

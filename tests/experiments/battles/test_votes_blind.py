@@ -190,7 +190,7 @@ def test_pictures_are_drawn_anew_without_what_their_files_say_for_the_voter_alon
     dataset = dataset_of(alice, modality="image")
     page = browser.get("/vote/duels/").content.decode()
     addresses = set(re.findall(r'"(/vote/[^"]+\.png)"', page))
-    shown = voting.shown(Battle.objects.get())
+    shown = voting.shown_pair(Battle.objects.get())
 
     assert {address.rpartition("/")[2] for address in addresses} == {"first.png", "second.png"}
     for address in addresses:
