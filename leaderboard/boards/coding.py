@@ -48,12 +48,18 @@ def standings() -> Standings:
     same = Standings(changes=int(began.timestamp() * 1000), source=source)
     if found is None:
         return same
+
+    def row(solver: Solver) -> Row:
+        games = solver.wins + solver.ties + solver.losses
+        fields = {name: getattr(solver, name) for name in SHARED}
+        return Row(**fields, win_rate=(solver.wins + solver.ties / 2) / games if games else None)
+
     return replace(
         same,
         battles=found.battles,
         ties=found.ties,
         components=found.components,
-        rows=tuple(sorted(map(_row, found.solvers), key=lambda row: (figures.sequence(row), row.name))),
+        rows=tuple(sorted(map(row, found.solvers), key=lambda row: (figures.sequence(row), row.name))),
         contest=replace(found, history=()),
     )
 
@@ -68,9 +74,3 @@ def cycles_behind(contest: RunRatings | None, source: str) -> int:
     if source == newest():
         return 0
     return max(1, Cycle.objects.counted().count() - (contest.cycles if contest else 0))
-
-
-def _row(solver: Solver) -> Row:
-    games = solver.wins + solver.ties + solver.losses
-    fields = {name: getattr(solver, name) for name in SHARED}
-    return Row(**fields, win_rate=(solver.wins + solver.ties / 2) / games if games else None)

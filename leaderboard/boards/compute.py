@@ -197,7 +197,7 @@ def note_history(ladder: Ladder, found: Standings) -> None:
 def ended_since(ladder: Ladder, last: datetime | None) -> str:
     """The version of a campaign that battled on this board and has come to its end after `last`; empty for none.
 
-    A campaign without a version is told by the day of its end: its title belongs to its owner, and the history is public.
+    A campaign without a version is told by the day of its end: its title is private, the history public.
     """
     if ladder.board is None:
         return ""

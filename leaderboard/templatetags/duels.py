@@ -8,7 +8,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from experiments.models import Battle, Board, Contestant
+from experiments.models import Battle, Contestant
 from experiments.runs.figures import elo, span
 from experiments.templatetags.arena import MISSING, signed
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
@@ -41,11 +41,6 @@ def contestant_options(contestants: Iterable[Contestant], chosen: str) -> SafeSt
 @register.filter
 def why_void(battle: Battle) -> str:
     return gettext(WITH_RUN) if battle.void_reason == WITH_RUN else battle.void_reason
-
-
-@register.filter
-def judge(board: Board) -> str:
-    return judge_words(board)
 
 
 @register.filter
@@ -98,6 +93,7 @@ def why(value: Undefined) -> Any:
     return AGREEMENT_REASONS.get(value.reason.value, value.reason.sentence)
 
 
+register.filter("judge", judge_words)
 register.filter("mark_words", mark_words)
 register.simple_tag(no_pace)
 register.filter("no_agreement", no_agreement)

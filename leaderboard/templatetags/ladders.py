@@ -8,7 +8,6 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from experiments.models import Dataset
 from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard.boards import listing
@@ -28,6 +27,7 @@ register.filter(figures.bounds)
 register.filter(figures.rank_range)
 register.filter(figures.rating_or_bound)
 register.filter(ladder_title)
+register.simple_tag(may_void, name="leaves_out")
 
 
 @register.filter
@@ -64,11 +64,13 @@ def interval_bar(row: Row, axis: charts.Axis | None) -> SafeString:
     if axis is None or drawn is None:
         return SafeString("")
     middle = charts.HEIGHT / 2
+    lines = ((_number(at), _number(charts.HEIGHT)) for at, _rating in axis.ticks)
+    grid = format_html_join("", '<path class="axis" d="M{} 0V{}"/>', lines)
     places = [] if drawn.at is None else [(_number(drawn.at), _number(middle))]
     return format_html(
         '<svg class="interval" viewBox="0 0 {w} {h}" width="{w}" height="{h}" aria-hidden="true">{grid}'
         '<path class="whisker" d="M{low} {y}H{high}{low_end}{high_end}"/>{dot}</svg>',
-        w=_number(charts.WIDTH), h=_number(charts.HEIGHT), grid=_grid(axis), low=_number(drawn.low),
+        w=_number(charts.WIDTH), h=_number(charts.HEIGHT), grid=grid, low=_number(drawn.low),
         high=_number(drawn.high), y=_number(middle), low_end=_end(row, drawn.low, row.lower, 1, middle),
         high_end=_end(row, drawn.high, row.upper, -1, middle),
         dot=format_html_join("", '<circle cx="{}" cy="{}" r="3.5"/>', places),
@@ -95,12 +97,6 @@ def axis_labels(axis: charts.Axis) -> SafeString:
 
 
 @register.simple_tag
-def leaves_out(dataset: Dataset, user: Any) -> bool:
-    """Whether they decide which battles of the dataset count."""
-    return may_void(dataset, user)
-
-
-@register.simple_tag
 def matrix_cells(line: MatrixLine) -> SafeString:
     """The cells of one row of the matrix, written at once: there may be forty thousand of them."""
     return format_html_join("", "{}", ((_cell(cell),) for cell in line.cells))
@@ -118,11 +114,6 @@ def _cell(cell: Cell | None) -> SafeString:
         '<td class="shade-{}" title="{}">{}<small>{}</small></td>',
         cell.shade, said, f"{100 * cell.win_rate:.0f}", cell.battles,
     )  # fmt: skip
-
-
-def _grid(axis: charts.Axis) -> SafeString:
-    lines = ((f"{at:g}", f"{charts.HEIGHT:g}") for at, _rating in axis.ticks)
-    return format_html_join("", '<path class="axis" d="M{} 0V{}"/>', lines)
 
 
 def _number(value: float) -> Any:

@@ -13,13 +13,13 @@ from PIL import Image as Picture
 from PIL import ImageOps
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.permissions import HasScope
 from accounts.scopes import Scope
+from experiments.api.compatibility.views import WhateverIsAccepted
 from experiments.api.pagination import SHELF, page_of_shelf
 from experiments.api.problems import Conflict, ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, refusals, validated
@@ -204,22 +204,12 @@ class VoteView(APIView):
         return Response(said)
 
 
-class _Anything(BaseContentNegotiation):
-    """A picture is a picture, whatever the browser asks for."""
-
-    def select_parser(self, request: Any, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
-        return renderers[0], renderers[0].media_type
-
-
 @extend_schema(exclude=True)
 class VotePicture(APIView):
     """A picture of the voter's own offer, drawn anew. Its address and its bytes are found nowhere else."""
 
     permission_classes = [HasScope]
-    content_negotiation_class = _Anything
+    content_negotiation_class = WhateverIsAccepted
 
     def get(self, request: Request, token: str, side: str) -> HttpResponse:
         try:
