@@ -54,7 +54,7 @@ class BattlePage:
     battles: tuple[Battle, ...]
     has_newer: bool
     has_older: bool
-    battle_count: int | None
+    total: int | None
     is_exact: bool
 
     @property
