@@ -15,12 +15,11 @@ urlpatterns = [
     path("", include("experiments.urls")),
     path("", include("accounts.urls")),
     path("", include("leaderboard.urls")),
-    path("", include("leaderboard.battle_urls")),
     path("api/", include("accounts.api.urls")),
     path("api/", include("experiments.api_urls")),
     path("api/", include("leaderboard.api_urls")),
     path("api/", include("experiments.api.compatibility.urls")),
-    path("api/", include("leaderboard.compatibility.urls")),
+    path("api/", include("leaderboard.compatibility.routes")),
     path("admin/", admin.site.urls),
     path("words.js", JavaScriptCatalog.as_view(packages=["arenasite"]), name="javascript-catalog"),
 ]

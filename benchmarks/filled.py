@@ -54,7 +54,7 @@ def fill(contestants: int = 100, samples: int = 2_000, battles: int = 1_000_000,
 
     from experiments.models import Contestant, Dataset, Output, Sample  # noqa: PLC0415
     from experiments.workflows.battles.campaign import boards, counting  # noqa: PLC0415
-    from leaderboard import compute  # noqa: PLC0415
+    from leaderboard.boards import compute  # noqa: PLC0415
 
     lots = random.Random(seed)
     owner = get_user_model().objects.create_user("filled", password=None)
@@ -75,7 +75,7 @@ def fill(contestants: int = 100, samples: int = 2_000, battles: int = 1_000_000,
     _insert(_votes(people.pk, made, keys, battles // 50, lots))
     for board in (judged, people):
         counting.recount(board)
-        compute.refresh(compute.ensure(board))
+        compute.refresh(compute.ensure_ladder(board))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return str(judged.slug)

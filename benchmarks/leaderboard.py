@@ -60,21 +60,21 @@ def rerate() -> None:
 
 def counts() -> None:
     """Ratings with intervals of 200 contestants from the counts that are kept, and from a vote to a ladder with it."""
-    from experiments.workflows.battles.campaign import votes  # noqa: PLC0415 - after the set-up
-    from experiments.workflows.battles.campaign.voters import person_voter  # noqa: PLC0415
-    from leaderboard import compute  # noqa: PLC0415
+    from leaderboard.boards import compute  # noqa: PLC0415
+    from leaderboard.votes import voting  # noqa: PLC0415 - after the set-up
+    from leaderboard.votes.voters import person_voter  # noqa: PLC0415
 
     board = _counted_board()
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
     computed = [_seconds(lambda: compute.standings(ladder)) for _time in range(TIMES)]
     battles = compute.standings(ladder).battles
     print(f"{CONTESTANTS} contestants, {battles:,} battles: ratings and intervals   {median(computed) * 1000:.0f} ms")
     voter, refreshed = person_voter(board.dataset.owner), []
     for _time in range(TIMES):
-        battle = votes.offer(board.dataset, voter=voter)
+        battle = voting.offer(board.dataset, voter=voter)
         assert battle is not None
         began = time.perf_counter()
-        votes.cast(battle, voter=voter, choice="first")
+        voting.cast(battle, voter=voter, choice="first")
         assert compute.refresh(ladder)
         refreshed.append(time.perf_counter() - began)
     assert compute.standings(ladder).battles == battles + TIMES

@@ -1,4 +1,4 @@
-"""Curators publish and withdraw ladders, and leave out battles and contestants; every reason is shown to everybody."""
+"""Curators publish and withdraw ladders, and leave out battles and contestants; every reason is shown on the pages."""
 
 from typing import Any
 
@@ -118,7 +118,7 @@ class BattleAdmin(ReadOnly):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Battle]:
-        """Whose outputs somebody is comparing at this moment is told here no more than elsewhere."""
+        """Without open offers: whose outputs a voter is comparing is not shown anywhere before the vote."""
         return Battle.objects.revealed().order_by(*self.get_ordering(request))
 
     @admin.action(description=gettext_lazy("Leave out of the ratings, with the reason"))

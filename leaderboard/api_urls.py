@@ -1,9 +1,12 @@
 from django.urls import path
 
-from leaderboard import api, voters_api
+from leaderboard.boards.api import LadderList, LadderView
+from leaderboard.votes.api import DatasetVotersView, OfferView, VoteView
 
 urlpatterns = [
-    path("ladders/", api.LadderList.as_view(), name="api-ladders"),
-    path("ladders/<slug:slug>/", api.LadderView.as_view(), name="api-ladder"),
-    path("datasets/<slug:slug>/voters/", voters_api.DatasetVotersView.as_view(), name="api-dataset-voters"),
+    path("ladders/", LadderList.as_view(), name="api-ladders"),
+    path("ladders/<slug:slug>/", LadderView.as_view(), name="api-ladder"),
+    path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
+    path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),
+    path("datasets/<slug:slug>/voters/", DatasetVotersView.as_view(), name="api-dataset-voters"),
 ]

@@ -1,4 +1,4 @@
-"""What follows from battles and ballots: ladders, where everybody stands on them, and how that came about."""
+"""What follows from battles and ballots: ladders, their standings, and the history of these."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
     def visible_to(self, user: "User | AnonymousUser") -> Self:
-        """A board's ladder is seen by whoever sees its dataset; a ladder of runs by everybody once it is public."""
+        """A board's ladder is visible to those who see its dataset; a ladder of runs to everyone once it is public."""
         of_boards = models.Q(board__dataset__in=Dataset.objects.visible_to(user))
         of_runs = models.Q(board__isnull=True) & (models.Q(is_public=True) | models.Q(pk__isnull=not user.is_active))
         return self.filter(of_boards | of_runs)
@@ -25,7 +25,7 @@ class LadderQuerySet(models.QuerySet["Ladder"]):
 
 class Ladder(models.Model):
     """Contestants that can be compared, and so have ratings on one scale: those of a board, or the models of a
-    workflow's runs (then without a board). withdrawn_reason: why nobody is shown it any more.
+    workflow's runs (then without a board). withdrawn_reason: why it is not shown any more.
     """
 
     slug = models.SlugField(max_length=120, unique=True)
@@ -49,9 +49,14 @@ class Ladder(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("ladder", args=[self.slug])
 
+    @property
+    def stored(self) -> "Standing | None":
+        """What was computed last, if anything was."""
+        return getattr(self, "standing", None)
+
 
 class Standing(models.Model):
-    """Where everybody stands on a ladder, replaced as a whole. changes: the board's number when it was computed.
+    """The standings of a ladder, replaced as a whole. changes: the board's number when it was computed.
 
     data: what pages and the API show, of `compute.Standings`.
     """

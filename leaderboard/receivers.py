@@ -9,8 +9,9 @@ from django.dispatch import receiver
 from accounts import exports
 from experiments.models import Board, Run
 from experiments.models.signals import board_changed, cycles_changed, run_curated, run_finished, swept
-from leaderboard import compute, council, jobs
+from leaderboard.boards import compute, council, jobs
 from leaderboard.models import Ladder
+from leaderboard.votes import voting
 
 exports.name_kinds(leaderboard="ladder", boards="board")
 
@@ -22,18 +23,13 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
         board = Board.objects.filter(pk=board_id).select_related("dataset", "judge_model").first()
         if board is None:
             return
-        compute.ensure(board)
+        compute.ensure_ladder(board)
     jobs.wake()
 
 
-@receiver(cycles_changed, dispatch_uid="leaderboard")
-def on_cycles_changed(**_kwargs: Any) -> None:
-    jobs.wake()
-
-
-@receiver(run_curated, dispatch_uid="leaderboard")
-def on_run_curated(**_kwargs: Any) -> None:
-    """A council that was left out, or counts again; battles and cycles have told of themselves."""
+@receiver([cycles_changed, run_curated], dispatch_uid="leaderboard")
+def on_curated(**_kwargs: Any) -> None:
+    """A cycle of coding was rated, or a cycle or a council was left out or taken in again."""
     jobs.wake()
 
 
@@ -50,3 +46,8 @@ def on_run_finished(run_id: UUID, **_kwargs: Any) -> None:
 def on_swept(**_kwargs: Any) -> None:
     if jobs.is_anything_stale():
         jobs.wake()
+
+
+@receiver(swept, dispatch_uid="votes")
+def forget_old_offers(**_kwargs: Any) -> None:
+    voting.forget_old_offers()

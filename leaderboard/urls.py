@@ -1,16 +1,29 @@
 from django.urls import path
 
-from leaderboard import cycle_views, log_views, views
+from leaderboard.pages import battles, coding, ladders
+from leaderboard.votes import api, views
 
 urlpatterns = [
-    path("leaderboard/", views.leaderboard, name="leaderboard"),
-    path("leaderboard/methodology/", views.methodology, name="methodology"),
-    path("leaderboard/coding/cycles/", cycle_views.ladder_cycles, name="ladder-cycles"),
-    path("leaderboard/<slug:slug>/", views.ladder, name="ladder"),
-    path("leaderboard/<slug:slug>/matrix/", views.ladder_matrix, name="ladder-matrix"),
-    path("leaderboard/<slug:slug>/history/", views.ladder_history, name="ladder-history"),
-    path("leaderboard/<slug:slug>/milestones/", views.ladder_milestones, name="ladder-milestones"),
-    path("leaderboard/<slug:slug>/logs/<slug:format>/", log_views.board_export, name="board-export"),
-    path("api/boards/<slug:slug>/export/", log_views.BoardExportView.as_view(), name="api-board-export"),
-    path("leaderboard/<slug:slug>/download/<slug:format>/", views.ladder_download, name="ladder-download"),
+    path("leaderboard/", ladders.leaderboard, name="leaderboard"),
+    path("leaderboard/methodology/", ladders.methodology, name="methodology"),
+    path("leaderboard/coding/cycles/", coding.ladder_cycles, name="ladder-cycles"),
+    path("leaderboard/<slug:slug>/", ladders.ladder, name="ladder"),
+    path("leaderboard/<slug:slug>/matrix/", ladders.ladder_matrix, name="ladder-matrix"),
+    path("leaderboard/<slug:slug>/history/", ladders.ladder_history, name="ladder-history"),
+    path("leaderboard/<slug:slug>/milestones/", ladders.ladder_milestones, name="ladder-milestones"),
+    path("leaderboard/<slug:slug>/logs/<slug:format>/", ladders.board_export, name="board-export"),
+    path("api/boards/<slug:slug>/export/", ladders.BoardExportView.as_view(), name="api-board-export"),
+    path("leaderboard/<slug:slug>/download/<slug:format>/", ladders.ladder_download, name="ladder-download"),
+    path("leaderboard/<slug:slug>/battles/", battles.battles, name="ladder-battles"),
+    path("leaderboard/<slug:slug>/samples/", battles.sample_list, name="ladder-samples"),
+    path("leaderboard/<slug:slug>/samples/<int:pk>/", battles.sample_page, name="ladder-sample"),
+    path("leaderboard/<slug:slug>/agreement/", views.agreement, name="ladder-agreement"),
+    path("datasets/<slug:slug>/voters/", views.dataset_voters, name="dataset-voters"),
+    path("battles/<int:pk>/", battles.battle, name="battle"),
+    path("battles/<int:pk>/void/", battles.battle_void, name="battle-void"),
+    path("vote/", views.vote_index, name="votes"),
+    path("vote/mine/", views.my_votes, name="my-votes"),
+    path("vote/<str:token>/<str:side>.png", api.VotePicture.as_view(), name="vote-picture"),
+    path("vote/<slug:slug>/", views.vote, name="vote"),
+    path("vote/<slug:slug>/<str:token>/", views.vote_cast, name="vote-cast"),
 ]

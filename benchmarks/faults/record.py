@@ -13,9 +13,10 @@ django.setup()
 
 from experiments.models import Battle, Board, BudgetPeriod, Call, Reservation, Run  # noqa: E402
 from experiments.runs.timeline import Entry, from_rows, replayed  # noqa: E402
-from experiments.workflows.battles.campaign import counting, votes  # noqa: E402
-from leaderboard import compute  # noqa: E402
+from experiments.workflows.battles.campaign import counting  # noqa: E402
+from leaderboard.boards import compute  # noqa: E402
 from leaderboard.models import Ladder  # noqa: E402
+from leaderboard.votes import voting  # noqa: E402
 
 ONLY_TOLD = (
     "seconds",
@@ -103,7 +104,7 @@ def accounts() -> Iterator[dict[str, Any]]:
 def ladders() -> Iterator[dict[str, Any]]:
     """What is shown of each ladder, and what comes out when its record is counted anew."""
     for board in Board.objects.filter(ladder__isnull=True):
-        compute.ensure(board)
+        compute.ensure_ladder(board)
     for ladder in Ladder.objects.select_related("board__dataset", "standing").order_by("pk"):
         shown = compute.current(ladder).standings
         wrong = counting.differences(ladder.board) if ladder.board else 0
@@ -122,7 +123,7 @@ def _rows(standings: Any) -> str:
 
 def cast_votes() -> Iterator[tuple[int, str]]:
     for battle in Battle.objects.exclude(ballot="").exclude(winner=""):
-        yield battle.pk, votes.choice_of(battle)
+        yield battle.pk, voting.choice_of(battle)
 
 
 def _money(amount: Any) -> str | None:

@@ -4,13 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from experiments.models import Battle, Board, Contestant, Sample
-from leaderboard.browsing.filters import Filter
-from leaderboard.browsing.finding import Place, keys
-from leaderboard.browsing.pages import rows
-from leaderboard.browsing.samples import fitting
-from leaderboard.browsing.showing import Standing, judgments, on_sample
-from leaderboard.browsing.totals import total
 from leaderboard.compatibility.standing import ALL
+from leaderboard.pages.battle_details import SampleResult, judgments, on_sample
+from leaderboard.pages.battle_filters import Filter, fitting_samples
+from leaderboard.pages.battle_search import PageStart, battle_count, battle_keys, battles_of_keys
 
 RESULTS = {
     **dict.fromkeys(("win", "wins"), "won"),
@@ -35,10 +32,10 @@ def chosen(board: Board, query: Mapping[str, Any], names: Collection[str], searc
 
 def page(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
     """Newest first. total is null where no count tells it; there are more pages as long as one is full."""
-    found = keys(board, looked, Place(), number * size)[(number - 1) * size :]
-    known = total(board, looked)
+    found = battle_keys(board, looked, PageStart(), number * size)[(number - 1) * size :]
+    known = battle_count(board, looked)
     pages = None if known is None else -(-known // size)
-    shown = [brief(battle, board) for battle in rows(found)]
+    shown = [brief(battle, board) for battle in battles_of_keys(found)]
     return {"battles": shown, "total": known, "page": number, "page_size": size, "total_pages": pages}
 
 
@@ -69,8 +66,8 @@ def named(board: Board, text: str) -> Battle | None:
     pair, _colon, index = text.rpartition(":")
     if not (index.isascii() and index.isdigit() and len(index) <= 18):
         return None
-    rows = Battle.objects.filter(board=board, sample=int(index)).counted().revealed()
-    for battle in rows.select_related("left", "right", "sample"):
+    battles_of_keys = Battle.objects.filter(board=board, sample=int(index)).counted().revealed()
+    for battle in battles_of_keys.select_related("left", "right", "sample"):
         names = battle.left.name, battle.right.name
         if pair in {"_vs_".join(names), "_vs_".join(reversed(names))}:
             return battle
@@ -78,14 +75,14 @@ def named(board: Board, text: str) -> Battle | None:
 
 
 def prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
-    found = fitting(board.dataset_id, looked).order_by("pk")
+    found = fitting_samples(board.dataset_id, looked).order_by("pk")
     count = found.count()
     shown = [on(board, sample) for sample in found[(number - 1) * size : number * size]]
     return {"prompts": shown, "total": count, "page": number, "page_size": size, "total_pages": -(-count // size)}
 
 
 def on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, object]:
-    """Everybody who has an output on a sample, the best first."""
+    """All contestants that have an output on a sample, the best first."""
     standing = [one for one in on_sample(board, sample) if not models or one.contestant.name in models]
     return {
         "subset": board.slug,
@@ -115,7 +112,7 @@ def of_model(board: Board, sample: Sample, model: str, opponents: Collection[str
     return {**mine, "sample_index": sample.pk, "battles": battled, "all_opponents": sorted(everybody)}
 
 
-def _fared(one: Standing) -> dict[str, object]:
+def _fared(one: SampleResult) -> dict[str, object]:
     return {
         "model": one.contestant.name,
         "wins": one.wins,

@@ -1,4 +1,4 @@
-"""Where everybody stands, in the shapes that GenArena's viewer knows. What is not rated is null, never 1000."""
+"""Standings in the shapes that GenArena's viewer knows. What is not rated is null, never 1000."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -8,15 +8,14 @@ import numpy as np
 
 from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
-from leaderboard import compute
-from leaderboard.counts import Counts, counts_of
-from leaderboard.matrix import Cell, matrix
+from leaderboard.boards import compute
+from leaderboard.boards.counts import Counts, counts_of
+from leaderboard.boards.ranking import MOST_READ, kept_widths, ranking_of, rows_of, to_read
+from leaderboard.boards.standings import Row, Standings
+from leaderboard.boards.tables import Cell, pair_matrix
 from leaderboard.models import Ladder, RatingPoint
-from leaderboard.placing import Tally, placed, rows_of
 from leaderboard.ratings import Intervals, Table
 from leaderboard.ratings.intervals import as_wide_as, by_items
-from leaderboard.spread import MOST_READ, kept_widths, to_read
-from leaderboard.standings import Row, Standings
 
 ALL = "__all__"
 MOST_POINTS = 50
@@ -83,7 +82,7 @@ def by_source(ladder: Ladder) -> dict[str, object]:
 
 
 def model_stats(ladder: Ladder, model: str) -> dict[str, object] | None:
-    """One contestant, and how it fared against each other one; None for somebody who does not stand there."""
+    """One contestant, and how it fared against each other one; None for one that is not on the ladder."""
     mine, others = _met(ladder, model)
     if mine is None:
         return None
@@ -106,7 +105,7 @@ def model_stats(ladder: Ladder, model: str) -> dict[str, object] | None:
 
 def _met(ladder: Ladder, model: str) -> tuple[Row | None, list[tuple[Row, Cell]]]:
     """A contestant, and those that it has met with what came of it."""
-    found = matrix(ladder, compute.current(ladder), whole=True)
+    found = pair_matrix(ladder, compute.current(ladder), whole=True)
     lines = found.lines if found else ()
     mine = next((line for line in lines if line.row.name == model), None)
     if mine is None:
@@ -135,7 +134,7 @@ def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, object
 
 def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object]:
     """Null where two have not met, on the diagonal, too."""
-    found = matrix(ladder, compute.current(ladder), whole=True)
+    found = pair_matrix(ladder, compute.current(ladder), whole=True)
     lines = found.lines if found else ()
     kept = [place for place, line in enumerate(lines) if not models or line.row.name in models]
     cells = [[lines[i].cells[j] for j in kept] for i in kept]
@@ -214,10 +213,9 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, object]:
     boards = [ladder.board for ladder in ladders if ladder.board]
     counts = [counts_of(board) for board in boards]
     table = _together(counts, names)
-    nothing = np.zeros_like(table.wins)
-    found = placed(_intervals(boards, counts, table), table)
+    found = ranking_of(_intervals(boards, counts, table), table)
     described = {name: Row(name=name, label="") for name in names}
-    rows = rows_of(Tally(table, nothing, nothing, nothing), found, described) if names else []
+    rows = rows_of(table, found, described) if names else []
     there = about["per_subset_models"]
     board = [{**entry(row), "subset_presence": [slug for slug in there if row.name in there[slug]]} for row in rows]
     return {

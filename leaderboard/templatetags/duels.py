@@ -8,17 +8,17 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from experiments.models import Battle, Board, Contestant
+from experiments.models import Battle, Contestant
 from experiments.runs.figures import elo, span
 from experiments.templatetags.arena import MISSING, signed
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
-from leaderboard.agreement_words import AGREEMENT_REASONS
-from leaderboard.browsing.showing import Line, Side
+from leaderboard.boards.titles import judge_words
+from leaderboard.pages.battle_details import BattleLine, Side
 from leaderboard.ratings import Undefined
 from leaderboard.ratings.agreement import Interval
 from leaderboard.ratings.statistics import Share
-from leaderboard.voters_words import mark_words, no_agreement, no_pace, no_widening
-from leaderboard.words import judge_words
+from leaderboard.votes.agreement import AGREEMENT_REASONS
+from leaderboard.votes.voter_report import mark_words, no_agreement, no_pace, no_widening
 
 register = template.Library()
 
@@ -26,7 +26,7 @@ CHART_WIDTH, CHART_LEFT = 240.0, 6.0  # SVG units; kappa from -1 to 1 over the w
 
 
 @register.filter
-def pair(line: Line) -> tuple[Side, Side]:
+def pair(line: BattleLine) -> tuple[Side, Side]:
     return line.left, line.right
 
 
@@ -41,11 +41,6 @@ def contestant_options(contestants: Iterable[Contestant], chosen: str) -> SafeSt
 @register.filter
 def why_void(battle: Battle) -> str:
     return gettext(WITH_RUN) if battle.void_reason == WITH_RUN else battle.void_reason
-
-
-@register.filter
-def judge(board: Board) -> str:
-    return judge_words(board)
 
 
 @register.filter
@@ -98,6 +93,7 @@ def why(value: Undefined) -> Any:
     return AGREEMENT_REASONS.get(value.reason.value, value.reason.sentence)
 
 
+register.filter("judge", judge_words)
 register.filter("mark_words", mark_words)
 register.simple_tag(no_pace)
 register.filter("no_agreement", no_agreement)

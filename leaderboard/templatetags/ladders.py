@@ -8,16 +8,15 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from experiments.models import Dataset
 from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
-from leaderboard import axis as axes
-from leaderboard import listing
-from leaderboard.coding_page import Drawn
-from leaderboard.matrix import Cell, Line
+from leaderboard.boards import listing
+from leaderboard.boards.standings import Row
+from leaderboard.boards.tables import Cell, MatrixLine
+from leaderboard.boards.titles import ladder_title
 from leaderboard.models import RatingPoint
-from leaderboard.standings import Row
-from leaderboard.words import ladder_title
+from leaderboard.pages import charts
+from leaderboard.pages.coding import Drawn
 
 register = template.Library()
 
@@ -28,6 +27,7 @@ register.filter(figures.bounds)
 register.filter(figures.rank_range)
 register.filter(figures.rating_or_bound)
 register.filter(ladder_title)
+register.simple_tag(may_void, name="leaves_out")
 
 
 @register.filter
@@ -58,17 +58,19 @@ def point_bounds(point: RatingPoint) -> str:
 
 
 @register.simple_tag
-def interval_bar(row: Row, axis: axes.Axis | None) -> SafeString:
+def interval_bar(row: Row, axis: charts.Axis | None) -> SafeString:
     """A rating with its interval on the ladder's scale, or an arrow from a one-sided bound; figures stand beside it."""
-    drawn = axes.bar(row, axis) if axis else None
+    drawn = charts.bar(row, axis) if axis else None
     if axis is None or drawn is None:
         return SafeString("")
-    middle = axes.HEIGHT / 2
+    middle = charts.HEIGHT / 2
+    lines = ((_number(at), _number(charts.HEIGHT)) for at, _rating in axis.ticks)
+    grid = format_html_join("", '<path class="axis" d="M{} 0V{}"/>', lines)
     places = [] if drawn.at is None else [(_number(drawn.at), _number(middle))]
     return format_html(
         '<svg class="interval" viewBox="0 0 {w} {h}" width="{w}" height="{h}" aria-hidden="true">{grid}'
         '<path class="whisker" d="M{low} {y}H{high}{low_end}{high_end}"/>{dot}</svg>',
-        w=_number(axes.WIDTH), h=_number(axes.HEIGHT), grid=_grid(axis), low=_number(drawn.low),
+        w=_number(charts.WIDTH), h=_number(charts.HEIGHT), grid=grid, low=_number(drawn.low),
         high=_number(drawn.high), y=_number(middle), low_end=_end(row, drawn.low, row.lower, 1, middle),
         high_end=_end(row, drawn.high, row.upper, -1, middle),
         dot=format_html_join("", '<circle cx="{}" cy="{}" r="3.5"/>', places),
@@ -83,25 +85,19 @@ def _end(row: Row, at: float, bound: float | None, inwards: int, middle: float) 
 
 
 @register.simple_tag
-def axis_labels(axis: axes.Axis) -> SafeString:
+def axis_labels(axis: charts.Axis) -> SafeString:
     """The ratings at the lines of the bars below."""
     words = format_html_join(
         "", '<text x="{}" y="12" text-anchor="middle">{}</text>', ((f"{at:g}", value) for at, value in axis.ticks)
     )
     return format_html(
         '<svg class="interval" viewBox="0 0 {0} 18" width="{0}" height="18" aria-hidden="true">{1}</svg>',
-        f"{axes.WIDTH:g}", words,
+        f"{charts.WIDTH:g}", words,
     )  # fmt: skip
 
 
 @register.simple_tag
-def leaves_out(dataset: Dataset, user: Any) -> bool:
-    """Whether they decide which battles of the dataset count."""
-    return may_void(dataset, user)
-
-
-@register.simple_tag
-def matrix_cells(line: Line) -> SafeString:
+def matrix_cells(line: MatrixLine) -> SafeString:
     """The cells of one row of the matrix, written at once: there may be forty thousand of them."""
     return format_html_join("", "{}", ((_cell(cell),) for cell in line.cells))
 
@@ -118,11 +114,6 @@ def _cell(cell: Cell | None) -> SafeString:
         '<td class="shade-{}" title="{}">{}<small>{}</small></td>',
         cell.shade, said, f"{100 * cell.win_rate:.0f}", cell.battles,
     )  # fmt: skip
-
-
-def _grid(axis: axes.Axis) -> SafeString:
-    lines = ((f"{at:g}", f"{axes.HEIGHT:g}") for at, _rating in axis.ticks)
-    return format_html_join("", '<path class="axis" d="M{} 0V{}"/>', lines)
 
 
 def _number(value: float) -> Any:

@@ -26,7 +26,7 @@ from experiments.engine import leases, recording
 from experiments.library.datasets import images
 from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
 from experiments.runs import actions
-from leaderboard import compute
+from leaderboard.boards import compute
 from leaderboard.models import RatingPoint, Standing
 from tests.arenasite.platforms import manage, with_tables
 from tests.environment import WANTS_POSTGRES
@@ -44,7 +44,7 @@ def lab(arena, start, drive, alice):
     run = start(arena(judge=True, max_turns=1))
     drive()
     run.messages.update(parsed=ODD)
-    ladder = compute.ensure(boards.board_of(alice, [("a", "b", "left"), ("b", "c", "left"), ("a", "c", "tie")]))
+    ladder = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "left"), ("b", "c", "left"), ("a", "c", "tie")]))
     compute.refresh(ladder)
     RatingPoint.objects.create(
         ladder=ladder, at=run.created, name="a", rating=1012.25, lower=None, upper=1e16, battles=3

@@ -8,7 +8,7 @@ from experiments.library.datasets import demonstration
 from experiments.models import Battle
 from experiments.runs import actions
 from experiments.workflows.battles.campaign.boards import model_board
-from leaderboard.compute import ensure
+from leaderboard.boards.compute import ensure_ladder
 from tests.experiments.battles import duels
 from tests.fixtures import add_model, signed_in
 
@@ -32,7 +32,7 @@ def alices(provider, alice, quiet_doorbell):
     pair = {"sample": dataset.samples.first(), "left": left, "right": right}
     battle = Battle.objects.create(board=board, winner="left", experiment=experiment, **pair)
     keys = {"experiments": experiment.pk, "battles": battle.pk, "datasets": dataset.slug}
-    return {**keys, "boards": ensure(board).slug}
+    return {**keys, "boards": ensure_ladder(board).slug}
 
 
 def fetch(browser, address):
@@ -66,7 +66,7 @@ def test_what_is_in_one_dataset_is_not_found_by_the_address_of_another(provider,
     battle = {"left": public.contestants.order_by("pk")[0], "right": public.contestants.order_by("pk")[1]}
     board = model_board(public, add_model("sim/other"), prompt="image_edit", prompt_version="1", params={})
     Battle.objects.create(board=board, sample=public.samples.get(), winner="left", **battle)
-    ladder, sample, sha = ensure(board).slug, hidden.samples.get().pk, hidden.pictures.first().image_id
+    ladder, sample, sha = ensure_ladder(board).slug, hidden.samples.get().pk, hidden.pictures.first().image_id
 
     assert signed_in(alice).get(f"/datasets/hidden/images/{sha}/").status_code == 200
     for browser in (signed_in(charlie), Client()):

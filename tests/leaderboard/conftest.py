@@ -3,7 +3,7 @@
 import pytest
 from django.core.cache import caches
 
-from leaderboard import compute
+from leaderboard.boards import compute
 from tests.leaderboard import boards
 
 
@@ -22,6 +22,6 @@ def league(alice):
     """Makes a ladder of Alice's; public unless `visibility` says otherwise."""
 
     def make(**fields):
-        return compute.ensure(boards.filled(alice, **{"visibility": "public", **fields}))
+        return compute.ensure_ladder(boards.filled(alice, **{"visibility": "public", **fields}))
 
     return make

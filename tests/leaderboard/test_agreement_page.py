@@ -4,9 +4,10 @@ import pytest
 from django.test import Client
 
 from experiments.models import Battle, Verdict
-from experiments.workflows.battles.campaign import agreement, boards, counting
-from leaderboard import compute
+from experiments.workflows.battles.campaign import boards, counting
+from leaderboard.boards import compute
 from leaderboard.ratings import Undefined
+from leaderboard.votes import agreement
 from tests.leaderboard.boards import contestants_of, dataset_of, samples_of
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +79,7 @@ def test_without_votes_every_figure_is_undefined(dataset, judge):
     assert isinstance(found.votes.kappa, Undefined)
     assert isinstance(found.ranks, Undefined)
     assert found.votes.exact.value is None
-    assert Client().get(f"/leaderboard/{compute.ensure(judge).slug}/agreement/").status_code == 200
+    assert Client().get(f"/leaderboard/{compute.ensure_ladder(judge).slug}/agreement/").status_code == 200
 
 
 def test_a_leaning_to_what_is_shown_first_is_seen(dataset, judge):
@@ -95,7 +96,7 @@ def test_a_leaning_to_what_is_shown_first_is_seen(dataset, judge):
 def test_the_page_shows_the_figures_and_follows_new_votes(dataset, judge, people):
     decide(judge, ["left", "right", "left", "right"])
     decide(people, ["left", "right"], "user:1", first=True)
-    address = f"/leaderboard/{compute.ensure(judge).slug}/agreement/"
+    address = f"/leaderboard/{compute.ensure_ladder(judge).slug}/agreement/"
 
     assert "100.0 %" in Client().get(address).content.decode()
     decide(people, [None, None, "right", "left"], "user:2", first=True)

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from experiments.models import Battle, Contestant, Dataset, Sample
 from experiments.workflows.battles.campaign import boards, counting
-from leaderboard.browsing import finding, pages
-from leaderboard.browsing.filters import read
-from leaderboard.browsing.finding import Place
+from leaderboard.pages import battle_search
+from leaderboard.pages.battle_filters import read_filter
+from leaderboard.pages.battle_search import PageStart
 
 CONTESTANTS = [
     "",
@@ -111,12 +111,12 @@ def fits(battle, query):
 
 def paged(board, chosen):
     """All keys, page by page from the newest to the oldest."""
-    page = pages.battle_page(board, chosen, Place())
+    page = battle_search.battle_page(board, chosen, PageStart())
     while page.battles:
         yield [battle.pk for battle in page.battles]
         if not page.has_older:
             break
-        page = pages.battle_page(board, chosen, Place(page.oldest))
+        page = battle_search.battle_page(board, chosen, PageStart(page.oldest))
 
 
 @pytest.mark.databases
@@ -126,50 +126,50 @@ def paged(board, chosen):
     [(40, CONTESTANTS, 3), (0, ["contestant=a"], 1), pytest.param(40, CONTESTANTS, 1, marks=pytest.mark.exhaustive)],
 )
 def test_every_combination_finds_exactly_what_it_says(board, monkeypatch, few, contestants, step):
-    monkeypatch.setattr(finding, "FEW_SAMPLES", few)
-    monkeypatch.setattr(pages, "PER_PAGE", 7)
+    monkeypatch.setattr(battle_search, "FEW_SAMPLES", few)
+    monkeypatch.setattr(battle_search, "PER_PAGE", 7)
     everything = list(Battle.objects.select_related("left", "right", "sample").order_by("-pk"))
     queries = ["&".join(filter(None, both)) for both in itertools.product(contestants, FURTHER)]
     for query in queries[::step]:
         wanted = [battle.pk for battle in everything if fits(battle, query)]
-        chosen = read(QueryDict(query), board)
+        chosen = read_filter(QueryDict(query), board)
 
         assert [key for page in paged(board, chosen) for key in page] == wanted, query
 
-        first = pages.battle_page(board, chosen, Place())
+        first = battle_search.battle_page(board, chosen, PageStart())
         assert (first.total, first.is_exact) == (len(wanted), True), query
-        last = pages.battle_page(board, chosen, Place(is_ascending=True))
+        last = battle_search.battle_page(board, chosen, PageStart(is_ascending=True))
         assert [battle.pk for battle in last.battles] == wanted[-7:], query
         if len(wanted) > 14:
-            newer = pages.battle_page(board, chosen, Place(wanted[12], is_ascending=True))
+            newer = battle_search.battle_page(board, chosen, PageStart(wanted[12], is_ascending=True))
             assert [battle.pk for battle in newer.battles] == wanted[5:12], query
 
 
 @pytest.mark.django_db
 def test_the_neighbours_of_a_battle_are_those_in_the_same_filter(board):
-    chosen = read(QueryDict("contestant=a&result=won"), board)
-    keys = finding.keys(board, chosen, Place(), 100)
+    chosen = read_filter(QueryDict("contestant=a&result=won"), board)
+    keys = battle_search.battle_keys(board, chosen, PageStart(), 100)
     middle = Battle.objects.get(pk=keys[3])
 
-    assert pages.neighbours(board, chosen, middle) == (keys[2], keys[4])
-    assert pages.neighbours(board, chosen, Battle.objects.get(pk=keys[0]))[0] is None
-    assert pages.neighbours(board, chosen, Battle.objects.get(pk=keys[-1]))[1] is None
+    assert battle_search.neighbours(board, chosen, middle) == (keys[2], keys[4])
+    assert battle_search.neighbours(board, chosen, Battle.objects.get(pk=keys[0]))[0] is None
+    assert battle_search.neighbours(board, chosen, Battle.objects.get(pk=keys[-1]))[1] is None
 
 
 @pytest.mark.django_db
 def test_a_filter_is_read_from_an_address_and_written_into_the_same(board):
     address = "contestant=a&contestant=b&result=won&consistent=yes&subset=hard&images=2&search=harbour+%26+sea"
-    chosen = read(QueryDict(address), board)
+    chosen = read_filter(QueryDict(address), board)
 
     assert chosen.address == address
-    assert read(QueryDict(chosen.address), board) == chosen
+    assert read_filter(QueryDict(chosen.address), board) == chosen
 
 
 @pytest.mark.django_db
 def test_words_that_mean_nothing_are_left_out_and_an_unknown_contestant_finds_nothing(board):
     for address in ("result=won", "consistent=perhaps", "images=x", "sample=٣", "state=gone", "search=%00"):
-        assert read(QueryDict(address), board).is_empty, address
-    chosen = read(QueryDict("contestant=nobody"), board)
+        assert read_filter(QueryDict(address), board).is_empty, address
+    chosen = read_filter(QueryDict("contestant=nobody"), board)
 
     assert chosen.unknown == ("nobody",)
-    assert pages.battle_page(board, chosen, Place()).battles == ()
+    assert battle_search.battle_page(board, chosen, PageStart()).battles == ()

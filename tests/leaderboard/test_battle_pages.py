@@ -7,7 +7,7 @@ from django.test import Client
 
 from experiments.models import Battle, Output, Verdict
 from experiments.workflows.battles.campaign import boards as found
-from leaderboard import compute
+from leaderboard.boards import compute
 from tests.fixtures import signed_in
 from tests.leaderboard import boards
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def ladder(alice):
     """A public ladder of three battles between a and b, and one that is open."""
     rows = [("a", "b", "left"), ("a", "b", "tie"), ("a", "c", "right"), ("b", "c", "")]
-    return compute.ensure(boards.board_of(alice, rows, visibility="public"))
+    return compute.ensure_ladder(boards.board_of(alice, rows, visibility="public"))
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_curators_make_a_battle_void_with_a_reason_and_take_that_back(battle, cu
 
 def test_a_name_that_looks_like_an_address_is_found_by_its_link(alice):
     name = '"><script>alert(1)</script>&x=1#_vs_'
-    ladder = compute.ensure(boards.board_of(alice, [(name, "b", "left")], visibility="public"))
+    ladder = compute.ensure_ladder(boards.board_of(alice, [(name, "b", "left")], visibility="public"))
     sample = ladder.board.dataset.samples.get()
 
     page = html(f"/leaderboard/{ladder.slug}/samples/{sample.pk}/")
@@ -126,7 +126,7 @@ def test_samples_are_found_and_show_everybodys_output_best_first(battle, ladder)
 
 def test_newer_and_older_battles_and_other_boards_stay_in_the_filter(ladder):
     oldest, middle, *_newest = ladder.board.battles.order_by("pk")
-    people = compute.ensure(found.people_board(ladder.board.dataset))
+    people = compute.ensure_ladder(found.people_board(ladder.board.dataset))
     listed = f"/leaderboard/{ladder.slug}/battles/?contestant=a"
 
     page = html(f"/battles/{middle.pk}/?contestant=a")

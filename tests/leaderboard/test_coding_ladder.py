@@ -9,7 +9,7 @@ import pytest
 
 from experiments.models import Cycle, Run
 from experiments.workflows.coding.pages import counted, ratings
-from leaderboard import coding, compute, jobs
+from leaderboard.boards import coding, compute, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure
 from tests.cases import each_case

@@ -9,7 +9,7 @@ from django.db import connection
 
 from experiments.models import Cycle
 from experiments.workflows.coding.pages import artifacts, counted, ratings, voiding
-from leaderboard import coding, jobs
+from leaderboard.boards import coding, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure
 from tests.experiments.contesting import begun, models, ordered, quick, sandbox_as_played

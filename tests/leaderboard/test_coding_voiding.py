@@ -6,7 +6,7 @@ from experiments.models import Cycle, Event, Experiment
 from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.review import curation
 from experiments.workflows.coding.pages import ratings, voiding
-from leaderboard import coding, jobs
+from leaderboard.boards import coding, jobs
 from leaderboard.models import Ladder
 from tests.experiments import contest_rows
 from tests.fixtures import signed_in

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from experiments.models import Ballot, ProviderModel, Run, Step
 from experiments.tasks import clock
-from leaderboard import compute, council, jobs
+from leaderboard.boards import compute, council, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import Battles, sandwich
 from tests.cases import each_case
@@ -97,7 +97,7 @@ def test_an_interval_is_as_wide_as_its_few_questions_ask_for():
     clusters = np.repeat([0, 1, 2], 4)
     battles = Battles([0] * 12, [1] * 12, [1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0], ["a", "b"])
 
-    plain, wide = sandwich(battles, clusters=clusters), council._by_questions(battles, clusters)
+    plain, wide = sandwich(battles, clusters=clusters), council.intervals_by_question(battles, clusters)
 
     assert wide.errors / plain.errors == pytest.approx([np.sqrt(3 / 2) * 4.302653 / 1.959964] * 2, rel=1e-5)
     assert (wide.lower < plain.lower).all()

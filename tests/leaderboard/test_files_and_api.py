@@ -11,8 +11,8 @@ from django.utils.html import escape, strip_tags
 
 from experiments.models import Battle, Contestant, Dataset
 from experiments.workflows.battles.pages import pages
-from leaderboard import compute
-from leaderboard.compute import ensure, refresh
+from leaderboard.boards import compute
+from leaderboard.boards.compute import ensure_ladder, refresh
 from leaderboard.models import Ladder, Milestone
 from tests.cases import each_case
 from tests.leaderboard import boards
@@ -110,7 +110,7 @@ def test_the_admin_leaves_battles_out_and_takes_them_in_again(client, league, cu
 def test_the_undefeated_is_first_with_the_same_bound_and_ranks_on_every_page_and_file(client, alice):
     even = [("a", "b", won) for won in ("left", "right")] * 10
     board = boards.board_of(alice, [*even, *[("best", name, "left") for name in "ab" * 9]], visibility="public")
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
     compute.refresh(ladder)
     best, *others = compute.standings(ladder).rows
     bound = f"> {best.lower:.0f}"
@@ -135,7 +135,7 @@ def download(ladder, kind):
 def test_a_name_is_neither_a_formula_nor_markdown(client, alice, sign):
     name = f"{sign}HYPERLINK(A1)|[x](http://x)"
     board = boards.board_of(alice, [(name, "b", "left"), ("b", name, "left")] * 5, visibility="public")
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
 
     answer = client.get(download(ladder, "csv"))
 
@@ -147,7 +147,7 @@ def test_a_name_is_neither_a_formula_nor_markdown(client, alice, sign):
 @pytest.fixture
 def board(alice):
     board = boards.board_of(alice, LEAGUE, visibility="public")
-    refresh(ensure(board))
+    refresh(ensure_ladder(board))
     return board
 
 

@@ -15,7 +15,7 @@ from experiments.models import Battle, Campaign, Experiment, PairCount, Run
 from experiments.models.signals import run_finished, swept
 from experiments.tasks import clock
 from experiments.workflows.battles.campaign import voiding
-from leaderboard import compute, history, jobs
+from leaderboard.boards import compute, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import NotConverged
 from tests.leaderboard import boards
@@ -158,7 +158,7 @@ def test_the_end_is_noted_when_the_last_battles_were_computed_before_it(league, 
 
 def test_the_history_is_bounded(league, monkeypatch):
     ladder = league(contestants=3, battles=60)
-    monkeypatch.setattr(history, "MOST_MOMENTS", 4)
+    monkeypatch.setattr(compute, "MOST_MOMENTS", 4)
     for number in range(9):
         Standing.objects.all().delete()
         ladder.points.update(battles=number, at=F("at") - timedelta(minutes=11))
@@ -202,7 +202,7 @@ def test_a_ladder_that_cannot_be_computed_leaves_the_last_one_standing(league, a
     compute.refresh(ladder)
     before = dict(ladder.standing.data)
     boards.board_of(alice, MORE, ladder.board)
-    monkeypatch.setattr(history, "note", mock.Mock(side_effect=RuntimeError("the machine stops here")))
+    monkeypatch.setattr(compute, "note_history", mock.Mock(side_effect=RuntimeError("the machine stops here")))
 
     with pytest.raises(RuntimeError):
         compute.refresh(ladder)

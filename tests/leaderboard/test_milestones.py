@@ -5,7 +5,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models.refusals import NotAllowed, NotOffered
-from leaderboard import compute, milestones, spread
+from leaderboard.boards import compute, milestones, ranking
 from leaderboard.models import Milestone
 from leaderboard.ratings.values import NORMAL
 from tests.leaderboard import boards
@@ -28,7 +28,7 @@ def newcomer(alice, ladder):
 
 def test_what_is_kept_for_good_is_made_of_all_battles_however_many_they_are(ladder, alice, monkeypatch):
     exact = compute.standings(ladder)
-    monkeypatch.setattr(spread, "MOST_READ", 50)
+    monkeypatch.setattr(ranking, "MOST_READ", 50)
 
     taken = milestones.take(ladder, name="first_20260101", by=alice)
 
@@ -52,7 +52,7 @@ def test_with_fixed_ratings_only_newcomers_are_fitted_and_carry_the_anchors_unce
 def test_milestones_have_a_date_and_are_taken_by_the_owner_and_curators_where_somebody_is_rated(
     ladder, alice, charlie, curator
 ):
-    unrated = compute.ensure(boards.board_of(alice, [("a", "b", "left")]))
+    unrated = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "left")]))
 
     for name in ("first", "first_20260230", "_20260101", "a b_20260101"):
         with pytest.raises(NotOffered, match="yyyymmdd"):

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from experiments.models import Battle, ProviderModel, Verdict
-from leaderboard import compute, listing
+from leaderboard.boards import compute, listing
 from leaderboard.models import Ladder, RatingPoint
 from tests.leaderboard import boards
 from tests.markup import Page
@@ -42,7 +42,7 @@ def test_a_visitor_sees_the_public_ladders_and_no_others(client, league, alice):
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_page_of_many_battles_asks_the_database_no_more_than_one_of_few(name, client, alice):
     ladders = [
-        compute.ensure(boards.filled(alice, battles=count, name=f"{count}", visibility="public"))
+        compute.ensure_ladder(boards.filled(alice, battles=count, name=f"{count}", visibility="public"))
         for count in (30, 150, 1500)
     ]
 
@@ -72,7 +72,7 @@ def test_the_table_is_sorted_and_searched_as_the_address_says(client, league):
 def test_names_of_rated_contestants_are_text(client, alice):
     nasty, script = '" onmouseover="alert(1)" x="', "<script>alert(2)</script>"
     battles = [(nasty, script, "left"), (nasty, "plain", "right"), ("plain", nasty, "tie")] * 3
-    ladder = compute.ensure(boards.board_of(alice, battles, name=script, visibility="public"))
+    ladder = compute.ensure_ladder(boards.board_of(alice, battles, name=script, visibility="public"))
     compute.refresh(ladder)
 
     for address in (reverse("leaderboard"), *(reverse(name, args=[ladder.slug]) for name in PAGES)):
@@ -159,8 +159,8 @@ def test_simulated_judges_and_contestants_are_named_as_such(client, alice, provi
     model = ProviderModel.objects.get(slug="sim/judge:tps=0:first=0")
     dataset = boards.dataset_of(alice, visibility="public")
     battles = [("a", "b", "left"), ("b", "a", "left")] * 4
-    judged = compute.ensure(boards.board_of(alice, battles, boards.judged_here(dataset, model)))
-    voted = compute.ensure(boards.board_of(alice, battles, boards.judged_by(dataset, "people")))
+    judged = compute.ensure_ladder(boards.board_of(alice, battles, boards.judged_here(dataset, model)))
+    voted = compute.ensure_ladder(boards.board_of(alice, battles, boards.judged_by(dataset, "people")))
     dataset.contestants.filter(name="a").update(model=model)
     battle = judged.board.battles.first()
     pages = [(one, reverse(name, args=[one.slug])) for one in (judged, voted) for name in (*PAGES, *BROWSER)]

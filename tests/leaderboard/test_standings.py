@@ -12,22 +12,23 @@ from django.test.utils import CaptureQueriesContext
 
 from experiments.library.datasets import contestants
 from experiments.models import Battle
-from experiments.workflows.battles.campaign import counting, voiding
+from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from experiments.workflows.battles.campaign.sampled import shared_of
-from leaderboard import compute, spread
-from leaderboard.browsing import showing
+from leaderboard.boards import compute, ranking
+from leaderboard.boards.standings import Standings
+from leaderboard.boards.tables import pair_matrix
 from leaderboard.compatibility import standing
-from leaderboard.matrix import matrix
+from leaderboard.pages import battle_details
 from leaderboard.ratings import Battles, Shared, by_items, tally
-from leaderboard.standings import Standings
+from leaderboard.votes import voter_report
 from tests.leaderboard import boards
 
 CIRCLE = [("a", "b", "left"), ("b", "c", "left"), ("c", "a", "left")] * 4
 
 
 def computed(alice, battles, **fields):
-    return compute.standings(compute.ensure(boards.board_of(alice, battles, **fields)))
+    return compute.standings(compute.ensure_ladder(boards.board_of(alice, battles, **fields)))
 
 
 def without_keys(found):
@@ -81,7 +82,7 @@ def test_a_newcomer_with_one_win_is_last_without_a_rank(alice):
 
 
 def test_bootstrap_intervals_are_repeatable_and_as_wide_as_samples_ask_for(alice):
-    ladder = compute.ensure(boards.filled(alice, contestants=5, battles=100))
+    ladder = compute.ensure_ladder(boards.filled(alice, contestants=5, battles=100))
     closed = compute.standings(ladder)
 
     first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
@@ -103,7 +104,7 @@ def test_contestants_that_no_battle_links_are_groups_of_their_own(alice):
 
 def test_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
     board = boards.board_of(alice, [*CIRCLE, *[("faulty", "a", "left")] * 4, ("a", "faulty", "left")])
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
     contestants.void(board.dataset.contestants.get(name="faulty"), by=alice, reason="It had seen the answers.")
 
     found = compute.standings(ladder)
@@ -114,7 +115,7 @@ def test_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
 
 
 def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
-    ladder = compute.ensure(
+    ladder = compute.ensure_ladder(
         boards.filled(alice, contestants=5, battles=2000, gap=100, subsets=("x", "y"), categories=("a", "b"))
     )
     found = compute.standings(ladder)
@@ -133,8 +134,8 @@ def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
 @pytest.mark.databases
 def test_of_a_board_that_takes_long_somebody_who_waits_reads_no_battle(alice, monkeypatch):
     """A worker has read how much wider samples make intervals; pages take that, for a slice, too."""
-    monkeypatch.setattr(spread, "MOST_READ", 50)
-    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=600, subsets=("x", "y")))
+    monkeypatch.setattr(ranking, "MOST_READ", 50)
+    ladder = compute.ensure_ladder(boards.filled(alice, contestants=4, battles=600, subsets=("x", "y")))
     compute.refresh(ladder)
     whole, part = (compute.standings(ladder, name) for name in ("", "x"))
 
@@ -154,9 +155,9 @@ def battles_read(asked):
 @pytest.mark.databases
 def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alice, monkeypatch):
     """Of a board of many battles that no worker has seen yet, the small slice is read and the whole is not."""
-    monkeypatch.setattr(spread, "MOST_READ", 350)
+    monkeypatch.setattr(ranking, "MOST_READ", 350)
     board = boards.filled(alice, contestants=4, battles=600, subsets=("x", "y"))
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
     exact = compute.standings(ladder, "x")
 
     with CaptureQueriesContext(connection) as asked:
@@ -176,12 +177,12 @@ def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_
     of_new = board.battles.filter(Q(left=new) | Q(right=new))
     for number, one in enumerate(of_new):
         Battle.objects.filter(pk=one.pk).update(sample=board.battles.first().sample_id, ballot=f"visitor:{number}")
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
     compute.refresh(ladder)
-    monkeypatch.setattr(spread, "MOST_READ", 50)
+    monkeypatch.setattr(ranking, "MOST_READ", 50)
 
     found = compute.standings(ladder, is_awaited=True)
-    widths = spread.kept_widths([board], ["model-001", "new", "unseen"])
+    widths = ranking.kept_widths([board], ["model-001", "new", "unseen"])
 
     assert ladder.standing.data["widths"]["new"] is None
     assert {row.name: row.reason for row in found.rows}["new"] == "few_samples"
@@ -191,21 +192,25 @@ def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_
 def test_a_tie_is_half_a_win_wherever_a_share_of_wins_is_shown(alice):
     battles = [("a", "b", "left"), ("a", "b", "tie"), ("a", "b", "tie"), ("a", "c", "tie")]
     board = boards.board_of(alice, battles)
-    ladder = compute.ensure(board)
+    ladder = compute.ensure_ladder(board)
     current = compute.current(ladder)
 
     [row] = [row for row in current.standings.rows if row.name == "a"]
     assert (row.wins, row.losses, row.ties, row.battles) == (1, 0, 3, 4)
-    against = {line.row.name: line for line in matrix(ladder, current, whole=True).lines}
+    against = {line.row.name: line for line in pair_matrix(ladder, current, whole=True).lines}
     assert row.win_rate == pytest.approx(2.5 / 4)
     assert against["a"].cells[list(against).index("b")].win_rate == pytest.approx(2 / 3)
     tied = board.battles.filter(winner="tie").first()
-    assert {standing.rate for standing in showing.on_sample(board, tied.sample) if standing.rate is not None} == {0.5}
+    assert {
+        standing.rate for standing in battle_details.on_sample(board, tied.sample) if standing.rate is not None
+    } == {0.5}
 
 
 @pytest.mark.django_db
 def test_ladders_with_nobody_in_common_are_rated_without_reading(alice):
-    ladders = [compute.ensure(boards.board_of(alice, [(*pair, "left"), (*pair, "right")])) for pair in ("ab", "cd")]
+    ladders = [
+        compute.ensure_ladder(boards.board_of(alice, [(*pair, "left"), (*pair, "right")])) for pair in ("ab", "cd")
+    ]
     for ladder in ladders:
         compute.refresh(ladder)
         ladder.refresh_from_db()
@@ -219,7 +224,7 @@ def test_ladders_with_nobody_in_common_are_rated_without_reading(alice):
 
 
 def test_ladders_of_many_battles_together_are_as_wide_as_each_was(alice, monkeypatch):
-    ladder = compute.ensure(boards.filled(alice, contestants=4, battles=600))
+    ladder = compute.ensure_ladder(boards.filled(alice, contestants=4, battles=600))
     compute.refresh(ladder)
     ladder.refresh_from_db()
     exact = {one["model"]: one["ci_lower"] for one in standing.cross_elo([ladder], "all")["leaderboard"]}
@@ -247,7 +252,9 @@ def test_the_slim_log_gives_the_ladders_ratings_and_intervals(votes):
 
     by_hand = by_items(tally(battles), Shared(battles, np.array([row["sample_index"] for row in rows])))
 
-    shown = {row.name: (row.rating, row.lower, row.upper) for row in compute.standings(compute.ensure(votes)).rows}
+    shown = {
+        row.name: (row.rating, row.lower, row.upper) for row in compute.standings(compute.ensure_ladder(votes)).rows
+    }
     assert len(rows) == 360
     for place, name in enumerate(names):
         told = [by_hand.ratings.values[place], by_hand.lower[place], by_hand.upper[place]]
@@ -262,6 +269,7 @@ def votes(alice):
         shown = {"ballot": f"visitor:{number % 7}", "shown_left_first": bool(number % 2), "is_consistent": None}
         Battle.objects.filter(pk=battle.pk).update(**shown)
     counting.recount(board)
-    assert voiding.void_voter(board, "visitor:3", by=alice, reason="A program voted.", name="visitor") == 60
+    word = voter_report.pseudonym_of(board, "visitor:3")
+    assert voter_report.exclude_voter(board.dataset, word, by=alice, reason="A program voted.") == 60
     board.refresh_from_db()
     return board

@@ -9,7 +9,7 @@ from django.db import DatabaseError
 from experiments.models import Run
 from experiments.models.signals import engine_swept, run_finished, swept
 from experiments.workflows.base.workflow import Services
-from experiments.workflows.battles.campaign import campaigns, votes
+from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.admission import check_setup
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.pages.views import campaign
@@ -34,7 +34,6 @@ def _feed_all(sender: Any, **more: Any) -> None:
 
 def _sweep(sender: Any, **more: Any) -> None:
     queueing.sweep()
-    votes.forget_old_offers()
 
 
 def _connect() -> None:

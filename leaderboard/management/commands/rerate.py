@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from experiments.models import Ballot, Board
 from experiments.workflows.battles.campaign import counting
-from leaderboard import compute, council
+from leaderboard.boards import compute, council
 from leaderboard.models import Ladder
 
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def _ladders(self, slugs: list[str]) -> list[Ladder]:
         for board in Board.objects.filter(ladder__isnull=True).select_related("dataset", "judge_model"):
-            compute.ensure(board)
+            compute.ensure_ladder(board)
         if Ballot.objects.exists():
             council.ladder()
         ladders = Ladder.objects.select_related("board__dataset").defer("board__params").order_by("pk")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from experiments.workflows.battles.campaign import boards, outliers
+from experiments.workflows.battles.campaign import boards
+from leaderboard.votes import voter_report
 from tests.experiments.battles.duels import BALLOT, voted_on
 
 pytestmark = [pytest.mark.system, pytest.mark.django_db]
@@ -16,7 +17,7 @@ def duels(alice, settings):
 
 @pytest.fixture
 def word(duels):
-    return outliers.word_of(boards.people_board(duels), BALLOT)
+    return voter_report.pseudonym_of(boards.people_board(duels), BALLOT)
 
 
 def test_the_api_says_the_same_page_by_page(duels, api, word):

@@ -10,8 +10,8 @@ from PIL import Image as Picture
 from PIL.PngImagePlugin import PngInfo
 
 from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
-from experiments.workflows.battles.campaign import votes
-from experiments.workflows.battles.campaign.voters import Voter, person_voter
+from leaderboard.votes import voting
+from leaderboard.votes.voters import Voter, person_voter
 
 NAMES = ("Zebrafinch-9B", "Quokkamaster-7", "Yellowtail-XL")
 FIRST_KEY = 9_152_737  # ratings make room for every number up to the highest
@@ -44,7 +44,7 @@ def voted_on(owner: Any) -> Dataset:
     made = dataset_of(owner, visibility="public")
     for voter, choices in ((visitor(), ["first", "second", "tie"]), (person_voter(owner), ["first", "both_bad"])):
         for choice in choices:
-            votes.cast(votes.offer(made, voter=voter), voter=voter, choice=choice)
+            voting.cast(voting.offer(made, voter=voter), voter=voter, choice=choice)
     return made
 
 

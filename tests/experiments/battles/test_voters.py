@@ -9,9 +9,10 @@ from django.utils import timezone
 from accounts.models import AuditEntry, User
 from experiments.models import Battle, PairCount
 from experiments.models.refusals import NotAllowed, NotOffered
-from experiments.workflows.battles.campaign import boards, counting, leaving_out, outliers, voiding, votes
-from experiments.workflows.battles.campaign.voters import person_voter
-from leaderboard import compute
+from experiments.workflows.battles.campaign import boards, counting, voiding
+from leaderboard.boards import compute
+from leaderboard.votes import voter_report, voting
+from leaderboard.votes.voters import person_voter
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of, visitor, voted_on
 from tests.fixtures import signed_in
@@ -46,13 +47,13 @@ def vote(duels, voter, choices):
     """The battles that were voted on."""
     cast = []
     for choice in choices:
-        offered = votes.offer(duels, voter=voter)
-        cast.append(votes.cast(offered, voter=voter, choice=choice))
+        offered = voting.offer(duels, voter=voter)
+        cast.append(voting.cast(offered, voter=voter, choice=choice))
     return cast
 
 
 def word(duels, voter):
-    return outliers.word_of(boards.people_board(duels), voter.ballot)
+    return voter_report.pseudonym_of(boards.people_board(duels), voter.ballot)
 
 
 def counted():
@@ -67,10 +68,10 @@ def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(
     cast = vote(duels, person_voter(curator), ["first", "tie", "both_bad"])
     Battle.objects.filter(pk=cast[0].pk).update(judged=timezone.now() - timedelta(days=1, minutes=1))
     vote(duels, VISITOR, ["second"])
-    votes.offer(duels, voter=person_voter(alice))
+    voting.offer(duels, voter=person_voter(alice))
 
     with django_assert_max_num_queries(7):
-        report = outliers.report(duels, by=alice)
+        report = voter_report.report(duels, by=alice)
 
     lines = {line.who.name: line for line in report.lines}
     visitor = f"visitor {word(duels, VISITOR)[:8]}"
@@ -83,7 +84,7 @@ def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(
     vote(duels, person_voter(alice), ["first", "second"] * 6)
     for number, battle in enumerate(Battle.objects.filter(voter=alice).order_by("pk")):
         Battle.objects.filter(pk=battle.pk).update(judged=timezone.now() + timedelta(seconds=number))
-    first, *others = outliers.report(duels, by=alice).lines
+    first, *others = voter_report.report(duels, by=alice).lines
     assert (first.who.name, "too_fast" in first.marks) == ("alice", True), "who is marked comes first"
     assert not any("too_fast" in line.marks for line in others)
 
@@ -94,11 +95,11 @@ def test_votes_are_left_out_with_a_reason_and_by_curators_alone(duels, curator, 
     stranger = django_user_model.objects.create(username="stranger")
 
     with pytest.raises(NotOffered):
-        leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason=reason)
+        voter_report.exclude_voter(duels, word(duels, VISITOR), by=curator, reason=reason)
     for verb in (
-        lambda: outliers.report(duels, by=stranger),
-        lambda: leaving_out.leave_out(duels, word(duels, VISITOR), by=stranger, reason="Spam."),
-        lambda: leaving_out.restore(duels, word(duels, VISITOR), by=stranger),
+        lambda: voter_report.report(duels, by=stranger),
+        lambda: voter_report.exclude_voter(duels, word(duels, VISITOR), by=stranger, reason="Spam."),
+        lambda: voter_report.restore_voter(duels, word(duels, VISITOR), by=stranger),
     ):
         with pytest.raises(NotAllowed):
             verb()
@@ -113,7 +114,7 @@ def html(browser, path=PATH):
 
 
 def test_who_decides_what_counts_finds_the_page_from_the_dataset_and_the_ladder(voted, browser, charlie):
-    ladder = compute.ensure(boards.people_board(voted))
+    ladder = compute.ensure_ladder(boards.people_board(voted))
 
     for path in ("/datasets/duels/", f"/leaderboard/{ladder.slug}/"):
         assert PATH in html(browser, path)
@@ -137,7 +138,7 @@ def test_the_page_names_people_and_neither_visitors_nor_what_they_voted_on(voted
 
 def test_curators_leave_a_voter_out_by_the_page_with_a_reason_and_take_that_back(voted, curator):
     theirs, name = signed_in(curator), word(voted, VISITOR)
-    ladder = compute.ensure(boards.people_board(voted))
+    ladder = compute.ensure_ladder(boards.people_board(voted))
     battle = Battle.objects.filter(ballot=VISITOR.ballot).first()
     missing = theirs.post(PATH, {"voter": name, "reason": ""})
 
@@ -162,16 +163,16 @@ def test_all_votes_of_one_are_left_out_and_taken_in_again_each_told_once(duels, 
     before = list(PairCount.objects.order_by("pk").values())
 
     def left_out():
-        return leaving_out.leave_out(duels, name, by=curator, reason="A program voted.")
+        return voter_report.exclude_voter(duels, name, by=curator, reason="A program voted.")
 
     assert [left_out(), left_out()] == [4, 0]
     board.refresh_from_db()
-    [line] = [one for one in outliers.report(duels, by=curator).lines if not one.who.is_person]
+    [line] = [one for one in voter_report.report(duels, by=curator).lines if not one.who.is_person]
     assert (counted(), counting.differences(board)) == (1, 0)
     assert (line.left_out, line.reason, line.found.counted, line.found.votes) == (4, "A program voted.", 0, 4)
     assert Battle.objects.filter(ballot=VISITOR.ballot, void_reason__contains="A program voted.").count() == 4
 
-    assert [leaving_out.restore(duels, name, by=curator) for _time in range(2)] == [4, 0]
+    assert [voter_report.restore_voter(duels, name, by=curator) for _time in range(2)] == [4, 0]
     assert list(PairCount.objects.order_by("pk").values()) == before
     assert not Battle.objects.exclude(void_reason="").exists()
     told = AuditEntry.objects.filter(target__startswith="board:").order_by("pk")
@@ -186,20 +187,20 @@ def test_all_votes_of_one_are_left_out_and_taken_in_again_each_told_once(duels, 
 def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_left_out(duels, alice, curator):
     first, *_others = vote(duels, VISITOR, ["first", "second"])
     voiding.void(first, by=curator, reason="The picture is broken.")
-    waiting = votes.offer(duels, voter=VISITOR)
+    waiting = voting.offer(duels, voter=VISITOR)
     other = dataset_of(alice, slug="other", name="Other", visibility="public")
     vote(other, VISITOR, ["first"])
 
     def left_out(dataset):
-        return leaving_out.leave_out(dataset, word(duels, VISITOR), by=curator, reason="Spam.")
+        return voter_report.exclude_voter(dataset, word(duels, VISITOR), by=curator, reason="Spam.")
 
     assert (left_out(duels), counted()) == (1, 1)
     with pytest.raises(NotOffered):
         left_out(other)
-    assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
+    assert voting.offer(duels, voter=VISITOR).pk == waiting.pk
     vote(duels, VISITOR, ["first", "second"])
     assert counted() == 3, "later votes count until they are left out too"
     assert (left_out(duels), counted()) == (2, 1)
-    assert leaving_out.restore(duels, word(duels, VISITOR), by=curator) == 3
+    assert voter_report.restore_voter(duels, word(duels, VISITOR), by=curator) == 3
     first.refresh_from_db()
     assert first.void_reason == "The picture is broken."

@@ -10,8 +10,9 @@ from django.utils import timezone
 from experiments.library.datasets import contestants
 from experiments.models import Battle, Board, Contestant, PairCount
 from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
-from experiments.workflows.battles.campaign import boards, counting, voiding, votes
-from experiments.workflows.battles.campaign.voters import EnoughForNow, Voter, person_voter
+from experiments.workflows.battles.campaign import boards, counting, voiding
+from leaderboard.votes import voting
+from leaderboard.votes.voters import VoteLimitReached, Voter, person_voter
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.rivals import at_once
@@ -30,11 +31,11 @@ def voter(charlie):
 
 
 def test_what_was_offered_is_offered_again_on_the_same_sides_until_it_was_voted_on(duels, voter, alice):
-    first = votes.offer(duels, voter=voter)
-    again = votes.offer(duels, voter=voter)
-    hers = votes.offer(duels, voter=person_voter(alice))
-    votes.cast(first, voter=voter, choice="tie")
-    next_one = votes.offer(duels, voter=voter)
+    first = voting.offer(duels, voter=voter)
+    again = voting.offer(duels, voter=voter)
+    hers = voting.offer(duels, voter=person_voter(alice))
+    voting.cast(first, voter=voter, choice="tie")
+    next_one = voting.offer(duels, voter=voter)
 
     assert (again.pk, again.shown_left_first) == (first.pk, first.shown_left_first)
     assert len({first.pk, hers.pk, next_one.pk}) == 3
@@ -42,11 +43,11 @@ def test_what_was_offered_is_offered_again_on_the_same_sides_until_it_was_voted_
 
 @pytest.mark.databases
 def test_a_vote_is_counted_once_and_the_first_choice_counts(duels, voter):
-    offered = votes.offer(duels, voter=voter)
+    offered = voting.offer(duels, voter=voter)
     for _time in range(3):
-        votes.cast(offered, voter=voter, choice="both_bad")
+        voting.cast(offered, voter=voter, choice="both_bad")
     with pytest.raises(SaidAlready):
-        votes.cast(offered, voter=voter, choice="tie")
+        voting.cast(offered, voter=voter, choice="tie")
 
     [row] = PairCount.objects.all()
     offered.refresh_from_db()
@@ -59,9 +60,9 @@ def test_in_the_end_everything_has_been_compared_once_and_other_samples_come_fir
     for sample, subset in zip(duels.samples.all(), "zmab", strict=True):  # read in another sequence than sorted
         duels.samples.filter(pk=sample.pk).update(subset=subset)
     seen = []
-    while offered := votes.offer(duels, voter=voter):
+    while offered := voting.offer(duels, voter=voter):
         seen.append((offered.sample_id, offered.left_id, offered.right_id))
-        votes.cast(offered, voter=voter, choice="first")
+        voting.cast(offered, voter=voter, choice="first")
 
     assert len(seen) == len(set(seen)) == 4 * 3
     assert len({sample for sample, _left, _right in seen[:4]}) == 4
@@ -79,47 +80,47 @@ def test_in_the_end_everything_has_been_compared_once_and_other_samples_come_fir
     ],
 )
 def test_a_choice_is_meant_as_the_sides_were_shown(duels, voter, choice, left_first, winner):
-    offered = votes.offer(duels, voter=voter)
+    offered = voting.offer(duels, voter=voter)
     Battle.objects.filter(pk=offered.pk).update(shown_left_first=left_first)
     offered.refresh_from_db()
 
-    votes.cast(offered, voter=voter, choice=choice)
+    voting.cast(offered, voter=voter, choice=choice)
 
     offered.refresh_from_db()
     assert (offered.winner, offered.voter_id, offered.is_consistent) == (winner, voter.user.pk, None)
     assert offered.judged is not None
-    assert votes.choice_of(offered) == choice
+    assert voting.choice_of(offered) == choice
 
 
 def test_who_is_left_out_or_has_no_output_is_not_shown(duels, voter):
-    offered = votes.offer(duels, voter=voter)
+    offered = voting.offer(duels, voter=voter)
     Contestant.objects.filter(pk=offered.left_id).update(void_reason="cheated")
 
-    again = votes.offer(duels, voter=voter)
+    again = voting.offer(duels, voter=voter)
 
     assert again.pk != offered.pk
     assert not Battle.objects.filter(pk=offered.pk).exists()
     assert offered.left_id not in {again.left_id, again.right_id}
     duels.samples.get(pk=again.sample_id).outputs.filter(contestant=again.left_id).delete()
-    assert votes.offer(duels, voter=voter).pk != again.pk
+    assert voting.offer(duels, voter=voter).pk != again.pk
 
 
 def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alice):
-    cast = votes.offer(duels, voter=voter)
-    votes.cast(cast, voter=voter, choice="tie")
-    old, new = votes.offer(duels, voter=voter), votes.offer(duels, voter=person_voter(alice))
+    cast = voting.offer(duels, voter=voter)
+    voting.cast(cast, voter=voter, choice="tie")
+    old, new = voting.offer(duels, voter=voter), voting.offer(duels, voter=person_voter(alice))
     aged = Battle.objects.filter(pk__in=[cast.pk, old.pk])
     aged.update(created=F("created") - timedelta(days=1, minutes=1))
 
     with pytest.raises(Rivalled):
-        votes.cast(old, voter=voter, choice="tie")
-    assert votes.forget_old_offers() == 1
+        voting.cast(old, voter=voter, choice="tie")
+    assert voting.forget_old_offers() == 1
     assert set(Battle.objects.values_list("pk", flat=True)) == {cast.pk, new.pk}
     with pytest.raises(Rivalled):
-        votes.cast(old, voter=voter, choice="tie")
+        voting.cast(old, voter=voter, choice="tie")
     Battle.objects.update(void_reason="A test.", voided=timezone.now())
     with pytest.raises(Rivalled):
-        votes.cast(new, voter=person_voter(alice), choice="tie")
+        voting.cast(new, voter=person_voter(alice), choice="tie")
 
 
 @each_case("fields", [{"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}])
@@ -127,34 +128,34 @@ def test_no_votes_are_taken_where_the_person_may_not_see_it_or_the_dataset_takes
     shut = dataset_of(alice, **fields)
 
     with pytest.raises(NotAllowed):
-        votes.offer(shut, voter=voter)
+        voting.offer(shut, voter=voter)
     assert not Battle.objects.exists()
 
 
 def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
     settings.VOTES_PER_DAY = 2
     for _turn in range(2):
-        last = votes.offer(duels, voter=voter)
-        votes.cast(last, voter=voter, choice="tie")
+        last = voting.offer(duels, voter=voter)
+        voting.cast(last, voter=voter, choice="tie")
 
-    with pytest.raises(EnoughForNow, match="2 votes in 24 hours"):
-        votes.offer(duels, voter=voter)
-    assert votes.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
+    with pytest.raises(VoteLimitReached, match="2 votes in 24 hours"):
+        voting.offer(duels, voter=voter)
+    assert voting.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
     Battle.objects.update(judged=timezone.now() - timedelta(hours=25))
-    assert votes.offer(duels, voter=voter)
+    assert voting.offer(duels, voter=voter)
 
 
 def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
-    offered = votes.offer(duels, voter=voter)
-    shown = votes.shown(offered)
+    offered = voting.offer(duels, voter=voter)
+    shown = voting.shown_pair(offered)
 
-    assert votes.by_token(shown.token, voter=voter)
+    assert voting.by_token(shown.token, voter=voter)
     for token, who in ((shown.token, person_voter(alice)), (shown.token + "x", voter), ("1:a", voter), ("", voter)):
         with pytest.raises(Battle.DoesNotExist):
-            votes.by_token(token, voter=who)
+            voting.by_token(token, voter=who)
     for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
         with pytest.raises(NotOffered):
-            votes.cast(offered, voter=who, choice=choice)
+            voting.cast(offered, voter=who, choice=choice)
 
 
 def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(alice, voter):
@@ -164,12 +165,12 @@ def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(al
     for left, right, wins in ((a, b, 9), (a, c, 8), (a, d, 9), (b, c, 5), (b, d, 8), (c, d, 8)):
         PairCount.objects.create(board=board, left=left, right=right, left_wins=wins, right_wins=10 - wins)
 
-    closest = votes.offer(four, voter=voter)
+    closest = voting.offer(four, voter=voter)
     assert (closest.left_id, closest.right_id) == (b.pk, c.pk)
 
     closest.delete()
     PairCount.objects.filter(left=a, right=d).update(right_wins=0)
-    fewest = votes.offer(four, voter=voter)
+    fewest = voting.offer(four, voter=voter)
     assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
 
 
@@ -178,19 +179,19 @@ def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_oft
     public, settings.VOTES_PER_DAY = dataset_of(alice, visibility="public"), 5
     ask = [Voter(f"visitor:{number:064}", None, "192.0.2.91") for number in range(6)]
     with pytest.raises(NotAllowed):
-        votes.offer(public, voter=ask[0])
+        voting.offer(public, voter=ask[0])
 
     settings.PUBLIC_VOTES = True
 
-    offered = [votes.offer(public, voter=voter) for voter in ask[:5]]
-    with pytest.raises(EnoughForNow, match="your address"):
-        votes.offer(public, voter=ask[5])
-    assert votes.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
-    assert votes.cast(offered[0], voter=ask[0], choice="first").voter_id is None
+    offered = [voting.offer(public, voter=voter) for voter in ask[:5]]
+    with pytest.raises(VoteLimitReached, match="your address"):
+        voting.offer(public, voter=ask[5])
+    assert voting.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
+    assert voting.cast(offered[0], voter=ask[0], choice="first").voter_id is None
     public.visibility = "lab"
     public.save()
     with pytest.raises(NotAllowed):
-        votes.offer(public, voter=ask[0])
+        voting.offer(public, voter=ask[0])
 
 
 # --- at the same moment ---
@@ -202,16 +203,16 @@ STEPS = 40
 @pytest.mark.django_db(transaction=True)
 def test_two_tabs_are_offered_the_same_pair_and_of_their_votes_at_the_same_moment_one_counts(alice, charlie):
     dataset, voter = dataset_of(alice), person_voter(charlie)
-    given = at_once(*[lambda: votes.offer(dataset, voter=voter)] * 4)
+    given = at_once(*[lambda: voting.offer(dataset, voter=voter)] * 4)
     offered = Battle.objects.get()
     assert {one.pk for one in given} == {offered.pk}
 
     def cast(choice):
-        return lambda: votes.cast(Battle.objects.get(pk=offered.pk), voter=voter, choice=choice)
+        return lambda: voting.cast(Battle.objects.get(pk=offered.pk), voter=voter, choice=choice)
 
-    given = at_once(*map(cast, votes.CHOICES), refused=SaidAlready)
+    given = at_once(*map(cast, voting.CHOICES), refused=SaidAlready)
 
-    assert sum(isinstance(one, SaidAlready) for one in given) == len(votes.CHOICES) - 1
+    assert sum(isinstance(one, SaidAlready) for one in given) == len(voting.CHOICES) - 1
     assert counting.differences(offered.board) == 0
     assert PairCount.objects.count() == 1
 
@@ -221,13 +222,13 @@ def test_two_tabs_are_offered_the_same_pair_and_of_their_votes_at_the_same_momen
 def test_counting_anew_and_votes_at_the_same_moment_come_to_the_same(alice, charlie):
     dataset = dataset_of(alice)
     board, people = boards.people_board(dataset), [Voter(f"user:{number}", charlie) for number in range(6)]
-    cast = [votes.cast(votes.offer(dataset, voter=voter), voter=voter, choice="tie") for voter in people]
+    cast = [voting.cast(voting.offer(dataset, voter=voter), voter=voter, choice="tie") for voter in people]
     PairCount.objects.update(ties=7)
-    further = [(voter, votes.offer(dataset, voter=voter)) for voter in people[:2]]
+    further = [(voter, voting.offer(dataset, voter=voter)) for voter in people[:2]]
 
     at_once(
         lambda: counting.recount(board),
-        *[lambda voter=voter, battle=one: votes.cast(battle, voter=voter, choice="first") for voter, one in further],
+        *[lambda voter=voter, battle=one: voting.cast(battle, voter=voter, choice="first") for voter, one in further],
         lambda: voiding.void(cast[0], by=alice, reason="A test."),
     )
 
@@ -243,8 +244,8 @@ def test_the_counts_are_those_of_a_recount_after_any_course_of_events(alice, cha
 
     def vote():
         voter = Voter(f"user:{lots.randrange(3)}", charlie)
-        if offered := votes.offer(dataset, voter=voter):
-            votes.cast(offered, voter=voter, choice=lots.choice(votes.CHOICES))
+        if offered := voting.offer(dataset, voter=voter):
+            voting.cast(offered, voter=voter, choice=lots.choice(voting.CHOICES))
 
     def change(verb, **more):
         if battles := list(Battle.objects.select_related("board__dataset")):

@@ -12,8 +12,8 @@ from PIL import Image as Picture
 
 from experiments.models import Battle, Image
 from experiments.models.refusals import NotAllowed
-from experiments.workflows.battles.campaign import votes
-from experiments.workflows.battles.campaign.voters import person_voter, voter_of
+from leaderboard.votes import voting
+from leaderboard.votes.voters import person_voter, voter_of
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.fixtures import signed_in
@@ -41,7 +41,7 @@ def test_a_dataset_that_is_closed_in_the_middle_shows_nothing_more(alice, browse
 def test_a_visitor_without_a_session_has_no_ballot(alice, settings, rf):
     settings.PUBLIC_VOTES = True
     with pytest.raises(NotAllowed):
-        votes.offer(dataset_of(alice, visibility="public"), voter=voter_of(_asked(rf)))
+        voting.offer(dataset_of(alice, visibility="public"), voter=voter_of(_asked(rf)))
 
 
 @each_case(
@@ -105,7 +105,7 @@ def test_no_byte_of_the_page_says_whose_the_outputs_are(alice, browser, modality
 
 def test_the_api_offers_blind_and_tells_after_the_vote(alice, browser):
     dataset = dataset_of(alice)
-    hers = votes.offer(dataset, voter=person_voter(alice))
+    hers = voting.offer(dataset, voter=person_voter(alice))
 
     def cast(battle, choice):
         return browser.post(f"/api/battles/{battle}/vote/", {"choice": choice}, "application/json")
@@ -190,7 +190,7 @@ def test_pictures_are_drawn_anew_without_what_their_files_say_for_the_voter_alon
     dataset = dataset_of(alice, modality="image")
     page = browser.get("/vote/duels/").content.decode()
     addresses = set(re.findall(r'"(/vote/[^"]+\.png)"', page))
-    shown = votes.shown(Battle.objects.get())
+    shown = voting.shown_pair(Battle.objects.get())
 
     assert {address.rpartition("/")[2] for address in addresses} == {"first.png", "second.png"}
     for address in addresses:

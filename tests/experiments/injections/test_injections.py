@@ -12,7 +12,7 @@ from experiments.lab.injections.trials import TRIALS
 from experiments.models import Dataset, InjectionRate
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.battles.campaign import boards
-from leaderboard.compute import ensure
+from leaderboard.boards.compute import ensure_ladder
 from tests.cases import each_case
 from tests.fixtures import add_model
 
@@ -80,7 +80,7 @@ async def test_a_winner_not_on_offer_is_unread_and_one_in_both_orders_is_no_succ
 def test_the_command_keeps_the_rate_and_the_page_shows_it(provider, alice, client, capsys):
     gullible = add_model("sim/judge:first=0:gullible=1", is_tool=True)
     dataset = Dataset.objects.create(owner=alice, name="Both", slug="both", state="ready", visibility="public")
-    ladder = ensure(boards.model_board(dataset, gullible, prompt="text_quality", prompt_version="1", params={}))
+    ladder = ensure_ladder(boards.model_board(dataset, gullible, prompt="text_quality", prompt_version="1", params={}))
     address = f"/leaderboard/{ladder.slug}/agreement/"
     assert "not measured yet" in client.get(address).content.decode()
 

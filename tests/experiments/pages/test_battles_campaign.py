@@ -7,7 +7,7 @@ from experiments.library.datasets import demonstration
 from experiments.models import Battle, Campaign, Run
 from experiments.runs import actions
 from experiments.runs.figures import reason_words
-from leaderboard import jobs
+from leaderboard.boards import jobs
 from leaderboard.models import Ladder
 from tests.experiments.pages.painted import assert_same_page
 from tests.fixtures import add_model, wait_until

@@ -12,7 +12,7 @@ from experiments.review import curation, flagging, scanning, slots
 from experiments.workflows.base.flags import VERSION, flags
 from experiments.workflows.battles.campaign.boards import model_board
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
-from leaderboard import council
+from leaderboard.boards import council
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations

@@ -24,10 +24,10 @@ from experiments.runs import actions
 from experiments.runs.reports import making
 from experiments.runs.reports.formats import REPORTS
 from experiments.runs.sharing import sharing
-from experiments.workflows.battles.campaign import votes
 from experiments.workflows.battles.campaign.boards import model_board
-from experiments.workflows.battles.campaign.voters import person_voter
-from leaderboard.compute import ensure
+from leaderboard.boards.compute import ensure_ladder
+from leaderboard.votes import voting
+from leaderboard.votes.voters import person_voter
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed
@@ -120,8 +120,8 @@ class Things:
         self.left, self.right = self.dataset.contestants.order_by("pk")[:2]
         pair = {"sample": self.sample, "left": self.left, "right": self.right}
         self.battle = Battle.objects.create(board=board, winner="left", experiment=self.campaign, **pair)
-        self.ladder = ensure(board)
-        self.offer = votes.shown(votes.offer(self.dataset, voter=person_voter(self.owner)))
+        self.ladder = ensure_ladder(board)
+        self.offer = voting.shown_pair(voting.offer(self.dataset, voter=person_voter(self.owner)))
 
     def address(self, name: str, route: str) -> str:
         """The route with Alice's things in the places of its words."""

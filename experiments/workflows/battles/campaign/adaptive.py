@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.models import Battle, PairCount
+from experiments.workflows.battles.campaign.counting import pair_totals
 from experiments.workflows.battles.campaign.grid import OPEN, Flags
 from experiments.workflows.battles.campaign.lanes import Lane
-from experiments.workflows.battles.campaign.planning import BattleGround, counted
+from experiments.workflows.battles.campaign.planning import BattleGround
 from experiments.workflows.battles.campaign.sampled import shared_of
 from experiments.workflows.battles.campaign.scope import Pair, Scope
 from leaderboard.ratings import Table
@@ -92,7 +93,7 @@ class _Room:
         self._ground = ground
         self._most: int = ground.scope.config.sampling.max_per_pair
         boards = ground.scope.boards.values()
-        self._decided = [counted(board, ground.scope.config.subsets) for board in boards]
+        self._decided = [pair_totals(board, ground.scope.config.subsets) for board in boards]
         is_open = Battle.objects.filter(OPEN, board__in=list(boards), ballot="").order_by()
         self._with_open = set(is_open.values_list("left", "right").distinct())
 

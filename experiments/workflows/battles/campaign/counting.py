@@ -1,11 +1,12 @@
 """The counts of pairs: moved in the transaction that moves a battle, and made anew from the battles on demand."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, Sum
 
 from experiments.models import Battle, Board, PairCount
 from experiments.models.signals import board_changed
@@ -39,8 +40,9 @@ def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
         if battle.winner and not battle.void_reason:
             pair = Pair(battle.left_id, battle.right_id, battle.sample.subset, battle.sample.category)
             columns = changes.setdefault(pair, dict.fromkeys(COLUMNS, 0))
-            for column in _columns(battle):
-                columns[column] += by
+            columns[BY_WINNER[Battle.Winner(battle.winner)]] += by
+            if battle.is_consistent is not None:
+                columns["consistent" if battle.is_consistent else "inconsistent"] += by
     if not changes:
         return
     with transaction.atomic():
@@ -62,11 +64,27 @@ def recount(board: Board) -> int:
         if wanted != _kept(board):
             board.pairs.all().delete()
             PairCount.objects.bulk_create(
-                (PairCount(board=board, **_keys(pair), **columns) for pair, columns in sorted(wanted.items())),
+                (
+                    PairCount(board=board, left_id=left, right_id=right, subset=subset, category=category, **columns)
+                    for (left, right, subset, category), columns in sorted(wanted.items())
+                ),
                 batch_size=500,
             )
             note_change(board.pk)
     return sum(sum(columns[name] for name in set(BY_WINNER.values())) for columns in wanted.values())
+
+
+def pair_totals(board: int, subsets: Sequence[str]) -> dict[tuple[int, int], int]:
+    """How many battles of each pair (left, right) are decided on a board, void ones included."""
+    rows = PairCount.objects.filter(board=board)
+    void = Battle.objects.filter(board=board, voided__isnull=False, ballot="").order_by()
+    if subsets:
+        rows, void = rows.filter(subset__in=subsets), void.filter(sample__subset__in=subsets)
+    decided = F("left_wins") + F("right_wins") + F("ties") + F("both_bad")
+    found = {(row[0], row[1]): row[2] for row in rows.values_list("left", "right").annotate(decided=Sum(decided))}
+    for pair, count in Counter(void.values_list("left_id", "right_id").iterator()).items():  # few: grouped here
+        found[pair] = found.get(pair, 0) + count
+    return found
 
 
 def differences(board: Board) -> int:
@@ -78,9 +96,14 @@ def differences(board: Board) -> int:
 
 def _wanted(board: Board) -> dict[Pair, dict[str, int]]:
     """What the battles say."""
+    counts = {column: Count("pk", filter=Q(winner=winner)) for winner, column in BY_WINNER.items()}
+    counts |= {"consistent": Count("pk", filter=Q(is_consistent=True))}
+    counts |= {"inconsistent": Count("pk", filter=Q(is_consistent=False))}
+    slices = Battle.objects.filter(board=board).counted().order_by()
+    rows: Any = slices.values("left", "right", "sample__subset", "sample__category").annotate(**counts)
     return {
         Pair(row["left"], row["right"], row["sample__subset"], row["sample__category"]): {n: row[n] for n in COLUMNS}
-        for row in _rows(board)
+        for row in rows
     }
 
 
@@ -93,39 +116,16 @@ def _kept(board: Board) -> dict[Pair, dict[str, int]]:
     }
 
 
-def _rows(board: Board) -> Any:
-    counts = {column: Count("pk", filter=Q(winner=winner)) for winner, column in BY_WINNER.items()}
-    counts |= {"consistent": Count("pk", filter=Q(is_consistent=True))}
-    counts |= {"inconsistent": Count("pk", filter=Q(is_consistent=False))}
-    slices = Battle.objects.filter(board=board).counted().order_by()
-    return slices.values("left", "right", "sample__subset", "sample__category").annotate(**counts)
-
-
-def _columns(battle: Battle) -> list[str]:
-    columns = [BY_WINNER[Battle.Winner(battle.winner)]]
-    if battle.is_consistent is not None:
-        columns.append("consistent" if battle.is_consistent else "inconsistent")
-    return columns
-
-
-def _keys(pair: Pair) -> dict[str, Any]:
-    return {"left_id": pair.left, "right_id": pair.right, "subset": pair.subset, "category": pair.category}
-
-
 def _move(board_id: int, changes: Mapping[Pair, Mapping[str, int]]) -> None:
-    """Row by row in one sequence, each made where there is none: the ORM has no words for “add to what is there”."""
+    """Row by row in one sequence, each made where there is none: the ORM cannot say “add to what is there”."""
+    quoted, table = connection.ops.quote_name, connection.ops.quote_name(PairCount._meta.db_table)
+    keys = ", ".join(quoted(name) for name in ("board_id", "left_id", "right_id", "subset", "category"))
+    counts = [quoted(name) for name in COLUMNS]
+    places = ", ".join(["%s"] * (1 + len(Pair._fields) + len(counts)))
+    added = ", ".join(f"{name} = {table}.{name} + EXCLUDED.{name}" for name in counts)
+    into = f"INSERT INTO {table} ({keys}, {', '.join(counts)}) VALUES ({places})"  # noqa: S608 - all of it is ours
     rows: list[list[int | str]] = [
         [board_id, *pair, *(changes[pair][name] for name in COLUMNS)] for pair in sorted(changes)
     ]
     with connection.cursor() as cursor:
-        cursor.executemany(_statement(), rows)
-
-
-def _statement() -> str:
-    quoted, table = connection.ops.quote_name, connection.ops.quote_name(PairCount._meta.db_table)
-    keys = [quoted(name) for name in ("board_id", "left_id", "right_id", "subset", "category")]
-    counts = [quoted(name) for name in COLUMNS]
-    places = ", ".join(["%s"] * (len(keys) + len(counts)))
-    added = ", ".join(f"{name} = {table}.{name} + EXCLUDED.{name}" for name in counts)
-    into = f"INSERT INTO {table} ({', '.join([*keys, *counts])}) VALUES ({places})"  # noqa: S608 - all of it is ours
-    return f"{into} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {added}"
+        cursor.executemany(f"{into} ON CONFLICT ({keys}) DO UPDATE SET {added}", rows)

@@ -26,7 +26,7 @@ from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Planned, Sample
 from experiments.workflows.base.steps import Stored
 from experiments.workflows.battles.campaign.admission import warnings
 from experiments.workflows.battles.campaign.boards import found_board
-from experiments.workflows.battles.campaign.decided import counted
+from experiments.workflows.battles.campaign.counting import pair_totals
 from experiments.workflows.battles.campaign.grid import Flags, Grid, first
 from experiments.workflows.battles.campaign.naming import name_of
 from experiments.workflows.battles.campaign.scope import Pair, Scope, taking_part
@@ -143,7 +143,7 @@ def _decided(scope: Scope, judge: Participant) -> dict[Pair, int]:
     board = found_board(
         scope.dataset, judge.model, prompt=scope.config.prompt, prompt_version=version, params=judge.params
     )
-    return counted(board.pk, scope.config.subsets) if board else {}
+    return pair_totals(board.pk, scope.config.subsets) if board else {}
 
 
 # --- how long what is shown is ---

@@ -12,12 +12,10 @@ from django.db.models import Q
 
 from experiments.models import Battle, Experiment
 from experiments.workflows.base.events import JsonObject
-from experiments.workflows.battles.campaign.decided import counted
+from experiments.workflows.battles.campaign.counting import pair_totals
 from experiments.workflows.battles.campaign.grid import CHUNK, SETTLED, Flags, Grid, first
 from experiments.workflows.battles.campaign.lanes import Lane, Place, draw, laps_for
 from experiments.workflows.battles.campaign.scope import Pair, Scope, scope_of
-
-__all__ = ["BattleGround", "Survey", "counted", "missing", "survey"]
 
 PAIRS_LOOKED_UP = 200  # one by one; of more, the whole board is read in one stream
 
@@ -91,7 +89,7 @@ def survey(ground: BattleGround) -> Survey:
 
 
 def _missing_on(ground: BattleGround, board: int, pairs: Sequence[Pair]) -> dict[Pair, int]:
-    decided = counted(board, ground.scope.config.subsets)
+    decided = pair_totals(board, ground.scope.config.subsets)
     result: dict[Pair, int] = {}
     partly: list[Pair] = []
     for pair in pairs:

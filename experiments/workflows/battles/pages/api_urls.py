@@ -1,12 +1,10 @@
 from django.urls import path
 
-from experiments.workflows.battles.pages import api, log_api, vote_api
+from experiments.workflows.battles.pages import api, log_api
 
 urlpatterns = [
     path("datasets/<slug:slug>/battles/", log_api.BattleLogsView.as_view(), name="api-dataset-battles"),
     path("datasets/<slug:slug>/battles/imports/<uuid:pk>/", log_api.LogImportView.as_view(), name="api-log-import"),
-    path("datasets/<slug:slug>/vote/", vote_api.OfferView.as_view(), name="api-vote-offer"),
-    path("battles/<int:pk>/vote/", vote_api.VoteView.as_view(), name="api-vote"),
     path("experiments/<uuid:pk>/campaign/", api.CampaignView.as_view(), name="api-campaign"),
     path("experiments/<uuid:pk>/stop/", api.StopView.as_view(), name="api-campaign-stop"),
     path("experiments/<uuid:pk>/resume/", api.ResumeView.as_view(), name="api-campaign-resume"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from experiments.models import Contestant, Output
-from experiments.workflows.battles.campaign.planning import counted
+from experiments.workflows.battles.campaign.counting import pair_totals
 from experiments.workflows.battles.campaign.scope import Pair, Scope
 
 MOST_IN_A_TABLE = 24  # contestants: a larger table shows nothing any more, so each contestant has one row then
@@ -53,7 +53,7 @@ def of(scope: Scope) -> Grid:
     contestants have outputs on different samples, a pair wants fewer than is said here.
     """
     made, most = _coverage(scope), _most(scope)
-    done = sum((Counter(counted(board, scope.config.subsets)) for board in scope.boards.values()), Counter[Pair]())
+    done = sum((Counter(pair_totals(board, scope.config.subsets)) for board in scope.boards.values()), Counter[Pair]())
     names = {one.pk: str(one) for one in scope.contestants}
     cells: dict[Pair, Cell] = {}
     for pair in scope.pairs:

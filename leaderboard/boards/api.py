@@ -1,0 +1,202 @@
+"""The API of the leaderboard: public where the dataset is, without a token too."""
+
+from types import NoneType
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.permissions import HasScope
+from experiments.api.requests import PROBLEMS
+from experiments.workflows.coding.pages.figures_api import FigureOfCycles
+from experiments.workflows.coding.pages.rated import Figure, JudgeRow, SetterRow, Solver
+from leaderboard.boards import compute, downloads, listing, tables
+from leaderboard.boards.standings import Excluded, Row
+from leaderboard.models import Ladder
+
+SLICE = [
+    OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
+    OpenApiParameter("category", str, description="Only battles on samples of this category."),
+    OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
+]
+WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
+FIELDS: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    str: serializers.CharField,
+    int: serializers.IntegerField,
+    bool: serializers.BooleanField,
+    float: serializers.FloatField,
+    Figure: FigureOfCycles,
+}
+
+
+class DataclassSerializer(serializers.Serializer[Any]):
+    # The fields of `dataclass`, in its order; each subclass's docstring is its description in the schema.
+    dataclass: ClassVar[Any]
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        found = {}
+        for name, hint in get_type_hints(self.dataclass).items():
+            kinds = get_args(hint) or (hint,)
+            kind = FIELDS[kinds[0]]
+            found[name] = kind(allow_null=True) if NoneType in kinds else kind()
+        return found
+
+
+class SolverSerializer(DataclassSerializer):
+    """compatible: sequential Elo; change: in the last cycle; reverse: with the order of contestants reversed. elo:
+    batch Elo. rating, lower, upper: Bradley-Terry with its 95 % interval; reason: why there is none. mean: its score.
+    """
+
+    dataclass = Solver
+
+
+class SetterSerializer(DataclassSerializer):
+    """calibration: 0 to 1; by_others: without the setter's own votes. overall: mean score of its problems, 0 to 10.
+    passed: share of tests that the other solvers passed. void: how often it set nothing that could be played.
+    """
+
+    dataclass = SetterRow
+
+
+class JudgeOfCyclesSerializer(DataclassSerializer):
+    """severity: points less than the other judges gave to the same solutions. consensus: correlation with their mean;
+    passed: with the share of tests passed. missing: judgments that were not given or could not be read.
+    """
+
+    dataclass = JudgeRow
+
+
+class AfterCycleSerializer(serializers.Serializer[Any]):
+    """number: the cycle's place among those that count. means: scores in it; compatible, elo: boards after it."""
+
+    number = serializers.IntegerField()
+    setter = serializers.CharField()
+    overall = serializers.FloatField(allow_null=True)
+    calibration = serializers.FloatField(allow_null=True)
+    means = serializers.DictField(child=serializers.FloatField())
+    compatible = serializers.DictField(child=serializers.FloatField())
+    elo = serializers.DictField(child=serializers.FloatField())
+
+
+class ContestSerializer(serializers.Serializer[Any]):
+    """order_moves: the most that reversing the order of contestants moves a compatible rating. alpha: agreement of the
+    judges; tests: correlation of mean votes with tests passed.
+    """
+
+    cycles = serializers.IntegerField()
+    solvers = SolverSerializer(many=True)
+    setters = SetterSerializer(many=True)
+    judges = JudgeOfCyclesSerializer(many=True)
+    history = AfterCycleSerializer(many=True)
+    alpha = FigureOfCycles(required=False)
+    tests = FigureOfCycles(required=False)
+    order_moves = serializers.FloatField(required=False)
+    votes = serializers.IntegerField(required=False)
+    solutions = serializers.IntegerField(required=False)
+    battles = serializers.IntegerField(required=False)
+    ties = serializers.IntegerField(required=False)
+    components = serializers.IntegerField(required=False)
+
+
+class JudgeSerializer(serializers.Serializer[Any]):
+    """kind: "model", "people" or "imported"."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    prompt = serializers.CharField()
+    prompt_version = serializers.CharField()
+
+
+class LadderSerializer(serializers.Serializer[Any]):
+    """dataset: its slug, null for a ladder of runs. withdrawn_reason: why it shows no ratings any more, else empty."""
+
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    workflow = serializers.CharField()
+    dataset = serializers.CharField(allow_null=True)
+    judge = JudgeSerializer(allow_null=True)
+    withdrawn_reason = serializers.CharField()
+    battles = serializers.IntegerField()
+    computed = serializers.DateTimeField()
+
+
+class StandingRow(DataclassSerializer):
+    """rating, lower, upper: Elo with its 95 % interval; reason: why there is none. A contestant that won (lost) every
+    battle has no rating, a one-sided 97.5 % bound in lower (upper), and a rank. best, worst: the rank's interval.
+    first: the probability of being the strongest. win_rate: ties half. consistency: judged alike in both orders.
+    """
+
+    dataclass = Row
+
+
+class ExcludedRow(DataclassSerializer):
+    dataclass = Excluded
+
+
+class IntervalMethod(serializers.Serializer[Any]):
+    """method: "sandwich", or "bootstrap" with its rounds and seed."""
+
+    method = serializers.CharField()
+    rounds = serializers.IntegerField()
+    seed = serializers.IntegerField()
+
+
+class LadderDetail(LadderSerializer):
+    """behind: how often the board has changed since this was computed. components: groups that no battle links.
+    contest: all boards of the ladder of coding, null for others.
+    """
+
+    subset = serializers.CharField()
+    category = serializers.CharField()
+    subsets = serializers.ListField(child=serializers.CharField())
+    categories = serializers.ListField(child=serializers.CharField())
+    behind = serializers.IntegerField()
+    intervals = IntervalMethod()
+    ties = serializers.IntegerField()
+    both_bad = serializers.IntegerField()
+    consistency = serializers.FloatField(allow_null=True)
+    components = serializers.IntegerField()
+    rows = StandingRow(many=True)
+    excluded = ExcludedRow(many=True)
+    contest = ContestSerializer(allow_null=True)
+
+
+class LadderList(generics.ListAPIView[Ladder]):
+    """The ladders that may be seen, the newest first."""
+
+    permission_classes = [HasScope]
+    serializer_class = LadderSerializer
+    queryset = Ladder.objects.none()
+
+    def get_queryset(self) -> QuerySet[Ladder]:
+        return listing.visible_ladders(self.request.user).defer("standing__data")
+
+    @extend_schema(responses={200: LadderSerializer(many=True), **PROBLEMS})
+    def get(self, request: Request) -> Response:
+        listed = [(ladder, listing.entry(ladder)) for ladder in self.paginate_queryset(self.get_queryset()) or []]
+        rows = [
+            {**downloads.summary(ladder), "battles": found.battles, "computed": found.updated.isoformat()}
+            for ladder, found in listed
+        ]
+        return self.get_paginated_response(rows)
+
+
+class LadderView(APIView):
+    """Where everybody stands. A withdrawn ladder has no rows, and says why."""
+
+    permission_classes = [HasScope]
+
+    @extend_schema(parameters=SLICE, responses={200: LadderDetail, **PROBLEMS})
+    def get(self, request: Request, slug: str) -> Response:
+        ladder, chosen = (
+            get_object_or_404(listing.visible_ladders(request.user), slug=slug),
+            tables.read_choice(request.GET),
+        )
+        current = compute.current(ladder, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
+        found = downloads.document(ladder, current)
+        return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)

@@ -1,0 +1,157 @@
+"""The ladders that a person may see: grouped for the index, summed up, and side by side over datasets."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from django.db.models import QuerySet
+from django.utils.translation import get_language
+
+from accounts.models import User
+from experiments.models import Board, Dataset
+from leaderboard.boards import compute
+from leaderboard.boards.caching import memoize
+from leaderboard.boards.standings import Row
+from leaderboard.boards.titles import is_simulated, judge_words, ladder_title
+from leaderboard.models import Ladder
+
+TOP = 3
+MOST_COLUMNS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A ladder in a list. ratings: by name, of those who are rated in the largest group that battles link: others have
+    a scale of their own.
+    """
+
+    ladder: Ladder
+    title: str
+    judge: str
+    dataset: Dataset | None
+    battles: int
+    contestants: int
+    top: tuple[Row, ...]
+    ratings: dict[str, Row]
+    subsets: tuple[str, ...]
+    updated: datetime
+    is_simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The ladders of one workflow and, where it has any, one dataset."""
+
+    workflow: str
+    dataset: Dataset | None
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A contestant on several ladders, None where it has no rating, and the mean of its ratings.
+
+    lower, upper: the means of the intervals' ends, None where one has no bound. They hold at 95 % or more whatever the
+    ladders share, such as samples.
+    """
+
+    name: str
+    rows: tuple[Row | None, ...]
+    mean: float
+    lower: float | None
+    upper: float | None
+
+
+def visible_ladders(user: "User | object") -> QuerySet[Ladder]:
+    """With everything at hand that titles and standings need."""
+    found = Ladder.objects.visible_to(user)  # type: ignore[arg-type]  # a user or nobody, as every `visible_to` takes
+    return found.select_related("standing", "board__dataset", "board__judge_model__provider")
+
+
+def index_ladders(user: "User | object") -> list[Ladder]:
+    """Those on the index; a board that has battles and no ladder yet gets one."""
+    new = Board.objects.visible_to(user).filter(ladder__isnull=True, changes__gt=0)  # type: ignore[arg-type]  # a user or nobody, as every `visible_to` takes
+    for board in new.select_related("dataset", "judge_model"):
+        compute.ensure_ladder(board)
+    return list(visible_ladders(user).defer("standing__data"))
+
+
+def entry(ladder: Ladder) -> Entry:
+    def make() -> Entry:
+        found, board = compute.current(ladder), ladder.board
+        ranked, rated = found.standings.ranked, found.standings.rated
+        return Entry(
+            ladder=ladder,
+            title=ladder_title(ladder),
+            judge=judge_words(board) if board else "",
+            dataset=board.dataset if board else None,
+            battles=found.standings.battles,
+            contestants=len(found.standings.rows),
+            top=tuple(row for row in ranked if row.component == 0)[:TOP],
+            ratings={row.name: row for row in rated if row.component == 0},
+            subsets=found.standings.subsets,
+            updated=found.computed,
+            is_simulated=is_simulated(board) or any(row.is_simulated for row in found.standings.rows),
+        )
+
+    return memoize("entry", (compute.state_of(ladder), get_language()), make)
+
+
+def groups(entries: Iterable[Entry]) -> list[Group]:
+    """By workflow and dataset; within one, the board with the most battles first."""
+
+    def place(one: Entry) -> tuple[str, str, str]:
+        dataset = one.dataset
+        return one.ladder.workflow, dataset.name.casefold() if dataset else "", str(dataset.pk) if dataset else ""
+
+    ordered = sorted(entries, key=lambda one: (place(one), -one.battles, one.title))
+    found = [(where, tuple(members)) for where, members in groupby(ordered, key=place)]
+    return [Group(where[0], members[0].dataset, members) for where, members in found]
+
+
+def overview(entries: Sequence[Entry], by: str = "") -> tuple[tuple[Entry, ...], list[Line]]:
+    """Models down, ladders across: those with the most battles, one of each dataset first. by: the slug of the ladder
+    whose ratings sort the lines; the mean of all when it is none of them.
+    """
+    seen: dict[object, int] = {}
+    ranked = []
+    of_datasets = [one for one in entries if one.ratings and one.dataset]
+    for one in sorted(of_datasets, key=lambda one: (-one.battles, one.ladder.slug)):
+        key = one.dataset.pk if one.dataset else None
+        seen[key] = seen.get(key, -1) + 1
+        ranked.append((seen[key], -one.battles, one.ladder.slug, one))
+    columns = tuple(one for *_place, one in sorted(ranked, key=lambda found: found[:3])[:MOST_COLUMNS])
+    if len(columns) < 2:
+        return (), []
+    lines = []
+    for name in {name for one in columns for name in one.ratings}:
+        rows = tuple(one.ratings.get(name) for one in columns)
+        known = [row for row in rows if row]
+        mean, lower, upper = (_mean([getattr(row, end) for row in known]) for end in ("rating", "lower", "upper"))
+        lines.append(Line(name, rows, mean or 0.0, lower, upper))
+    place = next((number for number, one in enumerate(columns) if one.ladder.slug == by), None)
+
+    def strength(line: Line) -> tuple[bool, float, float, str]:
+        row = None if place is None else line.rows[place]
+        value = line.mean if place is None else row.rating if row else None
+        return value is None, -(value or 0.0), -line.mean, line.name
+
+    return columns, sorted(lines, key=strength)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def simulation(ladder: Ladder) -> dict[str, bool]:
+    """What the head of each page of a ladder needs; where the judge is none, contestants may be."""
+    board = ladder.board
+    if board is None:
+        rows = compute.current(ladder).standings.rows
+        return {"is_simulated": any(row.is_simulated for row in rows), "judge_is_simulated": False}
+    by_judge = is_simulated(board)
+    competing = board.dataset.contestants.filter(model__provider__is_simulated=True)
+    return {"is_simulated": by_judge or competing.exists(), "judge_is_simulated": by_judge}

@@ -1,0 +1,165 @@
+"""Milestones: a ladder as it stood when it was published, and what later ratings are on its scale."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from experiments.library.datasets.making import may_curate
+from experiments.models import Board
+from experiments.models.refusals import NotAllowed, NotOffered
+from leaderboard.boards.counts import Counts, counts_of
+from leaderboard.boards.ranking import WIDEST, lasting_intervals, quick_intervals, ranking_of
+from leaderboard.models import Ladder, Milestone
+from leaderboard.ratings import Intervals
+from leaderboard.ratings.values import NORMAL, FloatArray
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}_(\d{8})")
+DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A rating with its 95 % interval, in Elo."""
+
+    rating: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """then: as it was published, with the interval of then in published. now: the whole ladder fitted anew, its scale
+    moved so that the mean of those who were in the milestone is what it was. fixed: what a newcomer's rating would be
+    if the milestone's ratings never moved.
+    """
+
+    name: str
+    then: float | None
+    now: Estimate | None
+    fixed: Estimate | None
+    published: Estimate | None = None
+
+    @property
+    def moved(self) -> float | None:
+        return self.now.rating - self.then if self.now and self.then is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """shift: what was added to every rating. common: how many of the milestone's contestants are still rated."""
+
+    lines: tuple[Line, ...]
+    shift: float
+    common: int
+
+
+def may_take(ladder: Ladder, by: object) -> bool:
+    """Curators, admins and the owner of the dataset."""
+    return isinstance(by, User) and ladder.board is not None and may_curate(by, ladder.board.dataset)
+
+
+def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
+    """Keep the ladder as it stands now, for good. name: words and a date, "release_20260131".
+
+    Raises NotAllowed for users who may not, NotOffered for a name that is taken or has no real date, and where
+    nothing is rated.
+    """
+    if not may_take(ladder, by):
+        raise NotAllowed(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
+    dated = NAME.fullmatch(name)
+    try:
+        datetime.strptime(dated[1] if dated else "", "%Y%m%d")
+    except ValueError:
+        raise NotOffered(_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
+    found, battles = _fitted(ladder, lasting_intervals)
+    part = _rated(found)
+    if not part.size:
+        raise NotOffered(_("Nobody is rated yet: a milestone needs battles that link contestants."))
+    kept = {
+        "contestants": [found.ratings.contestants[index] for index in part],
+        "ratings": np.round(found.ratings.values[part], DIGITS).tolist(),
+        "covariance": np.round(found.covariance[np.ix_(part, part)], DIGITS).tolist(),
+    }
+    try:
+        with transaction.atomic():
+            plain = note.replace("\0", "")
+            return Milestone.objects.create(ladder=ladder, name=name, by=by, battles=battles, note=plain, **kept)
+    except IntegrityError:
+        raise NotOffered(_("There is a milestone of this name already, and milestones never change.")) from None
+
+
+def compared(milestone: Milestone) -> Compared:
+    """All contestants on the milestone's scale, as the ladder stands now, and with the milestone's ratings held fixed.
+
+    Both carry the uncertainty of the milestone's contestants: the first through the joint covariance of today's fit,
+    the second through the covariance that was kept.
+    """
+    found, _battles = _fitted(milestone.ladder)
+    then = dict(zip(milestone.contestants, milestone.ratings, strict=True))
+    covariance = np.array(milestone.covariance, dtype=np.float64)
+    reach = (NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))).tolist()
+    published = {name: _estimate(then[name], far) for name, far in zip(milestone.contestants, reach, strict=True)}
+    now, shift, common = _on_scale(found, then)
+    fixed = _with_fixed(milestone, then, covariance)
+    names = sorted({*then, *now, *fixed}, key=lambda name: (-(now[name].rating if name in now else -1e9), name))
+    lines = (Line(name, then.get(name), now.get(name), fixed.get(name), published.get(name)) for name in names)
+    return Compared(tuple(lines), shift, common)
+
+
+def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = quick_intervals) -> tuple[Intervals, int]:
+    """The free fit, those with few battles left unrated, and how many battles there are."""
+    if ladder.board is None:
+        raise NotOffered(_("Milestones are taken of boards."))
+    counts = counts_of(ladder.board)
+    found = ranking_of(spread(ladder.board, counts), counts.table)
+    errors = np.where(found.is_uncertain, np.nan, found.intervals.errors)
+    battles = counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2
+    return replace(found.intervals, errors=errors), int(battles)
+
+
+def _rated(found: Intervals) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
+    """The rated of the largest component."""
+    return np.flatnonzero(~np.isnan(found.errors) & (found.ratings.component_of == 0))
+
+
+def _on_scale(found: Intervals, then: dict[str, float]) -> tuple[dict[str, Estimate], float, int]:
+    """Ratings whose mean over the common ones is the milestone's, their errors those of the difference to it; by how
+    much they were moved; and how many are common.
+    """
+    names, values, part = found.ratings.contestants, found.ratings.values, _rated(found)
+    common = [index for index in part.tolist() if names[index] in then]
+    if not common:
+        return {}, 0.0, 0
+    shift = float(np.mean([then[names[index]] for index in common]) - values[common].mean())
+    centred = np.eye(len(part)) - (np.isin(part, common) / len(common))[None, :]
+    covariance = centred @ found.covariance[np.ix_(part, part)] @ centred.T
+    reach = NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    moved = zip(part.tolist(), reach, strict=True)
+    return {names[index]: _estimate(values[index] + shift, far) for index, far in moved}, shift, len(common)
+
+
+def _with_fixed(milestone: Milestone, then: dict[str, float], covariance: FloatArray) -> dict[str, Estimate]:
+    """The newcomers' ratings with the milestone's fixed."""
+    board = milestone.ladder.board
+    if board is None:
+        return {}
+    counts = counts_of(board)
+    table = counts.table
+    anchors = {name: rating for name, rating in then.items() if name in table.contestants}
+    kept = [milestone.contestants.index(name) for name in anchors]
+    found = quick_intervals(board, counts, anchors=anchors, errors=covariance[np.ix_(kept, kept)])
+    return {
+        name: _estimate(value, NORMAL * error)
+        for name, value, error in zip(table.contestants, found.ratings.values, found.errors, strict=True)
+        if name not in anchors and np.isfinite(value) and NORMAL * error <= WIDEST
+    }
+
+
+def _estimate(rating: float, reach: float) -> Estimate:
+    return Estimate(float(rating), float(rating - reach), float(rating + reach))

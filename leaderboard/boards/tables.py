@@ -1,0 +1,155 @@
+"""The tables of one ladder: its rows as an address chooses them, and how often each contestant beat each other one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from leaderboard.boards.compute import Current
+from leaderboard.boards.counts import counts_of
+from leaderboard.boards.standings import Row, Standings
+from leaderboard.models import Ladder
+
+COLUMNS = {
+    "rank": _("Rank"),
+    "name": _("Contestant"),
+    "rating": _("Rating"),
+    "battles": _("Battles"),
+    "win_rate": _("Win rate"),
+    "consistency": _("Consistency"),
+    "first": _("Best"),
+}
+RISING = ("rank", "name")  # the sequence in which a column is first sorted; the others fall
+LONGEST_SEARCH = 200
+LONGEST_SLICE = 100  # as long as the names of subsets and categories are
+MOST_SHOWN = 40
+SHADES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the address asks for; whatever it does not know is as if it were not there."""
+
+    subset: str = ""
+    category: str = ""
+    search: str = ""
+    sort: str = "rank"
+    is_reversed: bool = False
+    bootstrapped: bool = False
+
+    @property
+    def sort_word(self) -> str:
+        return f"-{self.sort}" if self.is_reversed else self.sort
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column's head. order: "ascending", "descending", or empty where another column sorts. sort: its link's word."""
+
+    name: str
+    label: Any
+    order: str
+    sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One against another. win_rate: 0 to 1, ties half; shade: 0 lost all, 5 even, 10 won all."""
+
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int
+    win_rate: float
+    shade: int
+
+    @property
+    def battles(self) -> int:
+        return self.wins + self.losses + self.ties
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixLine:
+    row: Row
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """In the sequence of the ladder. of: how many contestants there are in all."""
+
+    lines: tuple[MatrixLine, ...]
+    of: int
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.lines) == self.of
+
+
+def read_choice(asked: Mapping[str, str]) -> Choice:
+    asked = {
+        name: asked.get(name, "").replace("\0", "") for name in ("subset", "category", "search", "sort", "intervals")
+    }
+    sort = asked["sort"].removeprefix("-")
+    is_known = sort in COLUMNS
+    return Choice(
+        subset=asked["subset"][:LONGEST_SLICE],
+        category=asked["category"][:LONGEST_SLICE],
+        search=asked["search"][:LONGEST_SEARCH].strip(),
+        sort=sort if is_known else "rank",
+        is_reversed=is_known and asked["sort"].startswith("-"),
+        bootstrapped=asked["intervals"] == "bootstrap",
+    )
+
+
+def headings(chosen: Choice) -> list[Heading]:
+    found = []
+    for name, label in COLUMNS.items():
+        falls = (name not in RISING) != chosen.is_reversed
+        if name != chosen.sort:
+            found.append(Heading(name, label, "", name))
+        else:
+            other = name if chosen.is_reversed else f"-{name}"
+            found.append(Heading(name, label, "descending" if falls else "ascending", other))
+    return found
+
+
+def shown_rows(found: Standings, chosen: Choice) -> list[Row]:
+    """The rows that the search finds, in the sequence asked for; those without the figure come last."""
+    word = chosen.search.casefold()
+    rows = [row for row in found.rows if word in row.name.casefold() or word in row.label.casefold()]
+    if chosen.sort == "rank":
+        return rows[::-1] if chosen.is_reversed else rows
+
+    def value(row: Row) -> Any:
+        return row.shown.casefold() if chosen.sort == "name" else getattr(row, chosen.sort)
+
+    falls = (chosen.sort in RISING) == chosen.is_reversed
+    known = sorted((row for row in rows if value(row) is not None), key=value, reverse=falls)
+    return known + [row for row in rows if value(row) is None]
+
+
+def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Matrix | None:
+    """The first MOST_SHOWN contestants against each other, or all; None for a ladder that has no board."""
+    if ladder.board is None:
+        return None
+    found = current.standings
+    counts = counts_of(ladder.board, found.subset, found.category)
+    place = {contestant.pk: index for index, contestant in enumerate(counts.contestants)}
+    known = [row for row in found.rows if row.contestant in place]
+    shown = known if whole else known[:MOST_SHOWN]
+    where = [place[row.contestant] for row in shown if row.contestant is not None]
+    tables = [table[where][:, where].astype(int) for table in (counts.wins, counts.ties, counts.both_bad)]
+    wins, ties, both_bad = (table.tolist() for table in tables)
+
+    def cell(i: int, j: int) -> Cell | None:
+        games = wins[i][j] + wins[j][i] + ties[i][j]
+        if not games:
+            return None
+        rate = (wins[i][j] + ties[i][j] / 2) / games
+        return Cell(wins[i][j], wins[j][i], ties[i][j], both_bad[i][j], rate, round(rate * SHADES))
+
+    size = range(len(shown))
+    lines = [MatrixLine(row, tuple(cell(i, j) for j in size)) for i, row in enumerate(shown)]
+    return Matrix(tuple(lines), len(known))

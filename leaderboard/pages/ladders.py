@@ -1,0 +1,255 @@
+"""The leaderboard's pages: visible to those who may see the dataset, visitors among them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from accounts.attachments import streamed, to_be_saved
+from accounts.people import person
+from accounts.permissions import HasScope
+from experiments.api.requests import PROBLEMS
+from experiments.models import Board
+from experiments.models.refusals import NotAllowed, NotOffered
+from experiments.workflows.battles.campaign.logs.formats import FORMATS, Format
+from experiments.workflows.coding.pages import voiding
+from experiments.workflows.coding.pages.rated import RunRatings
+from leaderboard.boards import bias, coding, compute, downloads, listing, milestones, tables
+from leaderboard.boards.caching import cached_fragment, conditional_response
+from leaderboard.boards.listing import simulation
+from leaderboard.boards.tables import pair_matrix
+from leaderboard.boards.titles import judge_words, ladder_title
+from leaderboard.models import Ladder
+from leaderboard.pages import charts
+from leaderboard.pages import coding as coding_page
+from leaderboard.pages.charts import history_chart
+
+FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="slim")
+SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines without `subset`.")
+
+
+@require_GET
+def leaderboard(request: HttpRequest) -> HttpResponse:
+    """Every ladder that may be seen, by workflow and dataset; under them, models over datasets."""
+    ladders = listing.index_ladders(request.user)
+    state = repr([compute.state_of(ladder) for ladder in ladders])
+    by = request.GET.get("by", "")
+
+    def respond() -> HttpResponse:
+        entries = [listing.entry(ladder) for ladder in ladders if not ladder.withdrawn_reason]
+        columns, lines = listing.overview(entries, by)
+        context = {
+            "groups": listing.groups(entries),
+            "withdrawn": [ladder for ladder in ladders if ladder.withdrawn_reason],
+            "columns": columns,
+            "lines": lines,
+            "by": by,
+        }
+        return render(request, "leaderboard/index.html", context)
+
+    return conditional_response(request, state, respond)
+
+
+@require_GET
+def ladder(request: HttpRequest, slug: str) -> HttpResponse:
+    """The standings: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
+    found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
+    beside: list[Ladder] = []
+    if found.board:
+        same = listing.visible_ladders(request.user).filter(board__dataset=found.board.dataset_id, withdrawn_reason="")
+        beside = list(same.exclude(pk=found.pk).defer("standing__data"))
+    state = repr([compute.state_of(found), *(compute.state_of(other) for other in beside)])
+
+    def respond() -> HttpResponse:
+        context = _context(found)
+        if found.withdrawn_reason:
+            return render(request, "leaderboard/ladder.html", context)
+        context |= _standing(found, chosen, state) | {"beside": [listing.entry(other) for other in beside]}
+        if found.workflow != coding.WORKFLOW:
+            return render(request, "leaderboard/ladder.html", context)
+        standings = context["standings"]
+        context |= coding_page.contest_boards(standings) | coding_page.void_cycles(request.user)
+        return render(request, "leaderboard/coding.html", {**context, **_cycles(request, standings.contest)})
+
+    return conditional_response(request, state, respond)
+
+
+@require_GET
+def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every pair; the first forty unless `all` is asked for."""
+    found, chosen = _ladder(request, slug, with_board=True), tables.read_choice(request.GET)
+    whole, state = bool(request.GET.get("all")), compute.state_of(found)
+
+    def respond() -> HttpResponse:
+        current = compute.current(found, chosen.subset, chosen.category)
+        key = (state, chosen.subset, chosen.category, whole)
+        table = cached_fragment(
+            "leaderboard/_matrix.html",
+            key,
+            lambda: {"matrix": pair_matrix(found, current, whole=whole), "ladder": found},
+        )
+        context = {**_context(found), "current": current, "choice": chosen, "table": table, "whole": whole}
+        return render(request, "leaderboard/matrix.html", context)
+
+    return conditional_response(request, state, respond)
+
+
+@require_GET
+def ladder_history(request: HttpRequest, slug: str) -> HttpResponse:
+    """How the ratings came about; `name` chooses whose."""
+    found = _ladder(request, slug)
+    if found.workflow == coding.WORKFLOW and not found.withdrawn_reason:
+        contest = compute.current(found).standings.contest
+        return render(request, "leaderboard/coding_history.html", {**_context(found), **_cycles(request, contest)})
+    drawn = history_chart(found, request.GET.getlist("name"))
+    return render(request, "leaderboard/history.html", {**_context(found), "history": drawn})
+
+
+@require_http_methods(["GET", "POST"])
+def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
+    """The milestones of a board; the newest, or the one named, compared with today. POST takes one."""
+    found = _ladder(request, slug, with_board=True)
+    typed = {"name": request.POST.get("name", ""), "note": request.POST.get("note", "")}
+    if request.method != "POST":
+        return _milestones(request, found, typed)
+    if not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
+    try:
+        taken = milestones.take(found, by=person(request), **typed)
+    except NotAllowed as error:
+        return _milestones(request, found, typed, str(error), status=403)
+    except NotOffered as error:
+        return _milestones(request, found, typed, str(error), status=422)
+    messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
+    return redirect("ladder-milestones", slug=found.slug)
+
+
+@require_GET
+def methodology(request: HttpRequest) -> HttpResponse:
+    return render(request, "leaderboard/methodology.html")
+
+
+@require_GET
+def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
+    found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
+    if format not in downloads.FORMATS or found.withdrawn_reason:
+        raise Http404
+    kind, write = downloads.FORMATS[format]
+
+    def respond() -> HttpResponse:
+        current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
+        response = HttpResponse(write(found, current), content_type=kind)
+        response["Content-Disposition"] = f'attachment; filename="{found.slug}.{format}"'
+        return response
+
+    return conditional_response(request, compute.state_of(found), respond)
+
+
+def _ladder(request: HttpRequest, slug: str, *, with_board: bool = False) -> Ladder:
+    visible = listing.visible_ladders(request.user)
+    found = get_object_or_404(visible, slug=slug)
+    if with_board and (found.board is None or found.withdrawn_reason):
+        raise Http404
+    return found
+
+
+def _context(found: Ladder) -> dict[str, Any]:
+    board = found.board
+    return {
+        "ladder": found,
+        "board": board,
+        "title": ladder_title(found),
+        "judge": judge_words(board) if board else "",
+        "is_people": board is not None and board.kind == Board.Kind.PEOPLE,
+        **simulation(found),
+    }
+
+
+def _standing(found: Ladder, chosen: tables.Choice, state: str) -> dict[str, Any]:
+    current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
+    standings = current.standings
+    rows, axis = tables.shown_rows(standings, chosen), charts.axis_of(standings.rows)
+    key = (state, chosen.subset, chosen.category, chosen.bootstrapped, chosen.sort_word, chosen.search)
+    body: dict[str, object] = {"rows": rows, "axis": axis, "standings": standings, "ladder": found}
+    return {
+        "current": current,
+        "standings": standings,
+        "choice": chosen,
+        "headings": tables.headings(chosen),
+        "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
+        "axis": axis,
+        "bias": bias.of_judge(found) if found.board else None,
+    }
+
+
+def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:
+    drawn = coding_page.cycle_history(contest, request.GET, request.user) if contest else None
+    return {"history": drawn, "may_void": voiding.may_void(request.user)}
+
+
+def _milestones(
+    request: HttpRequest, found: Ladder, typed: dict[str, str], problem: str = "", status: int = 200
+) -> HttpResponse:
+    kept = list(found.milestones.select_related("by").defer("covariance"))
+    asked = request.GET.get("milestone", "")
+    chosen = next((one for one in kept if one.name == asked), kept[0] if kept else None)
+    context = {
+        **_context(found),
+        "milestones": kept,
+        "chosen": chosen,
+        "compared": milestones.compared(chosen) if chosen else None,
+        "may_take": milestones.may_take(found, request.user),
+        "typed": typed,
+        "problem": problem,
+    }
+    return render(request, "leaderboard/milestones.html", context, status=status)
+
+
+@require_GET
+def board_export(request: HttpRequest, slug: str, format: str) -> StreamingHttpResponse:
+    if format not in FORMATS:
+        raise Http404
+    return _file(request, _board(request, slug), FORMATS[format])
+
+
+class BoardExportView(APIView):
+    """The battles of a board as JSON lines or as a zip, without signing in where the dataset is public."""
+
+    permission_classes = [HasScope]
+
+    @extend_schema(
+        parameters=[FORMAT, SUBSET],
+        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY, (200, "application/zip"): OpenApiTypes.BINARY}
+        | PROBLEMS,
+        operation_id="boards_export_retrieve",
+    )
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """slim and audit: results in GenArena's shapes. full: every battle, open and void ones with their reasons."""
+        board = _board(request._request, slug, request.user)
+        format_ = FORMATS.get(request.query_params.get("format", "slim"))
+        if format_ is None:
+            raise ValidationError({"format": [f"This format is not offered: ask for {', '.join(FORMATS)}."]})
+        return _file(request._request, board, format_)
+
+
+def _board(request: HttpRequest, slug: str, user: object = None) -> Board:
+    ladders = listing.visible_ladders(user or request.user)
+    ladder = get_object_or_404(ladders, slug=slug)
+    if ladder.board is None or ladder.withdrawn_reason:
+        raise Http404
+    return ladder.board
+
+
+def _file(request: HttpRequest, board: Board, format_: Format) -> StreamingHttpResponse:
+    subset = request.GET.get("subset")
+    chunks = format_.chunks(board, subset and subset.replace("\0", ""))
+    return to_be_saved(streamed(request, chunks), format_.content_type, format_.named(board))

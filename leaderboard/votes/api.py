@@ -1,0 +1,304 @@
+"""The API of voting: offers, votes, the pictures of an offer; the report on voters, and excluding one of them."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from PIL import Image as Picture
+from PIL import ImageOps
+from rest_framework import serializers
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.permissions import HasScope
+from accounts.scopes import Scope
+from experiments.api.compatibility.views import WhateverIsAccepted
+from experiments.api.pagination import SHELF, page_of_shelf
+from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.models import Battle, Dataset, Output
+from experiments.workflows.battles.campaign import voiding
+from leaderboard.ratings.outliers import Mark, limits
+from leaderboard.ratings.statistics import Share
+from leaderboard.ratings.values import Undefined
+from leaderboard.votes import voter_report, voting
+from leaderboard.votes.voters import VoteLimitReached, person_voter, votable_datasets, voter_of
+
+LONGEST_SIDE = 4096  # pixels; what is larger is shown smaller
+REFUSED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer, 429: ProblemSerializer}
+
+
+class TooManyVotes(APIException):
+    status_code = 429
+    default_code = "too_many_votes"
+
+
+class ShownOutput(serializers.Serializer[Any]):
+    """text, or where a picture is to be had; the other one is null."""
+
+    text = serializers.CharField(allow_null=True)
+    image = serializers.CharField(allow_null=True)
+
+
+class OfferSerializer(serializers.Serializer[Any]):
+    """battle: what the vote is cast on. Nothing in it says whose the outputs are."""
+
+    battle = serializers.IntegerField()
+    dataset = serializers.CharField()
+    instruction = serializers.CharField()
+    category = serializers.CharField()
+    images = serializers.ListField(child=serializers.CharField())
+    first = ShownOutput()
+    second = ShownOutput()
+    choices = serializers.ListField(child=serializers.CharField())
+
+
+class Choice(serializers.Serializer[Any]):
+    choice = serializers.ChoiceField(voting.CHOICES)
+
+
+class CastSerializer(serializers.Serializer[Any]):
+    """first, second: the contestants' names as they were shown; winner: the name, null for a tie or both bad."""
+
+    battle = serializers.IntegerField()
+    choice = serializers.CharField()
+    first = serializers.CharField()
+    second = serializers.CharField()
+    winner = serializers.CharField(allow_null=True)
+    board = serializers.CharField()
+
+
+class VoteShareSerializer(serializers.Serializer[Any]):
+    """part of `of`. share, lower, upper: with Wilson's 95 % interval; null where `of` is 0."""
+
+    part = serializers.IntegerField()
+    of = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    lower = serializers.FloatField(allow_null=True)
+    upper = serializers.FloatField(allow_null=True)
+
+
+class VoterSerializer(serializers.Serializer[Any]):
+    """voter: what names them in this report. first: how often what was shown first was chosen, of the votes that chose
+    a side; neither: ties, and both bad. pace: seconds from vote to vote in a sitting, the median. with_others: votes on
+    what others have voted on, too; agreement: with what most of them said; chance: as much would agree by chance.
+    weight: of all votes that count. left_out: votes that are left out together, with the reason.
+    """
+
+    voter = serializers.CharField()
+    name = serializers.CharField()
+    is_visitor = serializers.BooleanField()
+    votes = serializers.IntegerField()
+    counted = serializers.IntegerField()
+    last_day = serializers.IntegerField()
+    pace = serializers.FloatField(allow_null=True)
+    pace_reason = serializers.CharField()
+    first = VoteShareSerializer()
+    neither = VoteShareSerializer()
+    with_others = VoteShareSerializer()
+    agreement = VoteShareSerializer()
+    agreement_reason = serializers.CharField()
+    chance = serializers.FloatField(allow_null=True)
+    weight = VoteShareSerializer()
+    marks = serializers.ListField(child=serializers.ChoiceField([mark.value for mark in Mark]))
+    left_out = serializers.IntegerField()
+    left_out_reason = serializers.CharField()
+
+
+class VotersSerializer(serializers.Serializer[Any]):
+    """votes: those that were read, the newest; counted: those of them that count. effective: voters with equally many
+    votes that would weigh as these do. widening: by how much intervals would be wider than on the ladder if all votes
+    of a voter were one observation. bounds: beyond which somebody is marked. results: who is marked first.
+    """
+
+    votes = serializers.IntegerField()
+    counted = serializers.IntegerField()
+    is_whole = serializers.BooleanField()
+    effective = serializers.FloatField(allow_null=True)
+    widening = serializers.FloatField(allow_null=True)
+    widening_reason = serializers.CharField()
+    bounds = serializers.DictField(child=serializers.FloatField())
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    results = VoterSerializer(many=True)
+
+
+class VoterDeed(serializers.Serializer[Any]):
+    """voter: as the report names them. reason: read by everybody who looks at one of the votes; needed to leave out."""
+
+    voter = serializers.CharField(max_length=64)
+    deed = serializers.ChoiceField(["leave_out", "restore"])
+    reason = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=voiding.LONGEST_REASON - len(voter_report.WITH_VOTER)
+    )
+
+
+class VotesMoved(serializers.Serializer[Any]):
+    """votes: how many were left out, or count again, by this request."""
+
+    votes = serializers.IntegerField()
+
+
+class OfferView(APIView):
+    """A pair of outputs to be compared, blind. The same pair again until it was voted on."""
+
+    @extend_schema(responses={200: OfferSerializer, 204: None, **REFUSED})
+    def get(self, request: Request, slug: str) -> Response:
+        dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
+        if not votable_datasets(request.user).filter(pk=dataset.pk).exists():
+            raise Conflict(_("No votes are taken on this dataset now."))
+        try:
+            battle = voting.offer(dataset, voter=person_voter(person(request)))
+            shown = voting.shown_pair(battle) if battle else None
+        except VoteLimitReached as error:
+            raise TooManyVotes(str(error)) from error
+        except Output.DoesNotExist as error:
+            raise Conflict(_("The outputs of this pair have gone. Ask again.")) from error
+        if battle is None or shown is None:
+            return Response(status=204)
+
+        def output(side: voting.Side) -> dict[str, Any]:
+            one = shown.first if side == "first" else shown.second
+            image = reverse("vote-picture", args=[shown.token, side]) if one.image_id else None
+            return {"text": None if image else one.text, "image": image}
+
+        offered = {
+            "battle": battle.pk,
+            "dataset": dataset.slug,
+            "instruction": shown.sample.instruction,
+            "category": shown.sample.category,
+            "images": [reverse("dataset-image", args=[dataset.slug, sha]) for sha in shown.sample.images],
+            "first": output("first"),
+            "second": output("second"),
+            "choices": list(voting.CHOICES),
+        }
+        return Response(offered, headers={"Cache-Control": "no-store"})
+
+
+class VoteView(APIView):
+    """Say which output of an offered pair is better. The same again changes nothing; something else is refused."""
+
+    scope = Scope.REVIEW
+
+    @extend_schema(request=Choice, responses={200: CastSerializer, **REFUSED})
+    def post(self, request: Request, pk: int) -> Response:
+        voter = person_voter(person(request))
+        battle = get_object_or_404(voting.of_voter(voter), pk=pk)
+        get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
+        asked = validated(Choice, request)
+        with refusals("choice"):
+            try:
+                battle = voting.cast(battle, voter=voter, choice=asked["choice"])
+            except VoteLimitReached as error:
+                raise TooManyVotes(str(error)) from error
+        sides = (battle.left, battle.right) if battle.shown_left_first else (battle.right, battle.left)
+        names, choice = {"first": sides[0].name, "second": sides[1].name}, voting.choice_of(battle)
+        said = {"battle": battle.pk, "choice": choice, **names, "winner": names.get(choice), "board": battle.board.slug}
+        return Response(said)
+
+
+@extend_schema(exclude=True)
+class VotePicture(APIView):
+    """A picture of the voter's own offer, drawn anew. Its address and its bytes are found nowhere else."""
+
+    permission_classes = [HasScope]
+    content_negotiation_class = WhateverIsAccepted
+
+    def get(self, request: Request, token: str, side: str) -> HttpResponse:
+        try:
+            battle = voting.by_token(token, voter=voter_of(request))
+            get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
+            shown = voting.shown_pair(battle)
+            image = {"first": shown.first, "second": shown.second}[side].image
+            if image is None:
+                raise Http404
+            body = anonymous_png(image.path)
+        except (Battle.DoesNotExist, Output.DoesNotExist, KeyError, OSError) as error:
+            raise Http404 from error
+        headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+        return HttpResponse(body, content_type="image/png", headers=headers)
+
+
+class DatasetVotersView(APIView):
+    scope = Scope.REVIEW
+
+    @extend_schema(parameters=SHELF, responses={200: VotersSerializer, **PROBLEMS}, operation_id="datasets_voters")
+    def get(self, request: Request, slug: str) -> Response:
+        """Who has voted on a dataset, and whose votes look unlike those of somebody who compares."""
+        with refusals():
+            report = voter_report.report(_dataset(request, slug), by=person(request))
+        page = page_of_shelf(request, report.lines, lambda line: line.who.word)
+        head = {name: getattr(report, name) for name in ("votes", "counted", "is_whole", "effective")}
+        wider = report.widening
+        head |= {"widening": _number(wider), "widening_reason": voter_report.no_widening(wider)}
+        results = [_line(line) for line in page["results"]]
+        return Response(VotersSerializer({**head, "bounds": limits(), **page, "results": results}).data)
+
+    @extend_schema(request=VoterDeed, responses={200: VotesMoved, **PROBLEMS}, operation_id="datasets_voters_change")
+    def post(self, request: Request, slug: str) -> Response:
+        """Leave all votes of somebody out of the ratings, or take those in again. The same again changes nothing."""
+        dataset, by = _dataset(request, slug), person(request)
+        with refusals():
+            voiding.refuse_others(dataset, by)
+        asked = validated(VoterDeed, request)
+        with refusals("reason" if asked["deed"] == "leave_out" and not asked["reason"].strip() else "voter"):
+            if asked["deed"] == "leave_out":
+                votes = voter_report.exclude_voter(dataset, asked["voter"], by=by, reason=asked["reason"])
+            else:
+                votes = voter_report.restore_voter(dataset, asked["voter"], by=by)
+        return Response({"votes": votes})
+
+
+def _dataset(request: Request, slug: str) -> Dataset:
+    return get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
+
+
+def _line(line: voter_report.VoterLine) -> dict[str, Any]:
+    found = line.found
+    shares = {}
+    for name in ("first", "neither", "with_others", "agreement", "weight"):
+        share: Share = getattr(found, name)
+        lower, upper = share.interval or (None, None)
+        shares[name] = {"part": share.part, "of": share.of, "share": share.value, "lower": lower, "upper": upper}
+    return {
+        "voter": line.who.word,
+        "name": line.who.name,
+        "is_visitor": not line.who.is_person,
+        "votes": found.votes,
+        "counted": found.counted,
+        "last_day": line.last_day,
+        "pace": _number(found.pace),
+        "pace_reason": voter_report.no_pace() if isinstance(found.pace, Undefined) else "",
+        "agreement_reason": voter_report.no_agreement(found),
+        "chance": _number(found.chance),
+        **shares,
+        "marks": [mark.value for mark in line.marks],
+        "left_out": line.left_out,
+        "left_out_reason": line.reason,
+    }
+
+
+def _number(value: float | Undefined) -> float | None:
+    return None if isinstance(value, Undefined) else value
+
+
+def anonymous_png(path: Path) -> bytes:
+    """The picture alone as PNG: turned as it says of itself, without its metadata.
+
+    Raises OSError for a file that is missing or cannot be read.
+    """
+    with Picture.open(path) as opened:
+        picture = ImageOps.exif_transpose(opened)
+        picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+        has_alpha = picture.has_transparency_data
+        plain = picture.convert("RGBA" if has_alpha else "RGB")
+    written = io.BytesIO()
+    Picture.frombytes(plain.mode, plain.size, plain.tobytes()).save(written, "PNG", compress_level=1)
+    return written.getvalue()

@@ -1,0 +1,214 @@
+"""The pages of voting: a blind pair, what came of a vote, one's own votes, the voters of a dataset, and agreement."""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Paginator
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.people import person
+from experiments.lab.injections import rates
+from experiments.models import Battle, Board, Dataset, Output
+from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
+from experiments.workflows.battles import WORKFLOW as BATTLES
+from experiments.workflows.battles.campaign import voiding
+from leaderboard.boards.listing import simulation
+from leaderboard.boards.titles import judge_words
+from leaderboard.models import Ladder
+from leaderboard.pages import battle_details
+from leaderboard.pages.battles import board_of
+from leaderboard.ratings import outliers as bounds
+from leaderboard.votes import voter_report, voting
+from leaderboard.votes.agreement import current_report
+from leaderboard.votes.voters import VoteLimitReached, begin_voting, votable_datasets, voter_of
+
+VOTES_PER_PAGE = 20
+VOTERS_PER_PAGE = 50
+
+
+@never_cache
+@require_GET
+def vote_index(request: HttpRequest) -> HttpResponse:
+    """The datasets on which the person may vote."""
+    if _is_shut_out(request):
+        return redirect_to_login(request.get_full_path())
+    cast = voting.of_voter(voter_of(request)).exclude(winner="").order_by()
+    mine = dict(cast.values_list("board__dataset").annotate(cast=Count("pk")))
+    datasets = [
+        {"dataset": one, "mine": mine.get(one.pk, 0)} for one in votable_datasets(request.user).order_by("name")[:200]
+    ]
+    return render(request, "leaderboard/votes.html", {"datasets": datasets})
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def vote(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pair that waits for the person's vote, without a name in any byte; a POST casts it."""
+    if _is_shut_out(request):
+        return redirect_to_login(request.get_full_path())
+    dataset = votable_datasets(request.user).filter(slug=slug).first()
+    if dataset is None:  # 404 for one that the person may not know of
+        dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
+        return _closed(request, dataset, _("No votes are taken on this dataset now."), HTTPStatus.NOT_FOUND)
+    try:
+        if request.method == "POST":
+            return _cast(request, dataset)
+        offered = voting.offer(dataset, voter=begin_voting(request))
+        shown = voting.shown_pair(offered) if offered else None
+    except VoteLimitReached as error:
+        return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
+    except Output.DoesNotExist:
+        return _closed(request, dataset, _("The outputs of this pair have gone. Load the page again."), HTTPStatus.OK)
+    if shown is None:
+        said = _("You have compared everything that there is here. Thank you.")
+        return _closed(request, dataset, said, HTTPStatus.OK)
+    return render(request, "leaderboard/vote.html", {"dataset": dataset, "shown": shown})
+
+
+@never_cache
+@require_GET
+def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
+    """What the person has voted on, with the names."""
+    try:
+        battle = voting.by_token(token, voter=voter_of(request))
+    except Battle.DoesNotExist as error:
+        raise Http404 from error
+    get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
+    if not battle.winner or battle.board.dataset.slug != slug:
+        return redirect("vote", slug=battle.board.dataset.slug)
+    left, right = battle_details.sides(battle)
+    ladder = Ladder.objects.filter(board=battle.board, withdrawn_reason="").first()
+    context = {
+        **(simulation(ladder) if ladder else {}),
+        "battle": battle,
+        "dataset": battle.board.dataset,
+        "sides": (left, right) if battle.shown_left_first else (right, left),
+        "choice": voting.choice_of(battle),
+        "others": battle_details.others_on_it(battle),
+        "ladder": ladder,
+    }
+    return render(request, "leaderboard/vote_cast.html", context)
+
+
+@never_cache
+@require_GET
+def my_votes(request: HttpRequest) -> HttpResponse:
+    """What the person has voted, newest first; on a dataset that was closed to them since, nothing more is told."""
+    if _is_shut_out(request):
+        return redirect_to_login(request.get_full_path())
+    visible = Dataset.objects.visible_to(request.user)
+    cast = voting.of_voter(voter_of(request)).exclude(winner="").filter(board__dataset__in=visible)
+    before = request.GET.get("before", "")
+    rows = cast.filter(pk__lt=int(before)) if before.isascii() and before.isdigit() and len(before) < 19 else cast
+    found = list(rows.order_by("-pk")[: VOTES_PER_PAGE + 1])
+    shown = [{"battle": one, "choice": voting.choice_of(one)} for one in found[:VOTES_PER_PAGE]]
+    context = {
+        "votes": shown,
+        "count": cast.count(),
+        "older": found[VOTES_PER_PAGE - 1].pk if found[VOTES_PER_PAGE:] else 0,
+    }
+    return render(request, "leaderboard/my_votes.html", context)
+
+
+def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """Cast the vote, and show what came of it, or else the next pair. Raises VoteLimitReached."""
+    token, voter = request.POST.get("token", ""), voter_of(request)
+    response = redirect("vote", slug=dataset.slug)
+    try:
+        voting.cast(voting.by_token(token, voter=voter), voter=voter, choice=request.POST.get("choice", ""))
+        response = redirect("vote-cast", slug=dataset.slug, token=token)
+    except Battle.DoesNotExist:
+        messages.warning(request, _("This pair was offered too long ago, so the vote was not taken. Here is another."))
+    except SaidAlready as error:
+        messages.warning(request, str(error))
+        response = redirect("vote-cast", slug=dataset.slug, token=token)
+    except Rivalled as error:
+        messages.warning(request, str(error))
+    except VoteLimitReached:
+        raise
+    except (NotAllowed, NotOffered) as error:
+        messages.error(request, str(error))
+    response.status_code = HTTPStatus.SEE_OTHER
+    return response
+
+
+def _closed(request: HttpRequest, dataset: Dataset, said: str, status: HTTPStatus) -> HttpResponse:
+    ladders = Ladder.objects.visible_to(request.user).filter(board__dataset=dataset, withdrawn_reason="")
+    people = ladders.filter(board__kind="people").first()
+    context = {"dataset": dataset, "said": said, "ladder": people or ladders.first()}
+    return render(request, "leaderboard/vote_closed.html", context, status=status)
+
+
+def _is_shut_out(request: HttpRequest) -> bool:
+    return not request.user.is_authenticated and not settings.PUBLIC_VOTES
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
+    """All voters, the marked ones first. POST leaves all votes of one out, or takes them in (`restore`)."""
+    dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
+    voiding.refuse_others(dataset, person(request))
+    if request.method != "POST":
+        return _voters_page(request, dataset)
+    word, reason = request.POST.get("voter", ""), request.POST.get("reason", "")
+    try:
+        if "restore" in request.POST:
+            n = voter_report.restore_voter(dataset, word, by=person(request))
+            said = ngettext("%(n)s vote counts again.", "%(n)s votes count again.", n)
+        else:
+            n = voter_report.exclude_voter(dataset, word, by=person(request), reason=reason)
+            said = ngettext("%(n)s vote is left out.", "%(n)s votes are left out.", n)
+    except NotOffered as error:
+        return _voters_page(request, dataset, str(error), status=422)
+    messages.success(request, said % {"n": n} if n else _("There was nothing to change."))
+    return redirect(request.get_full_path())
+
+
+def _voters_page(request: HttpRequest, dataset: Dataset, problem: str = "", status: int = 200) -> HttpResponse:
+    report = voter_report.report(dataset, by=person(request))
+    page = Paginator(report.lines, VOTERS_PER_PAGE).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {
+        "dataset": dataset,
+        "report": report,
+        "page": page,
+        "bounds": {**bounds.limits(), "pause_minutes": round(bounds.LONGEST_PAUSE / 60)},
+        "ladder": Ladder.objects.filter(board__dataset=dataset, board__kind="people", withdrawn_reason="").first(),
+        "problem": problem,
+        "typed": request.POST if problem else {},
+    }
+    return render(request, "leaderboard/voters.html", context, status=status)
+
+
+@require_GET
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    """Each judge of the dataset against people's votes on the same outputs, and people against each other. Of each
+    model that judges it, how often it was talked into something; None where that is not known.
+    """
+    ladder, board = board_of(request, slug)
+    if ladder.withdrawn_reason:
+        return redirect(ladder)
+    by_models = Board.objects.filter(dataset=board.dataset, kind=Board.Kind.MODEL).order_by("pk")
+    boards = list(by_models.select_related("judge_model__provider"))
+    known = rates.newest(BATTLES.slug, [one.judge_model_id for one in boards])
+    context = {
+        "ladder": ladder,
+        "board": board,
+        "judge": judge_words(board),
+        **simulation(ladder),
+        "dataset": board.dataset,
+        "report": current_report(board.dataset),
+        "talked_into": [(one, known.get(one.judge_model_id)) for one in boards],
+    }
+    return render(request, "leaderboard/agreement.html", context)

@@ -1,0 +1,262 @@
+"""The voters of a dataset, for those who decide what counts: how many votes, how fast, how they lean, and marks; and
+excluding all votes of one of them.
+
+A person goes by their name, a visitor by a word that leads nowhere else. The report does not say what anyone voted on.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, override
+
+from accounts import audit
+from accounts.models import User
+from experiments.models import Battle, Board, Dataset
+from experiments.models.refusals import NotOffered
+from experiments.tasks import clock
+from experiments.workflows.battles.campaign import counting
+from experiments.workflows.battles.campaign.voiding import LONGEST_REASON, refuse_others
+from leaderboard.boards.bias import in_shown_order
+from leaderboard.ratings import Reason, Undefined, outliers
+from leaderboard.ratings.intervals import widening
+from leaderboard.ratings.outliers import FEWEST_PAUSES, LEFT, NEITHER, RIGHT, Mark, Voter
+
+Row = tuple[Any, ...]  # a vote by COLUMNS
+
+MOST_VOTES = 20_000
+ANSWER = {"left": LEFT, "right": RIGHT, "tie": NEITHER, "both_bad": NEITHER}
+COLUMNS = ("ballot", "left", "right", "sample", "winner", "shown_left_first", "judged", "void_reason")
+DAY = timedelta(days=1)
+OF_A_PERSON = "user:"
+LETTERS_OF_A_WORD = 8
+WITH_VOTER = "Voter left out: "  # how the void_reason of a vote begins that is excluded with its voter
+AT_ONCE = 500  # rows per UPDATE
+
+MARKS: dict[Mark, Promise] = {
+    Mark.ONE_SIDED: gettext_lazy("chooses one side"),
+    Mark.AGAINST_OTHERS: gettext_lazy("against the others"),
+    Mark.TOO_FAST: gettext_lazy("too fast to look"),
+    Mark.TOO_MANY: gettext_lazy("a large part of all votes"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedVoter:
+    """word: names them in the report and nowhere else. user: None for a visitor, and for a person whose account is
+    gone.
+    """
+
+    word: str
+    user: User | None
+    is_person: bool
+
+    @property
+    def name(self) -> str:
+        if self.user is not None:
+            return self.user.get_username()
+        short = self.word[:LETTERS_OF_A_WORD]
+        return (_("deleted account %(word)s") if self.is_person else _("visitor %(word)s")) % {"word": short}
+
+
+@dataclass(frozen=True, slots=True)
+class VoterLine:
+    """A voter in the report. left_out: so many votes of theirs are left out together; reason: why."""
+
+    who: NamedVoter
+    found: Voter
+    last_day: int
+    left_out: int
+    reason: str
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        return self.found.marks
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """lines: who is marked first, then who has the most votes. effective: voters with equally many votes that would
+    weigh as these do. widening: how many times as wide intervals would be by voter. is_whole: whether all votes were
+    read.
+    """
+
+    votes: int
+    counted: int
+    effective: float | None
+    widening: float | Undefined
+    is_whole: bool
+    lines: tuple[VoterLine, ...]
+
+
+def board_of_votes(dataset: Dataset) -> Board | None:
+    """The board of its votes, once there is one."""
+    return dataset.boards.filter(kind=Board.Kind.PEOPLE).select_related("dataset").first()
+
+
+def report(dataset: Dataset, *, by: User) -> Report:
+    """Raises NotAllowed for who may not leave votes out."""
+    refuse_others(dataset, by)
+    board = board_of_votes(dataset)
+    if board is None:
+        return Report(0, 0, None, Undefined(Reason.NO_BATTLES), True, ())
+    rows = list(_votes(board).order_by("-pk").values_list(*COLUMNS)[: MOST_VOTES + 1])
+    is_whole, rows = len(rows) <= MOST_VOTES, rows[:MOST_VOTES]
+    ballots = {ballot: number for number, ballot in enumerate(dict.fromkeys(row[0] for row in rows))}
+    items = {item: number for number, item in enumerate(dict.fromkeys(row[1:4] for row in rows))}
+    counts = np.array([not row[7] for row in rows], dtype=bool)
+    found = outliers.voters(
+        [ballots[row[0]] for row in rows],
+        [items[row[1:4]] for row in rows],
+        [ANSWER[row[4]] for row in rows],
+        [row[5] for row in rows],
+        [row[6].timestamp() for row in rows],
+        counts,
+    )
+    # Ratings are made of votes that count, on contestants that count, but not of “both bad”.
+    rated = set(dataset.contestants.filter(void_reason="").values_list("pk", flat=True))
+    used = [row for row in rows if row[4] != "both_bad" and not row[7] and {row[1], row[2]} <= rated]
+    battles, samples, _shown = in_shown_order((*row[1:4], True, row[4]) for row in used)
+    wider = widening(battles, [ballots[row[0]] for row in used], beside=samples)
+    lines = _lines(board, list(ballots), found)
+    lines.sort(key=lambda line: (-len(line.marks), -line.found.votes, line.who.word))
+    effective = outliers.effective([one.counted for one in found])
+    return Report(len(rows), int(counts.sum()), effective, wider, is_whole, tuple(lines))
+
+
+def exclude_voter(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
+    """Exclude all votes that count now of the voter whom a word of the report names; votes cast later count.
+
+    Returns how many votes this call excluded. Raises NotAllowed for users who may not; NotOffered without a reason, and
+    for a word that names no voter.
+    """
+    board, ballot, name = _ballot_of(dataset, word, by)
+    said = reason.replace("\0", "").strip()
+    if not said:
+        raise NotOffered(_("Say why the votes should not count: everybody who looks at one of them reads that."))
+    changes = {"void_reason": f"{WITH_VOTER}{said}"[:LONGEST_REASON], "voided": timezone.now(), "voided_by": by}
+    with transaction.atomic():
+        found = _locked(Battle.objects.filter(board=board).counted(), ballot)
+        if found:
+            counting.count(board.pk, found, by=-1)
+            _update(found, changes)
+            told = f"{board} · {name}"
+            audit.record(
+                audit.Action.VOIDED, by=by, of=board, name=told, votes=len(found), reason=said[:LONGEST_REASON]
+            )
+    return len(found)
+
+
+def restore_voter(dataset: Dataset, word: str, *, by: User) -> int:
+    """Let the votes count again that were excluded with their voter; a vote that was voided by itself stays void.
+
+    Returns how many votes count again by this call. Raises NotAllowed; NotOffered for a word that names no voter.
+    """
+    board, ballot, name = _ballot_of(dataset, word, by)
+    with transaction.atomic():
+        found = _locked(_excluded(Battle.objects.filter(board=board)), ballot)
+        if found:
+            _update(found, {"void_reason": "", "voided": None, "voided_by": None})
+            for vote in found:
+                vote.void_reason = ""
+            counting.count(board.pk, found)
+            audit.record(audit.Action.RESTORED, by=by, of=board, name=f"{board} · {name}", votes=len(found))
+    return len(found)
+
+
+def pseudonym_of(board: Board, ballot: str) -> str:
+    """Names a voter in the report: not as exported logs do, so a person's votes cannot be found there by it."""
+    said = f"voter of the report/{board.pk}/{ballot}".encode()
+    return hmac.new(settings.SECRET_KEY.encode(), said, hashlib.sha256).hexdigest()[:16]
+
+
+def _votes(board: Board) -> QuerySet[Battle]:
+    return Battle.objects.filter(board=board, shown_left_first__isnull=False, judged__isnull=False).decided()
+
+
+def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list[VoterLine]:
+    votes = _votes(board).order_by()
+    lately = Count("pk", filter=Q(judged__gte=clock.ago(DAY)))
+    said = votes.values("ballot").annotate(lately=lately, person=Max("voter"))
+    known = {ballot: (n, person) for ballot, n, person in said.values_list("ballot", "lately", "person")}
+    out = _excluded(votes).values("ballot").annotate(n=Count("pk"), reason=Max("void_reason"))
+    left_out = {ballot: (n, reason) for ballot, n, reason in out.values_list("ballot", "n", "reason")}
+    users = User.objects.in_bulk([person for _lately, person in known.values() if person])
+    lines = []
+    for ballot, one in zip(ballots, found, strict=True):
+        (last_day, person), (votes_out, reason) = known.get(ballot, (0, None)), left_out.get(ballot, (0, ""))
+        who = _who(board, ballot, users.get(person))
+        lines.append(VoterLine(who, one, last_day, votes_out, reason.removeprefix(WITH_VOTER)))
+    return lines
+
+
+def _who(board: Board, ballot: str, user: User | None) -> NamedVoter:
+    return NamedVoter(pseudonym_of(board, ballot), user, ballot.startswith(OF_A_PERSON))
+
+
+def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
+    """The board, the ballot that a word of the report names, and what the audit log calls its voter."""
+    refuse_others(dataset, by)
+    board = board_of_votes(dataset)
+    ballots = _votes(board).order_by().values_list("ballot", flat=True).distinct().iterator() if board else ()
+    ballot = next((one for one in ballots if board and pseudonym_of(board, one) == word), None)
+    if board is None or ballot is None:
+        raise NotOffered(_("Nobody of this name has voted here. Load the page again."))
+    vote = _votes(board).filter(ballot=ballot, voter__isnull=False).select_related("voter").first()
+    with override("en"):
+        return board, ballot, _who(board, ballot, vote.voter if vote else None).name
+
+
+def _excluded(votes: QuerySet[Battle]) -> QuerySet[Battle]:
+    """Those that were excluded with their voter."""
+    return votes.filter(void_reason__startswith=WITH_VOTER, shown_left_first__isnull=False).exclude(winner="")
+
+
+def _locked(votes: QuerySet[Battle], ballot: str) -> list[Battle]:
+    """The votes of a ballot, locked in the order of their keys, so that two transactions cannot deadlock."""
+    rows = votes.filter(ballot=ballot, shown_left_first__isnull=False).select_related("sample")
+    return list(rows.select_for_update(of=("self",)).order_by("pk")) if ballot else []
+
+
+def _update(votes: list[Battle], changes: dict[str, object]) -> None:
+    for start in range(0, len(votes), AT_ONCE):
+        part = [vote.pk for vote in votes[start : start + AT_ONCE]]
+        Battle.objects.filter(pk__in=part).update(**changes)
+
+
+def mark_words(marks: Iterable[Mark]) -> list[str]:
+    """What is unlike other voters."""
+    return [str(MARKS[mark]) for mark in marks]
+
+
+def no_pace() -> str:
+    """Why there is no pace of a voter."""
+    return _("fewer than %(n)s pauses") % {"n": FEWEST_PAUSES}
+
+
+def no_agreement(found: Voter) -> str:
+    """Why it is not known how far a voter agrees with the others; empty where it is."""
+    if found.agreement.of:
+        return ""
+    if found.with_others.part:
+        return _("the others were of several minds")
+    return _("nobody else has voted on the same")
+
+
+def no_widening(found: float | Undefined) -> str:
+    """Why it is not known how much wider intervals are by voter; empty where it is."""
+    if not isinstance(found, Undefined):
+        return ""
+    if found.reason == Reason.TOO_FEW_UNITS:
+        return _("one voter says nothing of another one")
+    return _("nothing is rated that could vary")
