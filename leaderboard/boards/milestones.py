@@ -9,10 +9,10 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from accounts.models import User
 from experiments.library.datasets.making import may_curate
 from experiments.models import Board
-from experiments.models.refusals import NotAllowed, NotOffered
 from leaderboard.boards.counts import Counts, counts_of
 from leaderboard.boards.ranking import WIDEST, lasting_intervals, quick_intervals, ranking_of
 from leaderboard.models import Ladder, Milestone
@@ -67,20 +67,20 @@ def may_take(ladder: Ladder, by: object) -> bool:
 def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     """Keep the ladder as it stands now, for good. name: words and a date, "release_20260131".
 
-    Raises NotAllowed for users who may not, NotOffered for a name that is taken or has no real date, and where
+    Raises Forbidden for users who may not, Invalid for a name that is taken or has no real date, and where
     nothing is rated.
     """
     if not may_take(ladder, by):
-        raise NotAllowed(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
+        raise Forbidden(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
     dated = NAME.fullmatch(name)
     try:
         datetime.strptime(dated[1] if dated else "", "%Y%m%d")
     except ValueError:
-        raise NotOffered(_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
+        raise Invalid(name=_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
     found, battles = _fitted(ladder, lasting_intervals)
     part = _rated(found)
     if not part.size:
-        raise NotOffered(_("Nobody is rated yet: a milestone needs battles that link contestants."))
+        raise ActionUnavailable(_("Nobody is rated yet: a milestone needs battles that link contestants."))
     kept = {
         "contestants": [found.ratings.contestants[index] for index in part],
         "ratings": np.round(found.ratings.values[part], DIGITS).tolist(),
@@ -91,7 +91,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
             plain = note.replace("\0", "")
             return Milestone.objects.create(ladder=ladder, name=name, by=by, battles=battles, note=plain, **kept)
     except IntegrityError:
-        raise NotOffered(_("There is a milestone of this name already, and milestones never change.")) from None
+        raise Invalid(name=_("There is a milestone of this name already, and milestones never change.")) from None
 
 
 def compared(milestone: Milestone) -> Compared:
@@ -115,7 +115,7 @@ def compared(milestone: Milestone) -> Compared:
 def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = quick_intervals) -> tuple[Intervals, int]:
     """The free fit, those with few battles left unrated, and how many battles there are."""
     if ladder.board is None:
-        raise NotOffered(_("Milestones are taken of boards."))
+        raise ActionUnavailable(_("Milestones are taken of boards."))
     counts = counts_of(ladder.board)
     found = ranking_of(spread(ladder.board, counts), counts.table)
     errors = np.where(found.is_uncertain, np.nan, found.intervals.errors)

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from accounts.errors import Invalid, Refusal
 from accounts.models import User
 from accounts.people import person
+from accounts.refusing import status_of
 from experiments.models import Cycle, Run
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.runs.drawings import charts
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings, Solver
@@ -30,7 +31,6 @@ BOARDS = {"compatible": "changes", "elo": "elo_changes"}  # and by how much a cy
 MOST_VOID = 50  # that are listed: the latest
 ROWS = 50
 ACTIONS = ("void", "restore", "last", "all")
-REFUSED = {NotAllowed: 403, NotOffered: 422, Rivalled: 409}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +166,8 @@ def ladder_cycles(request: HttpRequest) -> HttpResponse:
         return _cycles_page(request, _("There is no such action."), status=422)
     try:
         messages.success(request, _change(request, request.POST["action"]))
-    except tuple(REFUSED) as error:
-        return _cycles_page(request, str(error), status=REFUSED[type(error)])
+    except Refusal as error:
+        return _cycles_page(request, str(error), status=status_of(error))
     return redirect(request.get_full_path())
 
 
@@ -203,7 +203,7 @@ def _change(request: HttpRequest, action: str) -> str:
         return _("The last cycle, “%(title)s”, is left out of the ratings.") % {"title": title}
     cycle = Cycle.objects.filter(pk=number).first()
     if cycle is None:
-        raise NotOffered(_("There is no such cycle."))
+        raise Invalid(cycle=_("There is no such cycle."))
     if action == "restore":
         is_done = voiding.restore(cycle, by=by)
         return _("The cycle counts again.") if is_done else _("The cycle counted already.")
@@ -214,5 +214,6 @@ def _change(request: HttpRequest, action: str) -> str:
 def _number(request: HttpRequest, name: str) -> int:
     typed: Any = request.POST.get(name, "").strip()
     if not typed.isascii() or not typed.isdigit() or len(typed) > 15:
-        raise NotOffered(_("Type the number of cycles that are left out.") if name == "count" else _("Choose a cycle."))
+        sentence = _("Type the number of cycles that are left out.") if name == "count" else _("Choose a cycle.")
+        raise Invalid({name: [sentence]})
     return int(typed)

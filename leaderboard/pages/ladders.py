@@ -15,11 +15,12 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.attachments import streamed, to_be_saved
+from accounts.errors import Refusal
 from accounts.people import person
 from accounts.permissions import HasScope
+from accounts.refusing import status_of
 from experiments.api.requests import PROBLEMS
 from experiments.models import Board
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign.logs.formats import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
@@ -125,10 +126,8 @@ def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect_to_login(request.get_full_path())
     try:
         taken = milestones.take(found, by=person(request), **typed)
-    except NotAllowed as error:
-        return _milestones(request, found, typed, str(error), status=403)
-    except NotOffered as error:
-        return _milestones(request, found, typed, str(error), status=422)
+    except Refusal as error:
+        return _milestones(request, found, typed, str(error), status=status_of(error))
     messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
     return redirect("ladder-milestones", slug=found.slug)
 

@@ -12,32 +12,27 @@ from drf_spectacular.utils import extend_schema
 from PIL import Image as Picture
 from PIL import ImageOps
 from rest_framework import serializers
-from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.errors import Conflict
 from accounts.permissions import HasScope
 from accounts.scopes import Scope
 from experiments.api.compatibility.views import WhateverIsAccepted
 from experiments.api.pagination import SHELF, page_of_shelf
-from experiments.api.problems import Conflict, ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.models import Battle, Dataset, Output
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.ratings.outliers import Mark, limits
 from leaderboard.ratings.statistics import Share
 from leaderboard.ratings.values import Undefined
 from leaderboard.votes import voter_report, voting
-from leaderboard.votes.voters import VoteLimitReached, person_voter, votable_datasets, voter_of
+from leaderboard.votes.voters import person_voter, votable_datasets, voter_of
 
 LONGEST_SIDE = 4096  # pixels; what is larger is shown smaller
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer, 429: ProblemSerializer}
-
-
-class TooManyVotes(APIException):
-    status_code = 429
-    default_code = "too_many_votes"
 
 
 class ShownOutput(serializers.Serializer[Any]):
@@ -157,8 +152,6 @@ class OfferView(APIView):
         try:
             battle = voting.offer(dataset, voter=person_voter(person(request)))
             shown = voting.shown_pair(battle) if battle else None
-        except VoteLimitReached as error:
-            raise TooManyVotes(str(error)) from error
         except Output.DoesNotExist as error:
             raise Conflict(_("The outputs of this pair have gone. Ask again.")) from error
         if battle is None or shown is None:
@@ -193,11 +186,7 @@ class VoteView(APIView):
         battle = get_object_or_404(voting.of_voter(voter), pk=pk)
         get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
         asked = validated(Choice, request)
-        with refusals("choice"):
-            try:
-                battle = voting.cast(battle, voter=voter, choice=asked["choice"])
-            except VoteLimitReached as error:
-                raise TooManyVotes(str(error)) from error
+        battle = voting.cast(battle, voter=voter, choice=asked["choice"])
         sides = (battle.left, battle.right) if battle.shown_left_first else (battle.right, battle.left)
         names, choice = {"first": sides[0].name, "second": sides[1].name}, voting.choice_of(battle)
         said = {"battle": battle.pk, "choice": choice, **names, "winner": names.get(choice), "board": battle.board.slug}
@@ -232,8 +221,7 @@ class DatasetVotersView(APIView):
     @extend_schema(parameters=SHELF, responses={200: VotersSerializer, **PROBLEMS}, operation_id="datasets_voters")
     def get(self, request: Request, slug: str) -> Response:
         """Who has voted on a dataset, and whose votes look unlike those of somebody who compares."""
-        with refusals():
-            report = voter_report.report(_dataset(request, slug), by=person(request))
+        report = voter_report.report(_dataset(request, slug), by=person(request))
         page = page_of_shelf(request, report.lines, lambda line: line.who.word)
         head = {name: getattr(report, name) for name in ("votes", "counted", "is_whole", "effective")}
         wider = report.widening
@@ -245,14 +233,12 @@ class DatasetVotersView(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Leave all votes of somebody out of the ratings, or take those in again. The same again changes nothing."""
         dataset, by = _dataset(request, slug), person(request)
-        with refusals():
-            voiding.refuse_others(dataset, by)
+        voiding.refuse_others(dataset, by)
         asked = validated(VoterDeed, request)
-        with refusals("reason" if asked["deed"] == "leave_out" and not asked["reason"].strip() else "voter"):
-            if asked["deed"] == "leave_out":
-                votes = voter_report.exclude_voter(dataset, asked["voter"], by=by, reason=asked["reason"])
-            else:
-                votes = voter_report.restore_voter(dataset, asked["voter"], by=by)
+        if asked["deed"] == "leave_out":
+            votes = voter_report.exclude_voter(dataset, asked["voter"], by=by, reason=asked["reason"])
+        else:
+            votes = voter_report.restore_voter(dataset, asked["voter"], by=by)
         return Response({"votes": votes})
 
 

@@ -16,10 +16,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from accounts.errors import AlreadyAnswered, RateLimited, Refusal, Unavailable
 from accounts.people import person
+from accounts.refusing import back_to, see_other, status_of
 from experiments.lab.injections import rates
 from experiments.models import Battle, Board, Dataset, Output
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles import WORKFLOW as BATTLES
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.boards.listing import simulation
@@ -30,7 +31,7 @@ from leaderboard.pages.battles import board_of
 from leaderboard.ratings import outliers as bounds
 from leaderboard.votes import voter_report, voting
 from leaderboard.votes.agreement import current_report
-from leaderboard.votes.voters import VoteLimitReached, begin_voting, votable_datasets, voter_of
+from leaderboard.votes.voters import begin_voting, votable_datasets, voter_of
 
 VOTES_PER_PAGE = 20
 VOTERS_PER_PAGE = 50
@@ -65,8 +66,8 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
             return _cast(request, dataset)
         offered = voting.offer(dataset, voter=begin_voting(request))
         shown = voting.shown_pair(offered) if offered else None
-    except VoteLimitReached as error:
-        return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
+    except (RateLimited, Unavailable) as error:
+        return _closed(request, dataset, str(error), error.status)
     except Output.DoesNotExist:
         return _closed(request, dataset, _("The outputs of this pair have gone. Load the page again."), HTTPStatus.OK)
     if shown is None:
@@ -121,25 +122,17 @@ def my_votes(request: HttpRequest) -> HttpResponse:
 
 
 def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
-    """Cast the vote, and show what came of it, or else the next pair. Raises VoteLimitReached."""
+    """Cast the vote, and show what came of it, or else the next pair. Raises RateLimited and Unavailable."""
     token, voter = request.POST.get("token", ""), voter_of(request)
-    response = redirect("vote", slug=dataset.slug)
+    back_to(request, "vote", slug=dataset.slug)
     try:
         voting.cast(voting.by_token(token, voter=voter), voter=voter, choice=request.POST.get("choice", ""))
-        response = redirect("vote-cast", slug=dataset.slug, token=token)
     except Battle.DoesNotExist:
         messages.warning(request, _("This pair was offered too long ago, so the vote was not taken. Here is another."))
-    except SaidAlready as error:
+        return see_other("vote", slug=dataset.slug)
+    except AlreadyAnswered as error:
         messages.warning(request, str(error))
-        response = redirect("vote-cast", slug=dataset.slug, token=token)
-    except Rivalled as error:
-        messages.warning(request, str(error))
-    except VoteLimitReached:
-        raise
-    except (NotAllowed, NotOffered) as error:
-        messages.error(request, str(error))
-    response.status_code = HTTPStatus.SEE_OTHER
-    return response
+    return see_other("vote-cast", slug=dataset.slug, token=token)
 
 
 def _closed(request: HttpRequest, dataset: Dataset, said: str, status: HTTPStatus) -> HttpResponse:
@@ -170,8 +163,8 @@ def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             n = voter_report.exclude_voter(dataset, word, by=person(request), reason=reason)
             said = ngettext("%(n)s vote is left out.", "%(n)s votes are left out.", n)
-    except NotOffered as error:
-        return _voters_page(request, dataset, str(error), status=422)
+    except Refusal as error:
+        return _voters_page(request, dataset, str(error), status=status_of(error))
     messages.success(request, said % {"n": n} if n else _("There was nothing to change."))
     return redirect(request.get_full_path())
 

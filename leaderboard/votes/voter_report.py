@@ -21,9 +21,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 
 from accounts import audit
+from accounts.errors import Invalid
 from accounts.models import User
 from experiments.models import Battle, Board, Dataset
-from experiments.models.refusals import NotOffered
 from experiments.tasks import clock
 from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.voiding import LONGEST_REASON, refuse_others
@@ -105,7 +105,7 @@ def board_of_votes(dataset: Dataset) -> Board | None:
 
 
 def report(dataset: Dataset, *, by: User) -> Report:
-    """Raises NotAllowed for who may not leave votes out."""
+    """Raises Forbidden for who may not leave votes out."""
     refuse_others(dataset, by)
     board = board_of_votes(dataset)
     if board is None:
@@ -137,13 +137,13 @@ def report(dataset: Dataset, *, by: User) -> Report:
 def exclude_voter(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
     """Exclude all votes that count now of the voter whom a word of the report names; votes cast later count.
 
-    Returns how many votes this call excluded. Raises NotAllowed for users who may not; NotOffered without a reason, and
+    Returns how many votes this call excluded. Raises Forbidden for users who may not; Invalid without a reason, and
     for a word that names no voter.
     """
     board, ballot, name = _ballot_of(dataset, word, by)
     said = reason.replace("\0", "").strip()
     if not said:
-        raise NotOffered(_("Say why the votes should not count: everybody who looks at one of them reads that."))
+        raise Invalid(reason=_("Say why the votes should not count: everybody who looks at one of them reads that."))
     changes = {"void_reason": f"{WITH_VOTER}{said}"[:LONGEST_REASON], "voided": timezone.now(), "voided_by": by}
     with transaction.atomic():
         found = _locked(Battle.objects.filter(board=board).counted(), ballot)
@@ -160,7 +160,7 @@ def exclude_voter(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
 def restore_voter(dataset: Dataset, word: str, *, by: User) -> int:
     """Let the votes count again that were excluded with their voter; a vote that was voided by itself stays void.
 
-    Returns how many votes count again by this call. Raises NotAllowed; NotOffered for a word that names no voter.
+    Returns how many votes count again by this call. Raises Forbidden; Invalid for a word that names no voter.
     """
     board, ballot, name = _ballot_of(dataset, word, by)
     with transaction.atomic():
@@ -211,7 +211,7 @@ def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
     ballots = _votes(board).order_by().values_list("ballot", flat=True).distinct().iterator() if board else ()
     ballot = next((one for one in ballots if board and pseudonym_of(board, one) == word), None)
     if board is None or ballot is None:
-        raise NotOffered(_("Nobody of this name has voted here. Load the page again."))
+        raise Invalid(voter=_("Nobody of this name has voted here. Load the page again."))
     vote = _votes(board).filter(ballot=ballot, voter__isnull=False).select_related("voter").first()
     with override("en"):
         return board, ballot, _who(board, ballot, vote.voter if vote else None).name

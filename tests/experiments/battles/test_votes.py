@@ -7,12 +7,12 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.errors import AlreadyAnswered, Conflict, Forbidden, Invalid, RateLimited
 from experiments.library.datasets import contestants
 from experiments.models import Battle, Board, Contestant, PairCount
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles.campaign import boards, counting, voiding
 from leaderboard.votes import voting
-from leaderboard.votes.voters import VoteLimitReached, Voter, person_voter
+from leaderboard.votes.voters import Voter, person_voter
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.rivals import at_once
@@ -46,7 +46,7 @@ def test_a_vote_is_counted_once_and_the_first_choice_counts(duels, voter):
     offered = voting.offer(duels, voter=voter)
     for _time in range(3):
         voting.cast(offered, voter=voter, choice="both_bad")
-    with pytest.raises(SaidAlready):
+    with pytest.raises(AlreadyAnswered):
         voting.cast(offered, voter=voter, choice="tie")
 
     [row] = PairCount.objects.all()
@@ -112,14 +112,14 @@ def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alic
     aged = Battle.objects.filter(pk__in=[cast.pk, old.pk])
     aged.update(created=F("created") - timedelta(days=1, minutes=1))
 
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         voting.cast(old, voter=voter, choice="tie")
     assert voting.forget_old_offers() == 1
     assert set(Battle.objects.values_list("pk", flat=True)) == {cast.pk, new.pk}
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         voting.cast(old, voter=voter, choice="tie")
     Battle.objects.update(void_reason="A test.", voided=timezone.now())
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         voting.cast(new, voter=person_voter(alice), choice="tie")
 
 
@@ -127,7 +127,7 @@ def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alic
 def test_no_votes_are_taken_where_the_person_may_not_see_it_or_the_dataset_takes_none(alice, voter, fields):
     shut = dataset_of(alice, **fields)
 
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         voting.offer(shut, voter=voter)
     assert not Battle.objects.exists()
 
@@ -138,7 +138,7 @@ def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
         last = voting.offer(duels, voter=voter)
         voting.cast(last, voter=voter, choice="tie")
 
-    with pytest.raises(VoteLimitReached, match="2 votes in 24 hours"):
+    with pytest.raises(RateLimited, match="2 votes in 24 hours"):
         voting.offer(duels, voter=voter)
     assert voting.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
     Battle.objects.update(judged=timezone.now() - timedelta(hours=25))
@@ -154,7 +154,7 @@ def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
         with pytest.raises(Battle.DoesNotExist):
             voting.by_token(token, voter=who)
     for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
-        with pytest.raises(NotOffered):
+        with pytest.raises(Invalid):
             voting.cast(offered, voter=who, choice=choice)
 
 
@@ -178,19 +178,19 @@ def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(al
 def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_often_from_an_address(alice, settings):
     public, settings.VOTES_PER_DAY = dataset_of(alice, visibility="public"), 5
     ask = [Voter(f"visitor:{number:064}", None, "192.0.2.91") for number in range(6)]
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         voting.offer(public, voter=ask[0])
 
     settings.PUBLIC_VOTES = True
 
     offered = [voting.offer(public, voter=voter) for voter in ask[:5]]
-    with pytest.raises(VoteLimitReached, match="your address"):
+    with pytest.raises(RateLimited, match="your address"):
         voting.offer(public, voter=ask[5])
     assert voting.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
     assert voting.cast(offered[0], voter=ask[0], choice="first").voter_id is None
     public.visibility = "lab"
     public.save()
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         voting.offer(public, voter=ask[0])
 
 
@@ -210,9 +210,9 @@ def test_two_tabs_are_offered_the_same_pair_and_of_their_votes_at_the_same_momen
     def cast(choice):
         return lambda: voting.cast(Battle.objects.get(pk=offered.pk), voter=voter, choice=choice)
 
-    given = at_once(*map(cast, voting.CHOICES), refused=SaidAlready)
+    given = at_once(*map(cast, voting.CHOICES), refused=AlreadyAnswered)
 
-    assert sum(isinstance(one, SaidAlready) for one in given) == len(voting.CHOICES) - 1
+    assert sum(isinstance(one, AlreadyAnswered) for one in given) == len(voting.CHOICES) - 1
     assert counting.differences(offered.board) == 0
     assert PairCount.objects.count() == 1
 

@@ -6,9 +6,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts import audit
+from accounts.errors import Forbidden, Invalid
 from accounts.models import User
 from experiments.models import Battle, Dataset
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import counting
 
 LONGEST_REASON = 300
@@ -19,12 +19,12 @@ def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> boo
     """Leave a battle out. Returns whether this call did it; one that is void already keeps its reason. as_part: with
     its run, which the audit record names as a whole.
 
-    Raises NotAllowed for who is neither curator, admin nor owner of the dataset, NotOffered without a reason.
+    Raises Forbidden for who is neither curator, admin nor owner of the dataset, Invalid without a reason.
     """
     refuse_others(battle.board.dataset, by)
     said = reason.replace("\0", "").strip()[:LONGEST_REASON]
     if not said:
-        raise NotOffered(_("Say why the battle should not count: everybody who looks at it reads that."))
+        raise Invalid(reason=_("Say why the battle should not count: everybody who looks at it reads that."))
     changes = {"void_reason": said, "voided": timezone.now(), "voided_by": by}
     with transaction.atomic():
         found = _held(battle)
@@ -38,7 +38,7 @@ def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> boo
 
 
 def restore(battle: Battle, *, by: User, as_part: bool = False) -> bool:
-    """Let a void battle count again. Returns whether this call did it. Raises NotAllowed as `void` does."""
+    """Let a void battle count again. Returns whether this call did it. Raises Forbidden as `void` does."""
     refuse_others(battle.board.dataset, by)
     with transaction.atomic():
         found = _held(battle)
@@ -62,9 +62,9 @@ def _held(battle: Battle) -> Battle:
 
 
 def refuse_others(dataset: Dataset, by: User) -> None:
-    """Raises NotAllowed for who does not decide what counts on the boards of a dataset."""
+    """Raises Forbidden for who does not decide what counts on the boards of a dataset."""
     if not may_void(dataset, by):
-        raise NotAllowed(_("Only curators, administrators and the dataset's owner can decide what counts."))
+        raise Forbidden(_("Only curators, administrators and the dataset's owner can decide what counts."))
 
 
 def may_void(dataset: Dataset, by: object) -> bool:

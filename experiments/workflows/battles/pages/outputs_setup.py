@@ -1,11 +1,10 @@
 """What the page that asks models for outputs does beside what every set-up page does: it fills one dataset."""
 
-from django.http import Http404
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid, NotFound
 from experiments.library.datasets.making import may_curate
 from experiments.models import Dataset, ProviderModel
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.pages.offers import Offer, offer_of
@@ -19,7 +18,7 @@ def fill(form: DeclaredForm) -> None:
     rows = Dataset.objects.visible_to(form.reader).filter(state=Dataset.State.READY, modality=Dataset.Modality.TEXT)
     dataset = rows.filter(slug=form.of["slug"]).first()
     if dataset is None or not may_curate(form.reader, dataset):
-        raise Http404
+        raise NotFound
     offered = offer_of(dataset)
     form.found = {"offer": offered}
     form.initial["makers"] = _unfinished(offered)
@@ -35,7 +34,7 @@ def asked(form: DeclaredForm, asked: Asked) -> Asked:
         name = str(one.pop("name") or labels.get(one["model"], one["model"]))[:LONGEST_NAME]
         if name in names:
             words = _("Two contestants would be called %(name)s.")
-            raise InvalidExperiment({f"cast.{seat}": [words % {"name": name}]})
+            raise Invalid({f"cast.{seat}": [words % {"name": name}]})
         names.append(name)
     found = {"dataset": form.of["slug"], "subsets": unless_all(form, "subsets"), "contestants": names}
     return {**asked, "config": {**asked["config"], **found}, "cast": cast}
