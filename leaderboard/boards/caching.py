@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 KEPT_SECONDS = 6 * 3600
+STARTED = time.time()  # a newer version of this program writes other pages
 
 T = TypeVar("T")
 
@@ -27,9 +28,6 @@ def memoize(name: str, key: Any, make: Callable[[], T]) -> T:
         found = make()
         caches["memory"].set(place, found, KEPT_SECONDS)
     return found
-
-
-STARTED = time.time()  # a newer version of this program writes other pages
 
 
 def conditional_response(request: HttpRequest, state: str, respond: Callable[[], HttpResponse]) -> HttpResponse:

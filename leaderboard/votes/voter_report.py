@@ -9,7 +9,6 @@ import hmac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -31,8 +30,6 @@ from leaderboard.boards.bias import in_shown_order
 from leaderboard.ratings import Reason, Undefined, outliers
 from leaderboard.ratings.intervals import widening
 from leaderboard.ratings.outliers import FEWEST_PAUSES, LEFT, NEITHER, RIGHT, Mark, Voter
-
-Row = tuple[Any, ...]  # a vote by COLUMNS
 
 MOST_VOTES = 20_000
 ANSWER = {"left": LEFT, "right": RIGHT, "tie": NEITHER, "both_bad": NEITHER}
