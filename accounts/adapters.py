@@ -8,7 +8,6 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.models import EmailAddress
 from allauth.account.stages import EmailVerificationStage
-from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.usersessions.models import UserSession
@@ -17,23 +16,17 @@ from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render, resolve_url
+from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
 
 from accounts import audit, crypto, guessing, joining, sessions
 from accounts.addresses import NOWHERE, address_of
+from accounts.errors import RateLimited
 from accounts.models import User
-from accounts.refusals import Unusable
 
 MISMATCH = _("The name and the password do not belong together. Check both; capitals count.")
 TOO_OFTEN = _("That was tried too often. Wait five minutes, then try again.")
-TOO_MANY_ATTEMPTS = ngettext_lazy(
-    "Too many attempts. Try again in %(minutes)d minute, or use a browser in which you have signed in before.",
-    "Too many attempts. Try again in %(minutes)d minutes, or use a browser in which you have signed in before.",
-    "minutes",
-)
 ELSEWHERE = _("Only addresses of the lab can be used to sign up: %(domains)s. Others need an invitation.")
 THROTTLED_SECONDS = 60  # in which tries that were not even looked at are written down once
 
@@ -71,13 +64,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def let_in(self, request: HttpRequest, user: User, save: Callable[[], Any]) -> None:
         """Saves a new person and uses up the invitation, both or neither."""
-        try:
-            with transaction.atomic():
-                save()
-                vouched_for = joining.settle(request, user)
-        except Unusable as error:
-            page = render(request, "accounts/invitation_unusable.html", {"reason": str(error)}, status=410)
-            raise ImmediateHttpResponse(page) from error
+        with transaction.atomic():
+            save()
+            vouched_for = joining.settle(request, user)
         if vouched_for:
             self.stash_verified_email(request, vouched_for)
 
@@ -91,11 +80,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         """Instead of allauth's own limit, which counts by name alone: with it, strangers kept people out."""
         try:
             self._attempt = guessing.count_attempt(request, _name_in(credentials))
-        except guessing.TooManyAttempts as refusal:
+        except RateLimited as refusal:
             if cache.add(f"throttled:{address_of(request)}", 1, THROTTLED_SECONDS):
                 _record_failure(credentials, throttled=True)
-            text = TOO_MANY_ATTEMPTS % {"minutes": refusal.minutes}
-            raise ValidationError(text, code="too_many_login_attempts") from refusal
+            raise ValidationError(str(refusal), code="too_many_login_attempts") from refusal
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
         """A deactivated person is told no more than somebody with a wrong password."""

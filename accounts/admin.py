@@ -16,9 +16,9 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
 
 from accounts import audit, roles, sessions
+from accounts.errors import Refusal
 from accounts.models import AuditEntry, CommonMark, Invitation, Membership, Project, User
 from accounts.people import person, stepped_up_for_secrets
-from accounts.refusals import NotPossible
 
 # Secrets of second factors and sign-in servers are not for reading; servers come from the environment, rights from
 # roles. What a person has of these is on the person's own page.
@@ -68,7 +68,7 @@ class PersonAdmin(UserAdmin[User]):
             roles.change_role(before, role, by=person(request))
             if is_active != before.is_active:
                 (roles.reactivate if is_active else roles.deactivate)(before, by=person(request))
-        except NotPossible as refusal:
+        except Refusal as refusal:
             self.message_user(request, str(refusal), messages.ERROR)
         obj.refresh_from_db()
 

@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import NotFound
 from accounts.models import FirstAdminLink, User
-from accounts.refusals import NotPossible
 from accounts.roles import take_role
 
 PATH = "/first-administrator/{}/"  # resolving it by name would load every page into `manage.py up`
@@ -59,13 +59,13 @@ def is_valid(token: str) -> bool:
 
 
 def create(person: User, token: str) -> None:
-    """Save a new person, who has a password, as the first administrator. Raises NotPossible when the link was used,
+    """Save a new person, who has a password, as the first administrator. Raises NotFound when the link was used,
     was replaced or has expired, or an administrator can sign in: of two uses at once, one creates an account.
     """
     with transaction.atomic():
         is_used_now = _valid(token).update(digest="")  # a second use waits here for the first, and then changes no row
         if not is_used_now or not is_needed():
-            raise NotPossible(_("This link has been used or has expired."))
+            raise NotFound(_("This link has been used or has expired."))
         take_role(person, User.Role.ADMIN)
         person.save(force_insert=True)
         audit.record(audit.Action.SIGNED_UP, by=person, of=person, role=person.role, first_admin_link=True)

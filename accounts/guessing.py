@@ -16,8 +16,10 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import ngettext_lazy
 
 from accounts.addresses import address_of
+from accounts.errors import RateLimited
 from accounts.models import User
 from accounts.throttling import counted
 
@@ -25,6 +27,11 @@ MINUTE, HOUR, DAY = 60, 3600, 86_400
 KNOWN_SECONDS = 365 * DAY  # since the last sign-in
 MOST_PEOPLE = 10  # of one browser
 SALT = "accounts.guessing"
+TOO_MANY_ATTEMPTS = ngettext_lazy(
+    "Too many attempts. Try again in %(minutes)d minute, or use a browser in which you have signed in before.",
+    "Too many attempts. Try again in %(minutes)d minutes, or use a browser in which you have signed in before.",
+    "minutes",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +45,16 @@ ANYBODY_FROM_ONE_ADDRESS = (Limit(20, MINUTE),)
 PERSON_FROM_ANYWHERE = (Limit(500, HOUR),)  # from unknown browsers
 
 
-class TooManyAttempts(Exception):
-    def __init__(self, limit: Limit) -> None:
-        super().__init__(f"more than {limit.most} attempts in {limit.seconds} s")
-        self.minutes = limit.seconds // MINUTE
-
-
 def count_attempt(request: HttpRequest, name: str) -> list[str]:
     """Count an attempt to sign in with this user name or e-mail address. Returns the counters, for `give_back`. Raises
-    TooManyAttempts, and then the password is not to be checked.
+    RateLimited, and then the password is not to be checked.
     """
     counters = []
     for limits, what in _counts(request, name):
         for limit in limits:
             counter = _counter(limit, what)
             if counted(counter, limit.seconds) > limit.most:
-                raise TooManyAttempts(limit)
+                raise RateLimited(TOO_MANY_ATTEMPTS % {"minutes": limit.seconds // MINUTE})
             counters.append(counter)
     return counters
 

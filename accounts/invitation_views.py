@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,7 +16,6 @@ from accounts import inviting, joining
 from accounts.letters import send_invitation
 from accounts.models import Invitation
 from accounts.people import person, stepped_up
-from accounts.refusals import NotForYou, Unusable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Sent:
 
 
 def send(request: HttpRequest, **asked: Any) -> Sent:
-    """Raises NotForYou."""
+    """Raises Forbidden."""
     invitation, token = inviting.invite(by=person(request), **asked)
     link = request.build_absolute_uri(reverse("invitation", args=[token]))
     return Sent(invitation, link, send_invitation(invitation, link))
@@ -40,14 +39,11 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Looking uses nothing up: mail programs look too. A new person goes on to sign up; somebody of the lab can take
     the place in the project.
     """
-    try:
-        found = inviting.find(token)
-        if request.user.is_authenticated and request.method == "POST":
-            inviting.join_project(found, person(request))
-            messages.success(request, _("You belong to the project now."))
-            return redirect(found.project or "projects")
-    except Unusable as reason:
-        return render(request, "accounts/invitation_unusable.html", {"reason": str(reason)}, status=410)
+    found = inviting.find(token)
+    if request.user.is_authenticated and request.method == "POST":
+        inviting.join_project(found, person(request))
+        messages.success(request, _("You belong to the project now."))
+        return redirect(found.project or "projects")
     if request.user.is_authenticated:
         return render(request, "accounts/invitation.html", {"invitation": found})
     joining.hold(request, found)
@@ -60,11 +56,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 def revoke_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Invitation, pk=pk)
     back = redirect(found.project) if found.project and not person(request).is_admin else redirect("people")
-    try:
-        if inviting.revoke(found, by=person(request)):
-            messages.success(request, _("The invitation is taken back: its link lets nobody in."))
-        else:
-            messages.error(request, _("It was used, or had ended, before."))
-    except NotForYou as refusal:
-        raise Http404 from refusal
+    if inviting.revoke(found, by=person(request)):
+        messages.success(request, _("The invitation is taken back: its link lets nobody in."))
+    else:
+        messages.error(request, _("It was used, or had ended, before."))
     return back

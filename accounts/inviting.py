@@ -2,6 +2,7 @@
 
 import secrets
 from datetime import timedelta
+from http import HTTPStatus
 
 from django.conf import settings
 from django.db import transaction
@@ -9,8 +10,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit, projects
+from accounts.errors import Conflict, Forbidden
 from accounts.models import Invitation, Membership, Project, User
-from accounts.refusals import NotForYou, Unusable
+
+
+class InvitationUnusable(Conflict):
+    """410: an invitation lets nobody in any more, or never did."""
+
+    status = HTTPStatus.GONE
+    page = "accounts/invitation_unusable.html"
+
 
 LED_ROLES = (User.Role.RESEARCHER, User.Role.REVIEWER)  # that the lead of a project may bring into the lab
 
@@ -24,7 +33,7 @@ def invite(
     project_role: str = Membership.Role.MEMBER,
     days: int | None = None,
 ) -> tuple[Invitation, str]:
-    """The invitation, and its token: the text returned is the only copy there is. Raises NotForYou."""
+    """The invitation, and its token: the text returned is the only copy there is. Raises Forbidden."""
     require_right(by, role=role, project=project)
     token = secrets.token_urlsafe(32)
     expires = timezone.now() + timedelta(days=days or settings.INVITATION_DAYS)
@@ -51,17 +60,17 @@ def roles_to_give(person: User) -> tuple[User.Role, ...]:
 
 def require_right(by: User, *, role: str, project: Project | None) -> None:
     if not may_invite(by, project):
-        raise NotForYou(_("Administrators invite people, and leads into their projects where the lab allows it."))
+        raise Forbidden(_("Administrators invite people, and leads into their projects where the lab allows it."))
     if role not in roles_to_give(by):
-        raise NotForYou(_("You can invite researchers and reviewers. Ask an administrator for other roles."))
+        raise Forbidden(_("You can invite researchers and reviewers. Ask an administrator for other roles."))
     if project and project.archived:
-        raise NotForYou(_("The project is archived. Take it up again first."))
+        raise Forbidden(_("The project is archived. Take it up again first."))
 
 
 def revoke(invitation: Invitation, *, by: User) -> bool:
-    """Its link lets nobody in any more. False when it did not before. Raises NotForYou."""
+    """Its link lets nobody in any more. False when it did not before. Raises Forbidden."""
     if not (by.is_admin or invitation.invited_by_id == by.pk or _leads(invitation, by)):
-        raise NotForYou(_("Only whoever has invited, or an administrator, takes an invitation back."))
+        raise Forbidden(_("Only whoever has invited, or an administrator, takes an invitation back."))
     with transaction.atomic():
         if not Invitation.objects.open().filter(pk=invitation.pk).update(revoked=timezone.now()):
             return False
@@ -70,7 +79,7 @@ def revoke(invitation: Invitation, *, by: User) -> bool:
 
 
 def find(token: str) -> Invitation:
-    """The open invitation with this token. Raises Unusable, which says what has become of it and what to do."""
+    """The open invitation with this token. Raises InvitationUnusable, which says what to do."""
     invitation = Invitation.objects.by_token(token).select_related("project", "invited_by").first()
     require_usable(invitation)
     assert invitation is not None  # noqa: S101 - for mypy: it was required just now
@@ -79,35 +88,35 @@ def find(token: str) -> Invitation:
 
 def require_usable(invitation: Invitation | None) -> None:
     if invitation is None:
-        raise Unusable(_("This is no invitation of this lab. Copy the whole link, or ask for a new one."))
+        raise InvitationUnusable(_("This is no invitation of this lab. Copy the whole link, or ask for a new one."))
     if invitation.accepted:
-        raise Unusable(_("This invitation has been used. If it was you, sign in; if not, ask for a new one."))
+        raise InvitationUnusable(_("This invitation has been used. If it was you, sign in; if not, ask for a new one."))
     if invitation.revoked:
-        raise Unusable(_("This invitation was taken back. Ask whoever sent it."))
+        raise InvitationUnusable(_("This invitation was taken back. Ask whoever sent it."))
     if invitation.expires <= timezone.now():
-        raise Unusable(_("This invitation has expired. Ask for a new one."))
+        raise InvitationUnusable(_("This invitation has expired. Ask for a new one."))
     if not invitation.invited_by.is_active or not _still_may(invitation):
-        raise Unusable(_("Whoever sent this invitation may not invite any more. Ask an administrator."))
+        raise InvitationUnusable(_("Whoever sent this invitation may not invite any more. Ask an administrator."))
 
 
 def accept(invitation: Invitation, person: User) -> None:
     """Within the transaction that makes the person, or gives an existing one a place in the project. Of two who accept
-    at once one wins; the other gets Unusable, and nothing of theirs remains.
+    at once one wins; the other gets InvitationUnusable, and nothing of theirs remains.
     """
     require_usable(invitation)
     taken = Invitation.objects.open().filter(pk=invitation.pk).update(accepted=timezone.now(), accepted_by=person)
     if not taken:
-        raise Unusable(_("This invitation has just been used. Ask for a new one."))
+        raise InvitationUnusable(_("This invitation has just been used. Ask for a new one."))
     if invitation.project:
         projects.place(invitation.project, person, invitation.project_role, by=invitation.invited_by)
 
 
 def join_project(invitation: Invitation, person: User) -> None:
-    """For somebody who is in the lab already. Raises Unusable, also for an invitation into no project."""
+    """For somebody who is in the lab already. Raises InvitationUnusable, also for an invitation into no project."""
     if invitation.project is None:
-        raise Unusable(_("You are in the lab already. Leave this link to whoever it is for."))
+        raise InvitationUnusable(_("You are in the lab already. Leave this link to whoever it is for."))
     if invitation.project.memberships.filter(user=person).exists():
-        raise Unusable(_("You belong to this project already. Leave this link to whoever it is for."))
+        raise InvitationUnusable(_("You belong to this project already. Leave this link to whoever it is for."))
     with transaction.atomic():
         accept(invitation, person)
 

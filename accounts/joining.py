@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from accounts import audit, inviting
+from accounts.inviting import InvitationUnusable
 from accounts.models import Invitation, User
-from accounts.refusals import Unusable
 from accounts.roles import take_role
 
 HELD = "invitation"  # in the session
@@ -25,7 +25,7 @@ def held(request: HttpRequest) -> Invitation | None:
     found = Invitation.objects.filter(pk=pk).select_related("project", "invited_by").first() if pk else None
     try:
         inviting.require_usable(found)
-    except Unusable:
+    except InvitationUnusable:
         return None
     return found
 
@@ -44,14 +44,14 @@ def is_of_the_lab(email: str) -> bool:
 def settle(request: HttpRequest, person: User) -> str:
     """Within the transaction that saves a new person: the invitation is used up, and role and project are given.
 
-    Returns the address that an admin has vouched for by naming it in the invitation, or "". Raises Unusable when the
+    Returns the address that an admin has vouched for by naming it in the invitation, or "". Raises InvitationUnusable when the
     invitation has been used meanwhile.
     """
     invitation = held(request)
     request.session.pop(HELD, None)
     if invitation is None:
         if settings.SIGNUP != "domain":
-            raise Unusable(_("This invitation has just been used. Ask for a new one."))
+            raise InvitationUnusable(_("This invitation has just been used. Ask for a new one."))
         audit.record(audit.Action.SIGNED_UP, by=person, of=person, role=person.role)
         return ""
     take_role(person, invitation.role)

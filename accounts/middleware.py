@@ -70,7 +70,8 @@ class RefusalMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self._get_response(request)
-        if response.status_code == 403 and isinstance(request.user, User) and _is_news(request, "refused"):
+        is_refused = 403 in (response.status_code, getattr(response, "refused", None))
+        if is_refused and isinstance(request.user, User) and _is_news(request, "refused"):
             path = f"{request.method} {shown_path(request)}"
             audit.record(audit.Action.RIGHTS_REFUSED, by=request.user, name=path, method=request.method)
         return response

@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts import audit, roles
+from accounts.errors import Invalid
 from accounts.factors import with_factor
 from accounts.forms import InvitationForm, RoleForm
 from accounts.invitation_views import Sent, send
 from accounts.models import AuditEntry, Invitation, Membership, User
 from accounts.people import for_admins, person, stepped_up
-from accounts.refusals import NotPossible
+from accounts.refusing import back_to
 
 ON_A_PAGE = 50
 LATEST_DEEDS = 20
@@ -74,7 +75,8 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
 def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     form = RoleForm(request.POST)
     if not form.is_valid():
-        return _refused(request, pk, _("There is no such role. Choose one of the list."))
+        back_to(request, "person", pk)
+        raise Invalid(role=_("There is no such role. Choose one of the list."))
     return _decide(request, pk, _("The role is changed."), lambda who: _to(request, who, form.cleaned_data["role"]))
 
 
@@ -106,15 +108,8 @@ def _to(request: HttpRequest, who: User, role: str) -> None:
 
 
 def _decide(request: HttpRequest, pk: int, done: str, verb: Any) -> HttpResponse:
-    try:
-        verb(get_object_or_404(User, pk=pk))
-    except NotPossible as refusal:
-        return _refused(request, pk, str(refusal))
+    back_to(request, "person", pk)
+    verb(get_object_or_404(User, pk=pk))
     messages.success(request, done)
     # Whoever has taken their own role away finds no such page any more.
     return redirect("person", pk) if User.objects.get(pk=person(request).pk).is_admin else redirect("account")
-
-
-def _refused(request: HttpRequest, pk: int, why: str) -> HttpResponse:
-    messages.error(request, why)
-    return redirect("person", pk)

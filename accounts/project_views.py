@@ -15,7 +15,7 @@ from accounts.forms import InvitationForm, MemberForm, ProjectForm
 from accounts.invitation_views import Sent, send
 from accounts.models import Invitation, Membership, Project, User
 from accounts.people import person, stepped_up
-from accounts.refusals import NotPossible
+from accounts.refusing import back_to
 
 
 @login_required
@@ -108,13 +108,11 @@ def _led(request: HttpRequest, pk: Any) -> Project:
 
 
 def _decide(request: HttpRequest, found: Project, member: User, role: str) -> HttpResponse:
-    try:
-        if role in Membership.Role.values:
-            projects.set_member(found, member, role, by=person(request))
-        else:
-            projects.remove_member(found, member, by=person(request))
-    except NotPossible as refusal:
-        messages.error(request, str(refusal))
+    back_to(request, found)
+    if role in Membership.Role.values:
+        projects.set_member(found, member, role, by=person(request))
+    else:
+        projects.remove_member(found, member, by=person(request))
     still_there = Project.objects.open_to(person(request)).filter(pk=found.pk).exists()
     return redirect(found) if still_there else redirect("projects")
 

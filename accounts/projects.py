@@ -6,16 +6,16 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Conflict, Forbidden
 from accounts.models import Membership, Project, User
-from accounts.refusals import NotForYou, NotPossible
 
 Role = Membership.Role
 
 
 def create(*, by: User, name: str, description: str = "") -> Project:
-    """A project that `by` leads. Raises NotForYou for reviewers."""
+    """A project that `by` leads. Raises Forbidden for reviewers."""
     if not by.may_experiment:
-        raise NotForYou(_("Your role does not allow projects of your own: ask an administrator for another."))
+        raise Forbidden(_("Your role does not allow projects of your own: ask an administrator for another."))
     with transaction.atomic():
         project = Project.objects.create(name=name, description=description)
         Membership.objects.create(project=project, user=by, role=Role.LEAD)
@@ -24,7 +24,7 @@ def create(*, by: User, name: str, description: str = "") -> Project:
 
 
 def change(project: Project, *, by: User, name: str, description: str) -> None:
-    """Raises NotForYou."""
+    """Raises Forbidden."""
     require_lead(project, by)
     before = Project.objects.get(pk=project.pk)
     if (before.name, before.description) == (name, description):
@@ -36,7 +36,7 @@ def change(project: Project, *, by: User, name: str, description: str) -> None:
 
 
 def archive(project: Project, *, by: User, archived: bool = True) -> None:
-    """Nothing more begins in it, or it goes on. Raises NotForYou."""
+    """Nothing more begins in it, or it goes on. Raises Forbidden."""
     require_lead(project, by)
     with transaction.atomic():
         if Project.objects.filter(pk=project.pk, archived=not archived).update(archived=archived):
@@ -44,10 +44,10 @@ def archive(project: Project, *, by: User, archived: bool = True) -> None:
 
 
 def set_member(project: Project, person: User, role: str, *, by: User) -> None:
-    """Gives somebody a place in the project, or another one. Raises NotForYou, and NotPossible for the last lead."""
+    """Gives somebody a place in the project, or another one. Raises Forbidden, and Conflict for the last lead."""
     require_lead(project, by)
     if not person.is_active:
-        raise NotPossible(_("This person is deactivated. An administrator can change that."))
+        raise Conflict(_("This person is deactivated. An administrator can change that."))
     with transaction.atomic():
         _lock(project)
         place(project, person, role, by=by)
@@ -66,7 +66,7 @@ def place(project: Project, person: User, role: str, *, by: User) -> None:
 
 
 def remove_member(project: Project, person: User, *, by: User) -> None:
-    """Takes somebody's place away; everybody may leave. Raises NotForYou, and NotPossible for the last lead."""
+    """Takes somebody's place away; everybody may leave. Raises Forbidden, and Conflict for the last lead."""
     if person != by:
         require_lead(project, by)
     with transaction.atomic():
@@ -82,15 +82,15 @@ def remove_member(project: Project, person: User, *, by: User) -> None:
 
 
 def require_lead(project: Project, by: User) -> None:
-    """Raises NotForYou."""
+    """Raises Forbidden."""
     if not project.is_led_by(by):
-        raise NotForYou(_("Only the leads of the project decide on this. Ask one of them."))
+        raise Forbidden(_("Only the leads of the project decide on this. Ask one of them."))
 
 
 def _require_another_lead(project: Project, person: User) -> None:
     leads = Membership.objects.filter(project=project, role=Role.LEAD, user__is_active=True)
     if not leads.exclude(user=person).exists():
-        raise NotPossible(_("A project needs a lead, and there is no other. Make somebody else one first."))
+        raise Conflict(_("A project needs a lead, and there is no other. Make somebody else one first."))
 
 
 def _lock(project: Project) -> None:

@@ -5,12 +5,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts import audit, sessions
+from accounts.errors import Conflict, Forbidden
 from accounts.models import ApiToken, User
-from accounts.refusals import NotForYou, NotPossible
 
 
 def change_role(person: User, to: str, *, by: User) -> None:
-    """Raises NotForYou, and NotPossible for the last admin."""
+    """Raises Forbidden, and Conflict for the last admin."""
     _require_admin(by)
     with transaction.atomic():
         person = _locked(person, goes=to != User.Role.ADMIN)
@@ -30,7 +30,7 @@ def take_role(person: User, role: str) -> None:
 
 def deactivate(person: User, *, by: User) -> None:
     """Signs the person out everywhere and voids the API tokens, in one transaction with the deed. What they own stays.
-    Raises NotForYou, and NotPossible for the last admin.
+    Raises Forbidden, and Conflict for the last admin.
     """
     _require_admin(by)
     with transaction.atomic():
@@ -45,7 +45,7 @@ def deactivate(person: User, *, by: User) -> None:
 
 
 def reactivate(person: User, *, by: User) -> None:
-    """The person may sign in again; tokens have to be made anew. Raises NotForYou."""
+    """The person may sign in again; tokens have to be made anew. Raises Forbidden."""
     _require_admin(by)
     with transaction.atomic():
         if User.objects.filter(pk=person.pk, is_active=False).update(is_active=True):
@@ -53,7 +53,7 @@ def reactivate(person: User, *, by: User) -> None:
 
 
 def remove_factors(person: User, *, by: User) -> int:
-    """For somebody who has lost the device and the recovery codes. Ends the sign-ins too. Raises NotForYou."""
+    """For somebody who has lost the device and the recovery codes. Ends the sign-ins too. Raises Forbidden."""
     _require_admin(by)
     with transaction.atomic():
         removed: int = Authenticator.objects.filter(user=person).delete()[0]
@@ -65,7 +65,7 @@ def remove_factors(person: User, *, by: User) -> int:
 
 def _require_admin(by: User) -> None:
     if not by.is_admin:
-        raise NotForYou(_("Only an administrator decides on people. Ask one."))
+        raise Forbidden(_("Only an administrator decides on people. Ask one."))
 
 
 def _locked(person: User, *, goes: bool) -> User:
@@ -75,5 +75,5 @@ def _locked(person: User, *, goes: bool) -> User:
     """
     admins = list(User.objects.select_for_update().filter(role=User.Role.ADMIN, is_active=True).order_by("pk"))
     if goes and [admin.pk for admin in admins] == [person.pk]:
-        raise NotPossible(_("This is the last administrator. Make somebody else one first."))
+        raise Conflict(_("This is the last administrator. Make somebody else one first."))
     return User.objects.select_for_update().get(pk=person.pk)

@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Forbidden
 from accounts.models import ApiToken, User
-from accounts.refusals import NotForYou
 from accounts.scopes import ALL, checked
 
 DEFAULT_DAYS = 90
@@ -29,7 +29,7 @@ def create_token(
 ) -> str:
     """A new token of `user`, valid for `days` days (1-365). The text returned is the only copy there is.
 
-    by: the token that asks for it. What it gives has no scope that it lacks and does not outlive it. Raises NotForYou,
+    by: the token that asks for it. What it gives has no scope that it lacks and does not outlive it. Raises Forbidden,
     and ValueError for scopes that there are not.
     """
     return new_token(user, name=name, days=days, scopes=scopes, by=by)[1]
@@ -75,7 +75,7 @@ def note_use(token: ApiToken, address: str | None) -> None:
 def _checked(names: Iterable[str], by: ApiToken | None) -> list[str]:
     chosen = checked(names)
     if by and (beyond := [scope for scope in chosen if scope not in by.scopes]):
-        raise NotForYou(_("A token cannot give what it lacks: %(scopes)s.") % {"scopes": ", ".join(beyond)})
+        raise Forbidden(_("A token cannot give what it lacks: %(scopes)s.") % {"scopes": ", ".join(beyond)})
     return chosen
 
 

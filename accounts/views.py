@@ -24,7 +24,6 @@ from accounts.addresses import NOWHERE
 from accounts.forms import FirstAdministratorForm, TokenForm
 from accounts.models import ApiToken, Membership, User
 from accounts.people import person, stepped_up
-from accounts.refusals import NotPossible
 from accounts.sessions import end_session, end_sessions
 
 THEMES = ("auto", "light", "dark")
@@ -122,10 +121,7 @@ def first_administrator(request: HttpRequest, token: str) -> HttpResponse:
     form = FirstAdministratorForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         who = form.save(commit=False)
-        try:
-            first_admin.create(who, token)
-        except NotPossible as error:  # used by another request since it was looked at
-            raise Http404 from error
+        first_admin.create(who, token)
         # Verification by mail is left out: it must not keep the only administrator out.
         answer: HttpResponse = perform_login(request, who, email_verification="none")
         return answer

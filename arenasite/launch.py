@@ -11,6 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from accounts import first_admin, machines
+from accounts.errors import Forbidden, Invalid
 from arenasite import demo, demo_review, environment, preparation, showcase
 from arenasite.supervisor import redis
 from arenasite.supervisor.backoff import Backoff
@@ -22,8 +23,6 @@ from arenasite.supervisor.supervisor import Supervisor
 from experiments.gateway import GatewayError
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import Run
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.shards import is_sharded
 
 START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until a part has to answer
@@ -167,7 +166,7 @@ class Launch:
         try:
             self._runs = showcase.start_all()
             demo_review.prepare()
-        except (InvalidExperiment, NotAllowed) as error:
+        except (Invalid, Forbidden) as error:
             self._say(f"The demonstration's runs could not be started: {error}")
 
     def _start_workers(self, first: int, last: int) -> None:

@@ -76,6 +76,7 @@ MIDDLEWARE = [
     "accounts.middleware.ExportMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SecondFactorMiddleware",
+    "accounts.refusing.RefusingMiddleware",
     "arenasite.full_disk.FullDiskMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]

@@ -11,11 +11,11 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.errors import Refusal
 from accounts.people import person
 from experiments.admin.base import BoundedPaginator, Long, ReadOnly
 from experiments.library.datasets import contestants
 from experiments.models import Battle, Contestant, Cycle
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import voiding
 from experiments.workflows.coding.pages import voiding as cycle_voiding
 from leaderboard.models import Ladder, Milestone, RatingPoint, Standing
@@ -96,7 +96,7 @@ class ContestantAdmin(ReadOnly):
                 contestants.describe(obj, by=by, label=obj.label, link=obj.link)
             if "void_reason" in form.changed_data:
                 contestants.void(obj, by=by, reason=reason) if reason else contestants.restore(obj, by=by)
-        except NotAllowed as error:
+        except Refusal as error:
             messages.error(request, str(error))
 
 
@@ -133,7 +133,7 @@ class BattleAdmin(ReadOnly):
     def _each(self, request: HttpRequest, battles: QuerySet[Battle], verb: Any) -> None:
         try:
             done = sum(verb(battle) for battle in battles.select_related("board__dataset"))
-        except (NotAllowed, NotOffered) as error:
+        except Refusal as error:
             messages.error(request, str(error))
         else:
             messages.success(request, _("%(n)s battles were changed.") % {"n": done})
@@ -168,7 +168,7 @@ class CycleAdmin(ReadOnly):
         try:
             with transaction.atomic():
                 done = sum(verb(cycle) for cycle in cycles)
-        except (NotAllowed, NotOffered) as error:
+        except Refusal as error:
             messages.error(request, str(error))
         else:
             messages.success(request, _("%(n)s cycles were changed.") % {"n": done})

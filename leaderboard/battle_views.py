@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
+from accounts.refusing import back_to
 from experiments.library.datasets.thumbnails import thumbnails
 from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.browsing import pages, samples, showing
 from leaderboard.browsing.filters import MOST_CONTESTANTS, Filter, read
@@ -82,18 +82,16 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
 def battle_void(request: HttpRequest, pk: int) -> HttpResponse:
     """Leave a battle out of the ratings, with a reason that is shown; or (`restore`) take it in again."""
     found = _visible(request, pk)
-    reason = request.POST.get("reason", "").strip()
-    try:
-        if "restore" in request.POST:
-            voiding.restore(found, by=person(request))
-            messages.success(request, _("The battle counts again."))
-        else:
-            voiding.void(found, by=person(request), reason=reason)
-            messages.success(request, _("The battle is void. It stays here, with the reason, and counts no more."))
-    except (NotAllowed, NotOffered, ValueError) as error:
-        messages.error(request, str(error))
-    query = request.META.get("QUERY_STRING", "")
-    return redirect(reverse("battle", args=[pk]) + (f"?{query}" if query else ""))
+    reason, query = request.POST.get("reason", "").strip(), request.META.get("QUERY_STRING", "")
+    page = reverse("battle", args=[pk]) + (f"?{query}" if query else "")
+    back_to(request, page)
+    if "restore" in request.POST:
+        voiding.restore(found, by=person(request))
+        messages.success(request, _("The battle counts again."))
+    else:
+        voiding.void(found, by=person(request), reason=reason)
+        messages.success(request, _("The battle is void. It stays here, with the reason, and counts no more."))
+    return redirect(page)
 
 
 @require_GET

@@ -11,15 +11,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from accounts.errors import Invalid, Refusal
 from accounts.models import User
 from accounts.people import person
+from accounts.refusing import status_of
 from experiments.models import Cycle, Run
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.workflows.coding.pages import voiding
 from leaderboard import coding, coding_page
 
 ROWS = 50
-REFUSED = {NotAllowed: 403, NotOffered: 422, Rivalled: 409}
 
 
 @require_http_methods(["GET", "POST"])
@@ -34,8 +34,8 @@ def ladder_cycles(request: HttpRequest) -> HttpResponse:
         return _shown(request, _("There is no such action."), status=422)
     try:
         said = deed(request, person(request))
-    except tuple(REFUSED) as error:
-        return _shown(request, str(error), status=REFUSED[type(error)])
+    except Refusal as error:
+        return _shown(request, str(error), status=status_of(error))
     messages.success(request, said)
     return redirect(request.get_full_path())
 
@@ -93,12 +93,13 @@ DEEDS: dict[str, Callable[[HttpRequest, User], str]] = {
 def _cycle(request: HttpRequest) -> Cycle:
     found = Cycle.objects.filter(pk=_number(request, "cycle")).first()
     if found is None:
-        raise NotOffered(_("There is no such cycle."))
+        raise Invalid(cycle=_("There is no such cycle."))
     return found
 
 
 def _number(request: HttpRequest, name: str) -> int:
     typed: Any = request.POST.get(name, "").strip()
     if not typed.isascii() or not typed.isdigit() or len(typed) > 15:
-        raise NotOffered(_("Type the number of cycles that are left out.") if name == "count" else _("Choose a cycle."))
+        sentence = _("Type the number of cycles that are left out.") if name == "count" else _("Choose a cycle.")
+        raise Invalid({name: [sentence]})
     return int(typed)

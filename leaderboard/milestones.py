@@ -9,10 +9,10 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import User
 from experiments.library.datasets.making import may_curate
 from experiments.models import Board
-from experiments.models.refusals import NotAllowed, NotOffered
 from leaderboard.counts import Counts, counts_of
 from leaderboard.models import Ladder, Milestone
 from leaderboard.placing import WIDEST, placed
@@ -68,16 +68,16 @@ def may_take(ladder: Ladder, by: object) -> bool:
 def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     """Keep the ladder as it stands now, for good. name: words and a date, "release_20260131".
 
-    Raises NotAllowed for somebody who may not, NotOffered for a name that is taken or has no real date, and where
+    Raises Forbidden for somebody who may not, Invalid for a name that is taken or has no real date, and where
     nobody is rated.
     """
     if not may_take(ladder, by):
-        raise NotAllowed(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
+        raise Forbidden(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
     _check_name(name)
     found, battles = _fitted(ladder, lasting)
     part = _rated(found)
     if not part.size:
-        raise NotOffered(_("Nobody is rated yet: a milestone needs battles that link contestants."))
+        raise Invalid(name=_("Nobody is rated yet: a milestone needs battles that link contestants."))
     kept = {
         "contestants": [found.ratings.contestants[index] for index in part],
         "ratings": _rounded(found.ratings.values[part]),
@@ -88,7 +88,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
             plain = note.replace("\0", "")
             return Milestone.objects.create(ladder=ladder, name=name, by=by, battles=battles, note=plain, **kept)
     except IntegrityError:
-        raise NotOffered(_("There is a milestone of this name already, and milestones never change.")) from None
+        raise Invalid(name=_("There is a milestone of this name already, and milestones never change.")) from None
 
 
 def compared(milestone: Milestone) -> Compared:
@@ -119,7 +119,7 @@ def _published(milestone: Milestone) -> dict[str, Estimate]:
 def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = intervals_of) -> tuple[Intervals, int]:
     """The free fit, those with few battles left unrated, and how many battles there are."""
     if ladder.board is None:
-        raise NotOffered(_("Milestones are taken of boards."))
+        raise Invalid(name=_("Milestones are taken of boards."))
     counts = counts_of(ladder.board)
     found = placed(spread(ladder.board, counts), counts.table)
     errors = np.where(found.is_uncertain, np.nan, found.intervals.errors)
@@ -183,4 +183,4 @@ def _check_name(name: str) -> None:
             raise ValueError
         datetime.strptime(dated[1], "%Y%m%d")
     except ValueError:
-        raise NotOffered(_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
+        raise Invalid(name=_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None

@@ -9,9 +9,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
+from accounts.errors import Refusal
 from accounts.people import person
+from accounts.refusing import status_of
 from experiments.models import Board
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard import axis, bias, coding, coding_page, compute, downloads, listing, milestones, page
@@ -191,10 +192,8 @@ def _beside(request: HttpRequest, found: Ladder) -> list[Ladder]:
 def _take(request: HttpRequest, found: Ladder, typed: dict[str, str]) -> HttpResponse:
     try:
         taken = milestones.take(found, by=person(request), **typed)
-    except NotAllowed as error:
-        return _milestones(request, found, typed, str(error), status=403)
-    except NotOffered as error:
-        return _milestones(request, found, typed, str(error), status=422)
+    except Refusal as error:
+        return _milestones(request, found, typed, str(error), status=status_of(error))
     messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
     return redirect("ladder-milestones", slug=found.slug)
 

@@ -12,10 +12,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from accounts.errors import AlreadyAnswered, RateLimited
+from accounts.refusing import back_to, see_other
 from experiments.models import Battle, Dataset, Output
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles.campaign import votes
-from experiments.workflows.battles.campaign.voters import EnoughForNow, Voter, begun, votable, voter_of
+from experiments.workflows.battles.campaign.voters import Voter, begun, votable, voter_of
 from leaderboard.browsing import showing
 from leaderboard.models import Ladder
 from leaderboard.simulated import simulation
@@ -49,8 +50,8 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         offered = votes.offer(dataset, voter=begun(request))
         shown = votes.shown(offered) if offered else None
-    except EnoughForNow as error:
-        return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
+    except RateLimited as error:
+        return _closed(request, dataset, str(error), error.status)
     except Output.DoesNotExist:
         return _closed(request, dataset, _("The outputs of this pair have gone. Load the page again."), HTTPStatus.OK)
     if shown is None:
@@ -103,28 +104,18 @@ def my_votes(request: HttpRequest) -> HttpResponse:
 
 def _cast(request: HttpRequest, dataset: Dataset, voter: Voter) -> HttpResponse:
     token = request.POST.get("token", "")
+    back_to(request, "vote", slug=dataset.slug)
     try:
         battle = votes.by_token(token, voter=voter)
         votes.cast(battle, voter=voter, choice=request.POST.get("choice", ""))
     except Battle.DoesNotExist:
         messages.warning(request, _("This pair was offered too long ago, so the vote was not taken. Here is another."))
-        return _to(redirect("vote", slug=dataset.slug))
-    except SaidAlready as error:
+        return see_other("vote", slug=dataset.slug)
+    except AlreadyAnswered as error:
         messages.warning(request, str(error))
-    except Rivalled as error:
-        messages.warning(request, str(error))
-        return _to(redirect("vote", slug=dataset.slug))
-    except EnoughForNow as error:
-        return _closed(request, dataset, str(error), HTTPStatus.TOO_MANY_REQUESTS)
-    except (NotAllowed, NotOffered) as error:
-        messages.error(request, str(error))
-        return _to(redirect("vote", slug=dataset.slug))
-    return _to(redirect("vote-cast", slug=dataset.slug, token=token))
-
-
-def _to(response: HttpResponse) -> HttpResponse:
-    response.status_code = HTTPStatus.SEE_OTHER
-    return response
+    except RateLimited as error:
+        return _closed(request, dataset, str(error), error.status)
+    return see_other("vote-cast", slug=dataset.slug, token=token)
 
 
 def _mine(request: HttpRequest, token: str) -> Battle:

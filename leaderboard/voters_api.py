@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from accounts.api_requests import person, validated
 from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
-from experiments.api.requests import PROBLEMS, refusals
+from experiments.api.requests import PROBLEMS
 from experiments.models import Dataset
 from experiments.workflows.battles.campaign import leaving_out, outliers, voiding
 from leaderboard.ratings.outliers import Mark, limits
@@ -98,8 +98,7 @@ class DatasetVotersView(APIView):
     @extend_schema(parameters=SHELF, responses={200: VotersSerializer, **PROBLEMS}, operation_id="datasets_voters")
     def get(self, request: Request, slug: str) -> Response:
         """Who has voted on a dataset, and whose votes look unlike those of somebody who compares."""
-        with refusals():
-            report = outliers.report(_dataset(request, slug), by=person(request))
+        report = outliers.report(_dataset(request, slug), by=person(request))
         page = page_of_shelf(request, report.lines, lambda line: line.who.word)
         head = {name: getattr(report, name) for name in ("votes", "counted", "is_whole", "effective")}
         wider = report.widening
@@ -111,14 +110,12 @@ class DatasetVotersView(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Leave all votes of somebody out of the ratings, or take those in again. The same again changes nothing."""
         dataset, by = _dataset(request, slug), person(request)
-        with refusals():
-            voiding.refuse_others(dataset, by)
+        voiding.refuse_others(dataset, by)
         asked = validated(VoterDeed, request)
-        with refusals("reason" if asked["deed"] == "leave_out" and not asked["reason"].strip() else "voter"):
-            if asked["deed"] == "leave_out":
-                votes = leaving_out.leave_out(dataset, asked["voter"], by=by, reason=asked["reason"])
-            else:
-                votes = leaving_out.restore(dataset, asked["voter"], by=by)
+        if asked["deed"] == "leave_out":
+            votes = leaving_out.leave_out(dataset, asked["voter"], by=by, reason=asked["reason"])
+        else:
+            votes = leaving_out.restore(dataset, asked["voter"], by=by)
         return Response({"votes": votes})
 
 

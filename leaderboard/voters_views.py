@@ -12,9 +12,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from accounts.errors import Refusal
 from accounts.people import person
+from accounts.refusing import status_of
 from experiments.models import Dataset
-from experiments.models.refusals import NotOffered
 from experiments.workflows.battles.campaign import leaving_out, outliers, voiding
 from leaderboard.models import Ladder
 from leaderboard.ratings import outliers as bounds
@@ -39,8 +40,8 @@ def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             n = leaving_out.leave_out(dataset, word, by=person(request), reason=reason)
             said = ngettext("%(n)s vote is left out.", "%(n)s votes are left out.", n)
-    except NotOffered as error:
-        return _shown(request, dataset, str(error), status=422)
+    except Refusal as error:
+        return _shown(request, dataset, str(error), status=status_of(error))
     messages.success(request, said % {"n": n} if n else _("There was nothing to change."))
     return redirect(request.get_full_path())
 

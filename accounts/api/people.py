@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts import inviting, roles
-from accounts.api_requests import person, possible, validated
+from accounts.api_requests import person, validated
 from accounts.factors import with_factor
 from accounts.invitation_views import send
 from accounts.models import Invitation, Membership, Project, User
@@ -89,8 +89,7 @@ class PersonView(ForAdmins):
     def patch(self, request: Request, pk: int) -> Response:
         """Change somebody's role. 409 for the last administrator."""
         found, asked = get_object_or_404(User, pk=pk), validated(ChangeRole, request)
-        with possible():
-            roles.change_role(found, asked["role"], by=person(request))
+        roles.change_role(found, asked["role"], by=person(request))
         return _told(pk)
 
 
@@ -98,8 +97,7 @@ class DeactivateView(ForAdmins):
     @extend_schema(request=None, responses={200: PersonSerializer, 409: None})
     def post(self, request: Request, pk: int) -> Response:
         """Sign somebody out everywhere, void their tokens, and let them in no more. What they own stays."""
-        with possible():
-            roles.deactivate(get_object_or_404(User, pk=pk), by=person(request))
+        roles.deactivate(get_object_or_404(User, pk=pk), by=person(request))
         return _told(pk)
 
 

@@ -14,7 +14,8 @@ from rest_framework.validators import UniqueValidator
 from rest_framework.views import APIView
 
 from accounts import projects
-from accounts.api_requests import Impossible, person, possible, validated
+from accounts.api_requests import person, validated
+from accounts.errors import Conflict
 from accounts.models import Membership, Project, User
 from accounts.scopes import Scope
 
@@ -92,7 +93,7 @@ class ProjectView(APIView):
         found, asked = _led(request, pk), validated(ChangeProject, request)
         archived = asked.pop("archived", None)
         if Project.objects.filter(name=asked.get("name")).exclude(pk=found.pk).exists():
-            raise Impossible("There is a project of this name already. Choose another one.")
+            raise Conflict("There is a project of this name already. Choose another one.")
         if asked:
             told = {"name": found.name, "description": found.description, **asked}
             projects.change(found, by=person(request), **told)
@@ -140,8 +141,7 @@ class MemberView(APIView):
         """Take a member's place away; everybody may leave. 409 for the last lead."""
         found = _open(request, pk)
         member = get_object_or_404(User, pk=user_pk, memberships__project=found)
-        with possible():
-            projects.remove_member(found, member, by=person(request))
+        projects.remove_member(found, member, by=person(request))
         return Response(status=204)
 
 
@@ -156,6 +156,5 @@ def _led(request: Request, pk: UUID) -> Project:
 
 
 def _placed(request: Request, found: Project, member: User, role: str) -> Response:
-    with possible():
-        projects.set_member(found, member, role, by=person(request))
+    projects.set_member(found, member, role, by=person(request))
     return Response(MemberSerializer(Membership.objects.select_related("user").get(project=found, user=member)).data)

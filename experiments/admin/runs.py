@@ -14,10 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts.errors import Refusal
 from accounts.people import person
 from experiments.admin.base import Long, is_visible
 from experiments.models import ClientTalk, Experiment, Judgment, Message, Participant, Run, RunReview
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.review import curation, scanning
 from experiments.runs import actions
 
@@ -173,7 +173,7 @@ class RunAdmin(Long):
         for run in runs.select_related("experiment__owner"):
             try:
                 done += deed(run)
-            except (NotAllowed, NotOffered) as error:
+            except Refusal as error:
                 messages.error(request, f"{run.pk}: {error}")
         if done:
             messages.success(

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from accounts.errors import Conflict
 from experiments.models import IdempotentRequest
 from experiments.tasks import clock
 
@@ -22,7 +23,7 @@ BEGUN = "begun"  # the answer of what is not done yet
 GIVEN_UP = timedelta(minutes=2)  # whoever has not come back by then was killed
 
 
-class KeyReused(Exception):
+class KeyReused(Conflict):
     """The `Idempotency-Key` was used before, with another request."""
 
 

@@ -10,9 +10,11 @@ from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
 from accounts import logs
+from accounts.errors import Invalid, Refusal, TooLarge
 from experiments.engine.text import storable
 
 PROBLEM_TYPE = "application/problem+json"
+TOO_LARGE = "The request is too large: use less text."
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -30,25 +32,24 @@ class ProblemSerializer(serializers.Serializer[Any]):
     )
 
 
-class Conflict(exceptions.APIException):
-    status_code = 409
-    default_detail = "The request conflicts with what has already been recorded."
-    default_code = "conflict"
-
-
-class TooLarge(exceptions.APIException):
-    status_code = 413
-    default_detail = "The request is too large: use less text."
-    default_code = "too_large"
-
-
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
-    response = exception_handler(TooLarge() if isinstance(error, RequestDataTooBig) else error, context)
+    response = exception_handler(_of_http(error), context)
     if response is None:
         return None
     response.data = problem(response.status_code, response.data)
     response.content_type = PROBLEM_TYPE
     return response
+
+
+def _of_http(error: Exception) -> Exception:
+    """A refusal as REST framework answers it, by the status that its class has."""
+    if isinstance(error, RequestDataTooBig):
+        error = TooLarge(TOO_LARGE)
+    if not isinstance(error, Refusal):
+        return error
+    told = exceptions.APIException(error.errors if isinstance(error, Invalid) else str(error))
+    told.status_code = error.status
+    return told
 
 
 def problem(status: int, said: Any) -> dict[str, object]:

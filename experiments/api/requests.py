@@ -1,22 +1,17 @@
 """What every view of the API does with a request: read it, know who asks, and tell refusals as problems."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from accounts.api_requests import person, validated
-from experiments.api.idempotency import KeyReused
-from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.problems import ProblemSerializer
 from experiments.models import Run
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
-from experiments.setup.casting import InvalidExperiment
 
-__all__ = ["IDEMPOTENCY_KEY", "PROBLEMS", "idempotency_key", "person", "refusals", "runs_with_totals", "validated"]
+__all__ = ["IDEMPOTENCY_KEY", "PROBLEMS", "idempotency_key", "person", "runs_with_totals", "validated"]
 
 PROBLEMS = dict.fromkeys((400, 401, 403, 404), ProblemSerializer)
 
@@ -42,18 +37,3 @@ def idempotency_key(request: Request) -> str:
     if len(key) > 200 or not key.isprintable():
         raise ValidationError({"Idempotency-Key": ["A key has at most 200 characters, all of them printable."]})
     return str(key)
-
-
-@contextmanager
-def refusals(field: str = "action") -> Iterator[None]:
-    """What a verb refuses, as the problem that tells of it. field: what is at fault when it is not offered."""
-    try:
-        yield
-    except NotOffered as error:
-        raise ValidationError({field: [str(error)]}) from error
-    except InvalidExperiment as error:
-        raise ValidationError(error.errors) from error
-    except NotAllowed as error:
-        raise PermissionDenied(str(error)) from error
-    except (Rivalled, KeyReused) as error:
-        raise Conflict(str(error)) from error

@@ -6,14 +6,14 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
-from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, runs_with_totals, validated
 from experiments.api.serializers import RunSerializer
 from experiments.library import keeping
@@ -22,13 +22,13 @@ from experiments.library.shelf import (
     ScenarioChoice,
     find_scenario,
     of_preset,
+    own_preset,
+    own_scenario,
     presets_for,
     scenarios_for,
     versions_of,
 )
-from experiments.models import Preset, Scenario
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
+from experiments.models import Scenario
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer}
@@ -148,7 +148,7 @@ class ScenariosView(APIView):
     def post(self, request: Request) -> Response:
         """Keep a scenario of your own."""
         asked = validated(SaveNewScenario, request)
-        saved = _carried_out(keeping.save_scenario, owner=person(request), **asked)
+        saved = keeping.save_scenario(owner=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
 
 
@@ -166,8 +166,8 @@ class ScenarioVersions(APIView):
     @extend_schema(request=SaveScenario, responses={201: ScenarioDetail, **CONTESTED})
     def post(self, request: Request, ref: str) -> Response:
         """A new version after this one. 409 when there is one already: read that first."""
-        row, asked = _own_row(request, ref), validated(SaveScenario, request)
-        saved = _carried_out(keeping.revise_scenario, row, by=person(request), **asked)
+        row, asked = own_scenario(person(request), ref), validated(SaveScenario, request)
+        saved = keeping.revise_scenario(row, by=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
 
 
@@ -177,8 +177,8 @@ class ScenarioShare(APIView):
     @extend_schema(request=Share, responses={200: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """Show every version of it to the lab, or to nobody else any more."""
-        row, asked = _own_row(request, ref), validated(Share, request)
-        _carried_out(keeping.share_scenario, row, by=person(request), **asked)
+        row, asked = own_scenario(person(request), ref), validated(Share, request)
+        keeping.share_scenario(row, by=person(request), **asked)
         return _detail(request, ref)
 
 
@@ -188,8 +188,8 @@ class ScenarioArchive(APIView):
     @extend_schema(request=Archive, responses={200: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """Take it off the lists, or put it back on them. Nothing is deleted."""
-        row, asked = _own_row(request, ref), validated(Archive, request)
-        _carried_out(keeping.archive_scenario, row, by=person(request), **asked)
+        row, asked = own_scenario(person(request), ref), validated(Archive, request)
+        keeping.archive_scenario(row, by=person(request), **asked)
         return _detail(request, ref)
 
 
@@ -199,7 +199,7 @@ class ScenarioCopy(APIView):
     @extend_schema(request=None, responses={201: ScenarioDetail, **REFUSED})
     def post(self, request: Request, ref: str) -> Response:
         """A scenario of your own with the same content."""
-        copy = _carried_out(keeping.copy_scenario, _visible(request, ref), by=person(request))
+        copy = keeping.copy_scenario(_visible(request, ref), by=person(request))
         return _detail(request, str(copy.pk), 201)
 
 
@@ -210,7 +210,7 @@ class ScenarioDemonstration(APIView):
     def post(self, request: Request, ref: str) -> Response:
         """A run of the written transcript, marked as a demonstration. Asked again, the same run is answered (200)."""
         shown = _visible(request, ref)
-        run, is_new = _carried_out(keeping.replay_demonstration, shown.builtin, by=person(request))
+        run, is_new = keeping.replay_demonstration(shown.builtin, by=person(request))
         return Response(RunSerializer(runs_with_totals().get(pk=run.pk)).data, status=201 if is_new else 200)
 
 
@@ -231,7 +231,7 @@ class PresetsView(APIView):
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
     def post(self, request: Request) -> Response:
         """Keep a system context of your own."""
-        saved = _carried_out(keeping.save_preset, owner=person(request), **validated(SavePreset, request))
+        saved = keeping.save_preset(owner=person(request), **validated(SavePreset, request))
         return Response(PresetChoiceSerializer(of_preset(saved, person(request))).data, status=201)
 
 
@@ -249,32 +249,20 @@ class PresetView(APIView):
     @extend_schema(request=ChangePreset, responses={200: PresetChoiceSerializer, **REFUSED})
     def patch(self, request: Request, ref: str) -> Response:
         """Change what is given of a preset of yours. Runs keep the text that they were started with."""
-        preset, asked = _own_preset(request, ref), validated(ChangePreset, request)
+        preset, asked = own_preset(person(request), ref), validated(ChangePreset, request)
         owner, shared = person(request), asked.pop("shared", None)
-        changed = _carried_out(keeping.revise_preset, preset, by=owner, **asked) if asked else preset
+        changed = keeping.revise_preset(preset, by=owner, **asked) if asked else preset
         if shared is not None:
-            _carried_out(keeping.share_preset, changed, by=owner, shared=shared)
+            keeping.share_preset(changed, by=owner, shared=shared)
         return Response(PresetChoiceSerializer(of_preset(changed, owner)).data)
 
     @extend_schema(responses={200: PresetChoiceSerializer, **REFUSED})
     def delete(self, request: Request, ref: str) -> Response:
         """Delete a preset of yours; the answer is what it was. Runs keep its text."""
-        preset = _own_preset(request, ref)
+        preset = own_preset(person(request), ref)
         was = PresetChoiceSerializer(of_preset(preset, person(request))).data
-        _carried_out(keeping.delete_preset, preset, by=person(request))
+        keeping.delete_preset(preset, by=person(request))
         return Response(was)
-
-
-def _carried_out(verb: Any, *of: Any, **fields: Any) -> Any:
-    """What the verb gives; its refusals become those of HTTP."""
-    try:
-        return verb(*of, **fields)
-    except InvalidExperiment as error:
-        raise ValidationError(error.errors) from error
-    except NotAllowed as error:
-        raise PermissionDenied(str(error)) from error
-    except (keeping.RevisedAlready, keeping.NoDemonstration) as error:
-        raise Conflict(str(error)) from error
 
 
 def _visible(request: Request, ref: str) -> ScenarioChoice:
@@ -282,23 +270,6 @@ def _visible(request: Request, ref: str) -> ScenarioChoice:
     if shown is None:
         raise Http404
     return shown
-
-
-def _own_row(request: Request, ref: str) -> Scenario:
-    """Somebody else's is there to be seen when it is shared; to be changed it is not."""
-    shown = _visible(request, ref)
-    if shown.row is None or not shown.is_mine:
-        raise PermissionDenied(_("This is not yours to change: copy it, and change the copy."))
-    return shown.row
-
-
-def _own_preset(request: Request, ref: str) -> Preset:
-    shown = next((preset for preset in presets_for(person(request)) if preset.id == ref), None)
-    if shown is None:
-        raise Http404
-    if not shown.is_mine:
-        raise PermissionDenied(_("This is not yours to change: copy it, and change the copy."))
-    return Preset.objects.select_related("owner").get(pk=shown.id)
 
 
 def _detail(request: Request, ref: str, status: int = 200) -> Response:

@@ -9,7 +9,6 @@ from django.forms import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Scenario
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.config_form import SetupForm, form_for
 from experiments.workflows.arena import WORKFLOW as ARENA
 
@@ -78,8 +77,3 @@ class PresetForm(forms.Form):
     context = forms.CharField(
         label=_("System context"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 8})
     )
-
-    def complain(self, error: InvalidExperiment) -> None:
-        for name, said in error.errors.items():
-            for message in said:
-                self.add_error(name if name in self.fields else None, message)

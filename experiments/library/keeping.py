@@ -8,14 +8,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.engine.text import is_storable
 from experiments.library import demonstrations
 from experiments.library.shelf import PresetChoice, ScenarioChoice
 from experiments.models import IdempotentRequest, Preset, Provider, ProviderModel, Run, Scenario
-from experiments.models.refusals import NotAllowed, Rivalled
 from experiments.runs.admission import require_role
 from experiments.runs.reports.importing import import_document
-from experiments.setup.casting import InvalidExperiment, checked_config
+from experiments.setup.casting import checked_config
 from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.arena.config import LONGEST_PROMPT
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
@@ -35,7 +35,7 @@ NOWHERE = "http://demonstration.invalid/v1"
 Errors = dict[str, list[str]]
 
 
-class RevisedAlready(Rivalled):
+class RevisedAlready(Conflict):
     """Somebody has saved a newer version of the scenario meanwhile. newest: its number."""
 
     def __init__(self, newest: int) -> None:
@@ -44,17 +44,13 @@ class RevisedAlready(Rivalled):
         self.newest = newest
 
 
-class NoDemonstration(ValueError):
-    """Only scenarios that come with the platform have one."""
-
-
 def save_scenario(
     *, owner: "User", title: str, config: Any, description: str = "", kind: str = "mixed", shared: bool = False
 ) -> Scenario:
-    """The first version of a scenario of one's own. Raises NotAllowed, and InvalidExperiment naming fields."""
+    """The first version of a scenario of one's own. Raises Forbidden, and Invalid naming fields."""
     require_role(owner)
     if Scenario.objects.filter(owner=owner, version=1).count() >= MOST_SCENARIOS:
-        raise NotAllowed(_("You keep %(most)s scenarios already.") % {"most": MOST_SCENARIOS})
+        raise Forbidden(_("You keep %(most)s scenarios already.") % {"most": MOST_SCENARIOS})
     content = _checked_content(title, description, kind, config)
     return Scenario.objects.create(owner=owner, shared=shared, **content)
 
@@ -107,21 +103,21 @@ def save_preset(
     shared: bool = False,
     workflow: str = STARCHAMBER.slug,
 ) -> Preset:
-    """A system context under a name of one's own. Raises NotAllowed, and InvalidExperiment naming fields."""
+    """A system context under a name of one's own. Raises Forbidden, and Invalid naming fields."""
     require_role(owner)
     if Preset.objects.filter(owner=owner).count() >= MOST_PRESETS:
-        raise NotAllowed(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
+        raise Forbidden(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
     preset = Preset(owner=owner, workflow=workflow, shared=shared)
     return _store(preset, name, description, context)
 
 
 def save_setup(*, owner: "User", workflow: str, name: str, content: dict[str, object], shared: bool = False) -> Preset:
-    """How a workflow is set up, {cast, config}, under a name of one's own. Raises NotAllowed, and InvalidExperiment."""
+    """How a workflow is set up, {cast, config}, under a name of one's own. Raises Forbidden, and Invalid."""
     require_role(owner)
     if Preset.objects.filter(owner=owner).count() >= MOST_PRESETS:
-        raise NotAllowed(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
+        raise Forbidden(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
     if errors := _complaints("name", name, LONGEST_NAME, is_needed=True):
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     preset = Preset(owner=owner, workflow=workflow, shared=shared, name=" ".join(name.split()), config=content)
     return _named_once(preset)
 
@@ -168,11 +164,11 @@ def replay_demonstration(scenario: "BuiltinScenario | None", *, by: "User") -> t
     """The person's run of a scenario's demonstration, and whether it was made just now.
 
     There is one per person and version: a second click gets the run of the first. No model is asked, no cost arises,
-    and the run's origin keeps it out of statistics. Raises NotAllowed and NoDemonstration.
+    and the run's origin keeps it out of statistics. Raises Forbidden and Conflict.
     """
     require_role(by)
     if scenario is None:
-        raise NoDemonstration(_("This scenario has no demonstration: only those that come with the platform have one."))
+        raise Conflict(_("This scenario has no demonstration: only those that come with the platform have one."))
     asked = IdempotentRequest.objects.filter(owner=by, key=_key(scenario))
     try:
         with transaction.atomic():
@@ -230,10 +226,10 @@ def _checked_content(title: Any, description: Any, kind: Any, config: Any) -> di
     checked = None
     try:
         checked = checked_config(ARENA.slug, config)
-    except InvalidExperiment as error:
+    except Invalid as error:
         errors |= error.errors
     if errors or checked is None:
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     words = {"title": " ".join(title.split()), "description": _lines(description), "kind": kind}
     return {**words, "config": checked.model_dump(mode="json")}
 
@@ -243,7 +239,7 @@ def _store(preset: Preset, name: str, description: str, context: str) -> Preset:
     errors |= _complaints("description", description, LONGEST_DESCRIPTION)
     errors |= _complaints("context", context, LONGEST_PROMPT)
     if errors:
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     preset.name = " ".join(name.split())
     preset.config = {"context": _lines(context), "description": " ".join(description.split())}
     return _named_once(preset)
@@ -254,7 +250,7 @@ def _named_once(preset: Preset) -> Preset:
         with transaction.atomic():
             preset.save()
     except IntegrityError as error:
-        raise InvalidExperiment({"name": [_("You have a preset of this name already.")]}) from error
+        raise Invalid({"name": [_("You have a preset of this name already.")]}) from error
     return preset
 
 
@@ -275,7 +271,7 @@ def _lines(text: str) -> str:
 
 def _require_owner(row: Scenario | Preset, by: "User") -> None:
     if row.owner_id != by.pk:
-        raise NotAllowed(_("This belongs to somebody else: copy it, and change the copy."))
+        raise Forbidden(_("This belongs to somebody else: copy it, and change the copy."))
 
 
 def _newest(family: UUID) -> int:

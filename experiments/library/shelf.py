@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, NotFound
 from experiments.library.presets import CUSTOM, DEFAULT, BuiltinPreset, builtin_presets
 from experiments.library.scenarios import BuiltinScenario, ScenarioConfig, builtin_scenarios
 from experiments.models import Preset, Run, Scenario
@@ -108,6 +110,26 @@ def find_scenario(user: "Person", ref: str) -> ScenarioChoice | None:
     id_ = as_id(ref)
     row = Scenario.objects.visible_to(user).select_related("owner").filter(pk=id_).first() if id_ else None
     return _of_row(row, user) if row else None
+
+
+def own_scenario(user: "Person", ref: str) -> Scenario:
+    """To be changed. Raises NotFound, and Forbidden for one that is built in or that somebody else shares."""
+    shown = find_scenario(user, ref)
+    if shown is None:
+        raise NotFound
+    if shown.row is None or not shown.is_mine:
+        raise Forbidden(_("This is not yours to change: copy it, and change the copy."))
+    return shown.row
+
+
+def own_preset(user: "Person", ref: str) -> Preset:
+    """As `own_scenario`."""
+    shown = find_preset(user, ref)
+    if shown is None:
+        raise NotFound
+    if not shown.is_mine:
+        raise Forbidden(_("This is not yours to change: copy it, and change the copy."))
+    return Preset.objects.select_related("owner").get(pk=shown.id)
 
 
 def versions_of(choice: ScenarioChoice, user: "Person") -> list[ScenarioChoice]:

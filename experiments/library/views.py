@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
+from accounts.refusing import ShownIn, back_to, status_of
 from experiments.library import keeping
 from experiments.library.forms import PresetForm, ScenarioFields, scenario_form
 from experiments.library.shelf import (
@@ -19,14 +20,14 @@ from experiments.library.shelf import (
     find_scenario,
     initial_of,
     on_shelves,
+    own_preset,
+    own_scenario,
     presets_for,
     runs_with,
     scenarios_for,
     versions_of,
 )
-from experiments.models import Experiment, Preset, Run, Scenario
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
+from experiments.models import Experiment, Run, Scenario
 from experiments.workflows.arena import WORKFLOW as ARENA
 
 RUNS_SHOWN = 10
@@ -80,59 +81,50 @@ def scenario_new(request: HttpRequest) -> HttpResponse:
     form = scenario_form()(request.POST or None, initial={**initial_of(config), "title": title, "kind": "mixed"})
     form.keep(config)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             saved = keeping.save_scenario(owner=person(request), **form.content())
             messages.success(request, _("The scenario is saved."))
             return redirect("scenario", saved.pk)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
     return _form_page(request, form, {"kept": form.kept})
 
 
 @login_required
 def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
     """A new version. Of an older version, too: what it says becomes the newest again."""
-    shown = _mine(request, ref)
+    row, shown = own_scenario(person(request), ref), _visible(request, ref)
     newest = versions_of(shown, request.user)[0]
     words = {"title": shown.title, "description": shown.description, "kind": shown.kind, "base": newest.version}
     form = scenario_form()(request.POST or None, initial={**initial_of(shown.config), **words})
     form.keep(shown.config)
-    status = 200
     if request.method == "POST" and form.is_valid():
-        try:
-            saved = keeping.revise_scenario(_base(shown, form), by=person(request), **form.content())
+        with ShownIn(form):
+            try:
+                saved = keeping.revise_scenario(_base(row, form), by=person(request), **form.content())
+            except keeping.RevisedAlready as error:
+                form.data = {**request.POST.dict(), "base": str(error.newest)}
+                raise
             messages.success(request, _("Version %(version)s is saved.") % {"version": saved.version})
             return redirect("scenario", saved.pk)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
-        except keeping.RevisedAlready as error:
-            form.add_error(None, str(error))
-            form.data = {**request.POST.dict(), "base": str(error.newest)}
-            status = 409
-    return _form_page(request, form, {"scenario": shown, "newest": newest, "kept": form.kept}, status)
+    return _form_page(request, form, {"scenario": shown, "newest": newest, "kept": form.kept})
 
 
 @login_required
 @require_POST
 def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
-    shown, shared = _mine(request, ref), request.POST.get("shared") == "1"
-    keeping.share_scenario(_row(shown), by=person(request), shared=shared)
+    row, shared = own_scenario(person(request), ref), request.POST.get("shared") == "1"
+    keeping.share_scenario(row, by=person(request), shared=shared)
     messages.success(request, _("The lab sees this scenario now.") if shared else _("Only you see this scenario now."))
-    return redirect("scenario", shown.ref)
+    return redirect("scenario", ref)
 
 
 @login_required
 @require_POST
 def scenario_archive(request: HttpRequest, ref: str) -> HttpResponse:
-    shown, archived = _mine(request, ref), request.POST.get("archived") == "1"
-    keeping.archive_scenario(_row(shown), by=person(request), archived=archived)
+    row, archived = own_scenario(person(request), ref), request.POST.get("archived") == "1"
+    keeping.archive_scenario(row, by=person(request), archived=archived)
     said = _("The scenario is archived.") if archived else _("The scenario is on the list again.")
     messages.success(request, said)
-    return redirect("scenario", shown.ref)
+    return redirect("scenario", ref)
 
 
 @login_required
@@ -140,11 +132,8 @@ def scenario_archive(request: HttpRequest, ref: str) -> HttpResponse:
 def scenario_copy(request: HttpRequest, ref: str) -> HttpResponse:
     """Mine from here on: a scenario that I may see, built-in or shared."""
     shown = _visible(request, ref)
-    try:
-        copy = keeping.copy_scenario(shown, by=person(request))
-    except (NotAllowed, InvalidExperiment) as error:
-        messages.error(request, str(error))
-        return redirect("scenario", shown.ref)
+    back_to(request, "scenario", shown.ref)
+    copy = keeping.copy_scenario(shown, by=person(request))
     messages.success(request, _("This copy is yours: change it as you like."))
     return redirect("scenario-edit", copy.pk)
 
@@ -154,11 +143,8 @@ def scenario_copy(request: HttpRequest, ref: str) -> HttpResponse:
 def scenario_demonstration(request: HttpRequest, ref: str) -> HttpResponse:
     """The scenario as somebody wrote it, as a run of mine that is marked as a demonstration."""
     shown = _visible(request, ref)
-    try:
-        run, _is_new = keeping.replay_demonstration(shown.builtin, by=person(request))
-    except (NotAllowed, keeping.NoDemonstration) as error:
-        messages.error(request, str(error))
-        return redirect("scenario", shown.ref)
+    back_to(request, "scenario", shown.ref)
+    run, _is_new = keeping.replay_demonstration(shown.builtin, by=person(request))
     return redirect(run)
 
 
@@ -167,40 +153,32 @@ def presets(request: HttpRequest) -> HttpResponse:
     """The system contexts of StarChamber, and a form for one of my own."""
     form = PresetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             saved = keeping.save_preset(owner=person(request), **form.cleaned_data)
             messages.success(request, _("The preset “%(name)s” is saved.") % {"name": saved.name})
             return redirect("presets")
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
     context = {"shelves": on_shelves(presets_for(request.user)), "form": form}
-    return render(request, "library/presets.html", context, status=422 if form.errors else 200)
+    return render(request, "library/presets.html", context, status=status_of(form))
 
 
 @login_required
 def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
-    preset = _my_preset(request, pk)
+    preset = own_preset(person(request), str(pk))
     shown = {"name": preset.name, **preset.config}
     form = PresetForm(request.POST or None, initial=shown)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             keeping.revise_preset(preset, by=person(request), **form.cleaned_data)
             messages.success(request, _("The preset is changed. Runs keep the text that they were started with."))
             return redirect("presets")
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
     context = {"form": form, "name": shown["name"]}
-    return render(request, "library/preset.html", context, status=422 if form.errors else 200)
+    return render(request, "library/preset.html", context, status=status_of(form))
 
 
 @login_required
 @require_POST
 def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
-    preset, shared = _my_preset(request, pk), request.POST.get("shared") == "1"
+    preset, shared = own_preset(person(request), str(pk)), request.POST.get("shared") == "1"
     keeping.share_preset(preset, by=person(request), shared=shared)
     messages.success(request, _("The lab sees this preset now.") if shared else _("Only you see this preset now."))
     return redirect("presets")
@@ -209,7 +187,7 @@ def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def preset_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
-    keeping.delete_preset(_my_preset(request, pk), by=person(request))
+    keeping.delete_preset(own_preset(person(request), str(pk)), by=person(request))
     messages.success(request, _("The preset is deleted. Runs keep its text."))
     return redirect("presets")
 
@@ -221,11 +199,8 @@ def preset_copy(request: HttpRequest, id_: str) -> HttpResponse:
     shown = find_preset(request.user, id_)
     if shown is None:
         raise Http404
-    try:
-        copy = keeping.copy_preset(shown, by=person(request))
-    except (NotAllowed, InvalidExperiment) as error:
-        messages.error(request, str(error))
-        return redirect("presets")
+    back_to(request, "presets")
+    copy = keeping.copy_preset(shown, by=person(request))
     return redirect("preset-edit", copy.pk)
 
 
@@ -236,26 +211,9 @@ def _visible(request: HttpRequest, ref: str) -> ScenarioChoice:
     return shown
 
 
-def _mine(request: HttpRequest, ref: str) -> ScenarioChoice:
-    shown = _visible(request, ref)
-    if not shown.is_mine:
-        raise Http404
-    return shown
-
-
-def _row(shown: ScenarioChoice) -> Scenario:
-    if shown.row is None:
-        raise Http404
-    return shown.row
-
-
-def _base(shown: ScenarioChoice, form: ScenarioFields) -> Scenario:
+def _base(row: Scenario, form: ScenarioFields) -> Scenario:
     """The version that was the newest when the form was opened."""
-    return get_object_or_404(Scenario, family=_row(shown).family, version=form.cleaned_data["base"] or shown.version)
-
-
-def _my_preset(request: HttpRequest, pk: UUID) -> Preset:
-    return get_object_or_404(Preset, pk=pk, owner_id=request.user.pk)
+    return get_object_or_404(Scenario, family=row.family, version=form.cleaned_data["base"] or row.version)
 
 
 def _source(request: HttpRequest) -> tuple[dict[str, Any], str]:
@@ -277,7 +235,5 @@ def _by_id(rows: Any, text: str) -> Any:
         raise Http404 from error
 
 
-def _form_page(request: HttpRequest, form: Any, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    if form.errors and status == 200:
-        status = 422
-    return render(request, "library/scenario_form.html", {"form": form, **context}, status=status)
+def _form_page(request: HttpRequest, form: Any, context: dict[str, Any]) -> HttpResponse:
+    return render(request, "library/scenario_form.html", {"form": form, **context}, status=status_of(form))

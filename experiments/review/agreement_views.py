@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from accounts.errors import Forbidden
 from experiments.models import ReviewQueue
-from experiments.models.refusals import NotAllowed
 from experiments.review import agreement, rubrics
 from experiments.review.agreement import Report
 from experiments.review.coefficients import FEW, Figure, Measure
@@ -50,7 +50,7 @@ def readable(request: Any, pk: UUID) -> ReviewQueue:
     shown = get_object_or_404(ReviewQueue.objects.visible_to(request.user).select_related("rubric"), pk=pk)
     is_manager = ReviewQueue.objects.manageable_by(request.user).filter(pk=shown.pk).exists()
     if shown.is_blind and shown.is_open and not is_manager:
-        raise NotAllowed(_("This queue is reviewed blind: its agreement is shown to you once it is closed."))
+        raise Forbidden(_("This queue is reviewed blind: its agreement is shown to you once it is closed."))
     return shown
 
 

@@ -36,7 +36,7 @@ def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
     """Their answer, or a new version of it; the same content again is the same answer. Somebody whose hold has run out
     still gets a place when one is free.
 
-    Raises NotAllowed where they do not review, `content.NotTaken` naming the fields, and `slots.Taken` when every place
+    Raises Forbidden where they do not review, `content.Invalid` naming the fields, and `slots.SlotUnavailable` when every place
     went to others: then nothing is recorded.
     """
     slots.require_open(item.queue, by)
@@ -45,7 +45,9 @@ def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
     with transaction.atomic():
         held = ReviewSlot.objects.select_for_update(of=("self",)).select_related("answer").get(pk=slot.pk)
         if held.holder_id != by.pk:
-            raise slots.Taken(_("Meanwhile others have taken every place at this item. What you wrote is still here."))
+            raise slots.SlotUnavailable(
+                _("Meanwhile others have taken every place at this item. What you wrote is still here.")
+            )
         if held.answer and held.answer.fingerprint == content.fingerprint:
             return held.answer
         answer = _written(item, content, by, held)

@@ -17,11 +17,11 @@ from rest_framework.views import APIView
 from accounts.models import Project
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
 from experiments.review import agreement, answers, queues, rubrics, showing, slots
 from experiments.review.agreement_views import readable
-from experiments.review.content import Content, Correction, NotTaken, Remark
+from experiments.review.content import Content, Correction, Remark
 from experiments.review.serializers import (
     AnswerSerializer,
     AskedAnswer,
@@ -77,8 +77,7 @@ class QueuesView(generics.ListAPIView[ReviewQueue]):
         project = Project.objects.visible_to(user).filter(pk=wanted).first() if wanted else None
         if wanted and project is None:
             raise ValidationError({"project": ["There is no such project."]})
-        with refusals("project"):
-            made = queues.make(by=user, rubric=rubric, project=project, **asked)
+        made = queues.make(by=user, rubric=rubric, project=project, **asked)
         return Response(QueueSerializer(queues_with_counts().get(pk=made.pk)).data, status=201)
 
 
@@ -127,8 +126,7 @@ class NextView(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Hold the item that comes next. 204 when nothing is left."""
         shown = queue_shown(request, pk)
-        with refusals():
-            item = slots.next_item(shown, by=person(request))
+        item = slots.next_item(shown, by=person(request))
         return Response(item_shown(item, request)) if item else Response(status=204)
 
 
@@ -139,8 +137,7 @@ class UndoView(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Take back the answer that was sent last, and hold its item again. 204 when there is none."""
         shown = queue_shown(request, pk)
-        with refusals():
-            item = slots.undo(shown, by=person(request))
+        item = slots.undo(shown, by=person(request))
         return Response(item_shown(item, request)) if item else Response(status=204)
 
 
@@ -165,8 +162,7 @@ class ClaimView(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Hold this item, or hold it longer. 409 when every place at it is somebody else's."""
         item = visible_item(request, pk)
-        with refusals():
-            slots.claim(item, by=person(request))
+        slots.claim(item, by=person(request))
         return Response(item_shown(item, request))
 
 
@@ -187,8 +183,7 @@ class SkipView(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Pass it over, with the reason: it is not offered again."""
         item, asked = visible_item(request, pk), validated(Reason, request)
-        with refusals("reason"):
-            slots.skip(item, by=person(request), reason=asked["reason"])
+        slots.skip(item, by=person(request), reason=asked["reason"])
         return Response(status=204)
 
 
@@ -199,11 +194,7 @@ class AnswerView(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Send an answer, or a new version of it. The same again changes nothing; 409 when there is no place."""
         item, asked = visible_item(request, pk), validated(AskedAnswer, request)
-        try:
-            with refusals():
-                answer = answers.submit(item, _content(asked), by=person(request))
-        except NotTaken as error:
-            raise ValidationError({name or "answer": said for name, said in error.errors.items()}) from error
+        answer = answers.submit(item, _content(asked), by=person(request))
         return Response(AnswerSerializer(answer).data)
 
 

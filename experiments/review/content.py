@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.engine.text import is_storable
 from experiments.models import Judgment, Message, ReviewItem
 from experiments.review.rubric import Rubric
@@ -65,19 +66,11 @@ class Content:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True, default=str).encode()).hexdigest()
 
 
-class NotTaken(ValueError):
-    """The answer cannot be taken as it is. errors: sentences, by the field that they are about."""
-
-    def __init__(self, errors: dict[str, list[str]]) -> None:
-        super().__init__(" ".join(said for sentences in errors.values() for said in sentences))
-        self.errors = errors
-
-
 def check(content: Content, item: ReviewItem, rubric: Rubric, *, sees_judge: bool) -> None:
-    """Raises NotTaken naming every field at fault."""
+    """Raises Invalid naming every field at fault."""
     errors: dict[str, list[str]] = {}
     if content.is_empty:
-        errors[""] = [_("Nothing is filled in yet: score a scale, choose a label, or write a note.")]
+        errors["answer"] = [_("Nothing is filled in yet: score a scale, choose a label, or write a note.")]
     _check_scores(content, rubric, errors)
     _check_labels(content, rubric, errors)
     if len(content.note) > LONGEST_TEXT or not is_storable(content.note):
@@ -87,7 +80,7 @@ def check(content: Content, item: ReviewItem, rubric: Rubric, *, sees_judge: boo
     _check_remarks(content, item, errors)
     _check_corrections(content, item, errors, sees_judge=sees_judge)
     if errors:
-        raise NotTaken(errors)
+        raise Invalid(errors)
 
 
 def messages_of(item: ReviewItem) -> "Sequence[Message]":

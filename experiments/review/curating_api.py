@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from accounts.api_requests import person, validated
 from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
-from experiments.api.requests import PROBLEMS, refusals
+from experiments.api.requests import PROBLEMS
 from experiments.library import keeping
 from experiments.library.datasets import contestants, making
 from experiments.models import Contestant, Dataset, Preset
@@ -87,8 +87,7 @@ class DatasetVisibilityView(APIView):
         """Decide who sees a dataset of yours."""
         shown = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
         asked = validated(Published, request)
-        with refusals():
-            making.publish(shown, by=person(request), **asked)
+        making.publish(shown, by=person(request), **asked)
         return Response(asked)
 
 
@@ -101,13 +100,12 @@ class ContestantView(APIView):
         rows = Contestant.objects.filter(dataset__in=Dataset.objects.visible_to(request.user), dataset__slug=slug)
         found = get_object_or_404(rows.select_related("dataset"), pk=pk)
         asked, by = validated(ContestantDeed, request), person(request)
-        with refusals("reason"):
-            if asked["deed"] == "describe":
-                contestants.describe(found, by=by, label=asked["label"], link=asked["link"])
-            elif asked["deed"] == "void":
-                contestants.void(found, by=by, reason=asked["reason"])
-            else:
-                contestants.restore(found, by=by)
+        if asked["deed"] == "describe":
+            contestants.describe(found, by=by, label=asked["label"], link=asked["link"])
+        elif asked["deed"] == "void":
+            contestants.void(found, by=by, reason=asked["reason"])
+        else:
+            contestants.restore(found, by=by)
         return Response(ContestantState(Contestant.objects.get(pk=found.pk)).data)
 
 
@@ -123,11 +121,10 @@ class BattleView(APIView):
     def post(self, request: Request, pk: int) -> Response:
         """Leave a battle out of the ratings, or take it in again. The same again changes nothing."""
         found, asked = get_object_or_404(_battles(request), pk=pk), validated(BattleDeed, request)
-        with refusals("reason"):
-            if asked["deed"] == "void":
-                voiding.void(found, by=person(request), reason=asked["reason"])
-            else:
-                voiding.restore(found, by=person(request))
+        if asked["deed"] == "void":
+            voiding.void(found, by=person(request), reason=asked["reason"])
+        else:
+            voiding.restore(found, by=person(request))
         return self._shown(request, pk)
 
     def _shown(self, request: Request, pk: int) -> Response:
@@ -150,11 +147,10 @@ class CouncilPresetsView(APIView):
     def post(self, request: Request) -> Response:
         """Keep a council under a name of your own, without its question."""
         asked, by = validated(SaveCouncil, request), person(request)
-        with refusals():
-            content = _council(asked["cast"], asked["config"], by)
-            kept = keeping.save_setup(
-                owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"]
-            )
+        content = _council(asked["cast"], asked["config"], by)
+        kept = keeping.save_setup(
+            owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"]
+        )
         return Response(CouncilPresetSerializer(kept).data, status=201)
 
 
@@ -165,8 +161,7 @@ class CouncilPresetView(APIView):
     def delete(self, request: Request, pk: UUID) -> Response:
         """Delete a council that you have kept. Runs go on as they were set up."""
         rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug)
-        with refusals():
-            keeping.delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
+        keeping.delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
         return Response(status=204)
 
 
@@ -175,7 +170,7 @@ def _battles(request: Request) -> Any:
 
 
 def _council(cast: dict[str, Any], config: dict[str, Any], by: Any) -> dict[str, Any]:
-    """What could be played as soon as there is a question. Raises InvalidExperiment."""
+    """What could be played as soon as there is a question. Raises Invalid."""
     kept_settings = declared(COUNCIL.slug).of_preset
     if unknown := sorted(set(config) - set(kept_settings)):
         offered = ", ".join(kept_settings)

@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Forbidden, Invalid
 from experiments.engine.text import storable
 from experiments.models import Cycle, Experiment, Run, RunReview
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.models.review import CURATORS, role_of
 from experiments.models.signals import run_curated
 from experiments.runs.sharing import sharing
@@ -34,14 +34,14 @@ def may_curate(user: "User | AnonymousUser") -> bool:
 def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     """Say that the run is fit to be shown, or that it is not any more. Returns whether this call did it.
 
-    Raises NotAllowed for others than curators and administrators, NotOffered for a run that is not over.
+    Raises Forbidden for others than curators and administrators, Invalid for a run that is not over.
     """
     _require(by)
     fields = {"approved": timezone.now(), "approved_by": by} if is_approved else {"approved": None, "approved_by": None}
     with transaction.atomic():
         held = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)  # nobody goes on with it meanwhile
         if is_approved and not held.is_over:
-            raise NotOffered(_("This run is not over yet: it is approved when nothing can be added to it."))
+            raise Invalid(reason=_("This run is not over yet: it is approved when nothing can be added to it."))
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
         if not rows.update(**fields, changed=clock.now()):
@@ -55,12 +55,12 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
     """Leave a run out of every ladder: its battles, cycles and ballots count no more, and the reason is
     shown to those who may see the run.
 
-    Returns whether this call did it. Raises NotAllowed, and NotOffered without a reason.
+    Returns whether this call did it. Raises Forbidden, and Invalid without a reason.
     """
     _require(by)
     said = storable(reason).strip()[:LONGEST_REASON]
     if not said:
-        raise NotOffered(_("Say why the run should not count: everybody who looks at it reads that."))
+        raise Invalid(reason=_("Say why the run should not count: everybody who looks at it reads that."))
     now = clock.now()
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
@@ -78,7 +78,7 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
 
 def include(run: Run, *, by: "User") -> bool:
     """Let it count again, and with it what was left out with it; what was void before stays so. Returns whether this
-    call did it. Raises NotAllowed.
+    call did it. Raises Forbidden.
     """
     _require(by)
     with transaction.atomic():
@@ -101,16 +101,16 @@ def include(run: Run, *, by: "User") -> bool:
 def publish(run: Run, *, by: "User") -> bool:
     """Show the run's experiment to everybody, with all of its runs, so that each of them has to be approved.
 
-    Returns whether this call did it. Raises NotAllowed, and NotOffered as long as something is not approved.
+    Returns whether this call did it. Raises Forbidden, and Invalid as long as something is not approved.
     """
     _require(by)
     if not Run.objects.filter(pk=run.pk, review__approved__isnull=False).exists():
-        raise NotOffered(_("Approve the run first: what everybody sees has been looked at by a curator."))
+        raise Invalid(reason=_("Approve the run first: what everybody sees has been looked at by a curator."))
     return _shown(run, by, Experiment.Visibility.PUBLIC)
 
 
 def withdraw(run: Run, *, by: "User") -> bool:
-    """Show it to the lab alone again. Returns whether this call did it. Raises NotAllowed."""
+    """Show it to the lab alone again. Returns whether this call did it. Raises Forbidden."""
     _require(by)
     is_public = Experiment.objects.filter(pk=run.experiment_id, visibility=Experiment.Visibility.PUBLIC).exists()
     return is_public and _shown(run, by, Experiment.Visibility.LAB)
@@ -127,9 +127,9 @@ DEEDS: "dict[str, Callable[..., bool]]" = {
 
 
 def act(deed: str, run: Run, *, by: "User", reason: str = "") -> bool:
-    """The deed of this name. Raises NotOffered for a name that is none, and what the deed raises."""
+    """The deed of this name. Raises Invalid for a name that is none, and what the deed raises."""
     if deed not in DEEDS:
-        raise NotOffered(_("There is no deed of this name."))
+        raise Invalid(reason=_("There is no deed of this name."))
     return DEEDS[deed](run, by=by, reason=reason) if deed == "exclude" else DEEDS[deed](run, by=by)
 
 
@@ -140,4 +140,4 @@ def _shown(run: Run, by: "User", visibility: str) -> bool:
 
 def _require(by: "User") -> None:
     if not may_curate(by):
-        raise NotAllowed(_("Only curators and administrators decide what counts and what everybody sees."))
+        raise Forbidden(_("Only curators and administrators decide what counts and what everybody sees."))

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.models import Message, Run, RunReview
 from experiments.review import curation, flagging
 from experiments.review.curation_views import MOST_SHOWN, flagged
@@ -77,8 +77,7 @@ class FlagsView(APIView):
         run, asked = _run(request, pk), validated(FlagAsked, request)
         message = get_object_or_404(Message.objects.select_related("run"), run=run, pk=asked["message"])
         verb = flagging.dismiss if asked["deed"] == "dismiss" else flagging.set_flag
-        with refusals("reason"):
-            verb(message, asked["flag"], by=person(request), reason=asked["reason"])
+        verb(message, asked["flag"], by=person(request), reason=asked["reason"])
         return Response(FlaggedSerializer(_flags_of(message)).data)
 
 
@@ -94,8 +93,7 @@ class CurationView(APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Approve, exclude, include, publish or withdraw a run; for curators and administrators."""
         run, asked = _run(request, pk), validated(CurationAsked, request)
-        with refusals("reason"):
-            curation.act(asked["deed"], run, by=person(request), reason=asked["reason"])
+        curation.act(asked["deed"], run, by=person(request), reason=asked["reason"])
         return Response(_curation(_run(request, pk)))
 
 

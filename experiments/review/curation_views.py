@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods
 from accounts.audit import target_of
 from accounts.models import AuditEntry
 from accounts.people import person
+from accounts.refusing import back_to
 from experiments.models import FlagDeed, Message, Run, RunReview
 from experiments.models.labels import FLAGS
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.review import curation, flagging
 from experiments.runs.steering.views import visible_run
 from experiments.workflows.base.flags import REVIEWED
@@ -59,13 +59,11 @@ def run_curation(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Whether a run is approved, counts, and is public; curators decide here."""
     run = visible_run(request, pk)
     if request.method == "POST":
-        try:
-            done = curation.act(
-                request.POST.get("deed", ""), run, by=person(request), reason=request.POST.get("reason", "")
-            )
-            messages.success(request, _("Done.")) if done else messages.info(request, _("This was so already."))
-        except NotOffered as error:
-            messages.error(request, str(error))
+        back_to(request, "run-curation", run.pk)
+        done = curation.act(
+            request.POST.get("deed", ""), run, by=person(request), reason=request.POST.get("reason", "")
+        )
+        messages.success(request, _("Done.")) if done else messages.info(request, _("This was so already."))
         return redirect("run-curation", run.pk)
     targets = Q(target=target_of(run)) | Q(target=target_of(run.experiment))
     context: dict[str, Any] = {
@@ -89,15 +87,11 @@ def _flag(request: HttpRequest, run: Run) -> HttpResponse:
     )
     flag, reason = request.POST.get("flag", ""), request.POST.get("reason", "")
     verb = flagging.dismiss if request.POST.get("deed") == "dismiss" else flagging.set_flag
-    try:
-        if verb(message, flag, by=person(request), reason=reason):
-            messages.success(
-                request, _("The flag is dismissed.") if verb is flagging.dismiss else _("The flag is set.")
-            )
-        else:
-            messages.info(request, _("This was so already."))
-    except (NotOffered, NotAllowed) as error:
-        messages.error(request, str(error))
+    back_to(request, "run-flags", run.pk)
+    if verb(message, flag, by=person(request), reason=reason):
+        messages.success(request, _("The flag is dismissed.") if verb is flagging.dismiss else _("The flag is set."))
+    else:
+        messages.info(request, _("This was so already."))
     return redirect("run-flags", run.pk)
 
 

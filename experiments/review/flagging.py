@@ -9,10 +9,10 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, Invalid
 from experiments.engine.text import storable
 from experiments.library.search import indexing
 from experiments.models import Experiment, FlagDeed, Message, ReviewItem
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.models.review import CURATORS, role_of
 from experiments.workflows.base.flags import REVIEWED
 
@@ -50,10 +50,10 @@ def may_flag(message: Message, user: "User | AnonymousUser") -> bool:
 
 
 def set_flag(message: Message, flag: str, *, by: "User", reason: str = "") -> bool:
-    """Set a flag of REVIEWED. Returns whether it was not in force before. Raises NotAllowed and NotOffered."""
+    """Set a flag of REVIEWED. Returns whether it was not in force before. Raises Forbidden and Invalid."""
     _require(message, by)
     if flag not in REVIEWED:
-        raise NotOffered(_("There is no flag of this name."))
+        raise Invalid(reason=_("There is no flag of this name."))
     with transaction.atomic():
         held = Message.objects.select_for_update().only("pk", "flags").get(pk=message.pk)
         if flag in held.flags:
@@ -69,7 +69,7 @@ def dismiss(message: Message, flag: str, *, by: "User", reason: str) -> bool:
     _require(message, by)
     said = _said(reason)
     if not said:
-        raise NotOffered(_("Say why the flag does not apply: whoever looks at the message reads that."))
+        raise Invalid(reason=_("Say why the flag does not apply: whoever looks at the message reads that."))
     with transaction.atomic():
         held = Message.objects.select_for_update().only("pk", "flags").get(pk=message.pk)
         if flag not in held.flags:
@@ -123,7 +123,7 @@ def _deed(row: FlagDeed) -> Deed:
 
 def _require(message: Message, by: "User") -> None:
     if not may_flag(message, by):
-        raise NotAllowed(_("Flags are set by those who may change the run, by curators, and by whoever reviews it."))
+        raise Forbidden(_("Flags are set by those who may change the run, by curators, and by whoever reviews it."))
 
 
 def _write(message: Message, flags: list[str]) -> None:

@@ -12,7 +12,6 @@ from experiments.models.labels import FLAGS
 from experiments.models.review import LONGEST_LOCK, MOST_PEOPLE
 from experiments.review import queues, rubrics
 from experiments.review.choosing import MOST_ITEMS
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.flags import REVIEWED
 
@@ -24,14 +23,7 @@ FILTERS = (
 DAY = forms.DateInput(attrs={"type": "date"})
 
 
-class Complaining(forms.Form):
-    def complain(self, error: InvalidExperiment) -> None:
-        for name, said in error.errors.items():
-            for message in said:
-                self.add_error(name if name in self.fields else None, message)
-
-
-class QueueForm(Complaining):
+class QueueForm(forms.Form):
     """A new queue. whose: "", "lab", or a project's id."""
 
     name = forms.CharField(label=_("Name"), required=False, strip=False)
@@ -106,7 +98,7 @@ class QueueForm(Complaining):
         )
 
 
-class QueueChange(Complaining):
+class QueueChange(forms.Form):
     name = forms.CharField(label=_("Name"), required=False, strip=False)
     members = forms.CharField(
         label=_("Reviewers"), required=False, help_text=_("User names, with commas or spaces between them.")
@@ -120,7 +112,7 @@ class QueueChange(Complaining):
 SCALE_ROWS, LABEL_ROWS = 6, 4
 
 
-class RubricForm(Complaining):
+class RubricForm(forms.Form):
     """Rows of scales and labels; those without a name are none. Anchors and choices: one a line, `value = words`."""
 
     title = forms.CharField(label=_("Title"), required=False, strip=False)

@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.errors import Invalid, Refusal
 from accounts.people import person
+from accounts.refusing import back_to, status_of
 from experiments.models import ReviewItem, Run
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.review import answers, progress, reading, rubrics, showing, slots
-from experiments.review.content import NotTaken
 from experiments.review.views import to_next
 
 KEPT_OUT = ("csrfmiddlewaretoken", "deed")
@@ -37,12 +37,8 @@ def item(request: HttpRequest, pk: UUID) -> HttpResponse:
 def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Hold the item, or hold it longer: what the page asks for when it is opened, and while somebody works on it."""
     shown = visible_item(request, pk)
-    try:
-        slots.claim(shown, by=person(request))
-    except slots.Taken as error:
-        if _wants_json(request):
-            return JsonResponse({"problem": str(error)}, status=HTTPStatus.CONFLICT)
-        messages.warning(request, str(error))
+    back_to(request, shown)
+    slots.claim(shown, by=person(request))
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if _wants_json(request) else redirect(shown)
 
 
@@ -70,11 +66,8 @@ def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def skip(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = visible_item(request, pk)
-    try:
-        slots.skip(shown, by=person(request), reason=request.POST.get("reason", ""))
-    except NotOffered as error:
-        messages.error(request, str(error))
-        return redirect(shown)
+    back_to(request, shown)
+    slots.skip(shown, by=person(request), reason=request.POST.get("reason", ""))
     return to_next(request, shown.queue)
 
 
@@ -96,10 +89,9 @@ def _submit(request: HttpRequest, shown: ReviewItem) -> HttpResponse:
     content = reading.read(fields, rubrics.of(shown.queue.rubric))
     try:
         answers.submit(shown, content, by=person(request))
-    except NotTaken as error:
-        return _page(request, shown, fields=fields, errors=error.errors)
-    except (NotAllowed, slots.Taken) as error:
-        return _page(request, shown, fields=fields, errors={"": [str(error)]}, status=HTTPStatus.CONFLICT)
+    except Refusal as error:
+        errors = error.errors if isinstance(error, Invalid) else {"answer": [str(error)]}
+        return _page(request, shown, fields=fields, errors=errors, status=status_of(error))
     messages.success(request, _("Your answer to item %(number)s is saved.") % {"number": shown.number})
     return to_next(request, shown.queue) if request.POST.get("deed") != "stay" else redirect(shown)
 

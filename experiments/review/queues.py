@@ -10,14 +10,13 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from accounts import audit
+from accounts.errors import Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.engine.text import is_storable
 from experiments.models import QueueMember, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.models.review import CURATORS, LONGEST_LOCK, MOST_PEOPLE
 from experiments.review import choosing
 from experiments.review.choosing import Filters, Found
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.complaints import complaint
 
 if TYPE_CHECKING:
@@ -53,15 +52,15 @@ def make(
     is_lab: bool = False,
     members: Sequence[str] = (),
 ) -> ReviewQueue:
-    """A queue that is filled at once. members: user names. Raises NotAllowed for a project that one does not lead, and
-    for the lab's queue of somebody who is no curator; InvalidExperiment naming the fields at fault.
+    """A queue that is filled at once. members: user names. Raises Forbidden for a project that one does not lead, and
+    for the lab's queue of somebody who is no curator; Invalid naming the fields at fault.
     """
     _require_right(by, project=project, is_lab=is_lab)
     fields = _checked(name, instructions, lock_minutes)
     people = people_of(members)
     numbers = {"overlap": _within("overlap", overlap, 1, MOST_PEOPLE)}
     if over not in ReviewQueue.Over.values:
-        raise InvalidExperiment({"over": [_("A queue is over messages, transcripts or judgments.")]})
+        raise Invalid({"over": [_("A queue is over messages, transcripts or judgments.")]})
     content = {**fields, **numbers, "over": over, "filters": _filters(filters), "is_blind": is_blind}
     with transaction.atomic():
         queue = ReviewQueue.objects.create(owner=by, rubric=rubric, project=project, is_lab=is_lab, **content)
@@ -72,7 +71,7 @@ def make(
 
 
 def change(queue: ReviewQueue, *, by: User, name: str, instructions: str, lock_minutes: int) -> None:
-    """What is changed without touching an answer. Raises NotAllowed and InvalidExperiment."""
+    """What is changed without touching an answer. Raises Forbidden and Invalid."""
     require_manager(queue, by)
     for field, value in _checked(name, instructions, lock_minutes).items():
         setattr(queue, field, value)
@@ -116,15 +115,15 @@ def fill(queue: ReviewQueue, *, by: User) -> int:
 
 def require_manager(queue: ReviewQueue, user: "User | AnonymousUser") -> None:
     if not ReviewQueue.objects.manageable_by(user).filter(pk=queue.pk).exists():
-        raise NotAllowed(_("Only those who look after a queue change it: its owner, its project's leads, curators."))
+        raise Forbidden(_("Only those who look after a queue change it: its owner, its project's leads, curators."))
 
 
 def people_of(names: Iterable[str]) -> list[User]:
-    """Active people by their user names. Raises InvalidExperiment naming those whom nobody knows."""
+    """Active people by their user names. Raises Invalid naming those whom nobody knows."""
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     found = {one.username: one for one in User.objects.filter(username__in=wanted, is_active=True)}
     if missing := [name for name in wanted if name not in found]:
-        raise InvalidExperiment({"members": [_("Nobody is called %(names)s.") % {"names": ", ".join(missing)}]})
+        raise Invalid({"members": [_("Nobody is called %(names)s.") % {"names": ", ".join(missing)}]})
     return [found[name] for name in wanted]
 
 
@@ -136,13 +135,13 @@ def _set_members(queue: ReviewQueue, people: Sequence[User]) -> None:
 
 def _require_right(by: User, *, project: Project | None, is_lab: bool) -> None:
     if is_lab and not may_make_for_lab(by):
-        raise NotAllowed(_("Only curators and administrators make queues for the whole lab."))
+        raise Forbidden(_("Only curators and administrators make queues for the whole lab."))
     if is_lab and project:
-        raise NotOffered(_("A queue belongs to a project or to the lab, not to both."))
+        raise Invalid(project=_("A queue belongs to a project or to the lab, not to both."))
     if project and project not in projects_for(by):
-        raise NotAllowed(_("Only those who lead a project make queues for it."))
+        raise Forbidden(_("Only those who lead a project make queues for it."))
     if not (is_lab or project or by.may_experiment):
-        raise NotAllowed(_("Your role does not allow experiments, so that you have no runs of your own to review."))
+        raise Forbidden(_("Your role does not allow experiments, so that you have no runs of your own to review."))
 
 
 def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, Any]:
@@ -153,7 +152,7 @@ def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, Any]:
     if len(instructions) > LONGEST_INSTRUCTIONS or not is_storable(instructions):
         errors["instructions"] = [_("At most %(most)s characters fit here.") % {"most": LONGEST_INSTRUCTIONS}]
     if errors:
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     minutes = _within("lock_minutes", lock_minutes, 1, LONGEST_LOCK)
     return {"name": name, "instructions": instructions, "lock_minutes": minutes}
 
@@ -161,7 +160,7 @@ def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, Any]:
 def _within(field: str, value: int, low: int, high: int) -> int:
     if not low <= value <= high:
         said = _("A number from %(low)s to %(high)s is needed.") % {"low": low, "high": high}
-        raise InvalidExperiment({field: [said]})
+        raise Invalid({field: [said]})
     return value
 
 
@@ -169,7 +168,7 @@ def _filters(asked: Any) -> dict[str, Any]:
     try:
         return Filters.model_validate(asked or {}).model_dump(mode="json", exclude_defaults=True)
     except ValidationError as error:
-        raise InvalidExperiment({"filters": [complaint(one) for one in error.errors()]}) from error
+        raise Invalid({"filters": [complaint(one) for one in error.errors()]}) from error
 
 
 def _item(queue: ReviewQueue, found: Found, number: int) -> ReviewItem:

@@ -1,6 +1,5 @@
 """The pages of rubrics: those there are, one of them, and a new version of one's own."""
 
-from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -12,11 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.people import person
+from accounts.refusing import ShownIn, status_of
 from experiments.models import ReviewRubric
-from experiments.models.refusals import NotAllowed, Rivalled
 from experiments.review import rubrics
 from experiments.review.forms import LABEL_ROWS, SCALE_ROWS, RubricForm, rows_of
-from experiments.setup.casting import InvalidExperiment
 
 SCALE_PARTS = ("name", "title", "low", "high", "step", "level", "anchors", "measure")
 LABEL_PARTS = ("name", "title", "multiple", "choices")
@@ -46,14 +44,10 @@ def rubric_new(request: HttpRequest) -> HttpResponse:
     source = _visible(request, _uuid(asked)) if asked else None
     form = RubricForm(request.POST or None, initial=_initial(source))
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             saved = rubrics.save(owner=person(request), content=form.content, **form.cleaned_data)
             messages.success(request, _("The rubric is saved."))
             return redirect(saved)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
     return _form_page(request, form, source, None)
 
 
@@ -63,14 +57,10 @@ def rubric_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = get_object_or_404(ReviewRubric, pk=pk, owner_id=request.user.pk)
     form = RubricForm(request.POST or None, initial=_initial(shown))
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             saved = rubrics.revise(shown, by=person(request), content=form.content, **form.cleaned_data)
             messages.success(request, _("Version %(version)s is saved.") % {"version": saved.version})
             return redirect(saved)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except (NotAllowed, Rivalled) as error:
-            form.add_error(None, str(error))
     return _form_page(request, form, shown, shown)
 
 
@@ -85,8 +75,7 @@ def _form_page(
         "labels": [_row(values, f"label-{number}", LABEL_PARTS) for number in range(LABEL_ROWS)],
         "levels": ("ordinal", "interval", "nominal"),
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render(request, "review/rubric_form.html", context, status=status)
+    return render(request, "review/rubric_form.html", context, status=status_of(form))
 
 
 def _row(values: Any, prefix: str, parts: tuple[str, ...]) -> dict[str, Any]:

@@ -12,11 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import ValidationError
 
+from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.engine.text import is_storable
 from experiments.models import ReviewRubric
-from experiments.models.refusals import NotAllowed, Rivalled
 from experiments.review.rubric import Rubric
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.complaints import complaint
 
 if TYPE_CHECKING:
@@ -78,9 +77,9 @@ def description_of(row: ReviewRubric) -> str:
 
 
 def save(*, owner: "User", title: str, content: Any, description: str = "", shared: bool = False) -> ReviewRubric:
-    """The first version of a rubric of one's own. Raises NotAllowed, and InvalidExperiment naming the fields."""
+    """The first version of a rubric of one's own. Raises Forbidden, and Invalid naming the fields."""
     if ReviewRubric.objects.filter(owner=owner, version=1).count() >= MOST_RUBRICS:
-        raise NotAllowed(_("You keep %(most)s rubrics already.") % {"most": MOST_RUBRICS})
+        raise Forbidden(_("You keep %(most)s rubrics already.") % {"most": MOST_RUBRICS})
     fields = _checked(title, description, content)
     return ReviewRubric.objects.create(owner=owner, shared=shared, **fields)
 
@@ -88,11 +87,11 @@ def save(*, owner: "User", title: str, content: Any, description: str = "", shar
 def revise(
     rubric: ReviewRubric, *, by: "User", title: str, content: Any, description: str = "", shared: bool = False
 ) -> ReviewRubric:
-    """A new version; the one that queues use stays as it is. Raises NotAllowed, InvalidExperiment, and Rivalled when
+    """A new version; the one that queues use stays as it is. Raises Forbidden, Invalid, and Conflict when
     somebody has saved this version meanwhile.
     """
     if rubric.owner_id != by.pk:
-        raise NotAllowed(_("Only its owner changes a rubric. Save it as one of your own instead."))
+        raise Forbidden(_("Only its owner changes a rubric. Save it as one of your own instead."))
     fields = _checked(title, description, content)
     try:
         with transaction.atomic():
@@ -100,7 +99,7 @@ def revise(
                 family=rubric.family, version=rubric.version + 1, owner=by, shared=shared, **fields
             )
     except IntegrityError as error:
-        raise Rivalled(_("A newer version of this rubric was saved meanwhile. Nothing was overwritten.")) from error
+        raise Conflict(_("A newer version of this rubric was saved meanwhile. Nothing was overwritten.")) from error
 
 
 def _checked(title: str, description: str, content: Any) -> dict[str, Any]:
@@ -115,7 +114,7 @@ def _checked(title: str, description: str, content: Any) -> dict[str, Any]:
     except ValidationError as error:
         errors["content"] = [_said(one) for one in error.errors()]
     if errors:
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     return {"title": title, "description": description, **dumped}
 
 

@@ -12,9 +12,9 @@ from django.db.models import Count, F
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.engine.text import storable
 from experiments.models import ReviewItem, ReviewQueue, ReviewSkip, ReviewSlot
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.tasks import clock
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ TRIED_AT_ONCE = 40
 LONGEST_REASON = 300
 
 
-class Taken(Rivalled):
+class SlotUnavailable(Conflict):
     """Every place at the item is held or answered by others."""
 
 
 def next_item(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
     """What they hold already, or else the item with the fewest answers that they have neither answered nor passed over,
-    held for them. None when nothing is left for them. Raises NotAllowed for who does not review in it, or a closed one.
+    held for them. None when nothing is left for them. Raises Forbidden for who does not review in it, or a closed one.
     """
     require_open(queue, by)
     if (held := _held(queue, by)) and renew(held.item, by=by):
@@ -45,7 +45,7 @@ def next_item(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
 
 
 def claim(item: ReviewItem, *, by: "User") -> ReviewSlot:
-    """Hold this item, or hold it longer. Raises NotAllowed, and Taken when every place at it is somebody else's."""
+    """Hold this item, or hold it longer. Raises Forbidden, and SlotUnavailable when every place at it is somebody else's."""
     require_open(item.queue, by)
     if slot := place_of(item, by):
         renew(item, by=by)
@@ -55,7 +55,9 @@ def claim(item: ReviewItem, *, by: "User") -> ReviewSlot:
             return slot
         if mine := place_of(item, by):
             return mine
-    raise Taken(_("Others review this item at this moment, or have done so. Nothing is lost: take the next one."))
+    raise SlotUnavailable(
+        _("Others review this item at this moment, or have done so. Nothing is lost: take the next one.")
+    )
 
 
 def renew(item: ReviewItem, *, by: "User") -> bool:
@@ -70,11 +72,11 @@ def release(item: ReviewItem, *, by: "User") -> bool:
 
 
 def skip(item: ReviewItem, *, by: "User", reason: str) -> None:
-    """Pass it over: it is not offered to them again. Raises NotOffered without a reason, NotAllowed when closed."""
+    """Pass it over: it is not offered to them again. Raises Invalid without a reason, Forbidden when closed."""
     require_open(item.queue, by)
     said = storable(reason).strip()[:LONGEST_REASON]
     if not said:
-        raise NotOffered(_("Say why you pass it over: whoever looks after the queue reads that."))
+        raise Invalid(reason=_("Say why you pass it over: whoever looks after the queue reads that."))
     with transaction.atomic():
         ReviewSkip.objects.get_or_create(item=item, person=by, defaults={"reason": said})
         release(item, by=by)
@@ -82,7 +84,7 @@ def skip(item: ReviewItem, *, by: "User", reason: str) -> None:
 
 def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
     """Take back the answer that they sent last, and hold its item again; its version stays. None without an answer.
-    Raises NotOffered once they were shown what is hidden: nobody begins again as if they had not seen it.
+    Raises Invalid once they were shown what is hidden: nobody begins again as if they had not seen it.
     """
     require_open(queue, by)
     mine = ReviewSlot.objects.answered().filter(item__queue=queue, holder=by)
@@ -93,7 +95,7 @@ def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
         said = _(
             "You were shown the judge's scores of this item: your answer stays. Send a new version, which is marked."
         )
-        raise NotOffered(said)
+        raise Invalid(reason=said)
     again = {"answer": None, "answered": None, "claimed": Now(), "until": _until(queue)}
     unchanged = {"holder": by, "answer": last.answer_id, "revealed": last.revealed}
     undone = ReviewSlot.objects.filter(pk=last.pk, **unchanged).update(**again)
@@ -116,9 +118,9 @@ def place_of(item: ReviewItem, user: "User") -> ReviewSlot | None:
 
 def require_open(queue: ReviewQueue, user: "User") -> None:
     if not ReviewQueue.objects.assigned_to(user).filter(pk=queue.pk).exists():
-        raise NotAllowed(_("You do not review in this queue. Whoever looks after it can add you."))
+        raise Forbidden(_("You do not review in this queue. Whoever looks after it can add you."))
     if not ReviewQueue.objects.open_to(user).filter(pk=queue.pk).exists():
-        raise NotAllowed(_("This queue is closed. Whoever looks after it can open it again."))
+        raise Forbidden(_("This queue is closed. Whoever looks after it can open it again."))
 
 
 def _held(queue: ReviewQueue, user: "User") -> ReviewSlot | None:

@@ -1,6 +1,5 @@
 """The pages of queues: those that one reviews in or looks after, a new one, and what is done with one."""
 
-from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +13,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.errors import Forbidden
 from accounts.people import person
+from accounts.refusing import ShownIn, back_to, status_of
 from experiments.models import ReviewQueue, ReviewSlot
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.review import progress, queues, rubrics, slots
 from experiments.review.forms import QueueChange, QueueForm, names_in
-from experiments.setup.casting import InvalidExperiment
 
 ITEMS_PER_PAGE = 50
 
@@ -46,20 +45,15 @@ def index(request: HttpRequest) -> HttpResponse:
 def queue_new(request: HttpRequest) -> HttpResponse:
     """Make a queue, which is filled at once."""
     if not _may_make(request):
-        raise NotAllowed(_("Queues are made by curators, by those who lead a project, and by people with runs."))
+        raise Forbidden(_("Queues are made by curators, by those who lead a project, and by people with runs."))
     rubrics.ensure_builtin()
     form = QueueForm(request.POST or None, user=person(request), initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             made = form.make(by=person(request))
             _say_filled(request, made.items.count())
             return redirect(made)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except (NotAllowed, NotOffered) as error:
-            form.add_error(None, str(error))
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render(request, "review/queue_form.html", {"form": form}, status=status)
+    return render(request, "review/queue_form.html", {"form": form}, status=status_of(form))
 
 
 @login_required
@@ -93,17 +87,14 @@ def queue_change(request: HttpRequest, pk: UUID) -> HttpResponse:
     form = QueueChange(request.POST or None, initial={**known, "members": names})
     if request.method == "POST" and form.is_valid():
         fields = dict(form.cleaned_data)
-        try:
+        with ShownIn(form):
             members = names_in(fields.pop("members"))
             queues.people_of(members)  # nothing is changed by half
             queues.change(shown, by=person(request), **fields)
             queues.assign(shown, by=person(request), members=members)
             messages.success(request, _("The queue is changed."))
             return redirect(shown)
-        except InvalidExperiment as error:
-            form.complain(error)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render(request, "review/queue_change.html", {"form": form, "queue": shown}, status=status)
+    return render(request, "review/queue_change.html", {"form": form, "queue": shown}, status=status_of(form))
 
 
 @login_required
@@ -134,11 +125,8 @@ def queue_next(request: HttpRequest, pk: UUID) -> HttpResponse:
 def queue_undo(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Take back the last answer, and go to its item."""
     shown = _visible(request, pk)
-    try:
-        item = slots.undo(shown, by=person(request))
-    except NotOffered as error:
-        messages.warning(request, str(error))
-        return redirect(shown)
+    back_to(request, shown)
+    item = slots.undo(shown, by=person(request))
     if item is None:
         messages.info(request, _("You have sent nothing here that could be taken back."))
         return redirect(shown)

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, Invalid
 from experiments.api.idempotency import once
 from experiments.engine import jobs
 from experiments.engine.events import emit
@@ -18,13 +19,12 @@ from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.library.search import indexing
 from experiments.models import Call, Experiment, Participant, Run, Step
-from experiments.models.refusals import NotAllowed
 from experiments.runs import running
 from experiments.runs.admission import require_change, require_models, require_role, require_sandbox, require_spending
 from experiments.runs.running import queue
 from experiments.runs.sharing.sharing import checked_project
 from experiments.runs.steering import steering
-from experiments.setup.casting import InvalidExperiment, checked_cast, checked_config
+from experiments.setup.casting import checked_cast, checked_config
 from experiments.workflows import services_of
 from experiments.workflows.base.events import CallRetried, ExperimentState
 from experiments.workflows.base.steps import SPOKEN
@@ -44,7 +44,7 @@ def create(
     *, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any], project: str = ""
 ) -> Experiment:
     """A new experiment. project: the id of one that its owner has a share of; its members see it then. Raises
-    InvalidExperiment when it could not be played.
+    Invalid when it could not be played.
     """
     require_role(owner)
     place = _place(checked_project(project, owner=owner))
@@ -100,7 +100,7 @@ def _resume_within_budget(run: Run, by: "User") -> bool:
         return False
     require_budget(fresh.experiment)
     if run.calls.filter(state=Call.State.STOPPED).exists():
-        raise NotAllowed(_("An answer was cut off when it was stopped: branch from a message, or run it again."))
+        raise Forbidden(_("An answer was cut off when it was stopped: branch from a message, or run it again."))
     steering.go_on(fresh, by=by)
     run.state = fresh.state
     return True
@@ -166,11 +166,11 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
     if services.start:
         if repeats > 1:
             said = _("Its work is shared out over many runs already: it has no repeats.")
-            raise InvalidExperiment({"repeats": [said]})
+            raise Invalid({"repeats": [said]})
         return services.start(experiment, by=by, seed=seed)
     live = without_shards(Run.objects.live().filter(experiment__owner=experiment.owner_id))
     if live.count() + repeats > MOST_LIVE_RUNS:
-        raise NotAllowed(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
+        raise Forbidden(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
     require_models(experiment)
     require_sandbox(experiment)
     require_budget(experiment)
@@ -191,10 +191,8 @@ def _place(project: "Project | None") -> dict[str, Any]:
 def _title(title: str, config: Any) -> str:
     """The title given, else the beginning of the first instructions."""
     if not is_storable(title):
-        raise InvalidExperiment({"title": [_("The title holds characters that cannot be stored.")]})
+        raise Invalid({"title": [_("The title holds characters that cannot be stored.")]})
     if len(title) > LONGEST_TITLE:
-        raise InvalidExperiment(
-            {"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]}
-        )
+        raise Invalid({"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]})
     words = " ".join(title.split()) or " ".join(config.summary().split())
     return words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…"

@@ -14,10 +14,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
+from accounts.refusing import ShownIn, status_of
 from experiments.api.idempotency import KeyReused
 from experiments.lab.budgets import views as budget_views
 from experiments.models import Experiment, Run
-from experiments.models.refusals import NotAllowed
 from experiments.runs import actions, lineage, progress
 from experiments.runs.admission import may_change
 from experiments.runs.reports.csv_export import cell
@@ -49,17 +49,17 @@ def experiment_start(request: HttpRequest, pk: UUID) -> HttpResponse:
     form = MoreRuns(request.POST)
     if not form.is_valid():
         return _page(request, shown, form, status=422)
-    try:
-        started = actions.start(shown, by=person(request), **form.asked())
-    except NotAllowed as error:
-        form.add_error(None, str(error))
-        return _page(request, shown, form, status=403)
-    except KeyReused:
-        messages.warning(request, _("This form had been sent before, with other numbers: check them and start again."))
-        return _page(request, shown, fresh_form(shown), status=409)
-    said = ngettext("%(n)s run started.", "%(n)s runs started.", len(started))
-    messages.success(request, said % {"n": len(started)})
-    return redirect("experiment", pk=shown.pk)
+    with ShownIn(form):
+        try:
+            started = actions.start(shown, by=person(request), **form.asked())
+        except KeyReused as error:
+            said = _("This form had been sent before, with other numbers: check them and start again.")
+            messages.warning(request, said)
+            return _page(request, shown, fresh_form(shown), status=error.status)
+        said = ngettext("%(n)s run started.", "%(n)s runs started.", len(started))
+        messages.success(request, said % {"n": len(started)})
+        return redirect("experiment", pk=shown.pk)
+    return _page(request, shown, form, status=status_of(form))
 
 
 @for_readers

@@ -14,9 +14,10 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
+from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.problems import Conflict, ProblemSerializer
-from experiments.api.requests import PROBLEMS, idempotency_key, person, refusals, runs_with_totals, validated
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, idempotency_key, person, runs_with_totals, validated
 from experiments.api.serializers import RunSerializer
 from experiments.api.spending import spends, spent
 from experiments.models import Message, Run
@@ -151,8 +152,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def resume(self, request: Request, pk: str) -> Response:
         """Go on with a run that failed, from the step that failed, was paused, or was stopped by a budget."""
         run = self.get_object()
-        with refusals():
-            is_done = spent(request, lambda: actions.resume(run, by=person(request)))
+        is_done = spent(request, lambda: actions.resume(run, by=person(request)))
         if not is_done:
             raise Conflict(_("Only a run that failed, was paused or was stopped by a budget can be resumed."))
         return self._now()
@@ -171,8 +171,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def say(self, request: Request, pk: str) -> Response:
         """Answer the pause that the run waits at. 409 when something else was said there first."""
         run, asked = self.get_object(), validated(Saying, request)
-        with refusals():
-            spent(request, lambda: steering.say(run, by=person(request), **asked), asked)
+        spent(request, lambda: steering.say(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=ModeChange, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
@@ -181,8 +180,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def mode(self, request: Request, pk: str) -> Response:
         """Manual or automatic, from the next pause on."""
         run, asked = self.get_object(), validated(ModeChange, request)
-        with refusals():
-            spent(request, lambda: steering.set_mode(run, by=person(request), **asked), asked)
+        spent(request, lambda: steering.set_mode(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=Extension, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
@@ -191,8 +189,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def extend(self, request: Request, pk: str) -> Response:
         """Move the last turn of a live run; null for no last turn."""
         run, asked = self.get_object(), validated(Extension, request)
-        with refusals():
-            spent(request, lambda: steering.extend(run, by=person(request), **asked), asked)
+        spent(request, lambda: steering.extend(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=Question, responses={200: RunDetail, **CONTESTED})
@@ -201,8 +198,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def ask(self, request: Request, pk: str) -> Response:
         """Ask a council further. A question asked while another one is answered waits for its turn."""
         run, asked = self.get_object(), validated(Question, request)
-        with refusals("text"):
-            furthering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
+        furthering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
         return self._now()
 
     @extend_schema(request=Draft, responses={200: Draft, 409: ProblemSerializer, **PROBLEMS})
@@ -210,8 +206,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def draft(self, request: Request, pk: str) -> Response:
         """Keep what somebody has begun to write at an open pause; it is said only by `say`."""
         run, asked = self.get_object(), validated(Draft, request)
-        with refusals("text"):
-            furthering.draft(run, by=person(request), **asked)
+        furthering.draft(run, by=person(request), **asked)
         return Response(asked)
 
     @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})
@@ -220,8 +215,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def lift(self, request: Request, pk: str) -> Response:
         """Go on with a run that one of its limits has stopped, under other limits."""
         run, asked = self.get_object(), validated(Lift, request)
-        with refusals("limits"):
-            spent(request, lambda: furthering.lift(run, by=person(request), **asked), asked)
+        spent(request, lambda: furthering.lift(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
@@ -230,8 +224,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def judge(self, request: Request, pk: str) -> Response:
         """Have the transcript judged again, by another judge or rubric: a run of its own. The first scores are kept."""
         run, asked = self.get_object(), validated(JudgeAgain, request)
-        with refusals():
-            again = spent(request, lambda: str(judging.judge_again(run, by=person(request), **asked).pk), asked)
+        again = spent(request, lambda: str(judging.judge_again(run, by=person(request), **asked).pk), asked)
         return Response(RunDetail(runs_with_totals().get(pk=again)).data, status=201)
 
     def _now(self) -> Response:
@@ -247,6 +240,5 @@ class BranchView(APIView):
         messages = Message.objects.filter(run__in=Run.objects.visible_to(request.user))
         message = get_object_or_404(messages.select_related("run__experiment", "step", "call"), pk=pk)
         asked = validated(BranchFrom, request)
-        with refusals():
-            run = spent(request, lambda: str(branching.branch(message, by=person(request), **asked).pk), asked)
+        run = spent(request, lambda: str(branching.branch(message, by=person(request), **asked).pk), asked)
         return Response(RunDetail(runs_with_totals().get(pk=run)).data, status=201)

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project
 from accounts.people import for_readers, person
+from accounts.refusing import back_to
 from experiments.lab.budgets import standing as budget_standing
 from experiments.library.shelves import listing
 from experiments.models import Call, Run
 from experiments.models.labels import FLAGS
-from experiments.models.refusals import NotAllowed
 from experiments.runs import actions, lineage, progress, run_list, summary
 from experiments.runs.admission import may_change
 from experiments.runs.statistics.rows import begins_in
@@ -98,11 +98,9 @@ def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
-    try:
-        if not actions.resume(shown, by=person(request)):
-            messages.info(request, _("Only a run that failed, was paused or was stopped by a budget can be resumed."))
-    except NotAllowed as error:
-        messages.error(request, str(error))
+    back_to(request, shown)
+    if not actions.resume(shown, by=person(request)):
+        messages.info(request, _("Only a run that failed, was paused or was stopped by a budget can be resumed."))
     return _taken(request, shown)
 
 

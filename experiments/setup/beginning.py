@@ -5,9 +5,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.people import person
-from experiments.models.refusals import NotAllowed, Rivalled
+from accounts.refusing import ShownIn
 from experiments.runs import actions
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows import REGISTRY
 
@@ -19,16 +18,11 @@ def begin(request: HttpRequest, form: DeclaredForm) -> str:
     if not form.is_valid():
         return ""
     by = person(request)
-    try:
+    with ShownIn(form):
         with transaction.atomic():
             project = request.POST.get("project", "")
             experiment = actions.create(owner=by, workflow=form.workflow, project=project, **form.asked())
             runs = actions.start(experiment, by=by, repeats=form.runs)
-    except InvalidExperiment as error:
-        form.complain(error)
-    except (NotAllowed, Rivalled) as error:
-        form.add_error(None, str(error))
-    else:
         is_one = len(runs) == 1 and not REGISTRY[form.workflow].is_sharded
         return runs[0].get_absolute_url() if is_one else reverse("experiment", args=[experiment.pk])
     return ""

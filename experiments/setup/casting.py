@@ -1,12 +1,12 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from accounts.errors import Invalid
 from experiments.engine.keys import where
 from experiments.engine.text import is_storable
 from experiments.models import Participant, Provider, ProviderModel
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
 Errors = dict[str, list[str]]
 USUAL = {"judge": "is_default_judge", "filter": "is_default_filter", "title": "is_default_filter"}
-
-
-class InvalidExperiment(ValueError):
-    """What was asked for cannot be played. errors: field names to sentences."""
-
-    def __init__(self, errors: Errors) -> None:
-        super().__init__(" ".join(chain.from_iterable(errors.values())))
-        self.errors = errors
 
 
 class SeatParams(BaseModel):
@@ -55,14 +47,14 @@ class SeatRequest(BaseModel):
 
 
 def checked_config(workflow: str, config: Any) -> Any:
-    """The workflow's Config. Raises InvalidExperiment naming each field at fault."""
+    """The workflow's Config. Raises Invalid naming each field at fault."""
     if workflow not in REGISTRY:
-        raise InvalidExperiment({"workflow": [_("There is no workflow of this name.")]})
+        raise Invalid({"workflow": [_("There is no workflow of this name.")]})
     _refuse_unstorable("config", config)
     try:
         return REGISTRY[workflow].config.model_validate(config)
     except ValidationError as error:
-        raise InvalidExperiment(_errors("config", error)) from error
+        raise Invalid(_errors("config", error)) from error
 
 
 def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: "User") -> list[Participant]:
@@ -71,17 +63,17 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: 
     """
     _refuse_unstorable("cast", dict(cast))
     if unknown := sorted(set(cast) - set(REGISTRY[workflow].seats)):
-        raise InvalidExperiment({f"cast.{seat}": [_("This workflow has no such seat.")] for seat in unknown})
+        raise Invalid({f"cast.{seat}": [_("This workflow has no such seat.")] for seat in unknown})
     errors: Errors = {}
     participants = []
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
     for seat in dict.fromkeys((*config.seats(cast), *optional)):
         try:
             participants.append(_participant(seat, cast.get(seat), owner))
-        except InvalidExperiment as error:
+        except Invalid as error:
             errors |= error.errors
     if errors := errors or _faults(config, participants):
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     return participants
 
 
@@ -111,10 +103,10 @@ def _participant(seat: str, asked: Any, owner: "User") -> Participant:
     try:
         request = SeatRequest.model_validate(asked)
     except ValidationError as error:
-        raise InvalidExperiment(_errors(field, error)) from error
+        raise Invalid(_errors(field, error)) from error
     model = ProviderModel.objects.available().filter(slug=request.model).first()
     if model is None:
-        raise InvalidExperiment({field: [_("There is no available model called %(slug)s.") % {"slug": request.model}]})
+        raise Invalid({field: [_("There is no available model called %(slug)s.") % {"slug": request.model}]})
     _refuse_keyless(model, field, owner)
     params = request.params.model_dump(exclude_none=True)
     return Participant(seat=seat, model=model, persona=request.persona, params=params)
@@ -123,7 +115,7 @@ def _participant(seat: str, asked: Any, owner: "User") -> Participant:
 def _refuse_keyless(model: ProviderModel, field: str, owner: "User") -> None:
     if model.provider_id in Provider.objects.filter(pk=model.provider_id).lacking_key(owner):
         message = _("%(model)s needs a key of %(provider)s, and you have none. %(where)s")
-        raise InvalidExperiment({field: [message % {"model": model.label, **where(model.provider)}]})
+        raise Invalid({field: [message % {"model": model.label, **where(model.provider)}]})
 
 
 def usual_model(seat: str) -> ProviderModel | None:
@@ -134,17 +126,17 @@ def usual_model(seat: str) -> ProviderModel | None:
 
 def _usual_or_refused(seat: str, field: str) -> ProviderModel:
     if seat not in USUAL:
-        raise InvalidExperiment({field: [_("Choose a model.")]})
+        raise Invalid({field: [_("Choose a model.")]})
     model = usual_model(seat)
     if model is None:
-        raise InvalidExperiment({field: [_("The lab has no default model for this seat: choose one.")]})
+        raise Invalid({field: [_("The lab has no default model for this seat: choose one.")]})
     return model
 
 
 def _refuse_unstorable(field: str, value: Any) -> None:
     if not all(map(is_storable, _texts(value))):
         message = _("The text holds characters that cannot be stored (NUL or half a surrogate pair).")
-        raise InvalidExperiment({field: [message]})
+        raise Invalid({field: [message]})
 
 
 def _texts(value: Any) -> Iterator[str]:

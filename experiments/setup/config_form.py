@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.form_fields import LineListField, LinesField, RowsField
 from experiments.workflows import REGISTRY
 
@@ -23,7 +22,7 @@ class SetupForm(forms.Form):
     """Fields are named after the Config's (`limits-tokens` for `limits.tokens`); `seat-A-model` seats a model.
 
     A nullable number with a default has a companion checkbox `<name>-none`: ticked means no limit. The values are
-    checked once, by the workflow's own Config; its complaints come back through `complain`.
+    checked once, by the workflow's own Config; `placed` says where its complaints are shown.
     """
 
     workflow: str
@@ -50,12 +49,9 @@ class SetupForm(forms.Form):
                 values[f"{name}-none"] = value is None
         return values
 
-    def complain(self, error: InvalidExperiment) -> None:
-        """Show each complaint at its field, or above the form when it belongs to none."""
-        for path, messages in error.errors.items():
-            name = self._field_at(path)
-            for message in messages:
-                self.add_error(name, self._at_row(path, message))
+    def placed(self, path: str, sentence: str) -> tuple[str | None, str]:
+        """At which field a complaint of the Config is shown, and how; None: above the form."""
+        return self._field_at(path), self._at_row(path, sentence)
 
     def _at_row(self, path: str, message: str) -> str:
         """The complaint as it is said of the list of rows, where it is about one: that row says it, too."""

@@ -19,11 +19,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
+from accounts.errors import Invalid
 from accounts.people import person
 from experiments.gateway.types import Price
 from experiments.lab.budgets import notes as budget_notes
 from experiments.models import Participant, ProviderModel
-from experiments.setup.casting import USUAL, InvalidExperiment, checked_cast, checked_config, usual_model
+from experiments.setup.casting import USUAL, checked_cast, checked_config, usual_model
 from experiments.setup.form_fields import LineListField, LinesField
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows import REGISTRY, surface_of
@@ -103,14 +104,14 @@ def of_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
 
 def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     """Of a plan over a dataset, for which all of the form has to be right; None where nothing can be started with it.
-    Raises InvalidExperiment with what is missing.
+    Raises Invalid with what is missing.
     """
     if form.page.instead and form.page.instead(form):
         return None
     filled = form.filled()
     if not filled.is_valid():
         first = next(iter(filled.errors.values()))[0]
-        raise InvalidExperiment(
+        raise Invalid(
             {"form": [_("What it comes to stands here when the form is complete. %(missing)s") % {"missing": first}]}
         )
     asked = filled.asked()
@@ -124,7 +125,7 @@ def context(request: HttpRequest, form: DeclaredForm) -> dict[str, object]:
     remarks, missing, who = form.page.remarks, "", person(request)
     try:
         found = of_whole_form(form, by=who) if REGISTRY[form.workflow].is_sharded else of_form(form, by=who)
-    except InvalidExperiment as error:
+    except Invalid as error:
         found, missing = None, str(error)
     return {
         "estimate": found,

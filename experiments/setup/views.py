@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from accounts.errors import Refusal
 from accounts.people import person
+from accounts.refusing import status_of
 from experiments.library import keeping
-from experiments.models.refusals import NotAllowed
 from experiments.setup import estimates, initial, listed, presets
 from experiments.setup.beginning import begin
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm, setup_form
 from experiments.workflows import surface_of
 
@@ -66,7 +66,7 @@ def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
         messages.success(request, _("Saved as “%(name)s”.") % {"name": kept.name})
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-    except (InvalidExperiment, NotAllowed) as error:
+    except Refusal as error:
         messages.error(request, str(error))
     return _as_typed(request, workflow, typed)
 
@@ -98,4 +98,4 @@ def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpRespon
         "presets": presets.choices(request.user, workflow) if form.page.of_preset else (),
         **(form.page.context(request) if form.page.context else {}),
     }
-    return render(request, "setup/page.html", context, status=422 if form.is_bound and form.errors else 200)
+    return render(request, "setup/page.html", context, status=status_of(form))

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import first_admin
+from accounts.errors import Conflict
 from accounts.models import AuditEntry, FirstAdminLink, User
-from accounts.refusals import NotPossible
 from tests.cases import each_case
 from tests.fixtures import PASSWORD
 from tests.rivals import at_once
@@ -68,9 +68,9 @@ def test_of_two_uses_at_once_one_creates_an_administrator():
     creating = (
         lambda name=name: first_admin.create(User(username=name, password="x"), token) for name in ("ada", "eve")
     )
-    given = at_once(*creating, refused=NotPossible)
+    given = at_once(*creating, refused=Conflict)
 
-    assert [type(error) for error in given if error] == [NotPossible]
+    assert [type(error) for error in given if error] == [Conflict]
     assert User.objects.count() == 1
 
 

@@ -10,8 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import inviting, projects, roles
+from accounts.errors import Forbidden
+from accounts.inviting import InvitationUnusable
 from accounts.models import AuditEntry, Invitation, Membership, User
-from accounts.refusals import NotForYou, Unusable
 from tests.fixtures import signed_in
 from tests.rivals import at_once
 
@@ -96,9 +97,9 @@ def test_of_two_who_accept_at_once_one_comes_in():
             person = User.objects.create(username=name)
             inviting.accept(Invitation.objects.select_related("invited_by", "project").get(pk=invitation.pk), person)
 
-    given = at_once(*(lambda name=name: accept(name) for name in ("one", "other")), refused=Unusable)
+    given = at_once(*(lambda name=name: accept(name) for name in ("one", "other")), refused=InvitationUnusable)
 
-    assert [type(error) for error in given if error] == [Unusable]
+    assert [type(error) for error in given if error] == [InvitationUnusable]
     [person] = User.objects.exclude(pk=admin.pk)
     assert Invitation.objects.get().accepted_by == person
 
@@ -117,11 +118,11 @@ def test_where_the_lab_allows_it_a_lead_invites_into_the_project_to_roles_below(
         (alice, "researcher", None),
         (bob, "researcher", project),
     ):
-        with pytest.raises(NotForYou):
+        with pytest.raises(Forbidden):
             inviting.invite(by=by, role=role, project=place)
 
     settings.SIGNUP = "closed"
-    with pytest.raises(NotForYou):
+    with pytest.raises(Forbidden):
         inviting.invite(by=alice, role="researcher", project=project)
     inviting.invite(by=admin, role="researcher", project=project)
     assert Invitation.objects.count() == 3

@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from accounts import inviting, projects, roles
+from accounts.errors import Conflict, Forbidden
 from accounts.models import ApiToken, AuditEntry, User
-from accounts.refusals import NotForYou, NotPossible
 from accounts.tokens import create_token
 from tests.accounts.conftest import sign_in
 from tests.cases import each_case
@@ -150,14 +150,14 @@ def test_only_an_active_admin_decides_on_people(admin, alice, bob, verb):
     admin.is_active = False
 
     for by in (bob, admin):
-        with pytest.raises(NotForYou):
+        with pytest.raises(Forbidden):
             verb(alice, by=by)
 
 
 @each_case("verb", [lambda who, by: roles.change_role(who, "curator", by=by), roles.deactivate])
 def test_the_last_active_admin_stays(admin, verb):
     User.objects.create_user("old", role="admin", is_active=False)
-    with pytest.raises(NotPossible):
+    with pytest.raises(Conflict):
         verb(admin, by=admin)
 
     admin.refresh_from_db()
@@ -170,9 +170,9 @@ def test_of_two_admins_who_go_at_once_one_stays():
     one, other = (User.objects.create_user(name, role="admin") for name in ("one", "other"))
 
     going = (partial(roles.change_role, who, "reviewer", by=by) for who, by in ((one, other), (other, one)))
-    given = at_once(*going, refused=NotPossible)
+    given = at_once(*going, refused=Conflict)
 
-    assert [type(error) for error in given if error] == [NotPossible]
+    assert [type(error) for error in given if error] == [Conflict]
     assert User.objects.filter(role="admin", is_active=True).count() == 1
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from accounts import projects
+from accounts.errors import Conflict, Forbidden
 from accounts.models import AuditEntry, Membership, Project, User
-from accounts.refusals import NotForYou, NotPossible
 from tests.cases import each_case
 from tests.fixtures import signed_in
 from tests.rivals import at_once
@@ -20,7 +20,7 @@ def test_whoever_makes_one_leads_it_and_a_reviewer_makes_none(alice, reviewer, p
     assert role_of(project, alice) == "lead"
     assert entries_of(Action.PROJECT_CREATED)[0].target == f"project:{project.pk}"
 
-    with pytest.raises(NotForYou):
+    with pytest.raises(Forbidden):
         projects.create(by=reviewer, name="Wind")
     assert signed_in(reviewer).post("/projects/new/", {"name": "Wind"}).status_code == 403
 
@@ -29,7 +29,7 @@ def test_members_come_change_and_leave_and_it_is_recorded(alice, bob, project, e
     projects.set_member(project, bob, "watcher", by=alice)
     projects.set_member(project, bob, "member", by=alice)
     projects.set_member(project, bob, "member", by=alice)
-    with pytest.raises(NotForYou):
+    with pytest.raises(Forbidden):
         projects.remove_member(project, alice, by=bob)
     projects.remove_member(project, bob, by=bob)
 
@@ -43,9 +43,9 @@ def test_the_last_lead_stays_and_is_told_so(browser, alice, project):
     Membership.objects.create(project=project, user=old, role="lead")
 
     assert not Project.objects.led_by(old).exists()
-    with pytest.raises(NotPossible):
+    with pytest.raises(Conflict):
         projects.remove_member(project, alice, by=alice)
-    with pytest.raises(NotPossible):
+    with pytest.raises(Conflict):
         projects.set_member(project, alice, "member", by=alice)
     answer = browser.post(f"{project.get_absolute_url()}members/{alice.pk}/", {"role": ""}, follow=True)
 
@@ -61,10 +61,10 @@ def test_of_two_leads_who_leave_at_once_one_stays(alice):
     projects.set_member(project, bob, "lead", by=alice)
 
     given = at_once(
-        *(lambda who=who: projects.remove_member(project, who, by=who) for who in (alice, bob)), refused=NotPossible
+        *(lambda who=who: projects.remove_member(project, who, by=who) for who in (alice, bob)), refused=Conflict
     )
 
-    assert [type(error) for error in given if error] == [NotPossible]
+    assert [type(error) for error in given if error] == [Conflict]
     assert project.memberships.count() == 1
 
 

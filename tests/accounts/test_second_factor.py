@@ -6,9 +6,9 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from accounts import roles
+from accounts.errors import Forbidden
 from accounts.factors import admitted
 from accounts.models import AuditEntry
-from accounts.refusals import NotForYou
 from accounts.tokens import create_token
 from tests.accounts.conftest import is_in, sign_in
 from tests.fixtures import signed_in
@@ -136,7 +136,7 @@ def test_such_a_session_opens_no_api_and_no_socket_and_the_persons_token_does(de
 def test_an_admin_alone_removes_the_factors_of_somebody_who_has_lost_them(admin, alice, bob, app_of, entries_of):
     app_of(alice)
     elsewhere = signed_in(alice)
-    with pytest.raises(NotForYou):
+    with pytest.raises(Forbidden):
         roles.remove_factors(alice, by=bob)
 
     roles.remove_factors(alice, by=admin)

@@ -2,8 +2,8 @@
 
 import pytest
 
+from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.models import Cycle, Event, Experiment
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.review import curation
 from experiments.workflows.coding.pages import ratings, voiding
 from leaderboard import coding, jobs
@@ -63,7 +63,7 @@ def test_the_last_is_left_out_twice_and_the_board_is_that_of_two_cycles_before(t
         named = voiding.last().pk
         voiding.void_last(by=curator, reason="A slow sandbox.", named=named)
         assert board(ten.run) == snapshots[turn - 1]
-        with pytest.raises(Rivalled):
+        with pytest.raises(Conflict):
             voiding.void_last(by=curator, reason="The button was pressed twice.", named=named)
 
     assert counted() == list(range(1, 9))
@@ -71,7 +71,7 @@ def test_the_last_is_left_out_twice_and_the_board_is_that_of_two_cycles_before(t
 
 def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhile(ten, alice, curator):
     other = contest_rows.contest(alice, 2, is_bare=True)
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         voiding.void_all(by=curator, reason="A fresh start.", count=10)
     assert len(Cycle.objects.counted()) == 12
 
@@ -81,7 +81,7 @@ def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhi
     assert Event.objects.filter(run=ten.run, type="cycle_voided").count() == 10
     assert Event.objects.filter(run=other.run, type="cycle_voided").count() == 2
     assert set(Cycle.objects.values_list("void_reason", flat=True)) == {"A fresh start."}
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         voiding.void_all(by=curator, reason="Again.", count=0)
 
 
@@ -94,7 +94,7 @@ def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, d
         return last
 
     monkeypatch.setattr(voiding, "last", looked)
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         voiding.void_last(by=curator, reason="Yours.", named=last.pk)
 
     last.refresh_from_db()
@@ -178,16 +178,16 @@ def test_what_is_no_rated_cycle_has_no_reason_or_is_asked_by_others_is_not_left_
     [first] = rows(1)
     under_way = Cycle.objects.create(run=ten.run, turn=99, setter="coder-1")
     for cycle in (ten.void_cycle(), under_way):
-        with pytest.raises(NotOffered):
+        with pytest.raises(Invalid):
             voiding.void(cycle, by=curator, reason="Odd.")
-    refused = [(NotOffered, curator, reason) for reason in ("", "  ", "\0")]
-    for refusal, person, reason in (*refused, (NotAllowed, alice, "I lost."), (NotAllowed, charlie, "I lost.")):
+    refused = [(Invalid, curator, reason) for reason in ("", "  ", "\0")]
+    for refusal, person, reason in (*refused, (Forbidden, alice, "I lost."), (Forbidden, charlie, "I lost.")):
         with pytest.raises(refusal):
             voiding.void(first, by=person, reason=reason)
         with pytest.raises(refusal):
             voiding.void_last(by=person, reason=reason, named=voiding.last().pk)
         with pytest.raises(refusal):
             voiding.void_all(by=person, reason=reason, count=10)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         voiding.restore(first, by=alice)
     assert len(counted()) == 10

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
-from experiments.models.refusals import NotAllowed, NotOffered
+from accounts.errors import Forbidden, Invalid
 from leaderboard import compute, milestones, spread
 from leaderboard.models import Milestone
 from leaderboard.ratings.values import NORMAL
@@ -55,11 +55,11 @@ def test_milestones_have_a_date_and_are_taken_by_the_owner_and_curators_where_so
     unrated = compute.ensure(boards.board_of(alice, [("a", "b", "left")]))
 
     for name in ("first", "first_20260230", "_20260101", "a b_20260101"):
-        with pytest.raises(NotOffered, match="yyyymmdd"):
+        with pytest.raises(Invalid, match="yyyymmdd"):
             milestones.take(ladder, name=name, by=alice)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         milestones.take(ladder, name="first_20260101", by=charlie)
-    with pytest.raises(NotOffered, match="Nobody is rated"):
+    with pytest.raises(Invalid, match="Nobody is rated"):
         milestones.take(unrated, name="first_20260101", by=alice)
     assert milestones.take(ladder, name="first_20260101", by=curator)
 
@@ -91,7 +91,7 @@ def test_a_milestone_keeps_ratings_and_their_covariance_whatever_comes_later(lad
     )
     assert np.array(kept.covariance).shape == (4, 4)
     assert kept.battles == 1200
-    with pytest.raises(NotOffered, match="already"):
+    with pytest.raises(Invalid, match="already"):
         milestones.take(ladder, name="first_20260101", by=alice)
 
 

@@ -117,7 +117,7 @@ def of_place(run, alice, bob):
     def take():
         try:
             return bool(slots.claim(item, by=next(people)))
-        except slots.Taken:
+        except slots.SlotUnavailable:
             return False
 
     return Work(ReviewSlot, take, "until")

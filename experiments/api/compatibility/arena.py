@@ -7,6 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.compatibility import arena_shapes as shapes
 from experiments.api.compatibility import talks
@@ -15,8 +16,7 @@ from experiments.api.compatibility.shapes import message_shape, slugs_of
 from experiments.api.compatibility.views import ClientView, NotYet, ProviderFailed, described, now
 from experiments.api.compatibility.waiting import wait
 from experiments.api.idempotency import once
-from experiments.api.problems import Conflict
-from experiments.api.requests import idempotency_key, person, refusals, validated
+from experiments.api.requests import idempotency_key, person, validated
 from experiments.models import LIVE_STATES, ClientTalk, Run, Step
 from experiments.runs import actions
 from experiments.runs.steering import steering
@@ -42,9 +42,8 @@ class StartView(ArenaView):
     @described("compat_experiment_start", ArenaStart, shapes.ArenaStarted, spends=True)
     def post(self, request: Request) -> Response:
         asked = validated(ArenaStart, request)
-        with refusals():
-            key = idempotency_key(request)
-            talk = talks.begin(ARENA, by=person(request), config=config_of(asked), cast=cast_of(asked), key=key)
+        key = idempotency_key(request)
+        talk = talks.begin(ARENA, by=person(request), config=config_of(asked), cast=cast_of(asked), key=key)
         return Response(shapes.started(talk))
 
 
@@ -57,8 +56,7 @@ class StopView(ArenaView):
     def post(self, request: Request) -> Response:
         run = talks.under_way(ARENA, person(request))
         if run:
-            with refusals():
-                actions.stop(run, by=person(request))
+            actions.stop(run, by=person(request))
             wait(request, run.pk, lambda: Run.objects.get(pk=run.pk).is_over or None)
         last = talks.latest(ARENA, person(request))
         return Response(shapes.stopped(last.run if last else None))
@@ -139,8 +137,7 @@ def _begin_turn(request: Request, run: Run) -> None:
     """A client that goes straight on to the next turn is taken there."""
     pause = _pause(run)
     if pause and pause.purpose == AFTER_A_TURN:
-        with refusals():
-            steering.say(run, by=person(request), key=pause.key, action="next")
+        steering.say(run, by=person(request), key=pause.key, action="next")
         _moved_on(request, run, pause.key)
 
 
@@ -162,8 +159,7 @@ def _between_turns(run: Run) -> Step:
 
 
 def _say(request: Request, run: Run, find: Callable[[], Step], action: str, text: str = "") -> talks.Said:
-    with refusals("customPrompt"):
-        return talks.say_at(run, find, by=person(request), action=action, text=text, key=idempotency_key(request))
+    return talks.say_at(run, find, by=person(request), action=action, text=text, key=idempotency_key(request))
 
 
 def _pause(run: Run) -> Step | None:
@@ -189,16 +185,14 @@ def _why_silent(run: Run) -> str:
 def _played_turn(request: Request, run: Run) -> tuple[Run, int]:
     """The run after one more turn, and the turn's number."""
     key, by = idempotency_key(request), person(request)
-    with refusals():
-        asked = once(lambda: {"turn": shapes.turns_of(run) + 1}, by=by, key=key, request=("turn", run.pk.hex))
+    asked = once(lambda: {"turn": shapes.turns_of(run) + 1}, by=by, key=key, request=("turn", run.pk.hex))
     turn = asked["turn"]
     while not _is_played(run, turn):
         pause = _pause(run)
         if pause:
             if pause.data.get("error"):
                 raise ProviderFailed(pause.data["error"])
-            with refusals():
-                steering.say(run, by=by, key=pause.key, action="default")
+            steering.say(run, by=by, key=pause.key, action="default")
         run = _turn_ended(request, run, turn, pause.key if pause else "")
     return run, turn
 

@@ -15,7 +15,7 @@ from experiments.api.compatibility.roles import LIMITS, ROLES, prompts_of, roles
 from experiments.api.compatibility.shapes import slugs_of
 from experiments.api.compatibility.views import ClientView, NotYet, ProviderFailed, TooManyRequests, described
 from experiments.api.compatibility.waiting import wait
-from experiments.api.requests import idempotency_key, person, refusals, validated
+from experiments.api.requests import idempotency_key, person, validated
 from experiments.models import Call, ClientTalk, Message, Run
 from experiments.runs import actions
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
@@ -84,8 +84,7 @@ class TestView(AssistantView):
     @described("compat_llm_test", RoleRequest, RoleAnswer, spends=True)
     def post(self, request: Request) -> Response:
         asked = validated(RoleRequest, request)
-        with refusals():
-            talk = _begun(request, asked)
+        talk = _begun(request, asked)
         run = talk.run
         if run is None:
             raise LookupError("nobody was asked")

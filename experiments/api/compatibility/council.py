@@ -13,6 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.compatibility import council_shapes as shapes
 from experiments.api.compatibility.council_cast import cast_for
@@ -20,8 +21,7 @@ from experiments.api.compatibility.council_stream import Telling
 from experiments.api.compatibility.views import REFUSALS, ClientView, NotYet, ProviderFailed, described
 from experiments.api.compatibility.waiting import entry_of, follow, wait
 from experiments.api.idempotency import once
-from experiments.api.problems import Conflict
-from experiments.api.requests import idempotency_key, person, refusals, validated
+from experiments.api.requests import idempotency_key, person, validated
 from experiments.models import ClientTalk, Run
 from experiments.runs import actions
 from experiments.runs.admission import require_role
@@ -52,8 +52,7 @@ class ConversationsView(ClientView):
     @described("compat_conversation_create", None, shapes.Conversation)
     def post(self, request: Request) -> Response:
         """Open a conversation. Nothing is asked yet."""
-        with refusals():
-            require_role(person(request))
+        require_role(person(request))
         talk = ClientTalk.objects.create(owner=person(request), system=COUNCIL)
         return Response(shapes.conversation(talk))
 
@@ -119,9 +118,8 @@ def _asked(request: Request, pk: UUID) -> tuple[Run, int]:
         with transaction.atomic():
             return {"turn": _ask(ClientTalk.objects.select_for_update().get(pk=talk.pk), text)}
 
-    with refusals("content"):
-        key = idempotency_key(request)
-        turn = once(act, by=person(request), key=key, request=("conversation", str(pk), text))["turn"]
+    key = idempotency_key(request)
+    turn = once(act, by=person(request), key=key, request=("conversation", str(pk), text))["turn"]
     fresh = _conversation(request, pk).run
     if fresh is None:
         raise LookupError("a question was asked of nobody")

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.api.compatibility.naming import askable_slugs
 from experiments.models import Experiment
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.council import WORKFLOW as COUNCIL
 from experiments.workflows.council.config import MEMBERS
 
@@ -22,7 +22,7 @@ def cast_for(person: "User") -> dict[str, object]:
     """
     slugs = askable_slugs(person)
     if not slugs:
-        raise InvalidExperiment({"cast": [_("There is no model that could be asked.")]})
+        raise Invalid({"cast": [_("There is no model that could be asked.")]})
     last = Experiment.objects.owned_by(person).filter(workflow=COUNCIL.slug).order_by("-created").first()
     seated = list(last.participants.select_related("model")) if last else []
     if seated and all(one.model.slug in slugs for one in seated if one.seat != "title"):

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.models import ProviderModel
-from experiments.setup.casting import InvalidExperiment
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def slug_of(name: str, field: str) -> str:
     """The slug of the model that a client names: by the slug itself, or by what stands after the vendor's name, as in
-    `deepseek-r1`. Raises InvalidExperiment where it could be several, or none.
+    `deepseek-r1`. Raises Invalid where it could be several, or none.
     """
     models = ProviderModel.objects.available().speaking()
     if models.filter(slug=name).exists():
@@ -23,7 +23,7 @@ def slug_of(name: str, field: str) -> str:
     if len(found) == 1:
         return found[0]
     message = _("There is no model called “%(name)s” here: /api/models lists those that there are.") % {"name": name}
-    raise InvalidExperiment({field: [message]})
+    raise Invalid({field: [message]})
 
 
 def askable_slugs(person: "User") -> list[str]:

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.compatibility import talks
 from experiments.api.compatibility.arena_requests import KEY_HELP, Text
@@ -16,8 +17,7 @@ from experiments.api.compatibility.naming import reference, referred, slug_of
 from experiments.api.compatibility.shapes import message_shape, metrics_of, slugs_of, talk_of
 from experiments.api.compatibility.views import ClientView, NotYet, ProviderFailed, described
 from experiments.api.compatibility.waiting import wait
-from experiments.api.problems import Conflict
-from experiments.api.requests import idempotency_key, person, refusals, validated
+from experiments.api.requests import idempotency_key, person, validated
 from experiments.models import LIVE_STATES, ClientTalk, Message, Run, Step
 from experiments.runs import actions
 
@@ -93,10 +93,9 @@ class StartView(ClientView):
             "first_message": asked["firstMessage"],
             "logprobs": asked["requestLogprobs"] is not False,
         }
-        with refusals():
-            cast = {"model": {"model": slug_of(asked["model"]["modelId"], "model.modelId")}}
-            key = idempotency_key(request)
-            talk = talks.begin(STARCHAMBER, by=person(request), config=config, cast=cast, key=key)
+        cast = {"model": {"model": slug_of(asked["model"]["modelId"], "model.modelId")}}
+        key = idempotency_key(request)
+        talk = talks.begin(STARCHAMBER, by=person(request), config=config, cast=cast, key=key)
         named = {"experimentId": reference(PREFIX, talk.pk), "runId": str(talk.run_id)}
         return Response({"success": True, **named, "message": "StarChamber experiment started"})
 
@@ -108,9 +107,8 @@ class TurnView(ClientView):
     def post(self, request: Request) -> Response:
         asked = validated(StarChamberTurn, request)
         run = _run(request, asked["experimentId"])
-        with refusals("message"):
-            sent = {"action": "send", "text": asked["message"], "key": idempotency_key(request)}
-            said = talks.say_at(run, lambda: _pause(run), by=person(request), **sent)
+        sent = {"action": "send", "text": asked["message"], "key": idempotency_key(request)}
+        said = talks.say_at(run, lambda: _pause(run), by=person(request), **sent)
         answer = _answer(request, run, said["seq"])
         shown = message_shape(answer, slugs_of(run))
         return Response({"success": True, "message": "The model has answered.", "response": shown})
@@ -125,8 +123,7 @@ class StopView(ClientView):
     def post(self, request: Request) -> Response:
         talk = _found(request, validated(StarChamberStop, request)["experimentId"])
         if talk and talk.run and talk.run.state in LIVE_STATES:
-            with refusals():
-                actions.stop(talk.run, by=person(request))
+            actions.stop(talk.run, by=person(request))
         return Response({"success": True})
 
 

@@ -6,11 +6,11 @@ from typing import Any, TypedDict
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.errors import Conflict
 from accounts.models import User
 from experiments.api.idempotency import once
 from experiments.models import LIVE_STATES, ClientTalk, IdempotentRequest, Run, Step
 from experiments.models.client import ClientSystem
-from experiments.models.refusals import Rivalled
 from experiments.runs import actions
 from experiments.runs.steering.steering import say
 
@@ -21,7 +21,7 @@ def begin(
     system: ClientSystem, *, by: User, config: Mapping[str, Any], cast: Mapping[str, Any], **more: str
 ) -> ClientTalk:
     """A talk under way. more: workflow, where it is not called like the system; title; key, the client's Idempotency-
-    Key. Raises Rivalled where the system knows one experiment at a time, and the person's own is under way.
+    Key. Raises Conflict where the system knows one experiment at a time, and the person's own is under way.
     """
     given, seats = dict(config), dict(cast)
 
@@ -29,7 +29,7 @@ def begin(
         with transaction.atomic():
             User.objects.select_for_update().get(pk=by.pk)
             if system in ONE_AT_A_TIME and under_way(system, by):
-                raise Rivalled(_("An experiment of yours is running already: stop it first."))
+                raise Conflict(_("An experiment of yours is running already: stop it first."))
             workflow, title = more.get("workflow", system.value), more.get("title", "")
             experiment = actions.create(owner=by, workflow=workflow, title=title, config=given, cast=seats)
             [run] = actions.start(experiment, by=by)

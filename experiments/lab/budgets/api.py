@@ -17,12 +17,12 @@ from accounts.models import Project, User
 from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.lab.budgets import budgeting
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.budgets.budgeting import MOST_DOLLARS, MOST_TOKENS, Subject
 from experiments.lab.budgets.standing import Part, Standing
-from experiments.lab.usage.scopes import BadRange, days_of, scope_of
+from experiments.lab.usage.scopes import days_of, scope_of
 from experiments.lab.usage.spent import DIMENSIONS, Totals, usage
 from experiments.models import Budget, Experiment
 
@@ -126,8 +126,7 @@ class BudgetsView(APIView):
         subject = _subject(
             request, {name: asked.pop(name) for name in ("person", "project", "experiment") if name in asked}
         )
-        with refusals("cost"):
-            budget = budgeting.set_budget(subject, by=person(request), **asked)
+        budget = budgeting.set_budget(subject, by=person(request), **asked)
         return Response(_told(budget_standing.standings(Budget.objects.filter(pk=budget.pk))[0]))
 
 
@@ -138,8 +137,7 @@ class BudgetView(APIView):
     def delete(self, request: Request, pk: str) -> Response:
         """Remove a budget: nothing is counted against it any more."""
         found = get_object_or_404(Budget.objects.active().visible_to(request.user), pk=pk)
-        with refusals():
-            budgeting.remove_budget(found, by=person(request))
+        budgeting.remove_budget(found, by=person(request))
         return Response(status=204)
 
 
@@ -151,10 +149,7 @@ class UsageView(APIView):
         scope = scope_of(person(request), asked)
         if scope is None:
             raise Http404
-        try:
-            found = usage(scope, *days_of(asked))
-        except BadRange as error:
-            raise ValidationError({"since": [_("Name two days, the first before the last.")]}) from error
+        found = usage(scope, *days_of(asked))
         by = {name: [_counted(value, totals) for value, totals in found.by[name]] for name in DIMENSIONS}
         total = _counted("", found.total)
         return Response(UsageReportSerializer({"since": found.since, "until": found.until, "total": total, **by}).data)
@@ -170,8 +165,7 @@ def _subject(request: Request, named: dict[str, Any]) -> Subject:
         rows = Experiment.objects.all() if is_admin else Experiment.objects.visible_to(request.user)
         return get_object_or_404(rows, pk=value)
     if person(request).role != User.Role.ADMIN:
-        with refusals():
-            budgeting.require_right(User(), person(request))
+        budgeting.require_right(User(), person(request))
     if kind == "person":
         return get_object_or_404(User, username=value)
     return get_object_or_404(Project, pk=value)

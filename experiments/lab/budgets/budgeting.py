@@ -8,13 +8,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.budgets.words import whom_to_allow
 from experiments.lab.usage.call_sums import amount_of
 from experiments.models import Budget, BudgetPeriod, Call, Experiment, ProviderModel
 from experiments.models.budget import SUBJECTS
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.models.run import RECORDS
 from experiments.tasks import clock
 
@@ -37,7 +37,7 @@ def set_budget(
     allows_unknown_prices: bool = False,
 ) -> Budget:
     """What a person, a project or an experiment may spend in a period from now on, in place of what was set before.
-    Spending of the same period counts, also from before there was a budget. Raises NotAllowed, NotOffered, or Rivalled
+    Spending of the same period counts, also from before there was a budget. Raises Forbidden, Invalid, or Conflict
     when somebody else has just set it.
     """
     kind = kind_of(subject)
@@ -59,7 +59,7 @@ def set_budget(
             after = _told(budget)
             audit.record(audit.Action.BUDGET_CHANGED, by=by, of=budget, name=str(budget), before=before, after=after)
     except IntegrityError as error:
-        raise Rivalled(_("Somebody else has set this budget at the same time: look at it, then try again.")) from error
+        raise Conflict(_("Somebody else has set this budget at the same time: look at it, then try again.")) from error
     return budget
 
 
@@ -98,8 +98,8 @@ def require_right(subject: Subject, person: User, found: Budget | None = None) -
         return
     if isinstance(subject, Experiment):
         message = _("It is set by an administrator, a lead of the project, or the owner while nobody else has.")
-        raise NotAllowed(message)
-    raise NotAllowed(_("Only an administrator sets the budgets of people and projects: ask one."))
+        raise Forbidden(message)
+    raise Forbidden(_("Only an administrator sets the budgets of people and projects: ask one."))
 
 
 def require_budget(experiment: Experiment) -> None:
@@ -107,12 +107,12 @@ def require_budget(experiment: Experiment) -> None:
     found = budget_standing.of_experiment(experiment)
     if used_up := next((one for one in found if one.is_used_up), None):
         message = _("Nothing is left of %(budget)s, so that nothing was started.") % {"budget": used_up.name}
-        raise NotAllowed(f"{message} {used_up.whom}")
+        raise Forbidden(f"{message} {used_up.whom}")
     needing = [one for one in found if one.cost and not one.budget.allows_unknown_prices]
     if needing and (names := unpriced(experiment)):
         message = _("The price of %(models)s is unknown, and %(budget)s allows known prices only.")
         said = message % {"models": ", ".join(names), "budget": needing[0].name}
-        raise NotAllowed(f"{said} {whom_to_allow(needing[0].asked, needing[0].admins)}")
+        raise Forbidden(f"{said} {whom_to_allow(needing[0].asked, needing[0].admins)}")
 
 
 def unpriced(experiment: Experiment) -> list[str]:
@@ -127,13 +127,13 @@ def kind_of(subject: Subject) -> str:
 
 def _check(period: str, cost: Decimal | None, tokens: int | None) -> None:
     if period not in Budget.Period.values:
-        raise NotOffered(_("A budget is for all time, for a month or for a day."))
+        raise Invalid(cost=_("A budget is for all time, for a month or for a day."))
     if cost is None and tokens is None:
-        raise NotOffered(_("Set a limit of money, of tokens, or both; to have none, remove the budget."))
+        raise Invalid(cost=_("Set a limit of money, of tokens, or both; to have none, remove the budget."))
     if cost is not None and not (cost.is_finite() and 0 <= cost <= MOST_DOLLARS):
-        raise NotOffered(_("Money is limited to 0 to 100,000,000 US dollars."))
+        raise Invalid(cost=_("Money is limited to 0 to 100,000,000 US dollars."))
     if tokens is not None and not 0 <= tokens <= MOST_TOKENS:
-        raise NotOffered(_("Tokens are limited to 0 to 1,000,000,000,000,000."))
+        raise Invalid(cost=_("Tokens are limited to 0 to 1,000,000,000,000,000."))
 
 
 def _count_earlier(budget: Budget) -> None:

@@ -8,16 +8,17 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project, User
 from accounts.people import person
+from accounts.refusing import ShownIn, back_to, status_of
 from experiments.lab.budgets import budgeting
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.budgets.forms import BudgetForm, LabBudgetForm, initial_of
 from experiments.models import Budget, Experiment
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 
 
 @login_required
@@ -30,7 +31,7 @@ def budgets(request: HttpRequest) -> HttpResponse:
         return redirect("budgets")
     shown = budget_standing.standings(Budget.objects.active())
     context = {"form": form, "standings": sorted(shown, key=lambda one: (-one.share, one.name))}
-    return render(request, "budgets/budgets.html", context, status=422 if form.errors else 200)
+    return render(request, "budgets/budgets.html", context, status=status_of(form))
 
 
 @login_required
@@ -51,14 +52,12 @@ def experiment_budget(request: HttpRequest, pk: UUID) -> HttpResponse:
 def budget_remove(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Remove a budget; its experiment's page, or the list, follows."""
     shown = get_object_or_404(Budget.objects.active().visible_to(request.user), pk=pk)
-    try:
-        budgeting.remove_budget(shown, by=person(request))
-        messages.success(request, _("The budget is removed: nothing is counted against it any more."))
-    except NotAllowed as error:
-        messages.error(request, str(error))
-    if shown.experiment_id:
-        return redirect("experiment", pk=shown.experiment_id)
-    return redirect("budgets" if person(request).role == User.Role.ADMIN else "home")
+    elsewhere = "budgets" if person(request).role == User.Role.ADMIN else "home"
+    page = reverse("experiment", args=[shown.experiment_id]) if shown.experiment_id else elsewhere
+    back_to(request, page)
+    budgeting.remove_budget(shown, by=person(request))
+    messages.success(request, _("The budget is removed: nothing is counted against it any more."))
+    return redirect(page)
 
 
 def of_experiment(experiment: Experiment, request: HttpRequest) -> dict[str, object]:
@@ -109,7 +108,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
 def _set(request: HttpRequest, form: BudgetForm, subject: Callable[[], budgeting.Subject]) -> bool:
     """False when it was refused: the form says why."""
     given = form.cleaned_data
-    try:
+    with ShownIn(form):
         budgeting.set_budget(
             subject(),
             by=person(request),
@@ -118,8 +117,6 @@ def _set(request: HttpRequest, form: BudgetForm, subject: Callable[[], budgeting
             tokens=given["tokens"],
             allows_unknown_prices=given["allows_unknown_prices"],
         )
-    except (NotAllowed, NotOffered, Rivalled) as error:
-        form.add_error(None, str(error))
-        return False
-    messages.success(request, _("The budget is set. Runs under way know of it within seconds."))
-    return True
+        messages.success(request, _("The budget is set. Runs under way know of it within seconds."))
+        return True
+    return False

@@ -13,12 +13,12 @@ from django.views.decorators.debug import sensitive_variables
 
 from accounts import audit
 from accounts.crypto import NoSecret, encrypt
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import User
 from experiments.lab.catalog import unlisted
 from experiments.lab.keys import testing as key_testing
 from experiments.models import Provider, ProviderKey
 from experiments.models.keys import HINT_CHARACTERS, LEAST_FOR_HINT
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -34,7 +34,7 @@ def is_keeper(person: "User | AnonymousUser") -> bool:
 
 @sensitive_variables("key")
 def add(*, by: User, provider: Provider, key: str, for_lab: bool = False, name: str = "") -> ProviderKey:
-    """A key from now on: of the person, or of the lab. Raises NotAllowed, NotOffered for what is no key, and Rivalled
+    """A key from now on: of the person, or of the lab. Raises Forbidden, Invalid for what is no key, and Conflict
     where there is one already.
     """
     _require(by, for_lab=for_lab)
@@ -52,7 +52,7 @@ def replace(old: ProviderKey, *, by: User, key: str) -> ProviderKey:
     made = _made(by, old.provider, old.owner, key, old.name)
     with transaction.atomic():
         if not _retire(old):
-            raise Rivalled(_("This key is no longer in use: somebody has replaced or removed it. Nothing was changed."))
+            raise Conflict(_("This key is no longer in use: somebody has replaced or removed it. Nothing was changed."))
         _put(made)
         audit.record(audit.Action.KEY_REPLACED, by=by, of=made, before=str(old.pk), of_lab=made.is_of_lab)
     return made
@@ -74,11 +74,11 @@ def remove(key: ProviderKey, *, by: User) -> bool:
 
 def test(key: ProviderKey, *, by: User) -> ProviderKey:
     """Ask the provider something small with the key, and keep what became of it. The call may cost a fraction of a
-    cent, and takes up to 20 seconds, in which no transaction is open. Raises Rivalled for a key that is not in use.
+    cent, and takes up to 20 seconds, in which no transaction is open. Raises Conflict for a key that is not in use.
     """
     _require_own(key, by)
     if not key.is_active:
-        raise Rivalled(_("This key is no longer in use, so that there is nothing to test."))
+        raise Conflict(_("This key is no longer in use, so that there is nothing to test."))
     result = key_testing.tried(key)
     told = {"tested": timezone.now(), "test_outcome": result.outcome.value, "test_words": result.words}
     with transaction.atomic():
@@ -90,27 +90,27 @@ def test(key: ProviderKey, *, by: User) -> ProviderKey:
 
 def _require(by: User, *, for_lab: bool) -> None:
     if for_lab and not is_keeper(by):
-        raise NotAllowed(_("The lab's keys are looked after by administrators: ask one of them."))
+        raise Forbidden(_("The lab's keys are looked after by administrators: ask one of them."))
     if not for_lab and not by.may_experiment:
-        raise NotAllowed(_("Your role does not allow experiments, so that no key of yours would be used."))
+        raise Forbidden(_("Your role does not allow experiments, so that no key of yours would be used."))
 
 
 def _require_own(key: ProviderKey, by: User) -> None:
     """Of a key of somebody else's nothing can be done, whoever asks."""
     if not ProviderKey.objects.visible_to(by).filter(pk=key.pk).exists():
-        raise NotAllowed(_("This key belongs to somebody else."))
+        raise Forbidden(_("This key belongs to somebody else."))
 
 
 @sensitive_variables("key", "text")
 def _made(by: User, provider: Provider, owner: User | None, key: str, name: str) -> ProviderKey:
     """A row that is not saved yet: encrypting takes its time, and needs no transaction."""
     if provider.name in unlisted.PROVIDERS:
-        raise NotOffered(_("This provider stands for imported runs: nobody can ask it."))
+        raise Invalid(key=_("This provider stands for imported runs: nobody can ask it."))
     text = checked(key)
     try:
         ciphertext = encrypt(text)
     except NoSecret as error:
-        raise NotAllowed(str(error)) from error
+        raise Forbidden(str(error)) from error
     hint = text[-HINT_CHARACTERS:] if len(text) >= LEAST_FOR_HINT else ""
     return ProviderKey(
         provider=provider,
@@ -124,13 +124,13 @@ def _made(by: User, provider: Provider, owner: User | None, key: str, name: str)
 
 @sensitive_variables("key", "text")
 def checked(key: str) -> str:
-    """The key as it is sent. Raises NotOffered for what cannot be one; no message repeats any of it."""
+    """The key as it is sent. Raises Invalid for what cannot be one; no message repeats any of it."""
     text = key.strip()
     if not SHORTEST <= len(text) <= LONGEST:
         words = _("A key has between %(least)s and %(most)s characters: paste the whole of it, and nothing else.")
-        raise NotOffered(words % {"least": SHORTEST, "most": LONGEST})
+        raise Invalid(key=words % {"least": SHORTEST, "most": LONGEST})
     if not (text.isascii() and text.isprintable() and " " not in text):
-        raise NotOffered(_("A key has no spaces and no special characters: copy it again from the provider's page."))
+        raise Invalid(key=_("A key has no spaces and no special characters: copy it again from the provider's page."))
     return text
 
 
@@ -140,7 +140,7 @@ def _put(made: ProviderKey) -> None:
         with transaction.atomic():
             made.save(force_insert=True)
     except IntegrityError as error:
-        raise Rivalled(_("There is a key for this provider already: replace it, or remove it first.")) from error
+        raise Conflict(_("There is a key for this provider already: replace it, or remove it first.")) from error
 
 
 def _retire(key: ProviderKey) -> bool:

@@ -16,10 +16,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from accounts.people import for_admins, person, stepped_up_for_secrets
+from accounts.refusing import ShownIn, back_to, status_of
 from experiments.lab.catalog import unlisted
 from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 
 MODELS_NAMED = 5
 
@@ -87,15 +87,12 @@ def replace(request: HttpRequest, pk: UUID) -> HttpResponse:
     key = _mine(request, pk)
     form = ReplaceForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form, "key"):
             keyring.replace(key, by=person(request), key=form.cleaned_data["key"])
-        except (NotOffered, Rivalled, NotAllowed) as error:
-            form.add_error("key", str(error))
-        else:
             messages.success(request, _("The key is replaced: calls that begin from now on use the new one."))
             return redirect(_home(key))
     context = {"form": form, "key": key, "back": _home(key)}
-    return render(request, "keys/replace.html", context, status=422 if form.errors else 200)
+    return render(request, "keys/replace.html", context, status=status_of(form))
 
 
 @login_required
@@ -103,13 +100,10 @@ def replace(request: HttpRequest, pk: UUID) -> HttpResponse:
 def test(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Ask the provider, and show on the page of keys what became of it."""
     key = _mine(request, pk)
-    try:
-        keyring.test(key, by=person(request))
-    except Rivalled as error:
-        messages.error(request, str(error))
-    else:
-        level = {True: messages.SUCCESS, False: messages.ERROR, None: messages.WARNING}[key.is_accepted]
-        messages.add_message(request, level, f"{key.provider.name}: {key.test_sentence}")
+    back_to(request, _home(key))
+    keyring.test(key, by=person(request))
+    level = {True: messages.SUCCESS, False: messages.ERROR, None: messages.WARNING}[key.is_accepted]
+    messages.add_message(request, level, f"{key.provider.name}: {key.test_sentence}")
     return redirect(_home(key))
 
 
@@ -131,11 +125,8 @@ def _page(request: HttpRequest, *, for_lab: bool) -> HttpResponse:
     user = person(request)
     form = AddForm(request.POST or None, for_lab=for_lab, user=user)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form, "key"):
             keyring.add(by=user, for_lab=for_lab, **form.cleaned_data)
-        except (NotOffered, Rivalled, NotAllowed) as error:
-            form.add_error("key", str(error))
-        else:
             messages.success(request, _("The key is stored. It will not be shown again; test it to see if it works."))
             return redirect("lab-keys" if for_lab else "my-keys")
     active = ProviderKey.objects.active().select_related("provider", "owner", "created_by")
@@ -149,7 +140,7 @@ def _page(request: HttpRequest, *, for_lab: bool) -> HttpResponse:
         "is_keeper": keyring.is_keeper(user),
         "of_people": active.filter(owner__isnull=False) if for_lab else (),
     }
-    return render(request, "keys/keys.html", context, status=422 if form.errors else 200)
+    return render(request, "keys/keys.html", context, status=status_of(form))
 
 
 def _row(key: ProviderKey) -> Row:

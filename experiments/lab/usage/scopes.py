@@ -6,15 +6,13 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from accounts.models import Project, User
 from experiments.lab.usage.spent import LONGEST, Scope
 
 USUAL_DAYS = 30
-
-
-class BadRange(ValueError):
-    """Dates that are none, or too far apart."""
 
 
 def scope_of(person: User, asked: Mapping[str, str]) -> Scope | None:
@@ -40,14 +38,18 @@ def projects_of(person: User) -> QuerySet[Project]:
 
 
 def days_of(asked: Mapping[str, str]) -> tuple[date, date]:
-    """From `since` to `until`, the last thirty days by default. Raises BadRange."""
+    """From `since` to `until`, the last thirty days by default. Raises Invalid."""
     today = timezone.now().astimezone(UTC).date()
     try:
         until = date.fromisoformat(asked["until"]) if asked.get("until") else today
         usual = until - timedelta(days=USUAL_DAYS - 1)
         since = date.fromisoformat(asked["since"]) if asked.get("since") else usual
     except (ValueError, OverflowError) as error:
-        raise BadRange from error
+        raise _no_range() from error
     if not 0 <= (until - since).days < LONGEST or not 2000 <= since.year <= until.year <= 2200:
-        raise BadRange
+        raise _no_range()
     return since, until
+
+
+def _no_range() -> Invalid:
+    return Invalid(since=_("Choose two days, the first before the last and at most three years apart."))

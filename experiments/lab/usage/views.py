@@ -3,16 +3,16 @@
 import csv
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.models import User
 from accounts.people import person
-from experiments.lab.usage.scopes import BadRange, days_of, projects_of, scope_of
+from accounts.refusing import back_to
+from experiments.lab.usage.scopes import days_of, projects_of, scope_of
 from experiments.lab.usage.spent import DIMENSIONS, Scope, Totals, Usage
 from experiments.lab.usage.spent import usage as found_usage
 from experiments.models.labels import PURPOSES
@@ -27,11 +27,8 @@ COLUMNS = ("calls", "lost", "unpriced", "input_tokens", "output_tokens", "cost",
 def usage(request: HttpRequest) -> HttpResponse:
     """Mine, a project's that I lead, or the lab's for its administrators."""
     scope = _scope(request)
-    try:
-        found = found_usage(scope, *days_of(request.GET))
-    except BadRange:
-        messages.error(request, _("Choose two days, the first before the last and at most three years apart."))
-        return redirect("usage")
+    back_to(request, "usage")
+    found = found_usage(scope, *days_of(request.GET))
     context = {
         "scope": scope,
         "usage": found,
@@ -47,10 +44,7 @@ def usage(request: HttpRequest) -> HttpResponse:
 @require_GET
 def usage_csv(request: HttpRequest) -> HttpResponse:
     """The same numbers: one row for each value of each dimension."""
-    try:
-        found = found_usage(_scope(request), *days_of(request.GET))
-    except BadRange as error:
-        raise Http404 from error
+    found = found_usage(_scope(request), *days_of(request.GET))
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     name = f"usage-{found.since}-{found.until}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -5,7 +5,6 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.lab.webhooks import hooks
 from experiments.models import Webhook
-from experiments.setup.casting import InvalidExperiment
 
 if TYPE_CHECKING:
     from accounts.models import Project, User
@@ -31,12 +30,6 @@ class WebhookForm(forms.Form):
         self.fields["events"].choices = offered  # type: ignore[attr-defined]  # a choice field, which Django types as any field
         if not by.is_admin:
             del self.fields["allow_private"]
-
-    def accuse(self, error: InvalidExperiment) -> None:
-        """What the verb said of each field."""
-        for field, words in error.errors.items():
-            for word in words:
-                self.add_error(field if field in self.fields else None, str(word))
 
 
 def initial_of(hook: Webhook) -> dict[str, object]:

@@ -17,6 +17,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from accounts import audit
 from accounts.crypto import NoSecret, encrypt
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.engine.text import is_storable
 from experiments.gateway.addresses import is_allowed
@@ -24,8 +25,6 @@ from experiments.lab.webhooks import outbox, signing
 from experiments.lab.webhooks.kinds import PERSONAL, TEST, Kind
 from experiments.lab.webhooks.wake import wake
 from experiments.models import Webhook, WebhookDelivery
-from experiments.models.refusals import NotAllowed, Rivalled
-from experiments.setup.casting import InvalidExperiment
 from experiments.tasks import clock
 
 if TYPE_CHECKING:
@@ -57,10 +56,10 @@ def add(
     allow_private: bool = False,
 ) -> tuple[Webhook, str]:
     """An address that is told from now on, and its secret, of which this is the only copy that can be read. Raises
-    NotAllowed, and InvalidExperiment naming the fields at fault.
+    Forbidden, and Invalid naming the fields at fault.
     """
     if not may_have(by, project):
-        raise NotAllowed(
+        raise Forbidden(
             _("Only those who lead a project make webhooks for it.")
             if project
             else _("Your role does not allow experiments, so that there would be nothing to tell.")
@@ -98,7 +97,7 @@ def change(
 
 @sensitive_variables("secret")
 def rotate(hook: Webhook, *, by: User) -> str:
-    """Another secret. For a day the one before signs too, so that a receiver can change over. Raises NotAllowed."""
+    """Another secret. For a day the one before signs too, so that a receiver can change over. Raises Forbidden."""
     require_keeper(hook, by)
     secret = signing.new_secret()
     fresh = {"secret": _encrypted(secret), "older_secret": F("secret"), "older_until": clock.ahead(OVERLAP)}
@@ -111,7 +110,7 @@ def rotate(hook: Webhook, *, by: User) -> str:
 
 def set_active(hook: Webhook, *, by: User, is_active: bool) -> bool:
     """Tell it again, or for now nothing more; what waits is kept. Administrators may pause anybody's. False when it was
-    so already. Raises NotAllowed.
+    so already. Raises Forbidden.
     """
     if is_active or not by.is_admin:
         require_keeper(hook, by)
@@ -127,10 +126,10 @@ def set_active(hook: Webhook, *, by: User, is_active: bool) -> bool:
 
 def permit_private(hook: Webhook, *, by: User, allowed: bool) -> bool:
     """Whether it may go to private addresses is for administrators to say. False when it was so already. Raises
-    NotAllowed.
+    Forbidden.
     """
     if not by.is_admin:
-        raise NotAllowed(_("Only administrators allow private addresses. Ask one of them."))
+        raise Forbidden(_("Only administrators allow private addresses. Ask one of them."))
     with transaction.atomic():
         if not Webhook.objects.filter(pk=hook.pk, allow_private=not allowed).update(allow_private=allowed):
             return False
@@ -139,7 +138,7 @@ def permit_private(hook: Webhook, *, by: User, allowed: bool) -> bool:
 
 
 def remove(hook: Webhook, *, by: User) -> None:
-    """Forget it, with its log. Administrators may remove anybody's. Raises NotAllowed."""
+    """Forget it, with its log. Administrators may remove anybody's. Raises Forbidden."""
     if not by.is_admin:
         require_keeper(hook, by)
     with transaction.atomic():
@@ -148,24 +147,24 @@ def remove(hook: Webhook, *, by: User) -> None:
 
 
 def test(hook: Webhook, *, by: User) -> WebhookDelivery:
-    """Something harmless, to see whether it arrives. Raises NotAllowed, and Rivalled for a webhook that is paused."""
+    """Something harmless, to see whether it arrives. Raises Forbidden, and Conflict for a webhook that is paused."""
     require_keeper(hook, by)
     if not hook.is_active:
-        raise Rivalled(_("The webhook is paused, so that nothing is sent. Switch it on first."))
+        raise Conflict(_("The webhook is paused, so that nothing is sent. Switch it on first."))
     with transaction.atomic():
         Webhook.objects.select_for_update().get(pk=hook.pk)
         if hook.deliveries.waiting().filter(type=TEST).count() >= MOST_TESTS:
-            raise Rivalled(_("Tests wait to be sent already. Look at what comes of them first."))
+            raise Conflict(_("Tests wait to be sent already. Look at what comes of them first."))
         return outbox.test(hook)
 
 
 def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
-    """Once more, under the same id. False when it waits already. Raises NotAllowed, and Rivalled for one of a webhook
+    """Once more, under the same id. False when it waits already. Raises Forbidden, and Conflict for one of a webhook
     that is paused.
     """
     require_keeper(delivery.webhook, by)
     if not delivery.webhook.is_active:
-        raise Rivalled(_("The webhook is paused, so that nothing is sent. Switch it on first."))
+        raise Conflict(_("The webhook is paused, so that nothing is sent. Switch it on first."))
     fresh = {"state": State.WAITING, "next_at": Now(), "tries": 0, "ended": None}
     with transaction.atomic():
         done = WebhookDelivery.objects.filter(pk=delivery.pk).exclude(state=State.WAITING).update(**fresh)
@@ -176,13 +175,13 @@ def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
 
 def require_keeper(hook: Webhook, user: "User | AnonymousUser") -> None:
     if not Webhook.objects.visible_to(user).filter(pk=hook.pk).exists():
-        raise NotAllowed(_("Only those who look after a webhook change it: its maker, or its project's leads."))
+        raise Forbidden(_("Only those who look after a webhook change it: its maker, or its project's leads."))
 
 
 def _require_room(by: User, project: Project | None) -> None:
     there = Webhook.objects.filter(project=project) if project else Webhook.objects.filter(owner=by, project=None)
     if there.count() >= MOST:
-        raise NotAllowed(_("There are %(most)s webhooks already: remove one first.") % {"most": MOST})
+        raise Forbidden(_("There are %(most)s webhooks already: remove one first.") % {"most": MOST})
 
 
 def _checked(
@@ -209,7 +208,7 @@ def _checked(
     if not is_storable(name):
         errors["name"] = [_("The name holds characters that cannot be stored.")]
     if errors:
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     return {"url": url, "events": chosen, "name": name, "allow_private": allow_private}
 
 
@@ -253,7 +252,7 @@ def _encrypted(secret: str) -> str:
     try:
         return encrypt(secret)
     except NoSecret as error:
-        raise NotAllowed(str(error)) from error
+        raise Forbidden(str(error)) from error
 
 
 def _whose(hook: Webhook) -> dict[str, str]:

@@ -14,12 +14,11 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import Project
 from accounts.people import person, stepped_up
+from accounts.refusing import ShownIn, back_to, status_of
 from experiments.lab.webhooks import hooks
 from experiments.lab.webhooks.forms import WebhookForm, initial_of
 from experiments.lab.webhooks.kinds import Kind
 from experiments.models import Webhook, WebhookDelivery
-from experiments.models.refusals import NotAllowed, Rivalled
-from experiments.setup.casting import InvalidExperiment
 
 ON_A_PAGE = 25
 
@@ -50,11 +49,8 @@ def webhook(request: HttpRequest, pk: UUID) -> HttpResponse:
     hook = _hook(request, pk)
     form = WebhookForm(request.POST or None, initial=initial_of(hook), by=person(request), project=hook.project)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             hooks.change(hook, by=person(request), **form.cleaned_data)
-        except InvalidExperiment as error:
-            form.accuse(error)
-        else:
             messages.success(request, _("The webhook is changed."))
             return redirect(hook)
     return _one(request, hook, form)
@@ -76,12 +72,9 @@ def rotate(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def test(request: HttpRequest, pk: UUID) -> HttpResponse:
     hook = _hook(request, pk)
-    try:
-        hooks.test(hook, by=person(request))
-    except Rivalled as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, _("A test is on its way. Look at the log in a moment."))
+    back_to(request, hook)
+    hooks.test(hook, by=person(request))
+    messages.success(request, _("A test is on its way. Look at the log in a moment."))
     return redirect(hook)
 
 
@@ -110,12 +103,9 @@ def again(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Send once more what was sent, or given up."""
     rows = WebhookDelivery.objects.visible_to(request.user).select_related("webhook")
     delivery = get_object_or_404(rows, pk=pk)
-    try:
-        hooks.send_again(delivery, by=person(request))
-    except Rivalled as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, _("It is on its way again. Look at the log in a moment."))
+    back_to(request, delivery.webhook)
+    hooks.send_again(delivery, by=person(request))
+    messages.success(request, _("It is on its way again. Look at the log in a moment."))
     return redirect(delivery.webhook)
 
 
@@ -124,17 +114,12 @@ def _page(request: HttpRequest, rows: "QuerySet[Webhook]", project: Project | No
     initial = {"events": [Kind.RUN_COMPLETED, Kind.RUN_FAILED, Kind.RUN_STOPPED]}
     form = WebhookForm(request.POST or None, initial=initial, by=user, project=project)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             made, secret = hooks.add(by=user, project=project, **form.cleaned_data)
-        except InvalidExperiment as error:
-            form.accuse(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
-        else:
             form = WebhookForm(initial=initial, by=user, project=project)
     context: dict[str, Any] = {"rows": rows, "project": project, "form": form, "made": made, "secret": secret}
     context["may_add"] = hooks.may_have(user, project)
-    return render(request, "webhooks/webhooks.html", context, status=422 if form.errors else 200)
+    return render(request, "webhooks/webhooks.html", context, status=status_of(form))
 
 
 def _one(request: HttpRequest, hook: Webhook, form: WebhookForm, secret: str = "") -> HttpResponse:
@@ -146,7 +131,7 @@ def _one(request: HttpRequest, hook: Webhook, form: WebhookForm, secret: str = "
     context: dict[str, Any] = {"hook": hook, "form": form, "secret": secret, "deliveries": found[:ON_A_PAGE]}
     context |= {"older": found[ON_A_PAGE - 1].pk if len(found) > ON_A_PAGE else "", "is_older": bool(before)}
     context["labels"] = [kind.label for kind in Kind if kind.value in hook.events]
-    return render(request, "webhooks/webhook.html", context, status=422 if form.errors else 200)
+    return render(request, "webhooks/webhook.html", context, status=status_of(form))
 
 
 def _id(text: str) -> UUID | None:

@@ -12,15 +12,15 @@ from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import generics, serializers
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
+from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.problems import Conflict, ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.library.bulk import jobs, making, selecting, serving
 from experiments.library.bulk.formats import FORMATS
 from experiments.models import BulkExport
@@ -99,8 +99,7 @@ class ExportsView(generics.ListAPIView[BulkExport]):
         asked = validated(ExportRequest, request)
         format_, language = FORMATS[asked.pop("format")], asked.pop("language", None) or _language()
         asked = {name: _plain(value) for name, value in asked.items()}
-        with refusals():
-            row = making.ask(asked, by=person(request), format_=format_, language=language)
+        row = making.ask(asked, by=person(request), format_=format_, language=language)
         jobs.wake()
         return Response(self.get_serializer(row).data, status=202)
 
@@ -130,11 +129,7 @@ class DownloadView(APIView):
         row = _row(request, pk)
         if row.state != WorkState.DONE:
             raise Conflict(_("The file is not there yet: its state says how far it is."))
-        try:
-            with refusals():
-                return serving.of(request._request, row, by=person(request))
-        except FileNotFoundError as error:
-            raise NotFound(_("The file was removed: ask for it again.")) from error
+        return serving.of(request._request, row, by=person(request))
 
 
 def _plain(value: Any) -> Any:

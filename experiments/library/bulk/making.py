@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Forbidden, NotFound
 from experiments.library.bulk import selecting
 from experiments.library.bulk.formats import FORMATS, BulkFormat, Described, Manifest, Parts
 from experiments.library.bulk.writing import digest, forget
 from experiments.models import BulkExport, Run
-from experiments.models.refusals import NotAllowed
 from experiments.models.waiting import WorkState
 from experiments.tasks import waiting
 
@@ -29,9 +29,9 @@ RUNS_AT_ONCE = 20
 
 
 def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
-    """A file that a worker will make. Raises NotAllowed and InvalidExperiment."""
+    """A file that a worker will make. Raises Forbidden and Invalid."""
     if BulkExport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
-        raise NotAllowed(_("Your other exports are still being made: wait for one of them, or cancel it."))
+        raise Forbidden(_("Your other exports are still being made: wait for one of them, or cancel it."))
     found = selecting.ids(asked, by=by)
     name = f"arena-lab-{timezone.now():%Y-%m-%dT%H-%M-%S}-{len(found)}-runs.{format_.ending}"
     with transaction.atomic():
@@ -49,11 +49,11 @@ def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: 
 
 
 def take(row: BulkExport, *, by: "User") -> Path:
-    """The file, for its owner, who must still be allowed to see all of it. Raises NotAllowed and FileNotFoundError."""
+    """The file, for its owner, who must still be allowed to see all of it. Raises Forbidden and NotFound."""
     if row.state != WorkState.DONE or not row.path.exists():
-        raise FileNotFoundError(row.path)
+        raise NotFound(_("The file was removed: ask for it again."))
     if not row.may_still_be_read():
-        raise NotAllowed(
+        raise Forbidden(
             _("You may not see all the runs in this file any more, or some were deleted: export what you may see.")
         )
     audit.record(audit.Action.EXPORTED, by=by, of=row, deed="downloaded", format=row.format, runs=row.run_count)

@@ -7,10 +7,10 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from accounts.models import Project
 from experiments.models import Experiment, Run
 from experiments.runs import run_list
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows import REGISTRY
 from experiments.workflows.shards import without_shards
 
@@ -26,25 +26,25 @@ WHOSE = ("mine", "shared", "all")
 
 
 def normal(asked: Mapping[str, Any]) -> dict[str, object]:
-    """The selection with nothing in it that says nothing. Raises InvalidExperiment for names that are not known: a
+    """The selection with nothing in it that says nothing. Raises Invalid for names that are not known: a
     filter that is passed over would export more than was meant.
     """
     said = {name: value for name, value in asked.items() if name not in PASSED_OVER and value not in ("", None, [])}
     if unknown := sorted(set(said) - {*KINDS, *FILTERS}):
         known = ", ".join((*KINDS, *FILTERS))
         message = _("Runs cannot be chosen by this here. Choose them by: %(known)s.") % {"known": known}
-        raise InvalidExperiment({name: [message] for name in unknown})
+        raise Invalid({name: [message] for name in unknown})
     return said
 
 
 def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
-    """Those of the runs that the person may see, the newest first. Raises InvalidExperiment."""
+    """Those of the runs that the person may see, the newest first. Raises Invalid."""
     said = normal(asked)
     whose = said.get("whose", "all")
     rows: QuerySet[Run] = Run.objects.owned_by(by) if whose == "mine" else Run.objects.visible_to(by)
     rows = rows.exclude(experiment__owner=by) if whose == "shared" else rows
     if whose not in WHOSE:
-        raise InvalidExperiment({"whose": [_("Choose mine, shared or all.")]})
+        raise Invalid({"whose": [_("Choose mine, shared or all.")]})
     rows = _filtered(rows, said, by)
     if "runs" in said:
         rows = rows.filter(pk__in=_ids("runs", said["runs"]))
@@ -57,27 +57,27 @@ def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
 
 
 def ids(asked: Mapping[str, Any], *, by: "User") -> list[str]:
-    """Raises InvalidExperiment when there are none, or too many."""
+    """Raises Invalid when there are none, or too many."""
     found = [str(pk) for pk in chosen(asked, by=by).values_list("pk", flat=True)[: MOST_RUNS + 1]]
     if not found:
-        raise InvalidExperiment({"runs": [_("No run that you may see fits: there is nothing to export.")]})
+        raise Invalid({"runs": [_("No run that you may see fits: there is nothing to export.")]})
     if len(found) > MOST_RUNS:
         message = _("These are more than %(most)s runs: choose fewer, such as those of one project.")
-        raise InvalidExperiment({"runs": [message % {"most": MOST_RUNS}]})
+        raise Invalid({"runs": [message % {"most": MOST_RUNS}]})
     return found
 
 
 def _filtered(rows: QuerySet[Run], said: Mapping[str, Any], by: "User") -> QuerySet[Run]:
     """As the list of runs does it."""
     if "state" in said and said["state"] not in Run.State.values:
-        raise InvalidExperiment({"state": [_("There is no such state.")]})
+        raise Invalid({"state": [_("There is no such state.")]})
     if "workflow" in said:
         if said["workflow"] not in REGISTRY:
-            raise InvalidExperiment({"workflow": [_("There is no workflow of this name.")]})
+            raise Invalid({"workflow": [_("There is no workflow of this name.")]})
         rows = rows.filter(experiment__workflow=said["workflow"])
     for name in ("since", "until"):
         if name in said and run_list.midnight(str(said[name])) is None:
-            raise InvalidExperiment({name: [_("Write the day as year-month-day, such as 2026-02-28.")]})
+            raise Invalid({name: [_("Write the day as year-month-day, such as 2026-02-28.")]})
     for name in {"state", *FREE} & set(said):
         rows = run_list.NARROWINGS[name](rows, str(said[name]).strip(), by)
     return rows
@@ -86,11 +86,11 @@ def _filtered(rows: QuerySet[Run], said: Mapping[str, Any], by: "User") -> Query
 def _ids(field: str, value: Any) -> list[UUID]:
     given = value if isinstance(value, list | tuple) else [value]
     if len(given) > MOST_RUNS:
-        raise InvalidExperiment({field: [_("Name at most %(most)s runs at once.") % {"most": MOST_RUNS}]})
+        raise Invalid({field: [_("Name at most %(most)s runs at once.") % {"most": MOST_RUNS}]})
     try:
         return [UUID(str(one)) for one in given]
     except ValueError as error:
-        raise InvalidExperiment({field: [_("This is not the id of a run.")]}) from error
+        raise Invalid({field: [_("This is not the id of a run.")]}) from error
 
 
 def _seen(field: str, rows: Any, said: Mapping[str, Any]) -> Any:
@@ -98,5 +98,5 @@ def _seen(field: str, rows: Any, said: Mapping[str, Any]) -> Any:
     [pk] = _ids(field, said[field])[:1]
     found = rows.filter(pk=pk)
     if not found.exists():
-        raise InvalidExperiment({field: [_("There is nothing of this id that you may see.")]})
+        raise Invalid({field: [_("There is nothing of this id that you may see.")]})
     return found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def of(request: HttpRequest, row: BulkExport, *, by: "User") -> HttpResponseBase:
-    """Raises NotAllowed and FileNotFoundError."""
+    """Raises Forbidden and NotFound."""
     path = making.take(row, by=by)
     response = to_be_saved(streamed(request, pieces_of(path)), FORMATS[row.format].content_type, row.name)
     response["Content-Length"] = str(row.size)

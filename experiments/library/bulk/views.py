@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.attachments import to_be_saved
+from accounts.errors import Forbidden, Invalid
 from accounts.people import person
+from accounts.refusing import back_to
 from experiments.library.bulk import jobs, making, selecting, serving
 from experiments.library.bulk.formats import FORMATS
 from experiments.library.bulk.writing import MANIFEST
 from experiments.models import BulkExport, Experiment
-from experiments.models.refusals import NotAllowed
 from experiments.models.waiting import WorkState
-from experiments.setup.casting import InvalidExperiment
 
 EXPORTS_SHOWN = 25
 
@@ -34,10 +34,10 @@ def exports(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
             return redirect(_asked(request, asked))
         context: dict[str, Any] = {"count": selecting.chosen(asked, by=person(request)).count()}
-    except InvalidExperiment as error:
+    except Invalid as error:
         return _page(request, asked, 422, errors=error.errors)
-    except NotAllowed as error:
-        return _page(request, asked, 403, refusal=str(error))
+    except Forbidden as error:
+        return _page(request, asked, error.status, refusal=str(error))
     return _page(request, asked, **context)
 
 
@@ -56,12 +56,8 @@ def download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     row = _row(request, pk)
     if row.state != WorkState.DONE:
         return redirect(row)
-    try:
-        return serving.of(request, row, by=person(request))
-    except (NotAllowed, FileNotFoundError) as error:
-        said = str(error) if isinstance(error, NotAllowed) else _("The file was removed. Ask for it again.")
-        messages.error(request, said)
-        return redirect("bulk-exports")
+    back_to(request, "bulk-exports")
+    return serving.of(request, row, by=person(request))
 
 
 @login_required
@@ -85,7 +81,7 @@ def cancel(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 def _asked(request: HttpRequest, asked: dict[str, Any]) -> BulkExport:
     if (name := request.POST.get("format", "")) not in FORMATS:
-        raise InvalidExperiment({"format": [_("This format is not offered.")]})
+        raise Invalid(format=_("This format is not offered."))
     row = making.ask(asked, by=person(request), format_=FORMATS[name], language=_language())
     jobs.wake()
     return row

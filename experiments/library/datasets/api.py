@@ -16,9 +16,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from accounts.errors import TooLarge
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer, TooLarge
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.library.datasets import making, removing, uploads
 from experiments.library.datasets import pages as dataset_pages
 from experiments.library.datasets.reasons import warning
@@ -170,15 +171,13 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def create(self, request: Request) -> Response:
         """Send a file; a worker reads it. The answer's state says how far it is: look again until it is ready."""
         asked = validated(SendDataset, request)
-        with refusals():
-            made = making.create(owner=person(request), upload=asked.pop("file"), **asked)
+        made = making.create(owner=person(request), upload=asked.pop("file"), **asked)
         return Response(DatasetDetail(made).data, status=201)
 
     @extend_schema(responses={204: None, **PROBLEMS})
     def destroy(self, request: Request, slug: str) -> Response:
         """Delete a dataset of yours, unless something rests on it."""
-        with refusals():
-            removing.remove(self.get_object(), by=person(request))
+        removing.remove(self.get_object(), by=person(request))
         return Response(status=204)
 
     @extend_schema(
@@ -190,8 +189,7 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     def outputs(self, request: Request, slug: str) -> Response:
         """Send outputs of contestants; a worker reads them. Those that are there already are kept."""
         dataset, asked = self.get_object(), validated(SendOutputs, request)
-        with refusals():
-            upload = making.send_outputs(dataset, by=person(request), upload=asked.pop("file"), **asked)
+        upload = making.send_outputs(dataset, by=person(request), upload=asked.pop("file"), **asked)
         return Response(UploadSerializer(upload).data, status=202)
 
     @extend_schema(responses={200: UploadSerializer, **PROBLEMS}, operation_id="datasets_upload_retrieve")

@@ -6,10 +6,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Forbidden, Invalid
 from experiments.library.datasets.making import may_curate
 from experiments.models import Contestant
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles.campaign.counting import note_change
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def void(contestant: Contestant, *, by: "User", reason: str) -> None:
     _refuse_strangers(contestant, by)
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
-        raise InvalidExperiment({"reason": [_("Say why, in up to 300 characters: everybody is shown it.")]})
+        raise Invalid({"reason": [_("Say why, in up to 300 characters: everybody is shown it.")]})
     with transaction.atomic():
         _set_reason(contestant, reason)
         audit.record(audit.Action.VOIDED, by=by, of=contestant, name=_name(contestant), reason=reason)
@@ -64,4 +63,4 @@ def _tell_boards(contestant: Contestant) -> None:
 
 def _refuse_strangers(contestant: Contestant, by: "User") -> None:
     if not may_curate(by, contestant.dataset):
-        raise NotAllowed(_("Only the owner of a dataset, curators and admins change its contestants."))
+        raise Forbidden(_("Only the owner of a dataset, curators and admins change its contestants."))

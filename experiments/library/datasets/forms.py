@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.errors import Invalid
 from experiments.models import Contestant, Dataset
-from experiments.setup.casting import InvalidExperiment
 
 PART_LABELS = {
     "": gettext_lazy("further field"),
@@ -24,16 +24,7 @@ PART_LABELS = {
 }
 
 
-class ComplainingForm(forms.Form):
-    """Shows each complaint of a verb at its field, or above the form when it belongs to none."""
-
-    def complain(self, error: InvalidExperiment) -> None:
-        for name, said in error.errors.items():
-            for message in said:
-                self.add_error(name if name in self.fields else None, message)
-
-
-class DatasetForm(ComplainingForm):
+class DatasetForm(forms.Form):
     """Everything is checked once, by the verb."""
 
     name = forms.CharField(label=gettext_lazy("Name"), required=False, max_length=200)
@@ -46,7 +37,7 @@ class DatasetForm(ComplainingForm):
     takes_votes = forms.BooleanField(label=gettext_lazy("People may vote"), required=False)
 
 
-class OutputsUploadForm(ComplainingForm):
+class OutputsUploadForm(forms.Form):
     file = forms.FileField(label=gettext_lazy("File"), required=False)
     contestant = forms.CharField(label=gettext_lazy("Contestant"), required=False, max_length=200)
     version = forms.CharField(label=gettext_lazy("Version"), required=False, max_length=120)
@@ -92,7 +83,7 @@ def column_rows(preview: Mapping[str, Any], typed: Mapping[str, str]) -> list[Co
 
 def mapping_of(rows: Sequence[ColumnRow]) -> dict[str, object]:
     """The columns as `making.create` takes them: every part is said, so that nothing is guessed any more. Raises
-    InvalidExperiment.
+    Invalid.
     """
     columns: dict[str, Any] = dict.fromkeys((part for part in PART_LABELS if part not in {"", "output"}), "")
     outputs: dict[str, str] = {}
@@ -101,13 +92,13 @@ def mapping_of(rows: Sequence[ColumnRow]) -> dict[str, object]:
             name = row.contestant.strip() or row.name
             if name in outputs:
                 said = _("Two columns are outputs of %(contestant)s.") % {"contestant": name}
-                raise InvalidExperiment({"columns": [said]})
+                raise Invalid({"columns": [said]})
             outputs[name] = row.name
         elif row.part in columns:
             if columns[row.part]:
                 said = _("Two columns are read as %(part)s.") % {"part": PART_LABELS[row.part]}
-                raise InvalidExperiment({"columns": [said]})
+                raise Invalid({"columns": [said]})
             columns[row.part] = row.name
     if rows and not columns["instruction"]:
-        raise InvalidExperiment({"columns": [_("Choose the column that holds the instruction.")]})
+        raise Invalid({"columns": [_("Choose the column that holds the instruction.")]})
     return {**columns, "outputs": outputs}

@@ -13,14 +13,13 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Forbidden, Invalid
 from experiments.lab.webhooks import outbox
 from experiments.lab.webhooks.kinds import Kind
 from experiments.library.datasets import jobs, process, uploads
 from experiments.library.datasets.reader.names import is_version
 from experiments.library.datasets.taking import READ_SHARE, Added, empty, take_outputs, take_samples
 from experiments.models import Dataset, Upload
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from experiments.tasks import clock
 
 if TYPE_CHECKING:
@@ -57,10 +56,10 @@ def create(
     (upload: a worker reads it).
 
     columns: which column is read as what, {"instruction": "prompt", "outputs": {"a contestant": "its column"}, …}; what
-    is left out is recognised by its name. Raises NotAllowed, InvalidExperiment, and Refused for what cannot be read.
+    is left out is recognised by its name. Raises Forbidden, Invalid, and Refused for what cannot be read.
     """
     if not owner.may_experiment:
-        raise NotAllowed(_("Your role lets you look at datasets, not make them. Ask an administrator."))
+        raise Forbidden(_("Your role lets you look at datasets, not make them. Ask an administrator."))
     fields = {"modality": modality, "visibility": visibility, "description": description, "takes_votes": takes_votes}
     fresh = _checked(Dataset(owner=owner, name=name.strip(), slug=slug, **fields), chosen_slug=slug)
     orders = {"columns": checked_columns(columns), "subset": subset.strip()}
@@ -83,7 +82,7 @@ def add_outputs(
     """Outputs from a file or folder on this machine; those that are there already are kept.
 
     contestant: whose they are, where neither folders nor a column say it. version: "name_yyyymmdd", today's unless
-    given. Raises NotAllowed, InvalidExperiment and Refused.
+    given. Raises Forbidden, Invalid and Refused.
     """
     orders = _output_orders(dataset, by, contestant, version, columns)
     with process.spool_in(Path(settings.UPLOADS_DIR)) as spool:
@@ -115,9 +114,9 @@ def send_outputs(
 def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
     """Who may see it from now on: its owner decides."""
     if dataset.owner_id != by.pk:
-        raise NotAllowed(_("Only the owner of a dataset decides who may see it."))
+        raise Forbidden(_("Only the owner of a dataset decides who may see it."))
     if visibility not in Dataset.Visibility.values:
-        raise InvalidExperiment({"visibility": [_("Choose only me, the lab or everybody.")]})
+        raise Invalid({"visibility": [_("Choose only me, the lab or everybody.")]})
     before, dataset.visibility = dataset.visibility, visibility
     with transaction.atomic():
         dataset.save(update_fields=["visibility"])
@@ -125,7 +124,7 @@ def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
 
 
 def checked_columns(columns: Any) -> dict[str, object]:
-    """A mapping of parts to names of columns, "outputs" to one of contestants. Raises InvalidExperiment."""
+    """A mapping of parts to names of columns, "outputs" to one of contestants. Raises Invalid."""
     if columns is None:
         return {}
     outputs = columns.get("outputs", {}) if isinstance(columns, Mapping) else None
@@ -135,23 +134,23 @@ def checked_columns(columns: Any) -> dict[str, object]:
     )
     if not is_sound:
         said = _("Name a column for each part, and under “outputs” one for each contestant.")
-        raise InvalidExperiment({"columns": [said]})
+        raise Invalid({"columns": [said]})
     return dict(columns)
 
 
 def _output_orders(
     dataset: Dataset, by: "User", contestant: str, version: str, columns: Columns | None
 ) -> dict[str, Any]:
-    """What the reader is told. Raises NotAllowed and InvalidExperiment."""
+    """What the reader is told. Raises Forbidden and Invalid."""
     if not may_curate(by, dataset):
-        raise NotAllowed(_("Only the owner of a dataset, curators and admins add outputs to it."))
+        raise Forbidden(_("Only the owner of a dataset, curators and admins add outputs to it."))
     if not dataset.is_ready:
-        raise InvalidExperiment({"file": [_("The dataset is not read yet: wait until it is ready.")]})
+        raise Invalid({"file": [_("The dataset is not read yet: wait until it is ready.")]})
     if version and not is_version(version):
         said = _("A version is a name, an underscore and a day: solar_20260131.")
-        raise InvalidExperiment({"version": [said]})
+        raise Invalid({"version": [said]})
     if len(contestant) > 200:
-        raise InvalidExperiment({"contestant": [_("A name has at most 200 characters.")]})
+        raise Invalid({"contestant": [_("A name has at most 200 characters.")]})
     subsets = list(dataset.samples.order_by().values_list("subset", flat=True).distinct()[:1000])
     named = {"contestant": contestant.strip(), "subsets": [name for name in subsets if name]}
     return {**named, "version": version, "columns": checked_columns(columns)}
@@ -191,7 +190,7 @@ def _queue(dataset: Dataset, upload: Upload, orders: dict[str, Any]) -> Dataset:
         _save(dataset)
         asked = {"asked": orders, "dataset": dataset, "state": Upload.State.WAITING}
         if not Upload.objects.filter(pk=upload.pk, state=Upload.State.KEPT).update(**asked):
-            raise InvalidExperiment({"file": [_("This file is being read already.")]})
+            raise Invalid({"file": [_("This file is being read already.")]})
         jobs.wake()
     return dataset
 
@@ -207,7 +206,7 @@ def _save(dataset: Dataset) -> None:
 
 
 def _checked(dataset: Dataset, *, chosen_slug: str) -> Dataset:
-    """Raises InvalidExperiment."""
+    """Raises Invalid."""
     errors: dict[str, list[str]] = {}
     if not dataset.name or len(dataset.name) > 200 or not dataset.name.isprintable():
         errors["name"] = [_("Give it a name of up to 200 characters.")]
@@ -220,7 +219,7 @@ def _checked(dataset: Dataset, *, chosen_slug: str) -> Dataset:
     elif chosen_slug in RESERVED or (chosen_slug and Dataset.objects.filter(slug=chosen_slug).exists()):
         errors["slug"] = [_("There is a dataset of this short name.")]
     if errors:
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
     dataset.slug = chosen_slug or free_slug(dataset.name)
     return dataset
 
@@ -235,7 +234,7 @@ def free_slug(name: str) -> str:
 
 def _existing(path: Path) -> Path:
     if not path.exists():
-        raise InvalidExperiment({"path": [_("There is no file or folder %(path)s.") % {"path": path}]})
+        raise Invalid({"path": [_("There is no file or folder %(path)s.") % {"path": path}]})
     return path
 
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden
 from experiments.library.datasets.taking import empty
 from experiments.models import Battle, Dataset, Experiment, LogImport, Upload
-from experiments.models.refusals import NotAllowed
 from experiments.workflows.shards import SHARDED
 
 if TYPE_CHECKING:
@@ -26,16 +26,16 @@ def what_rests_on(dataset: Dataset) -> str:
 
 
 def remove(dataset: Dataset, *, by: "User") -> None:
-    """Its owner deletes it with all its samples and outputs. Raises NotAllowed."""
+    """Its owner deletes it with all its samples and outputs. Raises Forbidden."""
     if dataset.owner_id != by.pk:
-        raise NotAllowed(_("Only the owner of a dataset deletes it."))
+        raise Forbidden(_("Only the owner of a dataset deletes it."))
     if reason := what_rests_on(dataset):
-        raise NotAllowed(reason)
+        raise Forbidden(reason)
     files = [*dataset.uploads.all(), *dataset.log_imports.all()]
     with transaction.atomic():
         dataset.uploads.exclude(state=Upload.State.READING).delete()  # from here on no worker begins
         if _is_read(dataset):
-            raise NotAllowed(_("It is being read: wait until that is over."))
+            raise Forbidden(_("It is being read: wait until that is over."))
         told = {"state": Dataset.State.REFUSED, "refused_reason": _("It is being deleted."), "beat": None}
         Dataset.objects.filter(pk=dataset.pk).update(**told)
     empty(dataset, lambda: None)  # a large one takes long: others write meanwhile, and nobody but its owner sees it

@@ -15,10 +15,10 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.library.datasets import process
 from experiments.library.datasets.reasons import sentence
 from experiments.models import Dataset, LogImport, Upload
-from experiments.setup.casting import InvalidExperiment
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -41,15 +41,15 @@ def is_too_long(length: object) -> bool:
 
 
 def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset: Dataset | None = None) -> Upload:
-    """Copy it to its place. Raises InvalidExperiment for what is too long, empty or missing, and where there is no room
+    """Copy it to its place. Raises Invalid for what is too long, empty or missing, and where there is no room
     for it.
     """
     if file is None or not file.name:
-        raise InvalidExperiment({"file": [_("Choose a file.")]})
+        raise Invalid({"file": [_("Choose a file.")]})
     if not file.size:
-        raise InvalidExperiment({"file": [_("The file is empty.")]})
+        raise Invalid({"file": [_("The file is empty.")]})
     if file.size > settings.UPLOAD_BYTES:
-        raise InvalidExperiment({"file": [too_long()]})
+        raise Invalid({"file": [too_long()]})
     _refuse_hoard(owner, file.size)
     upload = Upload(owner=owner, kind=kind, dataset=dataset, name=_safe_name(file.name), size=file.size)
     with all_or_nothing(upload):
@@ -79,23 +79,23 @@ def forget_old() -> None:
 
 @contextmanager
 def all_or_nothing(kept: Upload | LogImport) -> Iterator[None]:
-    """While a file is kept. Raises InvalidExperiment where the disk is full."""
+    """While a file is kept. Raises Invalid where the disk is full."""
     try:
         yield
     except BaseException as error:
         kept.forget_file()
         if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise InvalidExperiment({"file": [sentence("disk_full", {})]}) from error
+            raise Invalid({"file": [sentence("disk_full", {})]}) from error
         raise
 
 
 def _refuse_hoard(owner: "User", size: int) -> None:
-    """Whoever sends and never says how it is to be read must not fill the disk. Raises InvalidExperiment."""
+    """Whoever sends and never says how it is to be read must not fill the disk. Raises Invalid."""
     over = [Upload.State.DONE, Upload.State.REFUSED]
     held = Upload.objects.filter(owner=owner).exclude(state__in=over).aggregate(held=Sum("size"))["held"] or 0
     if held + size > UNREAD * settings.UPLOAD_BYTES:
         said = _("Your other files are not read yet: wait for them, or say how they are to be read.")
-        raise InvalidExperiment({"file": [said]})
+        raise Invalid({"file": [said]})
 
 
 def _safe_name(name: str) -> str:

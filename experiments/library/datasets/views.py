@@ -15,14 +15,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.errors import Forbidden, Refusal
 from accounts.people import person
+from accounts.refusing import ShownIn, back_to, status_of
 from experiments.library.datasets import making, removing, uploads
 from experiments.library.datasets import pages as dataset_pages
 from experiments.library.datasets.forms import PART_LABELS, DatasetForm, OutputsUploadForm, column_rows, mapping_of
 from experiments.library.datasets.process import Refused
 from experiments.models import Dataset, Sample, Upload
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 
 DATASETS_SHOWN = 40
 NEW = {"visibility": Dataset.Visibility.PRIVATE, "takes_votes": True}
@@ -55,12 +55,10 @@ def _dataset_new(request: HttpRequest) -> HttpResponse:
     owner = person(request)
     try:
         if not owner.may_experiment:
-            raise NotAllowed(_("Your role lets you look at datasets, not make them. Ask an administrator."))
+            raise Forbidden(_("Your role lets you look at datasets, not make them. Ask an administrator."))
         upload = uploads.keep(request.FILES.get("file"), owner=owner, kind=Upload.Kind.SAMPLES)
-    except InvalidExperiment as error:
-        return render(request, "datasets/new.html", {"error": str(error)}, status=422)
-    except NotAllowed as error:
-        return render(request, "datasets/new.html", {"error": str(error)}, status=403)
+    except Refusal as error:
+        return render(request, "datasets/new.html", {"error": str(error)}, status=status_of(error))
     return redirect("dataset-upload", upload.pk)
 
 
@@ -78,16 +76,12 @@ def dataset_upload(request: HttpRequest, pk: UUID) -> HttpResponse:
     form = DatasetForm(request.POST or None, initial={**NEW, **_suggested(upload, preview)})
     rows = column_rows(preview, request.POST)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             columns = mapping_of(rows)
             made = making.create(owner=person(request), upload=upload, columns=columns, **form.cleaned_data)
             return redirect(made)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
     context = {"upload": upload, "preview": preview, "form": form, "rows": rows, "parts": PART_LABELS.items()}
-    return render(request, "datasets/mapping.html", context, status=422 if form.errors else 200)
+    return render(request, "datasets/mapping.html", context, status=status_of(form))
 
 
 @require_GET
@@ -136,31 +130,25 @@ def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
     form = OutputsUploadForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         asked: dict[str, Any] = {name: form.cleaned_data[name] for name in ("contestant", "version")}
-        try:
+        with ShownIn(form):
             making.send_outputs(shown, by=person(request), upload=request.FILES.get("file"), **asked)
             return redirect("dataset-outputs", slug)
-        except InvalidExperiment as error:
-            form.complain(error)
-        except NotAllowed as error:
-            form.add_error(None, str(error))
     context = {
         "dataset": shown,
         "form": form,
         "sent": dataset_pages.told_uploads(shown, request.user),
         "may_curate": making.may_curate(request.user, shown),
     }
-    return render(request, "datasets/outputs.html", context, status=422 if form.errors else 200)
+    return render(request, "datasets/outputs.html", context, status=status_of(form))
 
 
 @login_required
 @require_POST
 def dataset_visibility(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _visible(request, slug)
-    try:
-        making.publish(shown, by=person(request), visibility=request.POST.get("visibility", ""))
-        messages.success(request, _("Who may see it: %(who)s.") % {"who": shown.get_visibility_display()})
-    except (NotAllowed, InvalidExperiment) as error:
-        messages.error(request, str(error))
+    back_to(request, shown)
+    making.publish(shown, by=person(request), visibility=request.POST.get("visibility", ""))
+    messages.success(request, _("Who may see it: %(who)s.") % {"who": shown.get_visibility_display()})
     return redirect(shown)
 
 
@@ -168,11 +156,8 @@ def dataset_visibility(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def dataset_delete(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _visible(request, slug)
-    try:
-        removing.remove(shown, by=person(request))
-    except NotAllowed as error:
-        messages.error(request, str(error))
-        return redirect(shown)
+    back_to(request, shown)
+    removing.remove(shown, by=person(request))
     messages.success(request, _("The dataset “%(name)s” is deleted.") % {"name": shown.name})
     return redirect(reverse("datasets"))
 

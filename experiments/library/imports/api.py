@@ -11,25 +11,22 @@ from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
 from rest_framework import generics, serializers
-from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.errors import Conflict, TooLarge
 from accounts.scopes import Scope
-from experiments.api.problems import Conflict, ProblemSerializer, TooLarge
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.problems import TOO_LARGE, ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import RunSerializer
 from experiments.library.datasets.api import StreamedParser
 from experiments.library.imports import queueing, storing
-from experiments.library.imports.lines import TooMuch
 from experiments.models import Dataset, Run, RunImport
-from experiments.models.refusals import NotAllowed
 from experiments.models.run_import import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.runs.reports import json_values
-from experiments.runs.reports.json_values import InvalidDocument
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 413: ProblemSerializer}
 
@@ -42,11 +39,8 @@ class DocumentParser(BaseParser):
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None) -> Any:
         data = stream.read(json_values.MOST_BYTES + 1)
         if len(data) > json_values.MOST_BYTES:
-            raise TooLarge
-        try:
-            return json_values.parse(data)
-        except InvalidDocument as error:
-            raise ValidationError(error.errors) from error
+            raise TooLarge(TOO_LARGE)
+        return json_values.parse(data)
 
 
 class RunFileRequest(serializers.Serializer[Any]):
@@ -157,12 +151,7 @@ class StoreView(APIView):
 
 
 def _document(request: Request) -> Response:
-    try:
-        run, is_new = storing.store_report(request.data, name="", by=person(request))
-    except InvalidDocument as error:
-        raise ValidationError(error.errors) from error
-    except NotAllowed as error:
-        raise PermissionDenied(str(error)) from error
+    run, is_new = storing.store_report(request.data, name="", by=person(request))
     shown = Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
     return Response(RunSerializer(shown).data, status=201 if is_new else 200)
 
@@ -170,11 +159,7 @@ def _document(request: Request) -> Response:
 def _file(request: Request) -> Response:
     asked = validated(RunFileRequest, request)
     how = {"source": asked["source"], "is_wanted": not asked["preview"]}
-    try:
-        with refusals():
-            row = queueing.keep(asked["file"], by=person(request), language=_language(), **how)
-    except TooMuch as error:
-        raise TooLarge(str(error)) from error
+    row = queueing.keep(asked["file"], by=person(request), language=_language(), **how)
     return Response(RunImportSerializer(row).data, status=202 if row.is_under_way else 201)
 
 

@@ -91,7 +91,7 @@ def values(entry: Entry, allowed: lines.Allowance) -> Iterator[Value]:
     try:
         with entry.opened() as file:
             yield from _values(entry.name, file, allowed)
-    except lines.TooMuch as error:
+    except lines.TooLarge as error:
         raise Unreadable(str(error), entry.name) from error
 
 
@@ -137,7 +137,7 @@ def _next(file: IO[bytes], allowed: lines.Allowance) -> bytes | None:
 
 
 def _line(file: IO[bytes], allowed: lines.Allowance) -> bytes | None:
-    """Raises TooMuch. A line that is too long comes as far as it may, and is refused when it is parsed."""
+    """Raises TooLarge. A line that is too long comes as far as it may, and is refused when it is parsed."""
     found = file.readline(LONGEST + 1)
     allowed.spend(len(found))
     return found or None

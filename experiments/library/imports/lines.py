@@ -5,12 +5,10 @@ from typing import IO, NamedTuple
 
 from django.utils.translation import gettext as _
 
+from accounts.errors import TooLarge
+
 LINE_BYTES = 4 << 20
 SKIPPED_AT_ONCE = 1 << 20
-
-
-class TooMuch(ValueError):
-    """What was sent is larger than what is taken over; the message says how much that is."""
 
 
 class Allowance:
@@ -20,10 +18,12 @@ class Allowance:
         self.most, self.read = most, 0
 
     def spend(self, count: int) -> None:
-        """Raises TooMuch."""
+        """Raises TooLarge."""
         self.read += count
         if self.read > self.most:
-            raise TooMuch(_("More than %(most)s MiB was sent, unpacked: send it in parts.") % {"most": self.most >> 20})
+            raise TooLarge(
+                _("More than %(most)s MiB was sent, unpacked: send it in parts.") % {"most": self.most >> 20}
+            )
 
 
 class Line(NamedTuple):
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 
 def lines(file: IO[bytes], allowance: Allowance) -> Iterator[Line]:
-    """The lines that are not blank. Raises TooMuch."""
+    """The lines that are not blank. Raises TooLarge."""
     number = 0
     while chunk := file.readline(LINE_BYTES + 1):
         number += 1

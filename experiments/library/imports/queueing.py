@@ -13,15 +13,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, TooLarge
 from experiments.engine.text import storable
 from experiments.library.datasets.jobs import QUEUE, ReadingThread
 from experiments.library.imports import reading, storing
 from experiments.library.imports.formats import DatasetFormat, dataset_formats
-from experiments.library.imports.lines import TooMuch
 from experiments.library.imports.report import Report
 from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, RunImport
-from experiments.models.refusals import NotAllowed
 from experiments.models.waiting import WorkState
 from experiments.runs.reports.json_values import InvalidDocument
 from experiments.tasks import job_queue, waiting
@@ -48,7 +47,7 @@ class Sent(Protocol):
 
 
 def keep(sent: Sent, *, by: "User", language: str, source: str = "", is_wanted: bool = False) -> RunImport:
-    """Keep the file and have it read. is_wanted: without waiting for a second word. Raises NotAllowed and TooMuch."""
+    """Keep the file and have it read. is_wanted: without waiting for a second word. Raises Forbidden and TooLarge."""
     _require_room(sent, by)
     name = storable(PurePath(sent.name or "runs.json").name)[-300:]
     row = RunImport(owner=by, language=language, name=name, size=sent.size or 0, source=source, is_wanted=is_wanted)
@@ -140,7 +139,7 @@ def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
                 progress(_share(row, report), report=report.as_json())
     except reading.HoldsDataset as held:
         return _dataset(row, held.format, report, progress)
-    except (Unreadable, NotAllowed, TooMuch) as reason:
+    except (Unreadable, Forbidden, TooLarge) as reason:
         return {"state": WorkState.FAILED, "error": str(reason)[:2000], "report": report.as_json()}
     ended = {"report": report.as_json(), "source": row.source or report.source}
     if not report.found:
@@ -190,7 +189,7 @@ def _dataset(row: RunImport, format_: DatasetFormat, report: Report, progress: w
         return told | {"state": WorkState.READY}
     try:
         return told | {"state": WorkState.DONE, **format_.store(row, progress)}
-    except (NotAllowed, ValueError) as error:
+    except (Forbidden, ValueError) as error:
         format_.discard(row)
         return told | {"state": WorkState.FAILED, "error": str(error)[:2000]}
 
@@ -204,9 +203,9 @@ def _discard(row: RunImport) -> None:
 
 def _require_room(sent: Sent, by: "User") -> None:
     if not by.may_experiment:
-        raise NotAllowed(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
     if (sent.size or 0) > settings.UPLOAD_BYTES:
         message = _("The file is larger than %(most)s MiB: send it in parts.")
-        raise TooMuch(message % {"most": settings.UPLOAD_BYTES >> 20})
+        raise TooLarge(message % {"most": settings.UPLOAD_BYTES >> 20})
     if RunImport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
-        raise NotAllowed(_("Your other files still wait: store or cancel one of them."))
+        raise Forbidden(_("Your other files still wait: store or cancel one of them."))

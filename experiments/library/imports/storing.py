@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden
 from experiments.library.imports import own
 from experiments.library.imports.values import Taken
 from experiments.models import ImportedRun, Run, RunImport
-from experiments.models.refusals import NotAllowed
 from experiments.models.run_import import ImportSource
 from experiments.runs.reports import json_values
 from experiments.runs.reports.importing import import_document, prepared
@@ -33,7 +33,7 @@ class File(NamedTuple):
 
 
 def store_report(document: Any, *, name: str, by: "User") -> tuple[Run, bool]:
-    """A run's report in JSON, that came by itself. Raises NotAllowed and InvalidDocument."""
+    """A run's report in JSON, that came by itself. Raises Forbidden and InvalidDocument."""
     if not isinstance(document, dict):
         prepared(document)
     json_values.check(document)
@@ -56,9 +56,9 @@ def known(taken: Taken, *, by: "User") -> Run | None:
 
 
 def store(taken: Taken, *, source: ImportSource, file: File, by: "User") -> tuple[Run, bool]:
-    """The run, and whether it is new. Raises NotAllowed and InvalidDocument."""
+    """The run, and whether it is new. Raises Forbidden and InvalidDocument."""
     if not by.may_experiment:
-        raise NotAllowed(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
     json_values.check(taken.document)
     json_values.check(taken.kept)
     if before := known(taken, by=by):

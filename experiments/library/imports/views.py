@@ -13,11 +13,10 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.errors import Invalid, Refusal
 from accounts.people import person
 from experiments.library.imports import own, queueing, storing
-from experiments.library.imports.lines import TooMuch
 from experiments.models import RunImport
-from experiments.models.refusals import NotAllowed
 from experiments.models.run_import import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.runs.reports import json_values
@@ -39,12 +38,10 @@ def import_run(request: HttpRequest) -> HttpResponse:
             messages.success(request, said)
             return redirect(run)
         row = queueing.keep(sent, by=person(request), language=_language(), source=_source(request))
-    except InvalidDocument as error:
+    except Invalid as error:
         return _form(request, 422, errors=error.errors)
-    except TooMuch as error:
-        return _form(request, 422, errors={"file": [str(error)]})
-    except NotAllowed as error:
-        return _form(request, 403, refusal=str(error))
+    except Refusal as error:
+        return _form(request, error.status, refusal=str(error))
     if row.state == WorkState.FAILED:
         row.delete()
         return _form(request, 422, errors={row.name: [row.error]})

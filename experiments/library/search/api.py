@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from experiments.api.requests import PROBLEMS, person
-from experiments.library.search.filters import PLACES, BadFilter
+from experiments.library.search.filters import PLACES
 from experiments.library.search.finding import Hit, find
 from experiments.library.search.views import asked_by, place
 from experiments.models import Passage, Run
@@ -78,10 +78,7 @@ class SearchView(APIView):
     @extend_schema(parameters=PARAMETERS, responses={200: FoundSerializer, **PROBLEMS})
     def get(self, request: Request) -> Response:
         given = request.query_params
-        try:
-            found = find(asked_by(given), person(request), before=_cursor(given), most=_size(given))
-        except BadFilter as error:
-            raise ValidationError({"q": [str(error)]}) from error
+        found = find(asked_by(given), person(request), before=_cursor(given), most=_size(given))
         answer = {"next": _address(request, found.older), "previous": None, "results": found.hits}
         return Response(FoundSerializer(answer).data)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from accounts.models import Project, User
 from experiments.library.search.asked import MARKED, Asked
 from experiments.library.search.passages import MESSAGE, REASONING, SETUP
@@ -27,10 +28,6 @@ PLACES = {
 USUALLY = tuple(kind for kind in Passage.Kind.values if kind != REASONING)
 
 
-class BadFilter(ValueError):
-    """A value that a filter cannot have; says which there are."""
-
-
 def sought(asked: Asked) -> Sought:
     """What the index is asked for."""
     marks = [_marks(name, asked.filters[name]) for name in MARKED if name in asked.filters]
@@ -39,7 +36,7 @@ def sought(asked: Asked) -> Sought:
 
 
 def conditions(asked: Asked, person: "User | AnonymousUser") -> Q:
-    """What the rows are asked for beside it. Raises BadFilter."""
+    """What the rows are asked for beside it. Raises Invalid."""
     found = Q(kind__in=USUALLY) if "in" not in asked.filters else Q()
     for name, read in CONDITIONS.items():
         if values := asked.filters.get(name):
@@ -67,7 +64,7 @@ def _state(value: str, person: "User | AnonymousUser") -> Q:
     states = STATES.get(value.lower()) or ((value.lower(),) if value.lower() in Run.State.values else ())
     if not states:
         offered = ", ".join([*Run.State.values, *STATES])
-        raise BadFilter(_("There is no state %(value)s: choose one of %(offered)s.") % _said(value, offered))
+        raise Invalid(q=_("There is no state %(value)s: choose one of %(offered)s.") % _said(value, offered))
     return Q(run__state__in=states)
 
 
@@ -83,9 +80,9 @@ def _midnight(value: str) -> datetime:
     try:
         day = date.fromisoformat(value)
     except ValueError as error:
-        raise BadFilter(_("%(value)s is no day: write it as 2026-01-31.") % {"value": value}) from error
+        raise Invalid(q=_("%(value)s is no day: write it as 2026-01-31.") % {"value": value}) from error
     if not 2000 <= day.year <= 2200:
-        raise BadFilter(_("%(value)s is no day between the years 2000 and 2200.") % {"value": value})
+        raise Invalid(q=_("%(value)s is no day between the years 2000 and 2200.") % {"value": value})
     return datetime.combine(day, time(), UTC)
 
 
@@ -96,7 +93,7 @@ def _project(value: str, person: "User | AnonymousUser") -> Q:
 def _place(value: str, person: "User | AnonymousUser") -> Q:
     if value.lower() not in PLACES:
         offered = ", ".join(PLACES)
-        raise BadFilter(_("It cannot be searched in %(value)s: choose one of %(offered)s.") % _said(value, offered))
+        raise Invalid(q=_("It cannot be searched in %(value)s: choose one of %(offered)s.") % _said(value, offered))
     return Q(kind__in=PLACES[value.lower()])
 
 

@@ -59,7 +59,7 @@ class Found:
 
 
 def find(asked: Asked, person: "User | AnonymousUser", *, before: int | None = None, most: int = PER_PAGE) -> Found:
-    """before: where the page before this one ended. Raises BadFilter."""
+    """before: where the page before this one ended. Raises Invalid."""
     if not asked:
         return Found([], None)
     rows = matching(asked, person)
@@ -78,7 +78,7 @@ def find(asked: Asked, person: "User | AnonymousUser", *, before: int | None = N
 
 
 def matching(asked: Asked, person: "User | AnonymousUser") -> QuerySet[Passage]:
-    """Of what the person may see: an experiment at a time where that is little. Raises BadFilter."""
+    """Of what the person may see: an experiment at a time where that is little. Raises Invalid."""
     rows = Passage.objects.filter(conditions(asked, person)).order_by()
     wanted = sought(asked)
     rows = rows.filter(words__matches=wanted) if wanted else rows

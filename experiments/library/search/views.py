@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from accounts.errors import Invalid
 from experiments.library.search.asked import Asked, read
-from experiments.library.search.filters import PLACES, BadFilter
+from experiments.library.search.filters import PLACES
 from experiments.library.search.finding import Found, find
 from experiments.models import Run
 from experiments.models.labels import FLAGS
@@ -26,7 +27,7 @@ def search(request: HttpRequest) -> HttpResponse:
     asked = asked_by(request.GET)
     try:
         found, problem = find(asked, request.user, before=place(request.GET.get("before", ""))), ""
-    except BadFilter as error:
+    except Invalid as error:
         found, problem = Found([], None), str(error)
     offered = {"workflows": list(REGISTRY), "states": Run.State.choices, "flags": FLAGS.items(), "places": list(PLACES)}
     chosen = {name: request.GET.get(name, "") for name in FIELDS}

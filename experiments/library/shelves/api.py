@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.library.shelves import noting, tagging, viewing
 from experiments.library.shelves.noting import LONGEST_NOTE
 from experiments.models import Experiment, Message, Note, Run, SavedView, Tag
@@ -128,8 +128,7 @@ class TagsView(generics.ListAPIView[Tag]):
             *_found(Experiment.objects.visible_to(request.user), experiments),
         ]
         verb = tagging.untag if asked["remove"] else tagging.tag
-        with refusals("name"):
-            return Response({"changed": verb(things, asked["name"], by=person(request))})
+        return Response({"changed": verb(things, asked["name"], by=person(request))})
 
 
 class RunTagsView(APIView):
@@ -144,8 +143,7 @@ class RunTagsView(APIView):
     def put(self, request: Request, pk: UUID) -> Response:
         """Exactly these words stand on the run afterwards; those of its experiment stay."""
         run, asked = _run(request, pk), validated(Words, request)
-        with refusals("names"):
-            tagging.set_tags(run, asked["names"], by=person(request))
+        tagging.set_tags(run, asked["names"], by=person(request))
         return _words(run)
 
 
@@ -171,8 +169,7 @@ class NotesView(generics.ListAPIView[Note]):
         run, asked = _run(request, pk), validated(WriteNote, request)
         key = asked.pop("message")
         message = get_object_or_404(Message.objects.filter(run=run), pk=key) if key else None
-        with refusals("text"):
-            note = noting.write(run, by=person(request), message=message, **asked)
+        note = noting.write(run, by=person(request), message=message, **asked)
         return Response(NoteSerializer(note).data, status=201)
 
 
@@ -189,8 +186,7 @@ class NoteView(APIView):
     def patch(self, request: Request, pk: UUID) -> Response:
         """Change what a note says, and who reads it. What is left out stays."""
         note, asked = _note(request, pk), validated(ReviseNote, request)
-        with refusals("text"):
-            noting.revise(note, by=person(request), **{"text": note.text, "shared": note.shared, **asked})
+        noting.revise(note, by=person(request), **{"text": note.text, "shared": note.shared, **asked})
         return Response(NoteSerializer(note).data)
 
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="note_delete")
@@ -219,8 +215,7 @@ class ViewsView(generics.ListAPIView[SavedView]):
     def post(self, request: Request) -> Response:
         """Keep filters under a name."""
         asked = validated(KeepView, request)
-        with refusals("name"):
-            view = viewing.save(by=person(request), **asked)
+        view = viewing.save(by=person(request), **asked)
         return Response(ViewSerializer(view).data, status=201)
 
 
@@ -238,8 +233,7 @@ class SavedViewView(APIView):
         """Change a saved view of your own. What is left out stays."""
         view, asked = _view(request, pk), validated(ChangeView, request)
         now = {"name": view.name, "project": str(view.project_id or ""), "is_default": view.is_default}
-        with refusals("name"):
-            viewing.revise(view, by=person(request), **{**now, **asked})
+        viewing.revise(view, by=person(request), **{**now, **asked})
         return Response(ViewSerializer(view).data)
 
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="view_delete")

@@ -9,9 +9,9 @@ from uuid import UUID
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.library.shelves.settings_beside import Beside, differing
 from experiments.models import Message, Run
-from experiments.models.refusals import NotOffered
 from experiments.runs import progress
 from experiments.runs.comparison import Cell, Comparison, Row, Said, compare
 from experiments.runs.statistics import rows
@@ -64,7 +64,7 @@ class Beheld:
 
 
 def chosen(reader: "User | AnonymousUser", ids: Iterable[str]) -> list[Run]:
-    """The runs in this order, each once. Raises Http404 for one that may not be seen, and NotOffered for too few or too
+    """The runs in this order, each once. Raises Http404 for one that may not be seen, and Invalid for too few or too
     many.
     """
     try:
@@ -72,7 +72,7 @@ def chosen(reader: "User | AnonymousUser", ids: Iterable[str]) -> list[Run]:
     except ValueError as error:
         raise Http404 from error
     if not LEAST <= len(wanted) <= MOST:
-        raise NotOffered(_("Choose %(least)s to %(most)s runs to compare.") % {"least": LEAST, "most": MOST})
+        raise Invalid(run=_("Choose %(least)s to %(most)s runs to compare.") % {"least": LEAST, "most": MOST})
     seen = Run.objects.visible_to(reader).filter(pk__in=wanted).with_totals().select_related("experiment__owner")
     found = {run.pk: run for run in seen.prefetch_related("experiment__participants__model__provider")}
     if len(found) < len(wanted):

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import ExperimentSerializer, RunSerializer
 from experiments.library.shelves import cloning, comparing
 from experiments.models import Experiment, Run
@@ -91,8 +91,7 @@ class CompareView(APIView):
 
     @extend_schema(parameters=[RUN], responses={200: ComparisonSerializer, **PROBLEMS}, operation_id="runs_compare")
     def get(self, request: Request) -> Response:
-        with refusals("run"):
-            runs = comparing.chosen(request.user, request.query_params.getlist("run"))
+        runs = comparing.chosen(request.user, request.query_params.getlist("run"))
         return Response(_said(comparing.of(runs), runs))
 
 
@@ -108,8 +107,7 @@ class CloneView(APIView):
         """A draft of your own that is set up as an experiment that you may see. Nothing is started."""
         shown = get_object_or_404(Experiment.objects.visible_to(request.user), pk=pk)
         asked = validated(CloneExperiment, request)
-        with refusals():
-            made = cloning.clone(shown, by=person(request), **asked)
+        made = cloning.clone(shown, by=person(request), **asked)
         return Response(ExperimentSerializer(made).data, status=201)
 
 

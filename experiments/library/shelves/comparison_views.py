@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET
 
+from accounts.errors import Invalid
 from accounts.people import for_readers
 from experiments.library.shelves import comparing
-from experiments.models.refusals import NotOffered
 
 
 @for_readers
@@ -19,7 +19,7 @@ def compare_chosen(request: HttpRequest) -> HttpResponse:
     """Two to four runs: `?run=…&run=…`."""
     try:
         return _page(request, request.GET.getlist("run"))
-    except NotOffered as error:
+    except Invalid as error:
         if not request.user.is_authenticated:
             raise Http404 from error
         messages.info(request, str(error))
@@ -32,7 +32,7 @@ def run_compare(request: HttpRequest, pk: UUID, other: UUID) -> HttpResponse:
     """The same for two runs, one of which came from the other."""
     try:
         return _page(request, [str(pk), str(other)])
-    except NotOffered as error:
+    except Invalid as error:
         raise Http404 from error
 
 

@@ -5,7 +5,6 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.library.shelves.noting import LONGEST_NOTE
 from experiments.library.shelves.viewing import LONGEST_NAME
-from experiments.setup.casting import InvalidExperiment
 
 
 class NoteForm(forms.Form):
@@ -20,8 +19,3 @@ class ViewForm(forms.Form):
     query = forms.CharField(required=False, widget=forms.HiddenInput)
     project = forms.CharField(required=False)
     is_default = forms.BooleanField(label=_("Show it first when I open the runs"), required=False)
-
-    def complain(self, error: InvalidExperiment) -> None:
-        for name, sentences in error.errors.items():
-            for sentence in sentences:
-                self.add_error(name if name in self.fields else None, sentence)

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.people import person
+from accounts.refusing import ShownIn, status_of
 from experiments.library.shelves import noting
 from experiments.library.shelves.forms import NoteForm
 from experiments.models import Message, Note, Run
-from experiments.models.refusals import NotOffered
 
 
 @login_required
@@ -35,11 +35,9 @@ def note(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _mine(request, pk)
     form = NoteForm(request.POST or None, initial={"text": shown.text, "shared": shown.shared})
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form, "text"):
             noting.revise(shown, by=person(request), **form.cleaned_data)
             return redirect(_place(shown))
-        except NotOffered as error:
-            form.add_error("text", str(error))
     return _form(request, form, shown.run, shown.message, shown)
 
 
@@ -55,17 +53,15 @@ def note_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
 def _written(request: HttpRequest, run: Run, message: Message | None) -> HttpResponse:
     form = NoteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form, "text"):
             return redirect(_place(noting.write(run, by=person(request), message=message, **form.cleaned_data)))
-        except NotOffered as error:
-            form.add_error("text", str(error))
     return _form(request, form, run, message, None)
 
 
 def _form(request: HttpRequest, form: NoteForm, run: Run, message: Message | None, shown: Note | None) -> HttpResponse:
     notes = [] if shown or message else noting.notes_on(run, request.user)
     context = {"form": form, "run": run, "message": message, "note": shown, "notes": notes}
-    return render(request, "shelves/note.html", context, status=422 if form.errors else 200)
+    return render(request, "shelves/note.html", context, status=status_of(form))
 
 
 def _place(shown: Note) -> str:

@@ -6,10 +6,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, Invalid
 from experiments.engine.text import is_storable
 from experiments.library.shelves import sought_notes
 from experiments.models import Export, Message, Note, Run
-from experiments.models.refusals import NotAllowed, NotOffered
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -22,13 +22,13 @@ MOST_NOTES = 500  # of one person on one run
 
 
 def write(run: Run, text: str, *, by: "User", message: Message | None = None, shared: bool = False) -> Note:
-    """A new note on a run that its author may see. Raises NotOffered for a text that cannot be kept."""
+    """A new note on a run that its author may see. Raises Invalid for a text that cannot be kept."""
     words = _checked(text)
     if message is not None and message.run_id != run.pk:
-        raise NotOffered(_("This message belongs to another run."))
+        raise Invalid(text=_("This message belongs to another run."))
     with transaction.atomic():
         if run.notes.filter(author=by).count() >= MOST_NOTES:
-            raise NotOffered(_("You keep %(most)s notes on this run already: delete some.") % {"most": MOST_NOTES})
+            raise Invalid(text=_("You keep %(most)s notes on this run already: delete some.") % {"most": MOST_NOTES})
         note = Note.objects.create(run=run, message=message, author=by, text=words, shared=shared)
         sought_notes.index(note)
         _outdate_files(note)
@@ -36,7 +36,7 @@ def write(run: Run, text: str, *, by: "User", message: Message | None = None, sh
 
 
 def revise(note: Note, *, by: "User", text: str, shared: bool) -> None:
-    """What it says from now on, and who reads it. Raises NotAllowed and NotOffered."""
+    """What it says from now on, and who reads it. Raises Forbidden and Invalid."""
     _require_author(note, by)
     words = _checked(text)
     with transaction.atomic():
@@ -67,11 +67,11 @@ def _outdate_files(note: Note) -> None:
 
 def _require_author(note: Note, by: Any) -> None:
     if note.author_id != by.pk:
-        raise NotAllowed(_("Only its author changes a note."))
+        raise Forbidden(_("Only its author changes a note."))
 
 
 def _checked(text: str) -> str:
     words = text.replace("\r\n", "\n").strip()
     if not words or len(words) > LONGEST_NOTE or not is_storable(words):
-        raise NotOffered(_("A note has 1 to %(most)s characters.") % {"most": f"{LONGEST_NOTE:,}"})
+        raise Invalid(text=_("A note has 1 to %(most)s characters.") % {"most": f"{LONGEST_NOTE:,}"})
     return words

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_POST
 from accounts.people import person
 from experiments.library.shelves import comparing, tagging, viewing
 from experiments.models import Experiment, Run
-from experiments.models.refusals import NotOffered
 
 
 @login_required
@@ -55,11 +54,7 @@ def runs_chosen(request: HttpRequest) -> HttpResponse:
 def _change(request: HttpRequest, things: list[Any]) -> None:
     is_off = request.POST.get("do") == "untag"
     verb: Callable[..., int] = tagging.untag if is_off else tagging.tag
-    try:
-        changed = verb(things, request.POST.get("tag", ""), by=person(request))
-    except NotOffered as error:
-        messages.error(request, str(error))
-        return
+    changed = verb(things, request.POST.get("tag", ""), by=person(request))
     if len(things) > 1 or not changed:
         taken = ngettext("Taken off %(n)s run.", "Taken off %(n)s runs.", changed)
         put = ngettext("%(n)s run is tagged.", "%(n)s runs are tagged.", changed)

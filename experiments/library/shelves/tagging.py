@@ -10,10 +10,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, Invalid
 from experiments.engine.text import is_storable
 from experiments.models import Experiment, Run, Tag, Tagging
 from experiments.models.experiment import Visibility
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.models.shelves import LONGEST_TAG, folded
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Word:
 
 
 def tag(things: Collection[Thing], name: str, *, by: "User") -> int:
-    """Put a word on runs and experiments; how many did not have it. All of them, or none: raises NotOffered for what is
-    no word, and NotAllowed where somebody may look at one of them only.
+    """Put a word on runs and experiments; how many did not have it. All of them, or none: raises Invalid for what is
+    no word, and Forbidden where somebody may look at one of them only.
     """
     word = _checked(name)
     _check(things, by)
@@ -118,7 +118,7 @@ def _put(thing: Thing, name: str, by: "User") -> bool:
     if _on(thing).filter(tag__folded=folded(name)).exists():
         return False
     if _on(thing).count() >= MOST_TAGS:
-        raise NotOffered(_("At most %(most)s tags stand on one thing: take one off first.") % {"most": MOST_TAGS})
+        raise Invalid(name=_("At most %(most)s tags stand on one thing: take one off first.") % {"most": MOST_TAGS})
     word, _is_new = Tag.objects.get_or_create(folded=folded(name), **_place(experiment), defaults={"name": name})
     Tagging.objects.get_or_create(tag=word, run=run, experiment=experiment, defaults={"by": by})
     return True
@@ -135,16 +135,16 @@ def _checked(name: str) -> str:
     word = " ".join(name.split())
     is_word = word.isprintable() and is_storable(word) and "," not in word and len(folded(word)) <= 2 * LONGEST_TAG
     if not word or len(word) > LONGEST_TAG or not is_word:
-        raise NotOffered(_("A tag has 1 to %(most)s characters and no comma.") % {"most": LONGEST_TAG})
+        raise Invalid(name=_("A tag has 1 to %(most)s characters and no comma.") % {"most": LONGEST_TAG})
     return word
 
 
 def _check(things: Collection[Thing], by: "User") -> None:
     if not things:
-        raise NotOffered(_("Choose what is to be tagged."))
+        raise Invalid(name=_("Choose what is to be tagged."))
     if len(things) > MOST_AT_ONCE:
-        raise NotOffered(_("At most %(most)s are tagged at once.") % {"most": MOST_AT_ONCE})
+        raise Invalid(name=_("At most %(most)s are tagged at once.") % {"most": MOST_AT_ONCE})
     experiments = {thing.experiment_id if isinstance(thing, Run) else thing.pk for thing in things}
     changeable = Experiment.objects.changeable_by(by).filter(pk__in=experiments).count()
     if changeable < len(experiments):
-        raise NotAllowed(_("Some of these you may only look at, so that nothing was tagged: tag those you may change."))
+        raise Forbidden(_("Some of these you may only look at, so that nothing was tagged: tag those you may change."))

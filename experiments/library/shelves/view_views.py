@@ -11,12 +11,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
+from accounts.refusing import ShownIn, status_of
 from experiments.library.shelves import viewing
 from experiments.library.shelves.forms import ViewForm
 from experiments.models import Experiment, SavedView
-from experiments.models.refusals import NotAllowed
 from experiments.runs.sharing.sharing import projects_of
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows import surface_of
 
 
@@ -59,21 +58,17 @@ def clone(request: HttpRequest, pk: UUID) -> HttpResponse:
 def _kept(request: HttpRequest, form: ViewForm, shown: SavedView | None) -> HttpResponse | None:
     if request.method != "POST" or not form.is_valid():
         return None
-    try:
+    with ShownIn(form):
         if shown is None:
             return redirect(viewing.save(by=person(request), **form.cleaned_data))
         asked = {**form.cleaned_data, "query": form.cleaned_data["query"] or None}
         return redirect(viewing.revise(shown, by=person(request), **asked))
-    except InvalidExperiment as error:
-        form.complain(error)
-    except NotAllowed as error:
-        form.add_error(None, str(error))
     return None
 
 
 def _page(request: HttpRequest, form: ViewForm, shown: SavedView | None) -> HttpResponse:
     context = {"form": form, "view": shown, "projects": projects_of(request.user)}
-    return render(request, "shelves/view.html", context, status=422 if form.errors else 200)
+    return render(request, "shelves/view.html", context, status=status_of(form))
 
 
 def _mine(request: HttpRequest, pk: UUID) -> SavedView:

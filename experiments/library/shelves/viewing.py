@@ -6,13 +6,12 @@ from django.db import IntegrityError, transaction
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import Project
 from experiments.engine.text import is_storable
 from experiments.models import SavedView
-from experiments.models.refusals import NotAllowed
 from experiments.models.shelves import LONGEST_QUERY
 from experiments.runs.sharing.sharing import checked_project
-from experiments.setup.casting import InvalidExperiment
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -23,11 +22,11 @@ OF_A_PAGE = ("page", "cursor", "after", "before", "csrfmiddlewaretoken")  # whic
 
 
 def save(*, by: "User", name: str, query: str, project: str = "", is_default: bool = False) -> SavedView:
-    """A view of one's own. project: the id of one whose members find it, too. Raises InvalidExperiment naming fields,
-    and NotAllowed.
+    """A view of one's own. project: the id of one whose members find it, too. Raises Invalid naming fields,
+    and Forbidden.
     """
     if SavedView.objects.filter(owner=by).count() >= MOST_VIEWS:
-        raise NotAllowed(_("You keep %(most)s views already: delete some.") % {"most": MOST_VIEWS})
+        raise Forbidden(_("You keep %(most)s views already: delete some.") % {"most": MOST_VIEWS})
     return _store(SavedView(owner=by), name, query, checked_project(project, owner=by), is_default)
 
 
@@ -57,26 +56,24 @@ def normal(query: str) -> str:
 def _store(view: SavedView, name: str, query: str, project: Project | None, is_default: bool) -> SavedView:
     view.name, view.query, view.project, view.is_default = _checked_name(name), normal(query), project, is_default
     if len(view.query) > LONGEST_QUERY:
-        raise InvalidExperiment({"query": [_("These filters are too long to be kept.")]})
+        raise Invalid({"query": [_("These filters are too long to be kept.")]})
     try:
         with transaction.atomic():
             if is_default:
                 SavedView.objects.filter(owner=view.owner, is_default=True).exclude(pk=view.pk).update(is_default=False)
             view.save()
     except IntegrityError as error:
-        raise InvalidExperiment({"name": [_("You have a view of this name already.")]}) from error
+        raise Invalid({"name": [_("You have a view of this name already.")]}) from error
     return view
 
 
 def _checked_name(name: str) -> str:
     words = " ".join(name.split())
     if not words or len(words) > LONGEST_NAME or not words.isprintable() or not is_storable(words):
-        raise InvalidExperiment(
-            {"name": [_("A view has a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME}]}
-        )
+        raise Invalid({"name": [_("A view has a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME}]})
     return words
 
 
 def _require_owner(view: SavedView, by: "User") -> None:
     if view.owner_id != by.pk:
-        raise NotAllowed(_("Only its owner changes a view."))
+        raise Forbidden(_("Only its owner changes a view."))

@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.models import User
 from experiments.models import Dataset
 from experiments.workflows.battles.campaign.logs.importing import (
-    NotAllowed,
+    Forbidden,
     NothingStored,
-    TooMuch,
+    TooLarge,
     Unreadable,
     discard,
     import_battles,
@@ -46,7 +46,7 @@ class Command(BaseCommand):
             self._tell(error.report, _refused(error.report), options)
             keep = "" if options["keep_partial"] else " --keep-partial stores the other lines."
             raise CommandError(f"{error}{keep}") from error
-        except (NotAllowed, Unreadable, TooMuch) as error:
+        except (Forbidden, Unreadable, TooLarge) as error:
             raise CommandError(str(error)) from error
         self._tell(report, _said(report, dataset), options)
 

@@ -6,13 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import User
 from experiments.library.datasets import making, removing
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import warning
 from experiments.models import Dataset
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 
 PARTS = "index, instruction, images, category, source, metadata, subset"
 
@@ -39,7 +38,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._load(options)
-        except (InvalidExperiment, NotAllowed, Refused) as error:
+        except (Invalid, Forbidden, Refused) as error:
             raise CommandError(str(error)) from error
 
     def _load(self, options: dict[str, Any]) -> None:

@@ -10,15 +10,16 @@ from django.utils.translation import get_language
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 
 from accounts.api_requests import validated
+from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.problems import Conflict, ProblemSerializer
+from experiments.api.problems import ProblemSerializer
 from experiments.models import Export, Run
 from experiments.runs.reports import jobs, making, serving
 from experiments.runs.reports.formats import EXPORTS, FORMATS, REPORTS, Format
@@ -109,10 +110,7 @@ class FileDownloadView(APIView):
         export = _file(request, pk)
         if export.state != Export.State.DONE:
             raise Conflict("The file is not there yet: its state says how far it is.")
-        try:
-            return serving.of_file(request._request, export)
-        except FileNotFoundError as error:
-            raise NotFound("The file was removed: ask for it again.") from error
+        return serving.of_file(request._request, export)
 
 
 def _answer(request: Request, pk: UUID, formats: dict[str, Format], *, default: str) -> HttpResponseBase:

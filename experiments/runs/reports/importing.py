@@ -7,15 +7,15 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
+from accounts.errors import Forbidden, Invalid
 from experiments.engine.projections import listed_writers
 from experiments.models import Run
-from experiments.models.refusals import NotAllowed
 from experiments.models.run import RunOrigin
 from experiments.runs.reports.json_values import Errors, InvalidDocument, check, place
 from experiments.runs.reports.planning import planned
 from experiments.runs.reports.shapes import RecordShape, StepShape, record_shape
 from experiments.runs.reports.storing import store
-from experiments.setup.casting import InvalidExperiment, checked_config
+from experiments.setup.casting import checked_config
 from experiments.workflows import REGISTRY
 from experiments.workflows.shards import is_sharded
 
@@ -29,10 +29,10 @@ def import_document(document: Any, *, by: "User", origin: RunOrigin = RunOrigin.
     """A run of `by` with everything that `document.document` wrote of another one; nothing is stored half.
 
     Rows get new ids. A run that was under way is stopped with the reason `imported_live`. Models that the lab does not
-    know are entered as inactive ones. Raises NotAllowed, and InvalidDocument naming the places at fault.
+    know are entered as inactive ones. Raises Forbidden, and InvalidDocument naming the places at fault.
     """
     if not by.may_experiment:
-        raise NotAllowed(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
     record, plan = prepared(document)
     with transaction.atomic():
         return store(record, plan, by, origin)
@@ -68,7 +68,7 @@ def _with_config(record: RecordShape) -> RecordShape:
     try:
         config = checked_config(asked.workflow, asked.config)
         checked_config(asked.workflow, {**config.model_dump(mode="json"), **record.run.overrides})
-    except InvalidExperiment as error:
+    except Invalid as error:
         raise InvalidDocument({f"experiment.{field}": said for field, said in error.errors.items()}) from error
     errors: Errors = {}
     for number, participant in enumerate(asked.cast):

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from accounts.errors import Errors, Invalid
 from experiments.engine.text import is_storable
 
 MOST_BYTES = 20 << 20
@@ -16,15 +17,16 @@ MOST_COMPLAINTS = 20
 LARGEST_INTEGER = 2**63
 
 Trail = tuple["Trail", str | int] | None
-Errors = dict[str, list[str]]
 
 
-class InvalidDocument(ValueError):
+class InvalidDocument(Invalid):
     """The document cannot be taken over. errors: places in it (`messages[3].turn`) to sentences."""
 
     def __init__(self, errors: Errors) -> None:
-        super().__init__(" ".join(f"{place}: {' '.join(said)}" for place, said in errors.items()))
-        self.errors = dict(list(errors.items())[:MOST_COMPLAINTS])
+        super().__init__(dict(list(errors.items())[:MOST_COMPLAINTS]))
+
+    def __str__(self) -> str:
+        return " ".join(f"{place}: {' '.join(said)}" for place, said in self.errors.items())
 
 
 def parse(data: bytes) -> Any:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
+from accounts.refusing import back_to
 from experiments.models import Export, Run
 from experiments.runs.reports import jobs, making, serving
 from experiments.runs.reports.formats import EXPORTS, FORMATS, REPORTS, Format, format_of
@@ -61,11 +62,8 @@ def file_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     shown = _visible_file(request, pk)
     if shown.state != Export.State.DONE:
         return redirect(shown)
-    try:
-        return serving.of_file(request, shown)
-    except FileNotFoundError:
-        messages.error(request, _("The file was removed. Ask for it again on the page of its run."))
-        return redirect(shown.run)
+    back_to(request, shown.run)
+    return serving.of_file(request, shown)
 
 
 def _direct(request: HttpRequest, pk: UUID, format_: Format | None) -> HttpResponseBase:

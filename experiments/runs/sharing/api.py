@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import ExperimentSerializer
 from experiments.models import Experiment, ShareLink
 from experiments.runs.sharing import sharing
@@ -57,10 +57,9 @@ class ShareView(views.APIView):
     def post(self, request: Request, pk: UUID) -> Response:
         """Change who sees an experiment with all its runs."""
         shown, asked = _visible(request, pk), validated(ShareExperiment, request)
-        with refusals():
-            kept = asked.get("project") in (None, str(shown.project_id or ""))
-            project = shown.project if kept else sharing.checked_project(asked["project"], owner=person(request))
-            sharing.share(shown, by=person(request), visibility=asked["visibility"], project=project)
+        kept = asked.get("project") in (None, str(shown.project_id or ""))
+        project = shown.project if kept else sharing.checked_project(asked["project"], owner=person(request))
+        sharing.share(shown, by=person(request), visibility=asked["visibility"], project=project)
         return Response(ExperimentSerializer(shown).data)
 
 
@@ -87,8 +86,7 @@ class LinksView(generics.ListAPIView[ShareLink]):
     def post(self, request: Request, pk: UUID) -> Response:
         """Make a link that anybody can read the experiment with, until it expires or is revoked."""
         shown, asked = _visible(request, pk), validated(MakeLink, request)
-        with refusals():
-            link, secret = sharing.create_link(shown, by=person(request), **asked)
+        link, secret = sharing.create_link(shown, by=person(request), **asked)
         address = request.build_absolute_uri(f"/s/{secret}/")
         return Response({**LinkSerializer(link).data, "address": address}, status=201)
 

@@ -12,10 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts import audit
+from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from accounts.models import Project
 from experiments.models import Experiment, ShareLink
-from experiments.models.refusals import NotAllowed, NotOffered
-from experiments.setup.casting import InvalidExperiment
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -36,13 +35,13 @@ def projects_of(person: "User | AnonymousUser") -> "list[Project]":
 
 
 def checked_project(pk: object, *, owner: "User") -> Project | None:
-    """The project of this id, None for none. Raises InvalidExperiment where the owner may not begin anything."""
+    """The project of this id, None for none. Raises Invalid where the owner may not begin anything."""
     if not pk:
         return None
     for project in projects_of(owner):
         if str(project.pk) == str(pk):
             return project
-    raise InvalidExperiment({"project": [_("Choose a project that you are a member of, and that is not archived.")]})
+    raise Invalid({"project": [_("Choose a project that you are a member of, and that is not archived.")]})
 
 
 def chosen_project(request: "HttpRequest") -> str:
@@ -67,8 +66,8 @@ def share(experiment: Experiment, *, by: "User", visibility: str, project: Proje
     """Change who sees an experiment with all its runs. False when it was so already.
 
     Its owner decides; a curator or administrator who may see it decides whether everybody does, once its runs are
-    approved. What is begun later is shown to visitors once it is approved itself. Raises NotAllowed, NotOffered or
-    InvalidExperiment.
+    approved. What is begun later is shown to visitors once it is approved itself. Raises Forbidden, Invalid or
+    Invalid.
     """
     with transaction.atomic():
         before = Experiment.objects.select_for_update(of=("self",)).select_related("project").get(pk=experiment.pk)
@@ -84,11 +83,11 @@ def share(experiment: Experiment, *, by: "User", visibility: str, project: Proje
 
 
 def create_link(experiment: Experiment, *, by: "User", days: int = DEFAULT_DAYS) -> tuple[ShareLink, str]:
-    """A link, and the secret in it: the only copy there is. days: 1 to 365. Raises NotAllowed or InvalidExperiment."""
+    """A link, and the secret in it: the only copy there is. days: 1 to 365. Raises Forbidden or Invalid."""
     _require_owner(experiment, by)
     if not 1 <= days <= MOST_DAYS:
         message = _("A link is valid for 1 to %(most)s days.") % {"most": MOST_DAYS}
-        raise InvalidExperiment({"days": [message]})
+        raise Invalid({"days": [message]})
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with transaction.atomic():
         link = ShareLink.objects.create(
@@ -130,7 +129,7 @@ def _digest(secret: str) -> str:
 def _check_right(experiment: Experiment, by: "User", visibility: str, project: Project | None) -> None:
     is_publishing = Visibility.PUBLIC in (visibility, experiment.visibility) and visibility != experiment.visibility
     if is_publishing and not may_publish(by):
-        raise NotAllowed(_("Only curators and administrators decide what everybody sees: ask one of them."))
+        raise Forbidden(_("Only curators and administrators decide what everybody sees: ask one of them."))
     if is_publishing and project == experiment.project:
         return
     _require_owner(experiment, by)
@@ -145,16 +144,16 @@ def _check_choice(experiment: Experiment, visibility: str, project: Project | No
             "%(n)s runs of this experiment are not approved yet, and would be shown with it: approve them first.",
             rest,
         )
-        raise NotOffered(said % {"n": rest})
+        raise ActionUnavailable(said % {"n": rest})
     if visibility not in Visibility.values:
-        raise InvalidExperiment({"visibility": [_("Choose who may see it.")]})
+        raise Invalid({"visibility": [_("Choose who may see it.")]})
     if visibility == Visibility.PROJECT and project is None:
-        raise InvalidExperiment({"project": [_("Choose the project whose members may see it.")]})
+        raise Invalid({"project": [_("Choose the project whose members may see it.")]})
 
 
 def _require_owner(experiment: Experiment, by: "User") -> None:
     if experiment.owner_id != by.pk:
-        raise NotAllowed(_("Only the owner of an experiment decides who sees it."))
+        raise Forbidden(_("Only the owner of an experiment decides who sees it."))
 
 
 def _deed(before: str, after: str) -> audit.Action:

@@ -14,14 +14,14 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.errors import Refusal
 from accounts.people import person
+from accounts.refusing import status_of
 from experiments.models import Experiment, Export, Run, ShareLink
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.runs import progress
 from experiments.runs.reports import jobs, making, serving
 from experiments.runs.reports.formats import LINKED
 from experiments.runs.sharing import sharing
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.shards import without_shards
 
 MOST_RUNS = 200
@@ -51,12 +51,8 @@ def experiment_share(request: HttpRequest, pk: UUID) -> HttpResponse:
         is_done = sharing.share(
             shown, by=person(request), visibility=request.POST.get("visibility", ""), project=project
         )
-    except InvalidExperiment as error:
-        return _page(request, shown, " ".join(text for texts in error.errors.values() for text in texts))
-    except NotOffered as error:
-        return _page(request, shown, str(error), HTTPStatus.CONFLICT)
-    except NotAllowed as error:
-        return _page(request, shown, str(error), HTTPStatus.FORBIDDEN)
+    except Refusal as error:
+        return _page(request, shown, str(error), status_of(error))
     messages.success(request, _("Who sees it is changed.") if is_done else _("It was so already."))
     return redirect("experiment-sharing", pk=shown.pk)
 
@@ -71,8 +67,8 @@ def link_create(request: HttpRequest, pk: UUID) -> HttpResponse:
         return _page(request, shown, problem)
     try:
         _link, secret = sharing.create_link(shown, by=person(request), days=form.cleaned_data["days"])
-    except NotAllowed as error:
-        return _page(request, shown, str(error), HTTPStatus.FORBIDDEN)
+    except Refusal as error:
+        return _page(request, shown, str(error), status_of(error))
     return _page(request, shown, secret=secret, status=HTTPStatus.CREATED)
 
 

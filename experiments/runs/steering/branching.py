@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.errors import ActionUnavailable
 from experiments.engine import jobs
 from experiments.engine.events import announce_now, emit, reserve_numbers, write
 from experiments.engine.projections import row_writer_of, row_writers, with_rows
@@ -17,7 +18,6 @@ from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.library.search import indexing
 from experiments.models import Message, Run, Step
-from experiments.models.refusals import NotOffered
 from experiments.models.run import PAUSES
 from experiments.runs import running, timeline
 from experiments.runs.admission import require_models, require_role, require_spending
@@ -42,14 +42,14 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     require_budget(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
-        raise NotOffered(_("The message is empty, too long, or holds characters that cannot be stored."))
+        raise ActionUnavailable(_("The message is empty, too long, or holds characters that cannot be stored."))
     parent = message.run
     branches = workflow_of(parent.experiment.workflow).branches
     if branches is Branching.NOWHERE:
         said = surface_of(parent.experiment.workflow).no_branch
-        raise NotOffered(str(said or _("Runs of this workflow have no branches.")))
+        raise ActionUnavailable(str(said or _("Runs of this workflow have no branches.")))
     if branches is Branching.QUESTIONS and message.seat != "person":
-        raise NotOffered(_("Its neighbours were asked at the same time: branch from the question instead."))
+        raise ActionUnavailable(_("Its neighbours were asked at the same time: branch from the question instead."))
     with transaction.atomic():
         child = Run.objects.create(
             experiment=parent.experiment,

@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.errors import ActionUnavailable, AlreadyAnswered, Conflict
 from experiments.engine import jobs
 from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.text import is_storable
 from experiments.models import Run, Step
-from experiments.models.refusals import NotOffered, NotWaiting, Rivalled, SaidAlready
 from experiments.models.run import LIVE_STATES, PAUSES, RECORDS
 from experiments.runs.admission import require_change, require_models, require_role, require_spending
 from experiments.tasks import clock
@@ -31,17 +31,17 @@ PASSES = ("default", "next")  # what a pause comes to when the run goes on by it
 
 
 def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
-    """Answer the pause `key`: once, whoever is first. An empty text sent is the default. Raises NotWaiting,
-    SaidAlready, NotOffered or NotAllowed.
+    """Answer the pause `key`: once, whoever is first. An empty text sent is the default. Raises Conflict,
+    AlreadyAnswered, Invalid or Forbidden.
     """
     require_spending(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         step = run.steps.filter(key=key, kind__in=PAUSES).first()
         if step is None or fresh.state not in (OFFERING_STATES if step.kind == "offer" else LISTENING_STATES):
-            raise NotWaiting(not_waiting(run))
+            raise Conflict(not_waiting(run))
         if step.state != Step.State.OPEN:
-            raise SaidAlready(_("Something else was said here first: look at what it was, then go on from there."))
+            raise AlreadyAnswered(_("Something else was said here first: look at what it was, then go on from there."))
         said = _said(step, action, text, by)
         step.data = {**step.data, **said}
         step.state, step.ended = Step.State.DONE, timezone.now()
@@ -78,19 +78,19 @@ def release(run: Run, *, by: "User") -> bool:
 
 def set_mode(run: Run, *, by: "User", mode: str) -> bool:
     """Manual: from the next pause on a person is asked. Automatic: nobody is, and the pause that is open now is
-    answered with its default. False when it was so already. Raises Rivalled when the run is over.
+    answered with its default. False when it was so already. Raises Conflict when the run is over.
     """
     require_change(run.experiment, by)
     if mode not in Run.Mode.values:
-        raise NotOffered(_("A run is automatic or manual."))
+        raise ActionUnavailable(_("A run is automatic or manual."))
     if mode == Run.Mode.AUTOMATIC:
         require_spending(run.experiment, by)
     with transaction.atomic():
         fresh = locked(run)
         if fresh.state not in LIVE_STATES:
-            raise Rivalled(_("The run is over."))
+            raise Conflict(_("The run is over."))
         if "mode" not in fresh.experiment.config:
-            raise NotOffered(_("Only arena and debate runs have a mode."))
+            raise ActionUnavailable(_("Only arena and debate runs have a mode."))
         if fresh.mode == mode:
             return False
         limits = _limits_of_time(fresh, mode, fresh.overrides)
@@ -102,17 +102,17 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
 
 
 def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
-    """Let a live run go on for more turns than it was set up for. Raises Rivalled or NotOffered."""
+    """Let a live run go on for more turns than it was set up for. Raises Conflict or Invalid."""
     require_spending(run.experiment, by)
     if max_turns is not None and not 1 <= max_turns <= 100:
-        raise NotOffered(_("Turns are counted from 1 to 100."))
+        raise ActionUnavailable(_("Turns are counted from 1 to 100."))
     with transaction.atomic():
         fresh = locked(run)
         if fresh.state not in LIVE_STATES or "max_turns" not in fresh.config:
-            raise Rivalled(_("The run is over, or has no last turn to move."))
+            raise Conflict(_("The run is over, or has no last turn to move."))
         done = run.steps.filter(purpose="turn_started").count()
         if max_turns is not None and max_turns < done:
-            raise NotOffered(_("Turn %(turn)s has begun already.") % {"turn": done})
+            raise ActionUnavailable(_("Turn %(turn)s has begun already.") % {"turn": done})
         changed = {"max_turns": max_turns}
         changed |= _limits_of_time(fresh, fresh.mode, {**fresh.overrides, **changed})
         Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, **changed})
@@ -142,19 +142,19 @@ def locked(run: Run) -> Run:
 
 def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
     if action not in step.data["actions"]:
-        raise NotOffered(_("This pause does not offer “%(action)s”.") % {"action": action})
+        raise ActionUnavailable(_("This pause does not offer “%(action)s”.") % {"action": action})
     if len(text) > LONGEST_TEXT or not is_storable(text):
-        raise NotOffered(_("The text is too long, or holds characters that cannot be stored."))
+        raise ActionUnavailable(_("The text is too long, or holds characters that cannot be stored."))
     default = step.data["default"]
     if action in ADDED:
         words = text if text.strip() else str(step.data.get("draft", ""))
         return {"action": action, "text": words, "edited": False, "by": by.get_username()}
     if action == "send" and not text.strip():
         if not default:
-            raise NotOffered(_("Write something first."))
+            raise ActionUnavailable(_("Write something first."))
         action = "default"
     if action in SPOKEN and not text.strip():
-        raise NotOffered(_("Write something first."))
+        raise ActionUnavailable(_("Write something first."))
     words = text if action in SPOKEN else default if action in PASSES else ""
     is_edited = action == "send" and bool(default) and text != default
     return {"action": action, "text": words, "edited": is_edited, "by": by.get_username()}
@@ -175,10 +175,10 @@ def rested(run: Run) -> dict[str, Any]:
 
 def go_on(run: Run, *, by: "User") -> None:
     """Wake a run that waited, or that is over and goes on all the same; one that is driven notices by itself. Raises
-    NotWaiting for a run from elsewhere.
+    Conflict for a run from elsewhere.
     """
     if run.origin in RECORDS:
-        raise NotWaiting(not_waiting(run))
+        raise Conflict(not_waiting(run))
     fields = rested(run)
     if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=fields):
         jobs.wake(run.pk)

@@ -3,7 +3,6 @@
 Each is a plain form. A script that asks for JSON gets its answer without leaving the page.
 """
 
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -15,11 +14,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.errors import AlreadyAnswered, Invalid, Refusal
 from accounts.people import for_readers, person
+from accounts.refusing import back_to, see_other, status_of, wants_json
 from experiments.models import Message, Run, Step
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.runs.steering import branching, furthering, steering
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.line_ends import as_typed, is_same, restored
 from experiments.templatetags.arena import action_label
 from experiments.workflows.base.events import Said
@@ -32,7 +31,7 @@ EDITED = "send"
 @require_POST
 def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Answer the pause that the page shows. A text that is the default, line ends aside, is the default."""
-    run = visible_run(request, pk)
+    run = steered_run(request, pk)
     key, action = request.POST.get("key", ""), request.POST.get("action", "")
     text = as_typed(request.POST.get(f"text-{action}", request.POST.get("text", "")))
     step = run.steps.filter(key=key, kind="listen").first()
@@ -40,43 +39,41 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
         action, text = _meant(step, text)
     try:
         steering.say(run, by=person(request), key=key, action=action, text=text)
-    except SaidAlready as error:
+    except AlreadyAnswered as error:
         step = run.steps.filter(key=key).first()
         said = step.said if step else None
-        return _answer(request, run, _first(said, str(error)), HTTPStatus.CONFLICT, said)
-    except Rivalled as error:
-        return _answer(request, run, str(error), HTTPStatus.CONFLICT)
-    except (NotOffered, NotAllowed) as error:
-        return _answer(request, run, str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _answer(request, run)
+        return answer(request, run, _first(said, str(error)), error.status, said)
+    return answer(request, run)
 
 
 @login_required
 @require_POST
 def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
-    run = visible_run(request, pk)
+    run = steered_run(request, pk)
     is_done = steering.pause(run, by=person(request))
-    return _answer(request, run, "" if is_done else _("The run waits already, or is over."))
+    return answer(request, run, "" if is_done else _("The run waits already, or is over."))
 
 
 @login_required
 @require_POST
 def mode(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Automatic or manual, from the next pause on."""
-    run = visible_run(request, pk)
-    return _done(request, run, lambda: steering.set_mode(run, by=person(request), mode=request.POST.get("mode", "")))
+    run = steered_run(request, pk)
+    steering.set_mode(run, by=person(request), mode=request.POST.get("mode", ""))
+    return answer(request, run)
 
 
 @login_required
 @require_POST
 def extend(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Move the last turn; an empty number is none."""
-    run = visible_run(request, pk)
+    run = steered_run(request, pk)
     asked = request.POST.get("max_turns", "").strip()
     if asked and not (asked.isdecimal() and len(asked) < 5):
-        return _answer(request, run, _("Turns are counted from 1 to 100."), HTTPStatus.UNPROCESSABLE_ENTITY)
+        raise Invalid(max_turns=_("Turns are counted from 1 to 100."))
     turns = int(asked) if asked and not request.POST.get("max_turns-none") else None
-    return _done(request, run, lambda: steering.extend(run, by=person(request), max_turns=turns))
+    steering.extend(run, by=person(request), max_turns=turns)
+    return answer(request, run)
 
 
 @login_required
@@ -84,15 +81,15 @@ def branch(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A message in an editor; continuing from it makes a new run, and leaves this one as it is."""
     message = _visible_message(request, pk)
     text = request.POST.get("text", message.raw_text)
-    error = ""
+    context = {"message": message, "run": message.run, "text": text, "error": ""}
+    status = 200
     if request.method == "POST":
         edited = None if is_same(text, message.raw_text) else restored(text, message.raw_text)
         try:
             return redirect(branching.branch(message, by=person(request), text=edited))
-        except (NotOffered, NotAllowed, InvalidExperiment) as refusal:
-            error = str(refusal)
-    context = {"message": message, "run": message.run, "text": text, "error": error}
-    return render(request, "experiments/branch.html", context, status=422 if error else 200)
+        except Refusal as refusal:
+            context["error"], status = str(refusal), status_of(refusal)
+    return render(request, "experiments/branch.html", context, status=status)
 
 
 @for_readers
@@ -106,6 +103,13 @@ def message_text(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 def visible_run(request: HttpRequest, pk: UUID) -> Run:
     return get_object_or_404(Run.objects.visible_to(request.user).select_related("experiment__owner"), pk=pk)
+
+
+def steered_run(request: HttpRequest, pk: UUID) -> Run:
+    """As `visible_run`; what is refused from here on is said on its page."""
+    run = visible_run(request, pk)
+    back_to(request, run)
+    return run
 
 
 def _visible_message(request: HttpRequest, pk: UUID) -> Message:
@@ -127,43 +131,25 @@ def _first(said: Said | None, otherwise: str) -> str:
     return words % {"by": said.by, "said": action_label(said.action)}
 
 
-def _done(request: HttpRequest, run: Run, verb: Callable[[], Any]) -> HttpResponse:
-    try:
-        verb()
-    except Rivalled as error:
-        return _answer(request, run, str(error), HTTPStatus.CONFLICT)
-    except NotOffered as error:
-        return _answer(request, run, str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _answer(request, run)
-
-
-def _answer(
+def answer(
     request: HttpRequest, run: Run, problem: str = "", status: HTTPStatus = HTTPStatus.OK, said: Said | None = None
 ) -> HttpResponse:
-    """For a script, JSON; for a plain form, back to the run, with a notice when it was refused."""
-    if request.headers.get("Accept", "").startswith("application/json"):
+    """For a script, JSON; for a plain form, back to the run, with a notice when something else was so already."""
+    if wants_json(request):
         told = {"problem": problem, "said": said.data() if said else None, "by": said.by if said else ""}
         return JsonResponse(told, status=status)
     if problem:
         messages.warning(request, problem)
-    response = redirect(run)
-    response.status_code = HTTPStatus.SEE_OTHER
-    return response
+    return see_other(run)
 
 
 @login_required
 @require_POST
 def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
-    run = visible_run(request, pk)
-    try:
-        furthering.draft(
-            run, by=person(request), key=request.POST.get("key", ""), text=as_typed(request.POST.get("text", ""))
-        )
-    except Rivalled as error:
-        return JsonResponse({"problem": str(error)}, status=HTTPStatus.CONFLICT)
-    except NotOffered as error:
-        return JsonResponse({"problem": str(error)}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    run = steered_run(request, pk)
+    key, text = request.POST.get("key", ""), as_typed(request.POST.get("text", ""))
+    furthering.draft(run, by=person(request), key=key, text=text)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 
@@ -171,11 +157,8 @@ def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def lift(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Go on with a run that a limit has stopped: with other limits, or without the answer that was too much."""
-    run = visible_run(request, pk)
+    run = steered_run(request, pk)
     given: dict[str, Any] = {name: request.POST.get(name, "").strip() or None for name in WORDS}
     is_skip = request.POST.get("action") == "skip"
-    try:
-        furthering.lift(run, by=person(request), limits=given, skip=is_skip)
-    except (Rivalled, NotOffered, NotAllowed) as error:
-        messages.warning(request, str(error))
+    furthering.lift(run, by=person(request), limits=given, skip=is_skip)
     return redirect(run)

@@ -191,7 +191,7 @@ class Setup:
     of the page, where it is about something that the address names: the form has that as `of`. initial: further values
     at first, of the request and of those that there are. refill: values that a button of the form fills in, of the
     request and of what was typed; None where it starts. instead: a template in the place of a form with which nothing
-    can be started. asked: what becomes of {title, config, cast}, after the form; raises InvalidExperiment.
+    can be started. asked: what becomes of {title, config, cast}, after the form; raises Invalid.
 
     head: a template above the title. note: one under the form. below: one after it, with the context of `context`;
     runs: or the list of those that there have been. remarks: sentences under the estimate, of the form. script: what

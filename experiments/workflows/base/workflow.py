@@ -31,7 +31,7 @@ class Services:
     """What a workflow does outside its runs; the functions may need the database.
 
     check: whether a new experiment can be played, beyond its Config and cast: (workflow, config, participants, owner=),
-    raises InvalidExperiment. start: begins the runs of a sharded workflow: (experiment, by=, seed=). queued: in the
+    raises Invalid. start: begins the runs of a sharded workflow: (experiment, by=, seed=). queued: in the
     transaction that queues a run. page: answers a request for the page of an experiment. connect: called once all apps
     are loaded, to connect receivers of `experiments.models.signals`.
     """

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.errors import ActionUnavailable
 from experiments.models import Experiment, Run, Step
-from experiments.models.refusals import NotOffered
 from experiments.runs import actions
 from experiments.runs.admission import require_spending
 from experiments.runs.sharing import sharing
@@ -29,13 +29,13 @@ def judge_again(
     judge_sees_reasoning: bool | None = None,
 ) -> Run:
     """Have the transcript scored again, by another judge or another rubric; a run of its own, beside the first scores.
-    judge_sees and judge_sees_reasoning: None for what the first judge saw. Raises InvalidExperiment or NotOffered.
+    judge_sees and judge_sees_reasoning: None for what the first judge saw. Raises Invalid or Invalid.
     """
     experiment = run.experiment
     require_spending(experiment, by)
     workflow = workflow_of(experiment.workflow)
     if workflow.judge is None:
-        raise NotOffered(_("Runs of this workflow cannot be judged again."))
+        raise ActionUnavailable(_("Runs of this workflow cannot be judged again."))
     first = first_judge_saw(run)
     sees = judge_sees or first["judge_sees"]
     sees_reasoning = first["judge_sees_reasoning"] if judge_sees_reasoning is None else judge_sees_reasoning

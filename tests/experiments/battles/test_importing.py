@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from accounts.errors import Forbidden
 from experiments.models import Contestant, Output, PairCount, Verdict
-from experiments.models.refusals import NotAllowed
 from experiments.workflows.battles.campaign.counting import recount
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from tests.cases import each_case
@@ -292,7 +292,7 @@ def test_only_the_owner_and_admins_import_into_a_dataset_which_gets_no_samples_f
     dataset = uploaded(samples=3, visibility="lab")
     admin = django_user_model.objects.create_user("root", role="admin")
 
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         take(tmp_path, dataset, by=charlie)
 
     board, report = take(tmp_path, dataset, by=admin)

@@ -7,9 +7,10 @@ import zipfile
 import duckdb
 import pytest
 
+from accounts.errors import TooLarge
 from experiments.library.datasets import process
 from experiments.library.imports import lines
-from experiments.library.imports.lines import Allowance, TooMuch
+from experiments.library.imports.lines import Allowance
 from experiments.library.imports.values import Unreadable
 from experiments.workflows.battles.campaign.logs import importing, rows
 from tests.cases import each_case
@@ -85,7 +86,7 @@ def test_zips_of_too_much_or_too_many_files_are_given_up(tmp_path, take, setting
         for number in range(100):
             archive.writestr(f"{number}.jsonl", "")
 
-    with pytest.raises(TooMuch):
+    with pytest.raises(TooLarge):
         take(tmp_path / "bomb.zip")
     monkeypatch.setattr("experiments.library.imports.files.DIRECTORY_BYTES", 1000)
     with pytest.raises(Unreadable, match="too many files"):

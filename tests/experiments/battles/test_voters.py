@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, User
 from experiments.models import Battle, PairCount
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import boards, counting, leaving_out, outliers, voiding, votes
 from experiments.workflows.battles.campaign.voters import person_voter
 from leaderboard import compute
@@ -93,14 +93,14 @@ def test_votes_are_left_out_with_a_reason_and_by_curators_alone(duels, curator, 
     vote(duels, VISITOR, ["first"])
     stranger = django_user_model.objects.create(username="stranger")
 
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         leaving_out.leave_out(duels, word(duels, VISITOR), by=curator, reason=reason)
     for verb in (
         lambda: outliers.report(duels, by=stranger),
         lambda: leaving_out.leave_out(duels, word(duels, VISITOR), by=stranger, reason="Spam."),
         lambda: leaving_out.restore(duels, word(duels, VISITOR), by=stranger),
     ):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             verb()
 
     assert counted() == 1
@@ -194,7 +194,7 @@ def test_only_the_votes_of_this_dataset_that_were_cast_and_not_void_before_are_l
         return leaving_out.leave_out(dataset, word(duels, VISITOR), by=curator, reason="Spam.")
 
     assert (left_out(duels), counted()) == (1, 1)
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         left_out(other)
     assert votes.offer(duels, voter=VISITOR).pk == waiting.pk
     vote(duels, VISITOR, ["first", "second"])

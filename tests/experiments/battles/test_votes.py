@@ -7,11 +7,11 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.errors import AlreadyAnswered, Conflict, Forbidden, Invalid, RateLimited
 from experiments.library.datasets import contestants
 from experiments.models import Battle, Board, Contestant, PairCount
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.workflows.battles.campaign import boards, counting, voiding, votes
-from experiments.workflows.battles.campaign.voters import EnoughForNow, Voter, person_voter
+from experiments.workflows.battles.campaign.voters import Voter, person_voter
 from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.rivals import at_once
@@ -45,7 +45,7 @@ def test_a_vote_is_counted_once_and_the_first_choice_counts(duels, voter):
     offered = votes.offer(duels, voter=voter)
     for _time in range(3):
         votes.cast(offered, voter=voter, choice="both_bad")
-    with pytest.raises(SaidAlready):
+    with pytest.raises(AlreadyAnswered):
         votes.cast(offered, voter=voter, choice="tie")
 
     [row] = PairCount.objects.all()
@@ -111,14 +111,14 @@ def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alic
     aged = Battle.objects.filter(pk__in=[cast.pk, old.pk])
     aged.update(created=F("created") - timedelta(days=1, minutes=1))
 
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         votes.cast(old, voter=voter, choice="tie")
     assert votes.forget_old_offers() == 1
     assert set(Battle.objects.values_list("pk", flat=True)) == {cast.pk, new.pk}
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         votes.cast(old, voter=voter, choice="tie")
     Battle.objects.update(void_reason="A test.", voided=timezone.now())
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         votes.cast(new, voter=person_voter(alice), choice="tie")
 
 
@@ -126,7 +126,7 @@ def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alic
 def test_no_votes_are_taken_where_the_person_may_not_see_it_or_the_dataset_takes_none(alice, voter, fields):
     shut = dataset_of(alice, **fields)
 
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         votes.offer(shut, voter=voter)
     assert not Battle.objects.exists()
 
@@ -137,7 +137,7 @@ def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
         last = votes.offer(duels, voter=voter)
         votes.cast(last, voter=voter, choice="tie")
 
-    with pytest.raises(EnoughForNow, match="2 votes in 24 hours"):
+    with pytest.raises(RateLimited, match="2 votes in 24 hours"):
         votes.offer(duels, voter=voter)
     assert votes.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
     Battle.objects.update(judged=timezone.now() - timedelta(hours=25))
@@ -153,7 +153,7 @@ def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
         with pytest.raises(Battle.DoesNotExist):
             votes.by_token(token, voter=who)
     for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
-        with pytest.raises(NotOffered):
+        with pytest.raises(Invalid):
             votes.cast(offered, voter=who, choice=choice)
 
 
@@ -177,19 +177,19 @@ def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(al
 def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_often_from_an_address(alice, settings):
     public, settings.VOTES_PER_DAY = dataset_of(alice, visibility="public"), 5
     ask = [Voter(f"visitor:{number:064}", None, "192.0.2.91") for number in range(6)]
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         votes.offer(public, voter=ask[0])
 
     settings.PUBLIC_VOTES = True
 
     offered = [votes.offer(public, voter=voter) for voter in ask[:5]]
-    with pytest.raises(EnoughForNow, match="your address"):
+    with pytest.raises(RateLimited, match="your address"):
         votes.offer(public, voter=ask[5])
     assert votes.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
     assert votes.cast(offered[0], voter=ask[0], choice="first").voter_id is None
     public.visibility = "lab"
     public.save()
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         votes.offer(public, voter=ask[0])
 
 
@@ -209,9 +209,9 @@ def test_two_tabs_are_offered_the_same_pair_and_of_their_votes_at_the_same_momen
     def cast(choice):
         return lambda: votes.cast(Battle.objects.get(pk=offered.pk), voter=voter, choice=choice)
 
-    given = at_once(*map(cast, votes.CHOICES), refused=SaidAlready)
+    given = at_once(*map(cast, votes.CHOICES), refused=AlreadyAnswered)
 
-    assert sum(isinstance(one, SaidAlready) for one in given) == len(votes.CHOICES) - 1
+    assert sum(isinstance(one, AlreadyAnswered) for one in given) == len(votes.CHOICES) - 1
     assert counting.differences(offered.board) == 0
     assert PairCount.objects.count() == 1
 

@@ -10,8 +10,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from PIL import Image as Picture
 
+from accounts.errors import Forbidden
 from experiments.models import Battle, Image
-from experiments.models.refusals import NotAllowed
 from experiments.workflows.battles.campaign import votes
 from experiments.workflows.battles.campaign.voters import person_voter, voter_of
 from tests.cases import each_case
@@ -40,7 +40,7 @@ def test_a_dataset_that_is_closed_in_the_middle_shows_nothing_more(alice, browse
 
 def test_a_visitor_without_a_session_has_no_ballot(alice, settings, rf):
     settings.PUBLIC_VOTES = True
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         votes.offer(dataset_of(alice, visibility="public"), voter=voter_of(_asked(rf)))
 
 

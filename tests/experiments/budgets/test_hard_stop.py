@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from accounts.errors import Forbidden
 from accounts.models import AuditEntry
 from experiments.models import Call, Experiment, Run
-from experiments.models.refusals import NotAllowed
 from experiments.runs import actions
 from tests.experiments.budgets.conftest import account, assert_right, paid, spent
 from tests.fixtures import signed_in
@@ -84,7 +84,7 @@ def test_it_is_resumed_while_anything_is_left_and_once_raised_goes_on_and_pays_f
 
     allow(experiment, spent(budget))
     for verb in (lambda: actions.resume(run, by=alice), lambda: actions.start(experiment, by=alice)):
-        with pytest.raises(NotAllowed, match="Nothing is left of the budget of experiment"):
+        with pytest.raises(Forbidden, match="Nothing is left of the budget of experiment"):
             verb()
     assert Run.objects.get(pk=run.pk).state == Run.State.STOPPED
 
@@ -134,7 +134,7 @@ def test_an_unknown_price_is_refused_and_stops_a_run_under_way_unless_it_is_allo
     assert "price of the next model is unknown" in under_way.error
     assert provider.ledger() == []
 
-    with pytest.raises(NotAllowed, match=r"is unknown, and the budget of experiment .* allows known prices only"):
+    with pytest.raises(Forbidden, match=r"is unknown, and the budget of experiment .* allows known prices only"):
         actions.start(experiment, by=alice)
 
     budget = allow(experiment, 1, allows_unknown_prices=True)

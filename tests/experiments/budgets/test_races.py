@@ -84,7 +84,7 @@ def test_two_who_set_the_same_budget_at_once(admin, django_user_model):
     owner = django_user_model.objects.create_user("otto")
     setting = [partial(budgeting.set_budget, owner, by=admin, cost=Decimal(cost)) for cost in (1, 2)]
 
-    given = at_once(*setting, refused=budgeting.Rivalled)
+    given = at_once(*setting, refused=budgeting.Conflict)
 
     assert owner.budgets.count() == 1
-    assert sum(isinstance(one, budgeting.Rivalled) for one in given) <= 1
+    assert sum(isinstance(one, budgeting.Conflict) for one in given) <= 1

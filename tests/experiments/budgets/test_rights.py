@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry
 from experiments.lab.budgets import budgeting
 from experiments.models import Budget, Experiment
-from experiments.models.refusals import NotAllowed, NotOffered
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
@@ -39,10 +39,10 @@ def test_admins_set_every_budget_and_the_record_tells_before_and_after(admin, al
 def test_a_lead_sets_those_of_the_projects_experiments_and_no_others(lena, alice, project, experiment, arena):
     assert budgeting.set_budget(experiment, by=lena, cost=ONE).created_by == lena
     for subject in (alice, lena, project, arena()):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             budgeting.set_budget(subject, by=lena, cost=ONE)
     for subject in (alice, project):
-        with pytest.raises(NotAllowed, match="Only an administrator"):
+        with pytest.raises(Forbidden, match="Only an administrator"):
             budgeting.set_budget(subject, by=alice, cost=ONE)
 
 
@@ -50,9 +50,9 @@ def test_an_owner_sets_their_own_unless_somebody_above_has(lena, alice, experime
     budgeting.set_budget(experiment, by=alice, cost=ONE)
     budget = budgeting.set_budget(experiment, by=lena, cost=ONE)
 
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         budgeting.set_budget(experiment, by=alice, cost=Decimal(100))
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         budgeting.remove_budget(budget, by=alice)
 
     budgeting.remove_budget(budget, by=lena)
@@ -65,7 +65,7 @@ def test_an_owner_sets_their_own_unless_somebody_above_has(lena, alice, experime
     ids=["none", "negative", "no number", "negative tokens", "no such period"],
 )
 def test_limits_that_are_none_are_refused(admin, alice, limits):
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         budgeting.set_budget(alice, by=admin, **limits)
 
 

@@ -15,6 +15,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, User
 from experiments.library.bulk import making, selecting
 from experiments.library.bulk.formats import FORMATS
@@ -22,9 +23,7 @@ from experiments.library.bulk.writing import MANIFEST
 from experiments.library.imports import queueing
 from experiments.library.search import indexing
 from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, Judgment, Message, Run
-from experiments.models.refusals import NotAllowed
 from experiments.models.waiting import WorkState
-from experiments.setup.casting import InvalidExperiment
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record
@@ -181,7 +180,7 @@ def test_a_choice_that_means_nothing_or_of_what_may_not_be_seen_is_refused(runs,
         (bob, {}),
         (bob, {"experiment": str(runs[0].experiment_id)}),
     ):
-        with pytest.raises(InvalidExperiment):
+        with pytest.raises(Invalid):
             selecting.ids(asked, by=by)
 
 
@@ -197,7 +196,7 @@ def test_a_run_that_may_not_be_seen_any_more_is_left_out_and_a_file_with_it_is_n
     assert making.take(row, by=bob) == row.path
 
     Experiment.objects.filter(pk=runs[1].experiment_id).update(visibility="private")
-    with pytest.raises(NotAllowed, match="any more"):
+    with pytest.raises(Forbidden, match="any more"):
         making.take(row, by=bob)
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Membership, Project
 from experiments.engine import ledger
 from experiments.library.datasets import contestants
@@ -19,9 +20,7 @@ from experiments.models import (
     ProviderModel,
     Run,
 )
-from experiments.models.refusals import NotAllowed, Rivalled
 from experiments.runs import actions
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles import rows
 from experiments.workflows.battles.campaign import campaigns, counting, planning, voiding
 from experiments.workflows.battles.campaign.progress import progress
@@ -67,7 +66,7 @@ def test_every_pair_is_compared_on_every_sample_once(field, battles, campaign, p
 def test_what_has_been_fought_or_made_void_is_not_fought_again(field, battles, campaign, play, alice):
     dataset = field(contestants=2, samples=3)
     experiment = campaign(battles(dataset))
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         actions.start(experiment, by=alice)
     play(experiment)
     voiding.void(of(experiment).first(), by=alice, reason="A picture of somebody.")
@@ -220,7 +219,7 @@ def test_a_button_pressed_twice_starts_one_campaign(field, battles, campaign, al
         battles(dataset, contestants=["ash", "birch"]),
     )
     for more in ({}, {"seed": 5}):
-        with pytest.raises(Rivalled, match="under way already"):
+        with pytest.raises(Conflict, match="under way already"):
             campaigns.start(second, by=alice, **more)
 
     assert not Campaign.objects.filter(experiment=second).exists()
@@ -315,10 +314,10 @@ def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(f
     assert state_of(changed) == Campaign.State.FAILED
     assert PROMPTS["text_quality"].version in Campaign.objects.get(pk=changed.pk).note
     assert not of(changed).exists()
-    with pytest.raises(InvalidExperiment, match="set the battles up again"):
+    with pytest.raises(Invalid, match="set the battles up again"):
         campaigns.resume(Experiment.objects.get(pk=changed.pk), by=alice)
     ProviderModel.objects.filter(slug=JUDGE).update(is_active=False)
-    with pytest.raises(NotAllowed, match="cannot be asked now"):
+    with pytest.raises(Forbidden, match="cannot be asked now"):
         campaigns.resume(judged, by=alice)
     assert state_of(judged) == Campaign.State.STOPPED
 
@@ -360,7 +359,7 @@ def test_of_an_archived_project_what_is_under_way_ends_and_nothing_more_begins(f
 
     assert (state_of(experiment), of(experiment).count()) == (Campaign.State.STOPPED, 18)
     assert "archived" in progress(experiment).note
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
 
     Project.objects.update(archived=False)

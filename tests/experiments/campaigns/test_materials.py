@@ -7,11 +7,11 @@ import io
 import pytest
 from PIL import Image as Pictures
 
+from accounts.errors import Invalid
 from experiments.engine import materials
 from experiments.gateway import ImagePart
 from experiments.gateway.errors import NoMaterial
 from experiments.models import Call, Campaign, Dataset, DatasetImage, Image, Output, Sample
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.base.steps import Prompt, Stored
 from tests.experiments.campaigns.conftest import of, state_of
 from tests.fixtures import add_model
@@ -110,7 +110,7 @@ def test_what_is_missing_or_broken_is_said_and_nothing_is_sent(gallery):
 
 def test_a_judge_that_looks_at_pictures_gets_them_and_the_ledger_keeps_their_hashes(gallery, battles, campaign, play):
     dataset = gallery()
-    with pytest.raises(InvalidExperiment, match="cannot look at pictures"):
+    with pytest.raises(Invalid, match="cannot look at pictures"):
         battles(dataset, prompt="image_generation")
     add_model(SIGHTED, capabilities={"images": True})
     experiment = campaign(battles(dataset, prompt="image_generation", judge=SIGHTED))

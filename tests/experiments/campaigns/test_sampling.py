@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from accounts.errors import Invalid
 from experiments.models import Battle, Board, Campaign, Contestant, Output
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles.campaign import adaptive, planning
 from experiments.workflows.battles.campaign.campaigns import resume
 from experiments.workflows.battles.campaign.counting import recount
@@ -70,7 +70,7 @@ def test_void_contestants_take_no_part(field, battles):
     Contestant.objects.filter(name="ash").update(void_reason="Copied.")
 
     assert len(pairs_of(planning.missing(battles(dataset), 100))) == 1
-    with pytest.raises(InvalidExperiment, match="left out"):
+    with pytest.raises(Invalid, match="left out"):
         battles(dataset, contestants=["ash", "birch"])
 
 

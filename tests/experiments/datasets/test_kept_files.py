@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from accounts.errors import Forbidden, Invalid
 from experiments.library.datasets import images, making, reading, removing, tidying, uploads, writing
 from experiments.library.datasets.process import Refused
 from experiments.models import Dataset, LogImport, Sample, Upload
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from tests.experiments.datasets.files import packed, png, table
 
 ROWS = table([{"index": number, "prompt": f"question {number}"} for number in range(30)]).encode()
@@ -64,7 +63,7 @@ def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
 def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
     monkeypatch.setattr(SimpleUploadedFile, "chunks", full)
 
-    with pytest.raises(InvalidExperiment, match="The disk of the server is full"):
+    with pytest.raises(Invalid, match="The disk of the server is full"):
         keep(alice)
 
     assert not Upload.objects.exists()
@@ -74,7 +73,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
 def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
     settings.UPLOAD_BYTES = len(ROWS) + 10
     kept = [keep(alice) for _file in range(uploads.UNREAD)]
-    with pytest.raises(InvalidExperiment, match="Your other files are not read yet"):
+    with pytest.raises(Invalid, match="Your other files are not read yet"):
         keep(alice)
 
     assert keep(charlie).path.exists()
@@ -96,7 +95,7 @@ def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, m
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     monkeypatch.setattr(removing, "what_rests_on", lambda _dataset: bool(reading._claim()) and "")
 
-    with pytest.raises(NotAllowed, match="It is being read"):
+    with pytest.raises(Forbidden, match="It is being read"):
         removing.remove(dataset, by=alice)
 
     assert Dataset.objects.get().state == "waiting"
@@ -145,7 +144,7 @@ def test_two_uploads_of_one_name_at_once_are_two_datasets_and_one_sent_off_twice
     uploaded = [keep(alice) for _time in range(2)]
 
     first, second = (making.create(owner=alice, name="Questions", upload=one) for one in uploaded)
-    with pytest.raises(InvalidExperiment, match="being read already"):
+    with pytest.raises(Invalid, match="being read already"):
         making.create(owner=alice, name="Questions", upload=uploaded[0])
 
     assert first.slug == "questions"

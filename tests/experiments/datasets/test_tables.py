@@ -4,11 +4,10 @@ import json
 
 import pytest
 
+from accounts.errors import Forbidden, Invalid
 from experiments.library.datasets import making
 from experiments.library.datasets.process import Refused
 from experiments.models import Contestant, Dataset, Image, Output
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, parquet, png, table
 
@@ -213,10 +212,10 @@ def test_pictures_belong_to_the_contestants_of_their_folders_or_who_is_named(sce
 
 def test_only_owners_curators_and_admins_add_under_a_version_with_a_real_day(questions, add, charlie):
     text = table([{"index": 0, "text": "x"}])
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         add(questions, "o.csv", text, by=charlie, contestant="me")
     charlie.role = "curator"
-    with pytest.raises(InvalidExperiment, match="A version is"):
+    with pytest.raises(Invalid, match="A version is"):
         add(questions, "o.csv", text, by=charlie, contestant="me", version="solar_20260230")
 
     added = add(questions, "o.csv", text, by=charlie, contestant="me", version="solar_20260228")

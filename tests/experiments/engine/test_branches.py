@@ -2,8 +2,8 @@
 
 import pytest
 
+from accounts.errors import Forbidden, Invalid
 from experiments.models import Call, Event, Judgment, Message, Run, Step
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.runs.steering import branching, steering
 from experiments.runs.timeline import from_rows, replayed
 from experiments.workflows.judging import services as judging
@@ -84,10 +84,10 @@ def test_a_message_that_was_edited_is_edited_again(parent, branch):
 def test_what_cannot_be_branched_is_refused(parent, alice):
     message = parent.messages.first()
     for text in ("", "  \n", "\x00", "\ud800"):
-        with pytest.raises(NotOffered):
+        with pytest.raises(Invalid):
             branching.branch(message, by=alice, text=text)
     parent.experiment.participants.get(seat="A").model.provider.models.update(is_active=False)
-    with pytest.raises(NotAllowed, match="cannot be asked now"):
+    with pytest.raises(Forbidden, match="cannot be asked now"):
         branching.branch(message, by=alice)
     assert Run.objects.count() == 1
 

@@ -4,8 +4,8 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
+from accounts.errors import Forbidden, Invalid
 from experiments.models import Cycle, Run, SandboxHost, Step
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
 from experiments.sandbox.host import hosts
@@ -59,7 +59,7 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
     judged = run.judgments.get(subject="coder-2", judge_seat="coder-3")
     assert (judged.judge, judged.scores["overall"], judged.rationale) == ("maker/model-3", 7, "Right. Short. Clear.")
     assert_told_once(run)
-    with pytest.raises(NotOffered, match="no branches"):
+    with pytest.raises(Invalid, match="no branches"):
         branching.branch(problem, by=alice)
 
 
@@ -135,7 +135,7 @@ def test_a_contest_starts_only_where_some_machine_can_keep_code_apart(alice, sta
     settings.SANDBOX_BACKEND = "off"
     host, slugs = hosts.check(is_fresh=True), models(scripted, None, None, None)
     assert not host.is_sufficient
-    with pytest.raises(NotAllowed) as refused:
+    with pytest.raises(Forbidden) as refused:
         begun(alice, start, slugs)
     assert host.refusal in str(refused.value)
     assert (Run.objects.count(), scripted.received) == (0, [])
@@ -158,7 +158,7 @@ def test_a_sandbox_that_is_gone_in_the_middle_fails_the_run_and_a_resume_goes_on
     assert run.messages.get().parsed is None, "nothing was found out about the problem"
     assert hosts.is_doubted.is_set()
     hosts.look()  # as its worker does
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         actions.resume(run, by=alice)
 
     settings.SANDBOX_BACKEND = ""

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from accounts.errors import AlreadyAnswered, Forbidden, Invalid
 from experiments.engine import run_execution
 from experiments.engine.driver import Driver
 from experiments.engine.reservations import Refusal
 from experiments.models import Call, Run, Step
-from experiments.models.refusals import NotAllowed, NotOffered, SaidAlready
 from experiments.runs import actions
 from experiments.runs.steering import furthering, steering
 from experiments.workflows.council.pages import rankings
@@ -191,14 +191,14 @@ def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(coun
 def test_what_cannot_be_asked_is_refused(convene, drive, alice):
     run = convene(max_turns=2)
     role, alice.role = alice.role, "reviewer"
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         furthering.ask_further(run, by=alice, text="And at sunset?")
     assert fresh(run).state == "completed"
     alice.role = role
 
     furthering.ask_further(run, by=alice, text="And at sunset?")
     for _when in ("while it works", "once it is done"):
-        with pytest.raises(NotOffered):
+        with pytest.raises(Invalid):
             furthering.ask_further(fresh(run), by=alice, text="And on Mars?")
         drive()
     assert offer(run).data["actions"] == ["conclude", "deliberate"]
@@ -218,7 +218,7 @@ def test_what_is_done_again_takes_the_place_of_the_first_and_the_page_stays_the_
     conclusions = run.messages.filter(turn=1, step__purpose="conclusion").order_by("seq")
     assert [m.superseded for m in conclusions] == [True, True, False]
     assert set(run.ballots.filter(turn=1).values_list("count", "superseded")) == {(1, True), (2, False)}
-    with pytest.raises(SaidAlready):
+    with pytest.raises(AlreadyAnswered):
         steering.say(run, by=alice, key=key, action="send", text="And on Mars?")
 
 
@@ -256,7 +256,7 @@ def test_a_council_stopped_at_its_limit_goes_on(convene, drive, alice, too_low_f
     run = convene(*FAST, limits={"tokens": too_low_for_the_chair})
     assert (run.state, run.stop_reason) == ("stopped", "limit_tokens")
     assert_same_page(run)
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         furthering.lift(run, by=alice, limits={"tokens": -1})
     limits = {} if without_it else {"tokens": too_low_for_the_chair + 100_000}
     furthering.lift(run, by=alice, limits=limits, skip=without_it)
@@ -312,7 +312,7 @@ def asked(run, key):
 
 def test_another_first_question_begins_anew_and_only_questions_are_places_to_branch_from(convene, branch):
     run = convene(*FAST)
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         branch(run.messages.exclude(seat="person").first(), "It is the air.")
     child = branch(run.messages.get(seat="person"), "Why is the sea blue?")
 

@@ -6,10 +6,10 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
+from accounts.errors import AlreadyAnswered, Conflict
 from accounts.tokens import create_token
 from arenasite import environment
 from experiments.models import Event, Message, ProviderModel, Run, Step
-from experiments.models.refusals import NotWaiting, SaidAlready
 from experiments.runs import actions
 from experiments.runs.steering import branching, furthering, steering
 from experiments.runs.timeline import from_rows, replayed
@@ -66,7 +66,7 @@ def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
     furthering.draft(run, by=alice, key="round/1/next", text="  Ten clear nights.\n")
     run = stage.say(run, "round")
 
-    with pytest.raises(SaidAlready):
+    with pytest.raises(AlreadyAnswered):
         furthering.draft(run, by=alice, key="round/1/next", text="Twelve.")
     furthering.draft(run, by=alice, key="round/2/next", text="Too late.")
     run = stage.say(run, "summarize")
@@ -219,7 +219,7 @@ def test_a_summary_that_failed_is_no_completed_debate_and_is_asked_again(stage, 
     assert (run.state, run.stop_reason) == ("failed", "summary_failed")
     assert not Run.objects.filter(state=Run.State.COMPLETED).exists()
     assert_same_entries(run)
-    with pytest.raises(NotWaiting):
+    with pytest.raises(Conflict):
         steering.say(run, by=alice, key="summary/next", action="summarize")
     then = timezone.now() - timedelta(days=2)
     Run.objects.filter(pk=run.pk).update(started=then, ended=then + timedelta(seconds=5))

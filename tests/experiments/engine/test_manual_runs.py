@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
+from accounts.errors import AlreadyAnswered, Conflict, Invalid
 from experiments.models import Run
-from experiments.models.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.runs import actions
 from experiments.runs.steering import steering
 from tests.cases import each_case
@@ -98,7 +98,7 @@ def test_of_many_submits_at_the_same_moment_one_is_heard(manual, drive, alice):
         steering.say(Run.objects.get(pk=run.pk), by=alice, key=key, action="send", text=f"Say {number}.")
         return number
 
-    answers = at_once(*(partial(submit, number) for number in range(6)), refused=SaidAlready)
+    answers = at_once(*(partial(submit, number) for number in range(6)), refused=AlreadyAnswered)
     drive()
 
     [heard] = [number for number in answers if isinstance(number, int)]
@@ -110,7 +110,7 @@ def test_of_many_submits_at_the_same_moment_one_is_heard(manual, drive, alice):
 def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, say, alice, drive, provider):
     run, stopped = manual(max_turns=1), manual(max_turns=1)
 
-    def refused(run, *keys, why=NotWaiting):
+    def refused(run, *keys, why=Conflict):
         asked = len(provider.ledger())
         for key in keys:
             with pytest.raises(why):
@@ -121,11 +121,11 @@ def test_what_is_said_where_nobody_listens_is_refused_and_asks_nobody(manual, sa
     refused(run, "turn/1/B/prompt", "turn/2/A/prompt", "turn/1/A", "", "turn/1/A/prompt/2")
     first = pause(run).key
     for action, text in (("regenerate", ""), ("send", "\0"), ("send", "x" * 1_000_001), ("note", " ")):
-        with pytest.raises(NotOffered):
+        with pytest.raises(Invalid):
             steering.say(run, by=alice, key=first, action=action, text=text)
     assert first == "turn/1/A/prompt"
     say(run, "default")
-    refused(run, first, why=SaidAlready)
+    refused(run, first, why=AlreadyAnswered)
     last = pause(run).key
     say(run, "default")
     assert run.state == "completed"
@@ -216,8 +216,8 @@ def test_the_last_turn_can_be_moved_while_it_is_played(manual, say, alice):
     assert waits(run)[1] == "turn_completed"
     assert run.config["max_turns"] == 2
     assert "rewrote" not in str(run.calls.get(step__key="turn/1/judge").request["messages"])
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         steering.extend(run, by=alice, max_turns=0)
     say(run, "next")
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         steering.extend(run, by=alice, max_turns=1)

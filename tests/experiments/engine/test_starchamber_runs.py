@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
+from accounts.errors import AlreadyAnswered, Conflict, Invalid
 from experiments.models import Run
-from experiments.models.refusals import NotOffered, NotWaiting, SaidAlready
 from experiments.runs import actions, metrics
 from experiments.runs.steering import steering
 from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles, said, sent, waits
@@ -71,10 +71,10 @@ def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
 def test_a_pause_is_answered_once_and_not_with_nothing(talk, alice, drive):
     run = talk()
     key = pause(run).key
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         steering.say(run, by=alice, key=key, action="send", text="  \n")
     steering.say(run, by=alice, key=key, action="send", text="One.")
-    with pytest.raises(SaidAlready):
+    with pytest.raises(AlreadyAnswered):
         steering.say(run, by=alice, key=key, action="send", text="Two.")
     drive()
 
@@ -149,7 +149,7 @@ def test_it_ends_at_the_researchers_word_after_its_last_turn_and_when_it_is_stop
     run = talk()
     key = pause(run).key
     actions.stop(run, by=alice)
-    with pytest.raises(NotWaiting):
+    with pytest.raises(Conflict):
         steering.say(run, by=alice, key=key, action="send", text="Hello?")
 
 

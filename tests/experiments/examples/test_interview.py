@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from accounts.errors import Forbidden
 from experiments import workflows
 from experiments.lab.observing import report
 from experiments.models import Experiment, Run
-from experiments.models.refusals import NotAllowed
 from experiments.runs.steering import branching
 from tests.fixtures import signed_in
 
@@ -64,7 +64,7 @@ def test_runs_of_a_removed_one_stay_readable_and_do_not_go_on(played, browser, a
         assert browser.get(address).status_code == 200, address
     for address in (f"runs/{run.pk}/", f"runs/{run.pk}/messages/", f"runs/{run.pk}/export/?format=csv"):
         assert api.get(address).status_code == 200, address
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         branching.branch(run.messages.first(), by=alice)
     assert browser.post(f"/experiments/{run.experiment_id}/start/", {"repeats": 1, "token": "t"}).status_code == 403
     assert run.experiment.runs.count() == 1

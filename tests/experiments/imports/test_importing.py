@@ -5,10 +5,10 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from accounts.errors import Forbidden
 from accounts.models import User
 from experiments.library.imports import queueing
 from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
-from experiments.models.refusals import NotAllowed
 from experiments.models.waiting import WorkState
 from experiments.runs import timeline
 from experiments.workflows.battles.campaign.logs.importing import make_dataset
@@ -165,10 +165,10 @@ def test_battles_become_a_dataset_unless_they_are_refused_or_cancelled(send):
 def test_who_may_not_import_or_has_too_many_files_waiting_is_refused(send, alice):
     for _time in range(queueing.MOST_WAITING):
         send("arena.json")
-    with pytest.raises(NotAllowed, match="still wait"):
+    with pytest.raises(Forbidden, match="still wait"):
         send("arena.json")
 
     RunImport.objects.all().delete()
     User.objects.filter(pk=alice.pk).update(role="reviewer")
-    with pytest.raises(NotAllowed, match="researcher"):
+    with pytest.raises(Forbidden, match="researcher"):
         send("arena.json", by=User.objects.get(pk=alice.pk))

@@ -6,11 +6,11 @@ from functools import partial
 import pytest
 from django.db import IntegrityError, transaction
 
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import AuditEntry
 from experiments.lab.keys import keyring
 from experiments.lab.keys import testing as key_testing
 from experiments.models import Provider, ProviderKey, ProviderModel
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from tests.cases import each_case
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.rivals import at_once
@@ -34,7 +34,7 @@ def test_a_key_is_stored_encrypted_with_a_hint_and_a_line_in_the_record(alice, l
 
 @each_case("text", ["", "short", "x" * 501, "with space inside", "mit-Ümlaut-darin", "nul\0inside-it"])
 def test_what_is_no_key_is_refused_without_repeating_it(alice, locked, add, text):
-    with pytest.raises(NotOffered) as refused:
+    with pytest.raises(Invalid) as refused:
         add(alice, locked(), text)
     assert not text or text not in str(refused.value)
     assert not ProviderKey.objects.exists()
@@ -44,7 +44,7 @@ def test_there_is_one_active_key_of_a_person_and_one_of_the_lab(alice, bob, admi
     provider = locked()
     for by, for_lab in ((alice, False), (bob, False), (admin, False), (admin, True)):
         add(by, provider, for_lab=for_lab)
-        with pytest.raises(Rivalled, match="already"):
+        with pytest.raises(Conflict, match="already"):
             add(by, provider, OTHER, for_lab=for_lab)
     assert ProviderKey.objects.active().count() == 4
 
@@ -64,9 +64,9 @@ def test_of_two_who_add_at_the_same_time_one_is_told_that_there_is_one(alice, lo
     provider = locked()
     adding = [partial(keyring.add, by=alice, provider=provider, key=text) for text in (MINE, OTHER)]
 
-    given = at_once(*adding, refused=Rivalled)
+    given = at_once(*adding, refused=Conflict)
 
-    assert sorted(isinstance(one, Rivalled) for one in given) == [False, True]
+    assert sorted(isinstance(one, Conflict) for one in given) == [False, True]
     assert ProviderKey.objects.active().count() == 1
     assert AuditEntry.objects.filter(action="key_added").count() == 1
 
@@ -75,7 +75,7 @@ def test_a_replaced_key_and_a_removed_one_are_forgotten_once_and_their_rows_stay
     old = add(alice, locked(), OTHER)
     new = keyring.replace(old, by=alice, key=MINE)
     assert (new.is_active, new.owner) == (True, alice)
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         keyring.replace(old, by=alice, key=LAB)
     assert [keyring.remove(new, by=alice), keyring.remove(new, by=alice)] == [True, False]
 
@@ -100,10 +100,10 @@ def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, 
     refused += [(of_alice, bob, deed) for deed in DEEDS] + [(of_alice, admin, "replace"), (of_alice, admin, "test")]
 
     for key, who, deed in refused:
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             DEEDS[deed](key, by=who)
     for who in (alice, curator):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             add(who, provider, for_lab=True)
     assert of_alice not in ProviderKey.objects.visible_to(admin)
 
@@ -112,10 +112,10 @@ def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, 
 
 
 def test_there_is_no_key_of_a_reviewer_or_for_a_provider_that_nobody_can_ask(alice, django_user_model, locked, add):
-    with pytest.raises(NotAllowed, match="role"):
+    with pytest.raises(Forbidden, match="role"):
         add(django_user_model.objects.create_user("reader", role="reviewer"), locked())
     imported = Provider.objects.create(name="imported", base_url="http://imported.invalid/v1")
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         add(alice, imported)
 
 

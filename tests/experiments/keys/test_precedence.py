@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, Membership, Project
 from experiments.engine import keys
 from experiments.engine.executor import PendingCall
@@ -13,9 +14,7 @@ from experiments.gateway import Client
 from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from experiments.models.ids import new_id
-from experiments.models.refusals import NotAllowed
 from experiments.runs import actions
-from experiments.setup.casting import InvalidExperiment
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import ARENA
 
@@ -59,7 +58,7 @@ def test_a_model_can_be_asked_by_whoever_has_a_key_and_by_nobody_else(alice, bob
 
     assert ProviderModel.objects.askable(alice).filter(slug="locked/one").exists()
     assert not ProviderModel.objects.askable(bob).filter(slug="locked/one").exists()
-    with pytest.raises(InvalidExperiment, match="Add your own under Account"):
+    with pytest.raises(Invalid, match="Add your own under Account"):
         actions.create(owner=bob, workflow="arena", config=ARENA, cast=CAST)
 
 
@@ -95,7 +94,7 @@ def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, 
         f"providerkey:{of_alice.pk}"
     }
     keyring.remove(of_alice, by=alice)
-    with pytest.raises(NotAllowed, match="cannot be asked without a key of locked"):
+    with pytest.raises(Forbidden, match="cannot be asked without a key of locked"):
         actions.start(again.experiment, by=bob)
 
 

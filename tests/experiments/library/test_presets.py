@@ -6,12 +6,11 @@ from uuid import UUID
 import pytest
 from django.urls import reverse
 
+from accounts.errors import Forbidden, Invalid
 from experiments.library import keeping
 from experiments.library.presets import CUSTOM, builtin_presets
 from experiments.library.shelf import chosen_context, presets_for
 from experiments.models import Preset
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +41,7 @@ def test_it_is_saved_renamed_revised_and_deleted_on_pages(browser, alice):
 
 def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
     other = keeping.save_preset(owner=alice, name="Other", context="y")
-    with pytest.raises(InvalidExperiment) as refusal:
+    with pytest.raises(Invalid) as refusal:
         keeping.revise_preset(other, by=alice, name="Shy", context="Other.")
     assert set(refusal.value.errors) == {"name"}
     assert keeping.save_preset(owner=bob, name="Shy", context="Mine.")
@@ -60,7 +59,7 @@ def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
     [{"name": " "}, {"name": "x" * 81}, {"context": "x" * 100_001}, {"context": "\x00"}, {"description": "\ud800"}],
 )
 def test_what_does_not_fit_is_refused_by_name(alice, fields):
-    with pytest.raises(InvalidExperiment) as refusal:
+    with pytest.raises(Invalid) as refusal:
         keeping.save_preset(owner=alice, **{"name": "x", "context": "y", **fields})
 
     assert set(refusal.value.errors) == set(fields)
@@ -86,7 +85,7 @@ def test_others_see_it_once_it_is_shared_copy_it_and_change_nothing_of_it(bobs, 
 def test_whoever_only_reviews_by_now_keeps_their_own_unchanged(alice, shy):
     alice.role = "reviewer"
 
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         keeping.revise_preset(shy, by=alice, name="Bold")
     assert Preset.objects.get().name == "Shy"
 

@@ -3,10 +3,9 @@
 import pytest
 from django.urls import reverse
 
+from accounts.errors import Forbidden, Invalid
 from experiments.library import keeping
 from experiments.models import Run, Scenario
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
 
@@ -69,7 +68,7 @@ def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, re
     ],
 )
 def test_what_could_not_be_played_or_does_not_fit_is_refused_by_name(alice, fields):
-    with pytest.raises(InvalidExperiment) as refusal:
+    with pytest.raises(Invalid) as refusal:
         keeping.save_scenario(owner=alice, **{"title": "x", "config": CONFIG, **fields})
 
     assert {name.partition(".")[0] for name in refusal.value.errors} == set(fields)
@@ -114,9 +113,9 @@ def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well
     monkeypatch.setattr(keeping, "MOST_SCENARIOS", 1)
     monkeypatch.setattr(keeping, "MOST_PRESETS", 1)
     for person in (alice, reader):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             keeping.save_scenario(owner=person, title="y", config=CONFIG)
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             keeping.save_preset(owner=person, name="x", context="y")
 
     path = reverse("scenario-new")

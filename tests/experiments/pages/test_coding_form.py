@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.errors import Invalid
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
 from experiments.setup import estimates
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import setup_form
 from tests.cases import each_case
 from tests.experiments.contests import contest
@@ -95,7 +95,7 @@ def test_what_is_wrong_is_shown_at_its_place_and_what_was_typed_stays(browser, f
 
 
 def test_a_quorum_that_cannot_be_reached_is_refused_wherever_it_is_asked_for(alice):
-    with pytest.raises(InvalidExperiment) as refused:
+    with pytest.raises(Invalid) as refused:
         contest(alice, list(MODELS), quorum=3)
 
     assert list(refused.value.errors) == ["config.quorum"]

@@ -5,8 +5,8 @@ import io
 
 import pytest
 
+from accounts.errors import Invalid
 from experiments.models import Judgment
-from experiments.models.refusals import NotOffered
 from experiments.review import agreement, queues, slots
 from experiments.review.coefficients import Asked
 from experiments.review.content import Correction
@@ -63,7 +63,7 @@ def test_answers_after_a_look_behind_or_taken_back_do_not_count(reviewed_queue, 
 
     last = slots.place_of(reviewed_queue.items.last(), bob)
     slots.reveal(last.item, by=bob)
-    with pytest.raises(NotOffered, match="new version"):
+    with pytest.raises(Invalid, match="new version"):
         slots.undo(reviewed_queue, by=bob)
     assert not slots.release(last.item, by=bob)
     assert slots.place_of(last.item, bob).answer == last.answer, "nobody begins again after a look"

@@ -6,10 +6,11 @@ import pytest
 from django.utils import timezone
 from django.utils.translation import override
 
+from accounts.errors import Invalid
 from experiments.models import FlagDeed, Judgment, Message, ReviewAnswer, ReviewSlot
 from experiments.models.reviewed import NeverChanged
 from experiments.review import answers, flagging, reading, rubrics, slots
-from experiments.review.content import Correction, NotTaken, Remark
+from experiments.review.content import Correction, Remark
 from experiments.review.spans import pieces, sentences
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
@@ -68,7 +69,7 @@ def test_a_correction_is_a_version_and_the_old_one_stays(item, bob):
     ],
 )
 def test_what_cannot_be_taken_is_refused_by_its_field(item, bob, fields, where):
-    with pytest.raises(NotTaken) as refused:
+    with pytest.raises(Invalid) as refused:
         reviewed.answer(item, bob, **fields)
 
     assert list(refused.value.errors) == [where]
@@ -84,7 +85,7 @@ def test_a_late_answer_is_taken_while_there_is_room_for_it(alice, bob, dora, is_
         slots.claim(item, by=dora)
 
     if is_taken and overlap == 1:
-        with pytest.raises(slots.Taken):
+        with pytest.raises(slots.SlotUnavailable):
             reviewed.answer(item, bob)
         assert not item.answers.exists()
     else:
@@ -115,7 +116,7 @@ def test_a_comment_keeps_its_words_and_is_found_again_where_they_stand_once(item
 @each_case(("start", "end"), [(0, 10_000), (9, 9), (9, 3), (None, None)])
 def test_a_comment_beside_the_text_or_on_another_run_is_refused(item, bob, alice, start, end):
     remark = comment(item, start, end) if end else Remark(reviewed.record(alice).run.messages.first().pk, 0, 3, "x")
-    with pytest.raises(NotTaken):
+    with pytest.raises(Invalid):
         reviewed.answer(item, bob, remarks=(remark,))
 
 
@@ -132,7 +133,7 @@ def test_a_judges_score_is_corrected_with_a_reason_and_stays(item, bob):
     judgment = Judgment.objects.get(turn=item.message.turn, subject=item.message.seat)
     right = {"measure": "cooperation", "score": -0.5, "reason": "It threatens."}
     for wrong in ({"score": 3.0}, {"reason": ""}, {"measure": "charm"}):
-        with pytest.raises(NotTaken) as refused:
+        with pytest.raises(Invalid) as refused:
             reviewed.answer(item, bob, corrections=(Correction(judgment.pk, **right | wrong),))
         assert list(refused.value.errors) == ["corrections"]
 
@@ -146,7 +147,7 @@ def test_in_a_blind_queue_scores_are_corrected_after_they_were_shown_and_the_ver
     item = slots.next_item(queue, by=bob)
     judgment = Judgment.objects.get(turn=item.message.turn, subject=item.message.seat)
     wanted = (Correction(judgment.pk, "cooperation", -0.5, "It threatens."),)
-    with pytest.raises(NotTaken):
+    with pytest.raises(Invalid):
         reviewed.answer(item, bob, corrections=wanted)
     assert not reviewed.answer(item, bob).is_informed
 

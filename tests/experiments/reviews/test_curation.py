@@ -4,10 +4,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry
 from experiments.library.datasets import demonstration
 from experiments.models import Battle, Experiment, Message, Run, RunReview
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.review import curation, flagging, scanning, slots
 from experiments.workflows.base.flags import VERSION, flags
 from experiments.workflows.battles.campaign.boards import model_board
@@ -85,11 +85,11 @@ def test_a_dismissed_flag_stays_away_from_scanners_and_in_the_history(record, me
 
 def test_a_flag_is_dismissed_with_a_reason_by_those_who_may(message, alice, bob, charlie):
     flagging.set_flag(message, "truncated", by=alice)
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         flagging.dismiss(message, "truncated", by=alice, reason=" ")
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         flagging.set_flag(message, "invented", by=alice)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         flagging.set_flag(message, "refusal", by=charlie)
 
     slots.next_item(reviewed.queue(alice, bob, played=False), by=bob)
@@ -115,14 +115,14 @@ def test_pages_show_flags_and_decisions_to_everybody_with_their_reasons(record, 
 def test_a_run_is_published_by_curators_after_its_approval_and_that_of_its_siblings(record, alice, cora):
     run = record.run
     for deed in curation.DEEDS:
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             curation.act(deed, run, by=alice, reason="why")
-    with pytest.raises(NotOffered, match="Approve"):
+    with pytest.raises(Invalid, match="Approve"):
         curation.publish(run, by=cora)
     assert curation.approve(run, by=cora)
     assert not curation.approve(run, by=cora)
     sibling = Run.objects.create(experiment=run.experiment, seed=8, state="completed")
-    with pytest.raises(NotOffered, match="not approved"):
+    with pytest.raises(Invalid, match="not approved"):
         curation.publish(run, by=cora)
     curation.approve(sibling, by=cora)
 
@@ -139,7 +139,7 @@ def test_a_run_that_somebody_has_gone_on_with_since_the_page_was_made_is_not_app
     read_before = Run.objects.get(pk=record.run.pk)
     Run.objects.filter(pk=record.run.pk).update(state="queued")
 
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         curation.approve(read_before, by=cora)
     assert not Run.objects.filter(pk=record.run.pk, review__approved__isnull=False).exists()
 

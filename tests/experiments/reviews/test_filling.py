@@ -3,11 +3,10 @@
 import pytest
 from django.utils.translation import override
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import Membership, Project
 from experiments.models import Experiment, Message, ReviewItem, ReviewQueue
-from experiments.models.refusals import NotAllowed
 from experiments.review import queues, rubrics
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 
@@ -21,7 +20,7 @@ def test_every_reply_is_an_item_with_as_many_places_as_people(alice, bob, people
     replies = sorted(queue.items.values_list("message__seat", "message__turn"))
     assert replies == [("A", 1), ("A", 2), ("B", 1), ("B", 2)], "of ones own runs alone"
     assert [item.slots.count() for item in queue.items.all()] == [3] * 4
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         reviewed.queue(bob, played=False)
 
 
@@ -101,7 +100,7 @@ def test_a_draw_is_the_same_for_the_same_seed_and_not_exceeded_by_filling_again(
 
 @each_case("filters", [{"workflow": "chess"}, {"mood": 1}, {"since": "2026-02-02", "until": "2026-01-01"}])
 def test_filters_that_cannot_be_are_refused_in_the_readers_language(alice, filters):
-    with override("zh-hans"), pytest.raises(InvalidExperiment) as refused:
+    with override("zh-hans"), pytest.raises(Invalid) as refused:
         reviewed.queue(alice, played=False, filters=filters)
 
     if "since" in filters:
@@ -112,7 +111,7 @@ def test_the_labs_queue_is_made_by_curators_and_shows_what_the_lab_may_see(alice
     seen, hidden = reviewed.record(alice, 1).run, reviewed.record(alice, 1).run
     shared = Experiment.objects.filter(pk=seen.experiment_id)
     shared.update(visibility="lab")
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         reviewed.queue(alice, played=False, is_lab=True)
 
     queue = reviewed.queue(cora, played=False, is_lab=True)
@@ -134,7 +133,7 @@ def test_a_projects_queue_is_made_by_its_leads_over_what_it_shares_and_left_with
     shared, private = reviewed.record(alice, 1).run, reviewed.record(alice, 1).run
     Experiment.objects.filter(pk=shared.experiment_id).update(project=project, visibility="project")
     Experiment.objects.filter(pk=private.experiment_id).update(project=project)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         reviewed.queue(bob, played=False, project=project)
 
     queue = reviewed.queue(lead, bob, played=False, project=project)
@@ -160,7 +159,7 @@ def test_a_projects_queue_is_made_by_its_leads_over_what_it_shares_and_left_with
     ],
 )
 def test_what_is_wrong_with_a_rubric_is_said_in_the_readers_language(alice, content):
-    with override("zh-hans"), pytest.raises(InvalidExperiment) as refused:
+    with override("zh-hans"), pytest.raises(Invalid) as refused:
         rubrics.save(owner=alice, title="Mine", content=content)
 
     assert [said for said in refused.value.errors["content"] if said.isascii()] == []

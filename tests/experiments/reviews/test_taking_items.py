@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry
 from experiments.models import ReviewItem, ReviewQueue, ReviewSlot
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.review import progress, queues, slots
 from tests.experiments.reviews import reviewed
 from tests.rivals import at_once
@@ -32,7 +32,7 @@ def test_items_are_held_offered_again_and_answered_one_after_the_other(queue, bo
     assert slots.next_item(queue, by=bob) == first
     assert slots.place_of(first, bob).until > timezone.now()
     assert slots.next_item(queue, by=dora) != first
-    with pytest.raises(slots.Taken):
+    with pytest.raises(slots.SlotUnavailable):
         slots.claim(first, by=dora)
     assert slots.claim(first, by=bob).holder == bob
     second = slots.next_item(queue, by=dora)
@@ -72,7 +72,7 @@ def test_what_somebody_passes_over_is_offered_to_others_alone(queue, bob, dora):
 
     assert slots.next_item(queue, by=bob) != item
     assert slots.next_item(queue, by=dora) == item
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         slots.skip(item, by=dora, reason="  ")
 
 
@@ -82,10 +82,10 @@ def test_nobody_holds_or_takes_anything_as_a_stranger_or_in_a_closed_queue(queue
     assert AuditEntry.objects.filter(action="shared").latest("pk").detail["members"] == ["dora"]
     assert not item.slots.filter(holder=bob).exists()
     assert not ReviewItem.objects.visible_to(bob).exists()
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         slots.next_item(queue, by=bob)
     queues.set_open(queue, by=alice, is_open=False)
-    with pytest.raises(NotAllowed, match="closed"):
+    with pytest.raises(Forbidden, match="closed"):
         slots.next_item(queue, by=dora)
 
 
@@ -122,7 +122,7 @@ def test_ten_people_at_the_same_moment_never_hold_one_place(alice, overlap):
     everybody = [get_user_model().objects.create_user(f"person-{n}", role="reviewer") for n in range(10)]
     queue = reviewed.queue(alice, *everybody, turns=3, overlap=overlap)
     take = [partial(slots.next_item, ReviewQueue.objects.get(pk=queue.pk), by=person) for person in everybody]
-    found = at_once(*take, refused=slots.Taken)
+    found = at_once(*take, refused=slots.SlotUnavailable)
 
     places = ReviewSlot.objects.filter(item__queue=queue)
     got = [item for item in found if item]
@@ -139,8 +139,8 @@ def test_people_who_answer_at_the_same_moment_are_never_more_than_wanted(alice):
     item = reviewed.queue(alice, *everybody, turns=1, overlap=2).items.first()
     asked = ReviewItem.objects.select_related("queue__rubric", "run")
     sent = [partial(reviewed.answer, asked.get(pk=item.pk), person) for person in everybody]
-    found = at_once(*sent, refused=slots.Taken)
+    found = at_once(*sent, refused=slots.SlotUnavailable)
 
-    assert sum(isinstance(one, slots.Taken) for one in found) == 4
+    assert sum(isinstance(one, slots.SlotUnavailable) for one in found) == 4
     assert item.answers.count() == 2
     assert item.slots.answered().count() == 2

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from accounts.errors import Forbidden
 from accounts.models import Membership, Project, User
 from experiments.models import Campaign, Dataset, Experiment, Run, Sample, Step
-from experiments.models.refusals import SpendingRefused
 from experiments.runs import actions
 from experiments.runs.steering import branching, furthering, steering
 from experiments.workflows.battles.campaign import campaigns
@@ -120,7 +120,7 @@ def test_nothing_more_is_spent(lab, runs, change, subtests):
         for name, verb in SPENDING.items():
             run = run_for(verb, runs)
             before = everything()
-            with subtests.test(f"{name} by the {who}"), pytest.raises(SpendingRefused):
+            with subtests.test(f"{name} by the {who}"), pytest.raises(Forbidden):
                 verb.act(run, lab.people[who])
             assert everything() == before
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from accounts.errors import Invalid
 from accounts.models import User
 from experiments.library.search import indexing
-from experiments.library.search.filters import BadFilter
 from tests.cases import each_case
 from tests.experiments.search.transcripts import found, talk
 
@@ -77,7 +77,7 @@ def test_a_field_of_the_form_is_a_filter_like_one_that_was_typed(alice, talked):
 
 @each_case("asked", ["state:foo", "from:yesterday", "to:0001-01-01", "in:nowhere"])
 def test_a_filter_that_cannot_be_read_says_so(alice, asked):
-    with pytest.raises(BadFilter, match=asked.partition(":")[2]):
+    with pytest.raises(Invalid, match=asked.partition(":")[2]):
         found(alice, asked)
 
 

@@ -8,11 +8,11 @@ from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
+from accounts.errors import Invalid
 from accounts.models import AuditEntry
 from experiments.models import Experiment, Export, Run, ShareLink
 from experiments.runs.reports import making
 from experiments.runs.sharing import sharing
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
@@ -92,7 +92,7 @@ def test_the_api_makes_lists_and_revokes_them(run, alice):
 
     for days in (0, 366):
         assert browser.post(at, {"days": days}, content_type="application/json").status_code == 400
-        with pytest.raises(InvalidExperiment):
+        with pytest.raises(Invalid):
             sharing.create_link(run.experiment, by=alice, days=days)
     made = browser.post(at, {"days": 2}, content_type="application/json").json()
     assert Client().get(made["address"]).status_code == 200

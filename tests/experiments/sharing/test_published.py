@@ -4,10 +4,10 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
+from accounts.errors import Forbidden, Invalid
 from experiments.library.datasets import demonstration
 from experiments.library.search import finding
 from experiments.models import Experiment, Run, RunReview
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.review import curation
 from experiments.runs import actions
 from experiments.runs.sharing import sharing
@@ -155,12 +155,12 @@ def test_what_has_changed_meanwhile_is_looked_at_again(shown, alice, cora):
     Experiment.objects.filter(pk=shown.experiment_id).update(visibility="lab")
     stale = Experiment.objects.get(pk=shown.experiment_id)
     Experiment.objects.filter(pk=stale.pk).update(visibility="public")
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         sharing.share(stale, by=alice, visibility="private")
     assert Experiment.objects.get(pk=stale.pk).visibility == "public", "withdrawing it is not its owner's"
 
     RunReview.objects.update(approved=None)
     Experiment.objects.filter(pk=stale.pk).update(visibility="lab")
     stale.refresh_from_db()
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         sharing.share(stale, by=cora, visibility="public")

@@ -4,13 +4,12 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, Project, User
 from experiments.models import Experiment, Run
-from experiments.models.refusals import NotAllowed
 from experiments.runs import actions
 from experiments.runs.admission import may_change
 from experiments.runs.sharing import sharing
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
 from tests.experiments.sharing.published import everybodys
@@ -52,7 +51,7 @@ def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, vis
     steering = {"owner"} if visibility == "private" else {"member", "lead", "owner"}
     assert {who for who, user in lab.people.items() if may_change(shown, user)} == steering
     for who in (*OUTSIDE, "watcher"):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             actions.stop(run, by=lab.people[who])
     assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
 
@@ -62,16 +61,16 @@ def test_only_the_owner_decides(lab, shown):
 
     for who in SIGNED_IN:
         if who != "owner":
-            with pytest.raises(NotAllowed):
+            with pytest.raises(Forbidden):
                 sharing.share(shown, by=lab.people[who], visibility="private")
-            with pytest.raises(NotAllowed):
+            with pytest.raises(Forbidden):
                 sharing.create_link(shown, by=lab.people[who])
     assert Experiment.objects.get(pk=shown.pk).visibility == "lab"
 
 
 def test_what_everybody_sees_is_published_and_withdrawn_by_those_who_curate(lab, shown):
     sharing.share(shown, by=lab.people["owner"], visibility="lab")
-    with pytest.raises(NotAllowed, match="curators and administrators"):
+    with pytest.raises(Forbidden, match="curators and administrators"):
         sharing.share(shown, by=lab.people["owner"], visibility="public")
 
     assert sharing.share(shown, by=lab.people["curator"], visibility="public")
@@ -87,9 +86,9 @@ def test_a_project_of_others_and_one_that_is_archived_are_no_places(lab, shown, 
     Project.objects.filter(pk=lab.project.pk).update(archived=True)
 
     for project in (foreign, lab.project):
-        with pytest.raises(InvalidExperiment):
+        with pytest.raises(Invalid):
             sharing.share(shown, by=lab.people["owner"], visibility="project", project=project)
-        with pytest.raises(InvalidExperiment):
+        with pytest.raises(Invalid):
             sharing.checked_project(project.pk, owner=lab.people["owner"])
     assert Experiment.objects.get(pk=shown.pk).project is None
 

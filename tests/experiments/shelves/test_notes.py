@@ -6,11 +6,11 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from accounts.errors import Forbidden, Invalid
 from experiments.library.search.asked import read
 from experiments.library.search.finding import find
 from experiments.library.shelves import noting
 from experiments.models import Experiment, Export, Note, Passage
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.runs.reports import making
 from experiments.runs.reports.formats import FORMATS
 from tests.cases import each_case
@@ -30,9 +30,9 @@ def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(
     noting.revise(note, by=alice, text="Odd!", shared=True)
     assert (texts(shared, mia), texts(shared, charlie)) == (["Odd!"], [])
     assert note.edited is not None
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         noting.revise(note, by=mia, text="Fine.", shared=True)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         noting.remove(note, by=mia)
 
     noting.write(shared, "Mine.", by=mia)
@@ -53,9 +53,9 @@ def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
 @each_case("text", ["", " \n", "x" * 20_001, "a\x00b"])
 def test_what_cannot_be_kept_is_refused(alice, talk, text):
     run, other = talk(), talk()
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         noting.write(run, text, by=alice)
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         noting.write(run, "On a message of another run.", by=alice, message=other.messages.first())
 
 

@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
+from accounts.errors import Forbidden, Invalid
 from accounts.tokens import create_token
 from experiments.library.shelves import tagging
 from experiments.models import Tag, Tagging
-from experiments.models.refusals import NotAllowed, NotOffered
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.fixtures import signed_in
@@ -40,9 +40,9 @@ def test_a_word_belongs_to_the_project_and_otherwise_to_the_owner(alice, mia, ta
 
 def test_whoever_may_only_look_tags_nothing(will, charlie, mia, shared, talk):
     for person in (will, charlie):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             tagging.tag([shared], "odd", by=person)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         tagging.tag([shared, talk(visibility="lab")], "odd", by=mia)
     assert not Tagging.objects.exists(), "all are tagged or none"
     assert tagging.tag([shared], "odd", by=mia) == 1
@@ -50,7 +50,7 @@ def test_whoever_may_only_look_tags_nothing(will, charlie, mia, shared, talk):
 
 @each_case("word", ["", "   ", "a,b", "x" * 41, "a\x00b"])
 def test_what_is_no_word_is_refused(alice, talk, word):
-    with pytest.raises(NotOffered):
+    with pytest.raises(Invalid):
         tagging.tag([talk()], word, by=alice)
 
 

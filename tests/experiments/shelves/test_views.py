@@ -3,11 +3,10 @@
 import pytest
 from django.urls import reverse
 
+from accounts.errors import Forbidden, Invalid
 from accounts.models import User
 from experiments.library.shelves import viewing
 from experiments.models import SavedView
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
@@ -62,15 +61,15 @@ def test_members_find_the_views_of_their_projects_and_change_none(alice, mia, ch
     assert "Failed" in signed_in(mia).get(RUNS).content.decode()
     assert "Failed</a>" not in signed_in(charlie).get(RUNS).content.decode()
     assert signed_in(mia).get(reverse("view", args=[view.pk])).status_code == 404
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         viewing.remove(view, by=mia)
-    with pytest.raises(InvalidExperiment):
+    with pytest.raises(Invalid):
         viewing.save(by=charlie, name="Failed", query="state=failed", project=str(project.pk))
 
 
 @each_case(("name", "query"), [("", "a=b"), ("x" * 61, "a=b"), ("x", "a=" + "b" * 1000)])
 def test_what_cannot_be_kept_is_refused(alice, name, query):
-    with pytest.raises(InvalidExperiment):
+    with pytest.raises(Invalid):
         viewing.save(by=alice, name=name, query=query)
 
 

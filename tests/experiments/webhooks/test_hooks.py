@@ -8,12 +8,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.crypto import decrypt, is_newest
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import AuditEntry, Membership, Project, User
 from experiments.lab.webhooks import hooks, outbox
 from experiments.lab.webhooks.kinds import Kind
 from experiments.models import Webhook, WebhookDelivery
-from experiments.models.refusals import NotAllowed, Rivalled
-from experiments.setup.casting import InvalidExperiment
 from tests.cases import each_case
 
 OUT = "https://example.org/in"
@@ -36,7 +35,7 @@ OUT = "https://example.org/in"
     ],
 )
 def test_what_cannot_be_one_is_refused_by_name(alice, field, asked):
-    with pytest.raises(InvalidExperiment) as refused:
+    with pytest.raises(Invalid) as refused:
         hooks.add(**{"by": alice, "url": OUT, "events": ["run.failed"], **asked})
 
     assert list(refused.value.errors) == [field]
@@ -62,19 +61,19 @@ def test_who_may_have_none_and_what_a_project_is_not_told(alice, charlie):
     project = Project.objects.create(name="Solar")
     Membership.objects.create(project=project, user=charlie, role="member")
     Membership.objects.create(project=project, user=alice, role="lead")
-    with pytest.raises(InvalidExperiment):
+    with pytest.raises(Invalid):
         hooks.add(by=alice, url=OUT, events=["dataset.ready"], project=project)  # it is of a person
     Membership.objects.filter(user=alice).delete()
     User.objects.filter(pk=alice.pk).update(role="reviewer")
     alice.refresh_from_db()
     for by, where in ((alice, None), (charlie, project), (alice, project)):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             hooks.add(by=by, url=OUT, events=["run.failed"], project=where)
 
 
 def test_permission_for_a_private_address_is_for_one_host(alice, admin):
     hook, _secret = hooks.add(by=alice, url=OUT, events=["run.failed"])
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         hooks.permit_private(hook, by=alice, allowed=True)
     hooks.permit_private(hook, by=admin, allowed=True)
     hook.refresh_from_db()
@@ -83,20 +82,20 @@ def test_permission_for_a_private_address_is_for_one_host(alice, admin):
     hooks.change(hook, by=alice, url="https://example.com/", events=["run.failed"], name="")
 
     assert not Webhook.objects.get().allow_private
-    with pytest.raises(InvalidExperiment):
+    with pytest.raises(Invalid):
         hooks.change(hook, by=alice, url="http://10.0.0.1/", events=["run.failed"], name="")
 
 
 def test_nobody_else_touches_it_but_an_admin_may_pause_it(hook, alice, charlie, admin):
     for deed in (hooks.rotate, hooks.test, hooks.remove):
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             deed(hook, by=charlie)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         hooks.rotate(hook, by=admin)
     assert hooks.set_active(hook, by=admin, is_active=False)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(Forbidden):
         hooks.set_active(hook, by=admin, is_active=True)
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         hooks.test(hook, by=alice)
 
 
@@ -148,10 +147,10 @@ def test_a_success_forgets_the_failures_and_410_pauses_at_once(hook, alice, rece
 def test_there_are_limits_of_webhooks_and_of_tests(hook, alice, monkeypatch):
     monkeypatch.setattr(hooks, "MOST", 1)
     monkeypatch.setattr(hooks, "MOST_TESTS", 1)
-    with pytest.raises(NotAllowed, match="remove one"):
+    with pytest.raises(Forbidden, match="remove one"):
         hooks.add(by=alice, url=OUT, events=["run.failed"])
     hooks.test(hook, by=alice)
-    with pytest.raises(Rivalled):
+    with pytest.raises(Conflict):
         hooks.test(hook, by=alice)
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.models import Dataset, Experiment, Participant
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles.campaign.naming import SEAT, name_of
 from experiments.workflows.battles.campaign.scope import named_but_missing, taking_part
 from experiments.workflows.battles.config import JUDGES
@@ -21,24 +21,24 @@ Error = tuple[str, str]
 
 def check(experiment: Experiment) -> None:
     """Look again before it is played: what it is about may have changed. Contestants that were left out since are no
-    obstacle, as long as two remain. Raises InvalidExperiment.
+    obstacle, as long as two remain. Raises Invalid.
     """
     config = experiment.parsed_config()
     seated = list(experiment.participants.select_related("model"))
     check_setup(experiment.workflow, config, seated, owner=experiment.owner, is_new=False)
     if outdated := getattr(config, "outdated", ""):
-        raise InvalidExperiment({"config.prompt": [outdated]})
+        raise Invalid({"config.prompt": [outdated]})
 
 
 def check_setup(
     workflow: str, config: Any, seated: Sequence[Participant], *, owner: "User", is_new: bool = True
 ) -> None:
-    """Raises InvalidExperiment with a sentence for each field at fault. A dataset that the owner may not see is as one
+    """Raises Invalid with a sentence for each field at fault. A dataset that the owner may not see is as one
     that does not exist.
     """
     dataset = Dataset.objects.visible_to(owner).filter(slug=config.dataset).first()
     if dataset is None:
-        raise InvalidExperiment({"config.dataset": [_("There is no dataset of this name that you may see.")]})
+        raise Invalid({"config.dataset": [_("There is no dataset of this name that you may see.")]})
     errors: dict[str, list[str]] = {}
     if workflow == OUTPUTS.slug and not _may_fill(dataset, owner):
         errors["config.dataset"] = [_("Contestants are added to a dataset by its owner, or by curators.")]
@@ -47,7 +47,7 @@ def check_setup(
     for name, sentence in (*_of_dataset(dataset, config), *left_out, *complaints(dataset, config, seated)):
         errors.setdefault(name, []).append(sentence)
     if errors:
-        raise InvalidExperiment(errors)
+        raise Invalid(errors)
 
 
 def _may_fill(dataset: Dataset, owner: "User") -> bool:

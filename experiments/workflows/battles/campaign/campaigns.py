@@ -9,17 +9,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import User
 from experiments.engine import jobs, ledger
 from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.models import LIVE_STATES, Call, Campaign, Experiment, Run, Step
-from experiments.models.refusals import NotAllowed, Rivalled
 from experiments.runs import running
 from experiments.runs.admission import require_change, require_models, require_role, require_spending
 from experiments.runs.steering.steering import FRESH, rested
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.base.events import ExperimentState
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.battles import WORKFLOW
@@ -39,8 +38,8 @@ def start(experiment: Experiment, *, by: User, seed: int | None = None) -> list[
     """Plan the campaign and begin its first runs; the others follow by themselves.
 
     seed: decides which samples are drawn, and in which sequence; without one it is 0, so that campaigns that draw some
-    of the samples draw the same ones. Raises Rivalled when it has been started before, or when the very same one is
-    under way (somebody pressed the button twice, and would pay for every battle twice), NotAllowed or InvalidExperiment
+    of the samples draw the same ones. Raises Conflict when it has been started before, or when the very same one is
+    under way (somebody pressed the button twice, and would pay for every battle twice), Forbidden or Invalid
     when it cannot be played. No run is begun when nothing is missing: the campaign is completed then.
     """
     require_role(by)
@@ -52,7 +51,7 @@ def start(experiment: Experiment, *, by: User, seed: int | None = None) -> list[
         _refuse_beside_others(experiment)
         campaign, is_new = Campaign.objects.get_or_create(experiment=experiment, defaults={"seed": seed or 0})
         if not is_new:
-            raise Rivalled(_("This experiment has been started already: resume it to ask what is missing."))
+            raise Conflict(_("This experiment has been started already: resume it to ask what is missing."))
         Campaign.objects.filter(pk=campaign.pk).update(created=Now())  # its limit of time counts from then
         _name_newcomers(experiment)
     return feed(campaign.pk)
@@ -75,7 +74,7 @@ def resume(experiment: Experiment, *, by: User, limits: dict[str, object] | None
     """Go on where it was stopped, then ask again what is open or missing, also for contestants that joined later.
 
     limits: those that hold from now on, in place of the experiment's. False when it runs already, was never started, or
-    nothing is left to be asked. Raises Rivalled while its runs are still stopping.
+    nothing is left to be asked. Raises Conflict while its runs are still stopping.
     """
     require_role(by)
     require_spending(experiment, by)
@@ -89,7 +88,7 @@ def resume(experiment: Experiment, *, by: User, limits: dict[str, object] | None
     with transaction.atomic():
         _refuse_beside_others(experiment)
         if Run.objects.filter(experiment=experiment, state=Run.State.STOPPING).exists():
-            raise Rivalled(_("The last runs are still stopping: try again in a moment."))
+            raise Conflict(_("The last runs are still stopping: try again in a moment."))
         unfinished = _unfinished(campaign)
         if not _move_on(campaign, unfinished, checked):
             return False
@@ -157,7 +156,7 @@ def _revive(run: Run, by: User, limits: dict[str, Any] | None) -> None:
 
 
 def _refuse_beside_others(experiment: Experiment) -> None:
-    """Raises NotAllowed when its owner has enough campaigns under way, Rivalled when one of them is the very same. Call
+    """Raises Forbidden when its owner has enough campaigns under way, Conflict when one of them is the very same. Call
     inside the transaction that starts it: of two that are started at once, the second sees the first.
     """
     User.objects.select_for_update().get(pk=experiment.owner_id)
@@ -165,10 +164,10 @@ def _refuse_beside_others(experiment: Experiment) -> None:
     others = list(mine.exclude(pk=experiment.pk).prefetch_related("participants"))
     if len(others) >= MOST_LIVE_CAMPAIGNS:
         message = _("You have %(most)s campaigns under way already: stop some, or wait.")
-        raise NotAllowed(message % {"most": MOST_LIVE_CAMPAIGNS})
+        raise Forbidden(message % {"most": MOST_LIVE_CAMPAIGNS})
     if same := next((other for other in others if _asked(other) == _asked(experiment)), None):
         message = _("The very same is under way already, as “%(title)s”: look there, or wait until it is over.")
-        raise Rivalled(message % {"title": same.title})
+        raise Conflict(message % {"title": same.title})
 
 
 def _asked(experiment: Experiment) -> tuple[Any, ...]:
@@ -181,4 +180,4 @@ def _checked(limits: dict[str, Any]) -> dict[str, Any]:
     try:
         return Limits.model_validate(limits).model_dump(mode="json")
     except ValidationError as error:
-        raise InvalidExperiment({"limits": [_("These are no limits that a campaign could have.")]}) from error
+        raise Invalid({"limits": [_("These are no limits that a campaign could have.")]}) from error

@@ -3,14 +3,14 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from accounts.errors import Invalid
 from accounts.models import User
 from experiments.models import Board, Dataset
-from experiments.models.refusals import NotOffered
 from experiments.workflows.battles.campaign import outliers, voiding
 
 
 def leave_out(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
-    """Returns how many votes this call left out. Raises NotAllowed; NotOffered without a reason, and for a word that
+    """Returns how many votes this call left out. Raises Forbidden; Invalid without a reason, and for a word that
     names nobody.
     """
     board, ballot, name = _found(dataset, word, by)
@@ -18,7 +18,7 @@ def leave_out(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
 
 
 def restore(dataset: Dataset, word: str, *, by: User) -> int:
-    """Returns how many votes count again by this call. Raises NotAllowed; NotOffered for a word that names nobody."""
+    """Returns how many votes count again by this call. Raises Forbidden; Invalid for a word that names nobody."""
     board, ballot, name = _found(dataset, word, by)
     return voiding.restore_voter(board, ballot, by=by, name=name)
 
@@ -29,7 +29,7 @@ def _found(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
     board = outliers.board_of_votes(dataset)
     found = outliers.named(board, word) if board else None
     if board is None or found is None:
-        raise NotOffered(_("Nobody of this name has voted here. Load the page again."))
+        raise Invalid(voter=_("Nobody of this name has voted here. Load the page again."))
     ballot, who = found
     with override("en"):
         return board, ballot, who.name

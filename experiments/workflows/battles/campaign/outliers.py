@@ -88,7 +88,7 @@ def board_of_votes(dataset: Dataset) -> Board | None:
 
 
 def report(dataset: Dataset, *, by: User) -> Report:
-    """Raises NotAllowed for who may not leave votes out."""
+    """Raises Forbidden for who may not leave votes out."""
     refuse_others(dataset, by)
     board = board_of_votes(dataset)
     if board is None:

@@ -17,9 +17,9 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.errors import Invalid
 from experiments.gateway.usage import TOKENS_PER_IMAGE
 from experiments.models import Contestant, Dataset, Output, Participant
-from experiments.setup.casting import InvalidExperiment
 from experiments.templatetags.arena import grouped
 from experiments.workflows import outputs
 from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Planned, Sample
@@ -51,7 +51,7 @@ class Count:
 
 
 def plan_of_battles(config: Config, seated: Sequence[Participant], by: "User") -> Planned:
-    """Raises InvalidExperiment for a dataset that `by` may not see."""
+    """Raises Invalid for a dataset that `by` may not see."""
     dataset = _dataset(config.dataset, by)
     scope = Scope(dataset, config, taking_part(dataset, config), {})
     counts, samples = _meetings(scope, Grid(dataset.pk, config.subsets, SEED))
@@ -76,7 +76,7 @@ def plan_of_battles(config: Config, seated: Sequence[Participant], by: "User") -
 
 
 def plan_of_outputs(config: outputs.Config, seated: Sequence[Participant], by: "User") -> Planned:
-    """Raises InvalidExperiment for a dataset that `by` may not see."""
+    """Raises Invalid for a dataset that `by` may not see."""
     dataset = _dataset(config.dataset, by)
     grid = Grid(dataset.pk, config.subsets, SEED)
     shares, left, done = [], 0, 0
@@ -95,7 +95,7 @@ def plan_of_outputs(config: outputs.Config, seated: Sequence[Participant], by: "
 def _dataset(slug: str, by: "User") -> Dataset:
     dataset = Dataset.objects.visible_to(by).filter(slug=slug).first()
     if dataset is None:
-        raise InvalidExperiment({"config.dataset": [_("There is no dataset of this name that you may see.")]})
+        raise Invalid({"config.dataset": [_("There is no dataset of this name that you may see.")]})
     return dataset
 
 

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts import audit
+from accounts.errors import Forbidden, Invalid
 from accounts.models import User
 from experiments.models import Battle, Board, Dataset
-from experiments.models.refusals import NotAllowed, NotOffered
 from experiments.workflows.battles.campaign import counting
 
 LONGEST_REASON = 300
@@ -26,12 +26,12 @@ def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> boo
     """Leave a battle out. Returns whether this call did it; one that is void already keeps its reason. as_part: with
     its run, which the audit record names as a whole.
 
-    Raises NotAllowed for who is neither curator, admin nor owner of the dataset, NotOffered without a reason.
+    Raises Forbidden for who is neither curator, admin nor owner of the dataset, Invalid without a reason.
     """
     refuse_others(battle.board.dataset, by)
     said = reason.replace("\0", "").strip()[:LONGEST_REASON]
     if not said:
-        raise NotOffered(_("Say why the battle should not count: everybody who looks at it reads that."))
+        raise Invalid(reason=_("Say why the battle should not count: everybody who looks at it reads that."))
     changes = {"void_reason": said, "voided": timezone.now(), "voided_by": by}
     with transaction.atomic():
         found = _held(battle)
@@ -45,7 +45,7 @@ def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> boo
 
 
 def restore(battle: Battle, *, by: User, as_part: bool = False) -> bool:
-    """Let a void battle count again. Returns whether this call did it. Raises NotAllowed as `void` does."""
+    """Let a void battle count again. Returns whether this call did it. Raises Forbidden as `void` does."""
     refuse_others(battle.board.dataset, by)
     with transaction.atomic():
         found = _held(battle)
@@ -61,12 +61,12 @@ def restore(battle: Battle, *, by: User, as_part: bool = False) -> bool:
 
 def void_voter(board: Board, ballot: str, *, by: User, reason: str, name: str) -> int:
     """Leave out all votes of a ballot that count now. Returns how many; what it casts from now on counts. name: what
-    the voter is called in the audit record. Raises NotAllowed and NotOffered as `void` does.
+    the voter is called in the audit record. Raises Forbidden and Invalid as `void` does.
     """
     refuse_others(board.dataset, by)
     said = reason.replace("\0", "").strip()
     if not said:
-        raise NotOffered(_("Say why the votes should not count: everybody who looks at one of them reads that."))
+        raise Invalid(reason=_("Say why the votes should not count: everybody who looks at one of them reads that."))
     changes = {
         "void_reason": f"{WITH_VOTER}{said}"[:LONGEST_REASON],
         "voided": timezone.now(),
@@ -84,7 +84,7 @@ def void_voter(board: Board, ballot: str, *, by: User, reason: str, name: str) -
 def restore_voter(board: Board, ballot: str, *, by: User, name: str) -> int:
     """Let the votes count again that were left out with their ballot; one that was made void by itself stays so.
 
-    Returns how many. Raises NotAllowed.
+    Returns how many. Raises Forbidden.
     """
     refuse_others(board.dataset, by)
     with transaction.atomic():
@@ -134,9 +134,9 @@ def _held(battle: Battle) -> Battle:
 
 
 def refuse_others(dataset: Dataset, by: User) -> None:
-    """Raises NotAllowed for who does not decide what counts on the boards of a dataset."""
+    """Raises Forbidden for who does not decide what counts on the boards of a dataset."""
     if not may_void(dataset, by):
-        raise NotAllowed(_("Only curators, administrators and the dataset's owner can decide what counts."))
+        raise Forbidden(_("Only curators, administrators and the dataset's owner can decide what counts."))
 
 
 def may_void(dataset: Dataset, by: object) -> bool:

@@ -16,19 +16,15 @@ from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
 from accounts.addresses import NOWHERE, address_of
+from accounts.errors import RateLimited
 from accounts.models import User
 from experiments.models import Battle, Dataset
-from experiments.models.refusals import NotAllowed
 
 DAY = timedelta(days=1)
 VISITORS_SHARE = 10  # a visitor has so much less than a person of the lab
 OFFERS_PER_MINUTE = 40  # to visitors of one address; each vote needs one
 IPV6_NETWORK_BITS = 64
 VISITOR = "visitor:"
-
-
-class EnoughForNow(NotAllowed):
-    """So many votes were cast that no more are taken for a while; the message says for how long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def voter_of(request: HttpRequest) -> Voter:
 def begun(request: HttpRequest) -> Voter:
     """Who asks to vote. A visitor's session begins here: to look at something alone writes nothing.
 
-    Raises EnoughForNow for an address from which too many new sessions come.
+    Raises RateLimited for an address from which too many new sessions come.
     """
     if not isinstance(request.user, User) and not request.session.session_key:
         _refuse_too_many(_address(request), "s", OFFERS_PER_MINUTE, settings.VOTES_PER_DAY)
@@ -86,15 +82,15 @@ def votable(user: User | AnonymousUser | None) -> QuerySet[Dataset]:
 
 
 def refuse_beyond_limit(voter: Voter) -> None:
-    """Raises EnoughForNow for who has cast their votes of the last 24 hours."""
+    """Raises RateLimited for who has cast their votes of the last 24 hours."""
     cast = Battle.objects.filter(ballot=voter.ballot, shown_left_first__isnull=False, judged__gte=timezone.now() - DAY)
     if cast.count() >= voter.votes_per_day:
         said = _("You have cast %(n)s votes in 24 hours, which is as many as are taken. Come back tomorrow.")
-        raise EnoughForNow(said % {"n": voter.votes_per_day})
+        raise RateLimited(said % {"n": voter.votes_per_day})
 
 
 def refuse_crowds(voter: Voter) -> None:
-    """Raises EnoughForNow for visitors of an address from which too much has come: a new session is no new person."""
+    """Raises RateLimited for visitors of an address from which too much has come: a new session is no new person."""
     if voter.user is None:
         _refuse_too_many(voter.address, "o", OFFERS_PER_MINUTE, settings.VOTES_PER_DAY)
 
@@ -106,11 +102,11 @@ def _refuse_too_many(address: str, what: str, per_minute: int, per_day: int) -> 
         crowded = _counted(address, f"{what}m{minute}", 60) > per_minute
         spent = _counted(address, f"{what}d{day}", int(DAY.total_seconds())) > per_day
     except (RedisError, OSError) as error:
-        raise EnoughForNow(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
+        raise RateLimited(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
     if spent:
-        raise EnoughForNow(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
+        raise RateLimited(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
     if crowded:
-        raise EnoughForNow(_("Votes come too fast from your address. Try again in a minute."))
+        raise RateLimited(_("Votes come too fast from your address. Try again in a minute."))
 
 
 def _counted(address: str, window: str, seconds: int) -> int:

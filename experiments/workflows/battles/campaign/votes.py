@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.errors import AlreadyAnswered, Conflict, Forbidden, Invalid
 from experiments.models import Battle, Board, Dataset, Output, Sample
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled, SaidAlready
 from experiments.tasks import clock
 from experiments.workflows.battles.campaign import boards, counting, pairing
 from experiments.workflows.battles.campaign.voters import Voter, refuse_beyond_limit, refuse_crowds, votable
@@ -37,7 +37,7 @@ class Shown:
 def offer(dataset: Dataset, *, voter: Voter) -> Battle | None:
     """The pair that is to be voted on now: the one offered before, until it was voted on. None when none is left.
 
-    Raises NotAllowed for who may not vote here, EnoughForNow beyond the limits.
+    Raises Forbidden for who may not vote here, RateLimited beyond the limits.
     """
     _refuse_strangers(dataset, voter)
     board = boards.people_board(dataset)
@@ -53,11 +53,11 @@ def offer(dataset: Dataset, *, voter: Voter) -> Battle | None:
 def cast(battle: Battle, *, voter: Voter, choice: str) -> Battle:
     """Say which is better, on the sides as they were shown. The same choice again changes nothing.
 
-    Raises NotOffered for another word or another one's offer, SaidAlready when something else was said, Rivalled when
-    the offer is older than a day or has been taken back, NotAllowed and EnoughForNow as `offer` does.
+    Raises Invalid for another word or another one's offer, AlreadyAnswered when something else was said, Conflict when
+    the offer is older than a day or has been taken back, Forbidden and RateLimited as `offer` does.
     """
     if choice not in CHOICES or not voter.has_ballot or battle.ballot != voter.ballot:
-        raise NotOffered(_("Choose one of: %(choices)s.") % {"choices": ", ".join(CHOICES)})
+        raise Invalid(choice=_("Choose one of: %(choices)s.") % {"choices": ", ".join(CHOICES)})
     winner = winner_of(battle, choice)
     if _open(battle.board, voter).filter(pk=battle.pk).exists():  # to say the same again needs no further right
         _refuse_strangers(battle.board.dataset, voter)
@@ -69,9 +69,9 @@ def cast(battle: Battle, *, voter: Voter, choice: str) -> Battle:
         if is_ours and said:
             counting.count(said.board_id, [said])
     if said is None or not said.winner:
-        raise Rivalled(_("This pair was offered too long ago, so the vote was not taken. Ask for another one."))
+        raise Conflict(_("This pair was offered too long ago, so the vote was not taken. Ask for another one."))
     if said.winner != winner:
-        raise SaidAlready(_("You have already voted on this pair. Your first vote counts."))
+        raise AlreadyAnswered(_("You have already voted on this pair. Your first vote counts."))
     return said
 
 
@@ -122,7 +122,7 @@ def forget_old_offers() -> int:
 
 def _refuse_strangers(dataset: Dataset, voter: Voter) -> None:
     if not voter.has_ballot or not votable(voter.user).filter(pk=dataset.pk).exists():
-        raise NotAllowed(_("No votes are taken here: sign in, or ask the owner of the dataset."))
+        raise Forbidden(_("No votes are taken here: sign in, or ask the owner of the dataset."))
 
 
 def _open(board: Board, voter: Voter) -> QuerySet[Battle]:

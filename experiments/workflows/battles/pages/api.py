@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.problems import Conflict, ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.spending import spends, spent
 from experiments.models import Battle, Campaign, Experiment, Verdict
 from experiments.runs.record_api import OfRun
@@ -150,9 +151,8 @@ class ResumeView(APIView):
     def post(self, request: Request, pk: str) -> Response:
         experiment = _experiment(request, pk)
         limits = validated(Resumption, request)["limits"]
-        with refusals():
-            if not spent(request, lambda: campaigns.resume(experiment, by=person(request), limits=limits), limits):
-                raise Conflict(_("Nothing is open or missing, or it is running already."))
+        if not spent(request, lambda: campaigns.resume(experiment, by=person(request), limits=limits), limits):
+            raise Conflict(_("Nothing is open or missing, or it is running already."))
         return _shown(experiment)
 
 

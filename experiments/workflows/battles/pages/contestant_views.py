@@ -12,14 +12,14 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from accounts.errors import Invalid
 from accounts.models import User
 from accounts.people import person
+from accounts.refusing import back_to
 from experiments.library.datasets import contestants, making
 from experiments.library.datasets import pages as dataset_pages
 from experiments.library.datasets.forms import ContestantForm
 from experiments.models import Contestant, Dataset, Image
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +46,9 @@ def contestant_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     visible = Contestant.objects.filter(dataset__in=_ready(request), dataset__slug=slug)
     contestant = get_object_or_404(visible.select_related("dataset"), pk=pk)
     change = CHANGES.get(request.POST.get("action", ""))
-    try:
-        if change:
-            messages.success(request, change(contestant, person(request), request))
-    except (NotAllowed, InvalidExperiment) as error:
-        messages.error(request, str(error))
+    back_to(request, "dataset-contestants", slug)
+    if change:
+        messages.success(request, change(contestant, person(request), request))
     return redirect("dataset-contestants", slug)
 
 
@@ -84,7 +82,7 @@ def _bytes_of(image: Image) -> bytes:
 def _describe(contestant: Contestant, by: User, request: HttpRequest) -> str:
     form = ContestantForm(request.POST)
     if not form.is_valid():
-        raise InvalidExperiment({name: [str(text) for text in texts] for name, texts in form.errors.items()})
+        raise Invalid({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     contestants.describe(contestant, by=by, label=form.cleaned_data["label"], link=form.cleaned_data["link"])
     return _("%(contestant)s is changed.") % {"contestant": contestant}
 

@@ -12,10 +12,8 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.problems import TooLarge as TooLargeProblem
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.library.datasets.api import StreamedParser
-from experiments.library.imports.lines import TooMuch
 from experiments.models import Dataset, LogImport
 from experiments.workflows.battles.campaign.logs import queueing
 
@@ -71,11 +69,7 @@ class BattleLogsView(APIView):
         dataset = get_object_or_404(Dataset.objects.visible_to(person(request)), slug=slug)
         asked = validated(LogRequest, request)
         how = {name: asked[name] for name in ("judge", "subset", "keep_partial")}
-        try:
-            with refusals():
-                row = queueing.keep(asked["file"], dataset=dataset, by=person(request), **how)
-        except TooMuch as error:
-            raise TooLargeProblem(str(error)) from error
+        row = queueing.keep(asked["file"], dataset=dataset, by=person(request), **how)
         return Response(LogImportSerializer(row).data, status=201 if row.is_over else 202)
 
 

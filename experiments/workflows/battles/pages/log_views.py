@@ -12,10 +12,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from accounts.people import person
-from experiments.library.imports.lines import TooMuch
+from accounts.refusing import ShownIn, status_of
 from experiments.models import Dataset, LogImport
-from experiments.models.refusals import NotAllowed
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.campaign.logs.importing import make_dataset, may_import
 
@@ -53,16 +51,14 @@ def battles_import_new(request: HttpRequest) -> HttpResponse:
     """Battles of elsewhere without a dataset: it is made from them. Where none of them is stored, it is deleted."""
     form = NewDatasetForm(request.POST, request.FILES) if request.method == "POST" else NewDatasetForm()
     if form.is_valid():
-        try:
+        with ShownIn(form, "file"):
             row = _made(form.cleaned_data, request)
             if row.state != LogImport.State.REFUSED:
                 return redirect(row)
             row.dataset.delete()
             form.add_error("file", row.refused_reason)
-        except (NotAllowed, TooMuch, InvalidExperiment) as error:
-            form.add_error("file", str(error))
     context = {"form": form, "may": person(request).may_experiment, "most": settings.UPLOAD_BYTES >> 20}
-    return render(request, "battle_logs/new.html", context, status=422 if form.errors else 200)
+    return render(request, "battle_logs/new.html", context, status=status_of(form))
 
 
 @login_required
@@ -72,10 +68,8 @@ def battles_import(request: HttpRequest, slug: str) -> HttpResponse:
     form = LogForm(request.POST, request.FILES) if request.method == "POST" else LogForm()
     if form.is_valid():
         asked = form.cleaned_data
-        try:
+        with ShownIn(form, "file"):
             return redirect(_kept(dataset, asked, request))
-        except (NotAllowed, TooMuch, InvalidExperiment) as error:
-            form.add_error("file", str(error))
     context: dict[str, Any] = {
         "dataset": dataset,
         "form": form,
@@ -83,7 +77,7 @@ def battles_import(request: HttpRequest, slug: str) -> HttpResponse:
         "most": settings.UPLOAD_BYTES >> 20,
         "imports": LogImport.objects.visible_to(request.user).filter(dataset=dataset)[:IMPORTS_SHOWN],
     }
-    return render(request, "battle_logs/import.html", context, status=422 if form.errors else 200)
+    return render(request, "battle_logs/import.html", context, status=status_of(form))
 
 
 @login_required

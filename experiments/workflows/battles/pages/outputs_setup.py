@@ -3,9 +3,9 @@
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.library.datasets.making import may_curate
 from experiments.models import Dataset, ProviderModel
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.pages.offers import Offer, offer_of
@@ -35,7 +35,7 @@ def asked(form: DeclaredForm, asked: Asked) -> Asked:
         name = str(one.pop("name") or labels.get(one["model"], one["model"]))[:LONGEST_NAME]
         if name in names:
             words = _("Two contestants would be called %(name)s.")
-            raise InvalidExperiment({f"cast.{seat}": [words % {"name": name}]})
+            raise Invalid({f"cast.{seat}": [words % {"name": name}]})
         names.append(name)
     found = {"dataset": form.of["slug"], "subsets": unless_all(form, "subsets"), "contestants": names}
     return {**asked, "config": {**asked["config"], **found}, "cast": cast}

@@ -7,8 +7,8 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.models.labels import prompt_words
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.config import JUDGES, MIRRORS
@@ -97,15 +97,15 @@ def asked(form: DeclaredForm, asked: Asked) -> Asked:
     """Every judge is asked with the same parameters. Of the sampling, what belongs to its plan."""
     if len(form.cleaned_data["contestants"]) < LEAST_CONTESTANTS:
         words = _("Choose at least two contestants: battles are between two of them.")
-        raise InvalidExperiment({"config.contestants": [words]})
+        raise Invalid({"config.contestants": [words]})
     cast = asked["cast"]
     if "judge" not in cast:
-        raise InvalidExperiment({"cast.judge": [_("Choose the model that judges.")]})
+        raise Invalid({"cast.judge": [_("Choose the model that judges.")]})
     sampling = asked["config"]["sampling"]
     plan = sampling.setdefault("plan", "all")
     if plan == "sample" and not sampling.get("per_pair"):
         words = _("Write how many samples each pair is compared on.")
-        raise InvalidExperiment({"config.sampling.per_pair": [words]})
+        raise Invalid({"config.sampling.per_pair": [words]})
     config = {
         **asked["config"],
         "subsets": unless_all(form, "subsets"),

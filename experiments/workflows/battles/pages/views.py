@@ -12,10 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
+from accounts.refusing import back_to
 from experiments.lab.budgets import views as budget_views
 from experiments.models import Experiment
-from experiments.models.refusals import NotAllowed, Rivalled
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.base.limits import WORDS
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.pages import pages as campaign_pages
@@ -58,11 +57,9 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 def _done(request: HttpRequest, pk: UUID, verb: Callable[[Experiment], bool], otherwise: str) -> HttpResponse:
     shown = _visible(request, pk)
-    try:
-        if not verb(shown):
-            messages.info(request, otherwise)
-    except (NotAllowed, InvalidExperiment, Rivalled) as error:
-        messages.error(request, str(error))
+    back_to(request, "experiment", pk=shown.pk)
+    if not verb(shown):
+        messages.info(request, otherwise)
     return redirect("experiment", pk=shown.pk)
 
 

@@ -8,26 +8,21 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import APIException
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.errors import Conflict
 from accounts.permissions import HasScope
 from accounts.scopes import Scope
-from experiments.api.problems import Conflict, ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.models import Battle, Contestant, Dataset, Output
 from experiments.workflows.battles.campaign import blind, votes
-from experiments.workflows.battles.campaign.voters import EnoughForNow, person_voter, votable, voter_of
+from experiments.workflows.battles.campaign.voters import person_voter, votable, voter_of
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer, 429: ProblemSerializer}
-
-
-class TooManyVotes(APIException):
-    status_code = 429
-    default_code = "too_many_votes"
 
 
 class ShownOutput(serializers.Serializer[Any]):
@@ -76,8 +71,6 @@ class OfferView(APIView):
         try:
             battle = votes.offer(dataset, voter=person_voter(person(request)))
             shown = votes.shown(battle) if battle else None
-        except EnoughForNow as error:
-            raise TooManyVotes(str(error)) from error
         except Output.DoesNotExist as error:
             raise Conflict(_("The outputs of this pair have gone. Ask again.")) from error
         if battle is None or shown is None:
@@ -96,11 +89,7 @@ class VoteView(APIView):
         battle = get_object_or_404(votes.of_voter(voter), pk=pk)
         get_object_or_404(Dataset.objects.visible_to(request.user), pk=battle.board.dataset_id)
         asked = validated(Choice, request)
-        with refusals("choice"):
-            try:
-                said = votes.cast(battle, voter=voter, choice=asked["choice"])
-            except EnoughForNow as error:
-                raise TooManyVotes(str(error)) from error
+        said = votes.cast(battle, voter=voter, choice=asked["choice"])
         return Response(_cast(said))
 
 

@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.problems import Conflict, ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, refusals, validated
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import JudgmentSerializer
 from experiments.models import Cycle, Execution
 from experiments.runs.record_api import OfRun
@@ -143,8 +144,7 @@ class VoidView(APIView):
     @extend_schema(request=Voiding, responses={200: CycleSerializer, **CONTESTED})
     def post(self, request: Request, pk: int) -> Response:
         cycle, asked = _cycle(request, pk), validated(Voiding, request)
-        with refusals("reason"):
-            is_done = voiding.void(cycle, by=person(request), reason=asked["reason"])
+        is_done = voiding.void(cycle, by=person(request), reason=asked["reason"])
         if not is_done:
             raise Conflict(_("The cycle was left out already."))
         return _now(cycle)
@@ -158,8 +158,7 @@ class RestoreView(APIView):
     @extend_schema(request=None, responses={200: CycleSerializer, **CONTESTED})
     def post(self, request: Request, pk: int) -> Response:
         cycle = _cycle(request, pk)
-        with refusals():
-            is_done = voiding.restore(cycle, by=person(request))
+        is_done = voiding.restore(cycle, by=person(request))
         if not is_done:
             raise Conflict(_("The cycle is not left out."))
         return _now(cycle)

@@ -19,10 +19,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import User
 from experiments.engine.events import emit
 from experiments.models import Cycle, Event
-from experiments.models.refusals import NotAllowed, NotOffered, Rivalled
 from experiments.models.signals import cycles_changed
 from experiments.workflows.coding.records import CycleRestored, CycleVoided
 
@@ -52,7 +52,7 @@ def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
     """Leave a cycle out. Returns whether this call did it; one that is void already keeps its reason. as_part: with
     its run, which the audit record names as a whole.
 
-    Raises NotAllowed for who is neither curator nor admin, NotOffered without a reason and for a cycle that is not
+    Raises Forbidden for who is neither curator nor admin, Invalid without a reason and for a cycle that is not
     rated: what does not count cannot be left out.
     """
     _refuse_others(by)
@@ -65,12 +65,12 @@ def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
                 audit.record(audit.Action.VOIDED, by=by, of=cycle, name=_name(cycle), reason=said)
             return True
     if not Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED).exists():
-        raise NotOffered(_("Only a cycle that was rated can be left out."))
+        raise Invalid(reason=_("Only a cycle that was rated can be left out."))
     return False
 
 
 def restore(cycle: Cycle, *, by: User, as_part: bool = False) -> bool:
-    """Let a void cycle count again. Returns whether this call did it. Raises NotAllowed as `void` does."""
+    """Let a void cycle count again. Returns whether this call did it. Raises Forbidden as `void` does."""
     _refuse_others(by)
     with transaction.atomic():
         void_ones = Cycle.objects.filter(pk=cycle.pk, voided__isnull=False)
@@ -94,26 +94,26 @@ def last() -> Cycle | None:
 def void_last(*, by: User, reason: str, named: int) -> Cycle:
     """Leave out the cycle that was rated last, which has to be the one that was named (its key).
 
-    Raises Rivalled when another one is the last meanwhile, or somebody else has left it out.
+    Raises Conflict when another one is the last meanwhile, or somebody else has left it out.
     """
     _refuse_others(by)
     found = last()
     if found is None or found.pk != named or not void(found, by=by, reason=reason):
-        raise Rivalled(_("Meanwhile this is not the last cycle any more. Nothing was left out: look again."))
+        raise Conflict(_("Meanwhile this is not the last cycle any more. Nothing was left out: look again."))
     return found
 
 
 def void_all(*, by: User, reason: str, count: int) -> int:
     """Leave out every cycle that counts, which have to be as many as were named. Returns how many.
 
-    Raises Rivalled when there are more or fewer of them meanwhile.
+    Raises Conflict when there are more or fewer of them meanwhile.
     """
     _refuse_others(by)
     said = _checked(reason)
     with transaction.atomic():
         rows = list(Cycle.objects.counted().select_for_update(of=("self",)).values_list("pk", "run_id", "turn"))
         if len(rows) != count or not count:
-            raise Rivalled(_("Meanwhile %(n)s cycles count. Nothing was left out: look again.") % {"n": len(rows)})
+            raise Conflict(_("Meanwhile %(n)s cycles count. Nothing was left out: look again.") % {"n": len(rows)})
         chosen = Cycle.objects.filter(pk__in=[pk for pk, _run, _turn in rows])
         chosen.update(void_reason=said, voided=timezone.now(), voided_by=by)
         name = by.get_username()
@@ -145,10 +145,10 @@ def _tell(facts: Iterable[tuple[UUID, CycleVoided | CycleRestored]]) -> None:
 def _checked(reason: str) -> str:
     said = reason.replace("\0", "").strip()[:LONGEST_REASON]
     if not said:
-        raise NotOffered(_("Say why it should not count: everybody who looks at the ladder reads that."))
+        raise Invalid(reason=_("Say why it should not count: everybody who looks at the ladder reads that."))
     return said
 
 
 def _refuse_others(by: User) -> None:
     if not may_void(by):
-        raise NotAllowed(_("Only curators and administrators decide which cycles count."))
+        raise Forbidden(_("Only curators and administrators decide which cycles count."))

@@ -7,7 +7,6 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.lab.catalog.menu import askable_models
 from experiments.models import Run
-from experiments.setup.casting import InvalidExperiment
 from experiments.setup.config_form import CHOICES
 from experiments.setup.form_fields import LinesField
 from experiments.workflows import workflow_of
@@ -61,8 +60,5 @@ class JudgeAgainForm(forms.Form):
             "judge_sees_reasoning": said["judge_sees_reasoning"],
         }
 
-    def complain(self, error: InvalidExperiment) -> None:
-        names = {"cast.judge": "model", "config.rubric": "rubric"}
-        for path, said in error.errors.items():
-            for message in said:
-                self.add_error(names.get(path), message)
+    def placed(self, path: str, sentence: str) -> tuple[str | None, str]:
+        return {"cast.judge": "model", "config.rubric": "rubric"}.get(path), sentence

@@ -7,9 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.people import person
-from experiments.models.refusals import NotAllowed, NotOffered
+from accounts.refusing import ShownIn, status_of
 from experiments.runs.steering.views import visible_run
-from experiments.setup.casting import InvalidExperiment
 from experiments.workflows.judging import services
 from experiments.workflows.judging.pages.forms import JudgeAgainForm
 
@@ -20,11 +19,7 @@ def judge_again(request: HttpRequest, pk: UUID) -> HttpResponse:
     run = visible_run(request, pk)
     form = JudgeAgainForm(request.POST or None, run=run)
     if request.method == "POST" and form.is_valid():
-        try:
+        with ShownIn(form):
             return redirect(services.judge_again(run, by=person(request), **form.asked()))
-        except InvalidExperiment as error:
-            form.complain(error)
-        except (NotOffered, NotAllowed) as error:
-            form.add_error(None, str(error))
     context = {"run": run, "form": form}
-    return render(request, "experiments/judge_again.html", context, status=422 if form.errors else 200)
+    return render(request, "experiments/judge_again.html", context, status=status_of(form))

@@ -17,11 +17,11 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.errors import Forbidden, TooLarge
 from experiments.library.datasets.taking import empty
-from experiments.library.imports.lines import Allowance, TooMuch
+from experiments.library.imports.lines import Allowance
 from experiments.library.imports.values import Unreadable
 from experiments.models import Battle, Dataset
-from experiments.models.refusals import NotAllowed
 from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena, rows
 from experiments.workflows.battles.campaign.logs.placing import MADE_FROM
 from experiments.workflows.battles.campaign.logs.records import Malformed, Record, Void
@@ -57,10 +57,10 @@ def unheard(_report: Report) -> None:
 
 def make_dataset(*, owner: "User", name: str, source: str = "") -> Dataset:
     """A dataset that takes its samples and contestants from a log of battles. It is ready, and others may see it, once
-    `import_battles` has stored the log; `discard` deletes it where that failed. Raises NotAllowed.
+    `import_battles` has stored the log; `discard` deletes it where that failed. Raises Forbidden.
     """
     if not owner.may_experiment:
-        raise NotAllowed(_("Your role may read, but not make datasets. Ask an admin of the lab."))
+        raise Forbidden(_("Your role may read, but not make datasets. Ask an admin of the lab."))
     dataset = Dataset(owner=owner, name=name[:200], state=Dataset.State.WAITING, takes_votes=False)
     dataset.columns, dataset.source = MADE_FROM, source[:300]
     short = slugify(name)[:SLUG_LENGTH].strip("-") or "battles"
@@ -72,7 +72,7 @@ def make_dataset(*, owner: "User", name: str, source: str = "") -> Dataset:
                 return dataset
         except IntegrityError:
             continue
-    raise NotAllowed(_("There are too many datasets of this name: choose another one."))
+    raise Forbidden(_("There are too many datasets of this name: choose another one."))
 
 
 def is_in_making(dataset: Dataset) -> bool:
@@ -117,12 +117,12 @@ def import_battles(
     judge: whose board they stand on; otherwise what the log says. subset: of logs that name none. name: what the file
     was called. keep_partial: store the other lines where some are refused; otherwise one refused line refuses the log.
     A line that contradicts an earlier one is the exception: the earlier result stays. heard: told after each batch.
-    Raises NotAllowed, Unreadable, TooMuch and NothingStored.
+    Raises Forbidden, Unreadable, TooLarge and NothingStored.
     """
     if not may_import(dataset, by):
-        raise NotAllowed(_("Only the owner of the dataset may import battles into it, or an admin."))
+        raise Forbidden(_("Only the owner of the dataset may import battles into it, or an admin."))
     if not dataset.is_ready and not is_in_making(dataset):
-        raise NotAllowed(_("The dataset is not ready yet: import battles when it is."))
+        raise Forbidden(_("The dataset is not ready yet: import battles when it is."))
     log = _Log(path, name, dataset, judge[:200], subset, heard)
     if not keep_partial:
         checked = log.read(is_check=True)
@@ -255,7 +255,7 @@ def _keep_snapshot(source: Source, report: Report, allowance: Allowance) -> None
             data = file.read(SNAPSHOT_BYTES + 1)
         allowance.spend(len(data))
         content = json.loads(data) if len(data) <= SNAPSHOT_BYTES else None
-    except TooMuch:
+    except TooLarge:
         raise
     except (*DAMAGED, ValueError, RecursionError):
         content = None
@@ -306,9 +306,9 @@ def _conclude(dataset: Dataset, report: Report) -> None:
 
 
 __all__ = [
-    "NotAllowed",
+    "Forbidden",
     "NothingStored",
-    "TooMuch",
+    "TooLarge",
     "Unreadable",
     "discard",
     "import_battles",

@@ -16,13 +16,12 @@ from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from accounts.errors import Forbidden, TooLarge
 from experiments.engine.text import storable
 from experiments.library.datasets import uploads
 from experiments.library.datasets.jobs import ReadingThread, stop_requested
-from experiments.library.imports.lines import TooMuch
 from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, LogImport
-from experiments.models.refusals import NotAllowed
 from experiments.tasks import clock, job_queue
 from experiments.workflows.battles.campaign.logs.importing import (
     NothingStored,
@@ -68,17 +67,17 @@ class Sent(Protocol):
 def keep(
     sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: str = "", keep_partial: bool = False
 ) -> LogImport:
-    """Keep the file and have it read, a small one at once. Raises NotAllowed, TooMuch and InvalidExperiment."""
+    """Keep the file and have it read, a small one at once. Raises Forbidden, TooLarge and Invalid."""
     if not may_import(dataset, by):
-        raise NotAllowed(_("Only the owner of the dataset may import battles into it, or an admin."))
+        raise Forbidden(_("Only the owner of the dataset may import battles into it, or an admin."))
     if not dataset.is_ready and (not is_in_making(dataset) or dataset.log_imports.exists()):
-        raise NotAllowed(_("The dataset is not ready yet: import battles when it is."))
+        raise Forbidden(_("The dataset is not ready yet: import battles when it is."))
     if (sent.size or 0) > settings.UPLOAD_BYTES:
-        raise TooMuch(
+        raise TooLarge(
             _("The file is larger than %(most)s MiB: send it in parts.") % {"most": settings.UPLOAD_BYTES >> 20}
         )
     if LogImport.objects.filter(owner=by, state__in=[State.WAITING, State.READING]).count() >= MOST_WAITING:
-        raise NotAllowed(_("Your other files are still being read: wait for one of them."))
+        raise Forbidden(_("Your other files are still being read: wait for one of them."))
     named = storable(PurePath(sent.name or "log.jsonl").name)[-300:]
     row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, keep_partial=keep_partial)
     row.judge, row.subset = judge[:200], subset[:100]
@@ -126,7 +125,7 @@ def read(row: LogImport) -> None:
         return
     except NothingStored as reason:
         _end(row, State.REFUSED, reason.report, str(reason))
-    except (NotAllowed, Unreadable, TooMuch) as reason:
+    except (Forbidden, Unreadable, TooLarge) as reason:
         _end(row, State.REFUSED, None, str(reason))
     except DatabaseError:
         raise

@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def json_lines(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
-    """Raises TooMuch."""
+    """Raises TooLarge."""
     for line in lines(file, allowance):
         yield from _rows(line)
 
@@ -54,7 +54,7 @@ def json_list(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
 
 
 def csv_rows(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
-    """Raises TooMuch."""
+    """Raises TooLarge."""
     csv.field_size_limit(LINE_BYTES)  # a cell may hold a whole conversation
     table = csv.reader(_table_lines(file, allowance))
     columns: list[str] = []
@@ -79,7 +79,7 @@ def csv_rows(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
 
 def parquet_rows(path: Path, allowance: Allowance, alive: Callable[[], None]) -> Iterator[Row]:
     """The rows of a Parquet file, of the columns that count: taken out of it by the limited process, since no reader of
-    this format withstands every file. alive: called now and then while that goes on. Raises TooMuch.
+    this format withstands every file. alive: called now and then while that goes on. Raises TooLarge.
     """
     with process.spool_in(Path(settings.UPLOADS_DIR)) as spool:
         orders: dict[str, Any] = {"columns": COLUMNS, "longest": LINE_BYTES}
