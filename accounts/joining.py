@@ -44,8 +44,8 @@ def is_of_the_lab(email: str) -> bool:
 def settle(request: HttpRequest, person: User) -> str:
     """Within the transaction that saves a new person: the invitation is used up, and role and project are given.
 
-    Returns the address that an admin has vouched for by naming it in the invitation, or "". Raises InvitationUnusable when the
-    invitation has been used meanwhile.
+    Returns the address that an admin has vouched for by naming it in the invitation, or "". Raises InvitationUnusable
+    when the invitation has been used meanwhile.
     """
     invitation = held(request)
     request.session.pop(HELD, None)

@@ -1,7 +1,6 @@
 """How pages answer a refusal (`accounts.errors`): in the form, back on the page before, or as a page of its own.
 
-A script that asks for JSON gets the sentence with the status; so does a page that says nothing else of itself. The API has
-the same statuses (`experiments.api.problems`).
+A script that asks for JSON gets the sentence with the status. The API has the same ones (`experiments.api.problems`).
 """
 
 from collections.abc import Callable
@@ -47,7 +46,7 @@ def back_to(request: HttpRequest, page: Any, *args: Any, **kwargs: Any) -> None:
 
 def see_other(page: Any, *args: Any, **kwargs: Any) -> HttpResponse:
     """303: the page to look at after what was sent."""
-    response = redirect(page, *args, **kwargs)
+    response: HttpResponse = redirect(page, *args, **kwargs)
     response.status_code = 303
     return response
 
@@ -59,8 +58,8 @@ def wants_json(request: HttpRequest) -> bool:
 class ShownIn:
     """`with ShownIn(form):` what is refused within is said in the form, at the field that it is about.
 
-    A form whose fields are not named as the verb names them has `placed(path, sentence)`: the field, or None for the whole
-    form, and the sentence as it is said there. field: what anything but Invalid is about.
+    A form whose fields are not named as the verb names them has `placed(path, sentence)`: the field, or None for the
+    whole form, and the sentence as it is said there. field: what anything but Invalid is about.
     """
 
     def __init__(self, form: forms.BaseForm, field: str | None = None) -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from accounts.errors import Conflict, Forbidden, Invalid
+from accounts.errors import Conflict, Errors, Forbidden, Invalid
 from experiments.engine.text import is_storable
 from experiments.library import demonstrations
 from experiments.library.shelf import PresetChoice, ScenarioChoice
@@ -31,8 +31,6 @@ MOST_SCENARIOS = 500
 MOST_PRESETS = 200
 DEMONSTRATION_PROVIDER = "demonstration"
 NOWHERE = "http://demonstration.invalid/v1"
-
-Errors = dict[str, list[str]]
 
 
 class RevisedAlready(Conflict):

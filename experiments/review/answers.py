@@ -36,7 +36,7 @@ def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
     """Their answer, or a new version of it; the same content again is the same answer. Somebody whose hold has run out
     still gets a place when one is free.
 
-    Raises Forbidden where they do not review, `content.Invalid` naming the fields, and `slots.SlotUnavailable` when every place
+    Raises Forbidden where they do not review, Invalid naming the fields, and `slots.SlotUnavailable` when every place
     went to others: then nothing is recorded.
     """
     slots.require_open(item.queue, by)

@@ -7,15 +7,15 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.errors import Invalid, Refusal
+from accounts.errors import Invalid, Refusal, TooLarge
 from accounts.people import person
-from accounts.refusing import back_to, status_of
+from accounts.refusing import back_to, status_of, wants_json
 from experiments.models import ReviewItem, Run
 from experiments.review import answers, progress, reading, rubrics, showing, slots
 from experiments.review.views import to_next
@@ -39,7 +39,7 @@ def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = visible_item(request, pk)
     back_to(request, shown)
     slots.claim(shown, by=person(request))
-    return HttpResponse(status=HTTPStatus.NO_CONTENT) if _wants_json(request) else redirect(shown)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT) if wants_json(request) else redirect(shown)
 
 
 @login_required
@@ -49,7 +49,7 @@ def release(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = visible_item(request, pk)
     _keep(request, shown)
     slots.release(shown, by=person(request))
-    return HttpResponse(status=HTTPStatus.NO_CONTENT) if _wants_json(request) else redirect(shown.queue)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT) if wants_json(request) else redirect(shown.queue)
 
 
 @login_required
@@ -57,8 +57,7 @@ def release(request: HttpRequest, pk: UUID) -> HttpResponse:
 def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Keep what is filled in so far."""
     if not _keep(request, visible_item(request, pk)):
-        said = _("This is too much to be kept as a draft. Send it, or shorten it.")
-        return JsonResponse({"problem": said}, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        raise TooLarge(_("This is too much to be kept as a draft. Send it, or shorten it."))
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 
@@ -102,7 +101,7 @@ def _page(
     *,
     fields: Mapping[str, list[str]] | None = None,
     errors: Mapping[str, list[str]] | None = None,
-    status: HTTPStatus = HTTPStatus.UNPROCESSABLE_ENTITY,
+    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     user = person(request)
     page = showing.page_of(shown, user, fields=fields, errors=errors)
@@ -115,7 +114,7 @@ def _page(
         "sees_run": not page.hides and Run.objects.visible_to(user).filter(pk=shown.run_id).exists(),
         "given": answers.given_to(shown) if answers.may_look_behind(shown, user) else [],
     }
-    return render(request, "review/item.html", context, status=status if errors else HTTPStatus.OK)
+    return render(request, "review/item.html", context, status=status)
 
 
 def _keep(request: HttpRequest, shown: ReviewItem) -> bool:
@@ -125,7 +124,3 @@ def _keep(request: HttpRequest, shown: ReviewItem) -> bool:
 
 def _fields(request: HttpRequest) -> dict[str, list[str]]:
     return {name: list(values) for name, values in request.POST.lists() if name not in KEPT_OUT}
-
-
-def _wants_json(request: HttpRequest) -> bool:
-    return request.headers.get("Accept", "").startswith("application/json")

@@ -45,7 +45,7 @@ def next_item(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
 
 
 def claim(item: ReviewItem, *, by: "User") -> ReviewSlot:
-    """Hold this item, or hold it longer. Raises Forbidden, and SlotUnavailable when every place at it is somebody else's."""
+    """Hold this item, or hold it longer. Raises Forbidden, and SlotUnavailable when others have every place at it."""
     require_open(item.queue, by)
     if slot := place_of(item, by):
         renew(item, by=by)

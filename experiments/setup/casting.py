@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from accounts.errors import Invalid
+from accounts.errors import Errors, Invalid
 from experiments.engine.keys import where
 from experiments.engine.text import is_storable
 from experiments.models import Participant, Provider, ProviderModel
@@ -16,7 +16,6 @@ from experiments.workflows import REGISTRY
 if TYPE_CHECKING:
     from accounts.models import User
 
-Errors = dict[str, list[str]]
 USUAL = {"judge": "is_default_judge", "filter": "is_default_filter", "title": "is_default_filter"}
 
 

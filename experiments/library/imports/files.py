@@ -12,6 +12,7 @@ from zlib import error as ZlibError  # noqa: N812 — an exception, called like 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from accounts.errors import TooLarge
 from experiments.library.imports import lines
 from experiments.library.imports.values import Unreadable
 from experiments.runs.reports import json_values
@@ -91,7 +92,7 @@ def values(entry: Entry, allowed: lines.Allowance) -> Iterator[Value]:
     try:
         with entry.opened() as file:
             yield from _values(entry.name, file, allowed)
-    except lines.TooLarge as error:
+    except TooLarge as error:
         raise Unreadable(str(error), entry.name) from error
 
 

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.errors import Forbidden, TooLarge
+from accounts.errors import Forbidden, Refusal, TooLarge
 from experiments.engine.text import storable
 from experiments.library.datasets.jobs import QUEUE, ReadingThread
 from experiments.library.imports import reading, storing
@@ -189,7 +189,7 @@ def _dataset(row: RunImport, format_: DatasetFormat, report: Report, progress: w
         return told | {"state": WorkState.READY}
     try:
         return told | {"state": WorkState.DONE, **format_.store(row, progress)}
-    except (Forbidden, ValueError) as error:
+    except (Refusal, ValueError) as error:
         format_.discard(row)
         return told | {"state": WorkState.FAILED, "error": str(error)[:2000]}
 

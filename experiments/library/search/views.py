@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from accounts.errors import Invalid
+from accounts.refusing import status_of
 from experiments.library.search.asked import Asked, read
 from experiments.library.search.filters import PLACES
 from experiments.library.search.finding import Found, find
@@ -26,14 +27,14 @@ def search(request: HttpRequest) -> HttpResponse:
     """What fits, the latest first; without anything asked for, how to ask."""
     asked = asked_by(request.GET)
     try:
-        found, problem = find(asked, request.user, before=place(request.GET.get("before", ""))), ""
+        found, problem, status = find(asked, request.user, before=place(request.GET.get("before", ""))), "", 200
     except Invalid as error:
-        found, problem = Found([], None), str(error)
+        found, problem, status = Found([], None), str(error), status_of(error)
     offered = {"workflows": list(REGISTRY), "states": Run.State.choices, "flags": FLAGS.items(), "places": list(PLACES)}
     chosen = {name: request.GET.get(name, "") for name in FIELDS}
     context = {"asked": asked, "found": found, "problem": problem, "chosen": chosen, **offered}
     context["filters"] = [value for value in chosen.values() if value]
-    return render(request, "search/search.html", context, status=422 if problem else 200)
+    return render(request, "search/search.html", context, status=status)
 
 
 def asked_by(given: Mapping[str, Any]) -> Asked:

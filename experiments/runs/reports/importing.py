@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from accounts.errors import Forbidden, Invalid
+from accounts.errors import Errors, Forbidden, Invalid
 from experiments.engine.projections import listed_writers
 from experiments.models import Run
 from experiments.models.run import RunOrigin
-from experiments.runs.reports.json_values import Errors, InvalidDocument, check, place
+from experiments.runs.reports.json_values import InvalidDocument, check, place
 from experiments.runs.reports.planning import planned
 from experiments.runs.reports.shapes import RecordShape, StepShape, record_shape
 from experiments.runs.reports.storing import store

@@ -40,8 +40,6 @@ def parse(data: bytes) -> Any:
         return json.loads(data, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except RecursionError as error:
         raise InvalidDocument({"document": [_("The JSON is nested too deeply.")]}) from error
-    except InvalidDocument:
-        raise
     except json.JSONDecodeError as error:
         where = {"line": error.lineno, "column": error.colno}
         said = _("This is no JSON: it breaks off or goes wrong at line %(line)s, column %(column)s.")

@@ -255,8 +255,6 @@ def _keep_snapshot(source: Source, report: Report, allowance: Allowance) -> None
             data = file.read(SNAPSHOT_BYTES + 1)
         allowance.spend(len(data))
         content = json.loads(data) if len(data) <= SNAPSHOT_BYTES else None
-    except TooLarge:
-        raise
     except (*DAMAGED, ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):
