@@ -54,7 +54,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 @stepped_up
 def revoke_invitation(request: HttpRequest, pk: int) -> HttpResponse:
-    found = get_object_or_404(Invitation, pk=pk)
+    found = get_object_or_404(Invitation.objects.revocable_by(person(request)), pk=pk)
     back = redirect(found.project) if found.project and not person(request).is_admin else redirect("people")
     if inviting.revoke(found, by=person(request)):
         messages.success(request, _("The invitation is taken back: its link lets nobody in."))

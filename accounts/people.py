@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
+from accounts.errors import Refusal
 from accounts.models import User
 
 View = Callable[..., HttpResponseBase]
@@ -40,7 +41,7 @@ def for_readers(view: Callable[..., Any]) -> Callable[..., Any]:
             return view(request, *args, **kwargs)
         try:
             return view(request, *args, **kwargs)
-        except (Http404, PermissionDenied):
+        except (Http404, PermissionDenied, Refusal):
             return redirect_to_login(request.get_full_path())
 
     return shown

@@ -1,10 +1,11 @@
 """An invitation to the lab, or into a project of it."""
 
 import hashlib
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -16,6 +17,13 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     def open(self) -> Self:
         """Those that still let somebody in."""
         return self.filter(accepted__isnull=True, revoked__isnull=True, expires__gt=timezone.now())
+
+    def revocable_by(self, person: Any) -> Self:
+        """Those that a person may take back: their own, those into projects that they lead, for administrators all."""
+        if getattr(person, "is_admin", False):
+            return self
+        led = Project.objects.led_by(person).values("pk")
+        return self.filter(Q(invited_by_id=person.pk) | Q(project__in=led))
 
     def by_token(self, token: str) -> Self:
         return self.filter(digest=Invitation.digest_of(token))

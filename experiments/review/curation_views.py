@@ -59,7 +59,8 @@ def run_curation(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Whether a run is approved, counts, and is public; curators decide here."""
     run = visible_run(request, pk)
     if request.method == "POST":
-        back_to(request, "run-curation", run.pk)
+        if curation.may_curate(request.user):  # everybody else is told so by a page of its own
+            back_to(request, "run-curation", run.pk)
         done = curation.act(
             request.POST.get("deed", ""), run, by=person(request), reason=request.POST.get("reason", "")
         )

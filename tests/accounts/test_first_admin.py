@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import first_admin
-from accounts.errors import Conflict
+from accounts.errors import NotFound
 from accounts.models import AuditEntry, FirstAdminLink, User
 from tests.cases import each_case
 from tests.fixtures import PASSWORD
@@ -68,9 +68,9 @@ def test_of_two_uses_at_once_one_creates_an_administrator():
     creating = (
         lambda name=name: first_admin.create(User(username=name, password="x"), token) for name in ("ada", "eve")
     )
-    given = at_once(*creating, refused=Conflict)
+    given = at_once(*creating, refused=NotFound)
 
-    assert [type(error) for error in given if error] == [Conflict]
+    assert [type(error) for error in given if error] == [NotFound]
     assert User.objects.count() == 1
 
 

@@ -147,7 +147,7 @@ def answer(
 @require_POST
 def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
-    run = steered_run(request, pk)
+    run = visible_run(request, pk)
     key, text = request.POST.get("key", ""), as_typed(request.POST.get("text", ""))
     furthering.draft(run, by=person(request), key=key, text=text)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)

@@ -77,7 +77,7 @@ def test_others_see_it_once_it_is_shared_copy_it_and_change_nothing_of_it(bobs, 
 
     for name in ("preset-edit", "preset-share", "preset-delete"):
         body = {"name": "Bobs", "context": "x", "shared": "0"}
-        assert bobs.post(reverse(name, args=[shy.pk]), body).status_code == 404
+        assert bobs.post(reverse(name, args=[shy.pk]), body).status_code == 403
     shy.refresh_from_db()
     assert (shy.name, shy.shared) == ("Shy", True)
 

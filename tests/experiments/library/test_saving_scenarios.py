@@ -119,8 +119,8 @@ def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well
             keeping.save_preset(owner=person, name="x", context="y")
 
     path = reverse("scenario-new")
-    assert readers.post(path, filled(read, readers.get(path), title="x", prompt="y")).status_code == 422
-    assert readers.post(reverse("presets"), {"name": "x", "context": "y"}).status_code == 422
+    assert readers.post(path, filled(read, readers.get(path), title="x", prompt="y")).status_code == 403
+    assert readers.post(reverse("presets"), {"name": "x", "context": "y"}).status_code == 403
     readers.post(reverse("scenario-demonstration", args=["bidding-war"]))
     assert not Run.objects.exists()
 

@@ -40,7 +40,7 @@ def test_one_that_is_shared_or_built_in_is_changed_by_nobody_else(bobs, shared, 
     before = Scenario.objects.values().get()
 
     for ref in (shared.pk, "resource-negotiation"):
-        assert bobs.post(reverse(name, args=[ref]), {"shared": "0", "archived": "1"}).status_code == 404
+        assert bobs.post(reverse(name, args=[ref]), {"shared": "0", "archived": "1"}).status_code == 403
     assert Scenario.objects.values().get() == before
 
 

@@ -135,7 +135,7 @@ def test_an_experiment_whose_run_may_not_start_is_not_left_behind(send, arena, r
 
     response = send()
 
-    assert response.status_code == 422
+    assert response.status_code == 403
     assert "200 live runs" in read(response).text
     assert Experiment.objects.count() == 1
 

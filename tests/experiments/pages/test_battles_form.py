@@ -53,7 +53,7 @@ def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):
     assert Campaign.objects.get(pk=experiment.pk).state == Campaign.State.RUNNING
 
     again = browser.post(ADDRESS, sent)
-    assert again.status_code == 422
+    assert again.status_code == 409
     assert "under way already" in again.content.decode()
     assert Experiment.objects.count() == Campaign.objects.count() == 1
 

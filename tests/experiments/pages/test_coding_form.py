@@ -154,7 +154,7 @@ def test_the_state_of_the_sandbox_stands_beside_the_form_and_without_one_nothing
     assert "No machine that runs code has been heard of" in read(browser.get(ADDRESS)).text
     host(is_sufficient=False, refusal="bwrap is not there.")
     refused = browser.post(ADDRESS, form())
-    assert refused.status_code == 422
+    assert refused.status_code == 403
     assert "nothing was started. bwrap is not there." in read(refused).text
     assert "bwrap is not there." in read(refused).find(class_="sandbox-state is-refused")[0].text
     assert not Experiment.objects.exists()

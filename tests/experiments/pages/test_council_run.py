@@ -184,7 +184,7 @@ def test_a_question_asked_while_the_council_works_is_queued_and_makes_the_next_t
 
     [offer] = Run.objects.get(pk=run.pk).open_offers
     asked = {"key": offer.key, "text": "  "}
-    assert browser.post(address, asked, headers={"Accept": "application/json"}).status_code == 422
+    assert browser.post(address, asked, headers={"Accept": "application/json"}).status_code == 400
     steering.say(run, by=run.experiment.owner, key=offer.key, action="conclude")
     late = browser.post(address, {**asked, "action": "conclude"}, headers={"Accept": "application/json"})
     assert late.status_code == 409

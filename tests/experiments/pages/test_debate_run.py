@@ -193,7 +193,7 @@ def test_a_debate_whose_models_are_gone_says_so_instead_of_going_on(hold, browse
     run.experiment.participants.get(seat="A").model.__class__.objects.update(is_active=False)
     sent = {"key": pause_of(run).key, "action": "summarize"}
 
-    assert browser.post(f"/runs/{run.pk}/say/", sent, **JSON).status_code == 422
+    assert browser.post(f"/runs/{run.pk}/say/", sent, **JSON).status_code == 403
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
 
 

@@ -59,7 +59,7 @@ def test_a_correction_is_a_version_and_the_old_one_stays(item, bob):
     [
         ({"cooperation": 0.3}, "cooperation"),
         ({"cooperation": float("nan")}, "cooperation"),
-        ({"cooperation": None}, ""),
+        ({"cooperation": None}, "answer"),
         ({"unsaid": {"cooperation": "why"}}, "cooperation"),
         ({"cooperation": None, "unsaid": {"cooperation": " "}}, "cooperation"),
         ({"labels": {"conduct": ["nonsense"]}}, "conduct"),
