@@ -106,7 +106,7 @@ def test_a_log_that_is_not_taken_leaves_another_of_its_name_alone(browser, queue
     for _time in range(2):
         answer = browser.post(reverse("battles-import-new"), {"name": "Mine", "file": file()})
 
-    assert answer.status_code == 422
+    assert answer.status_code == 403
     assert LogImport.objects.get().dataset == Dataset.objects.get()
 
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_taken_is_refused_at_the_form_and_by_the_api(browser, dat
     assert browser.post(page, {}).status_code == 422
     assert api.post(address, {}, format="multipart").status_code == 400
     settings.UPLOAD_BYTES = 10
-    assert send(browser, dataset).status_code == 422
+    assert send(browser, dataset).status_code == 413
     assert api.post(address, {"file": file()}, format="multipart").status_code == 413
     assert Battle.objects.count() == 0
 

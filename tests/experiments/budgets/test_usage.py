@@ -138,9 +138,9 @@ def test_the_page_says_that_unknown_costs_make_it_a_lower_bound_and_the_api_tell
 def test_days_that_are_none_are_refused_in_words(alice, asked):
     browser = signed_in(alice)
 
-    assert browser.get(f"/usage/?{asked}").status_code == 302
+    assert browser.get(f"/usage/?{asked}").status_code == 303
     assert browser.get(f"/api/usage/?{asked}").status_code == 400
-    assert browser.get(f"/usage.csv?{asked}").status_code == 404
+    assert browser.get(f"/usage.csv?{asked}").status_code == 400
 
 
 def test_the_csv_has_the_same_numbers_and_no_formula(spend, arena, alice):
