@@ -29,7 +29,7 @@ class RefusingMiddleware:
             return None
         if wants_json(request):
             return JsonResponse({"problem": str(error)}, status=error.status)
-        if back := getattr(request, "back", ""):
+        if (back := getattr(request, "back", "")) and str(error):
             messages.error(request, str(error))
             response = see_other(back)
             response.refused = error.status  # type: ignore[attr-defined]  # for the audit record

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from accounts.errors import AlreadyAnswered, RateLimited
+from accounts.errors import AlreadyAnswered, RateLimited, Unavailable
 from accounts.refusing import back_to, see_other
 from experiments.models import Battle, Dataset, Output
 from experiments.workflows.battles.campaign import votes
@@ -50,7 +50,7 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         offered = votes.offer(dataset, voter=begun(request))
         shown = votes.shown(offered) if offered else None
-    except RateLimited as error:
+    except (RateLimited, Unavailable) as error:
         return _closed(request, dataset, str(error), error.status)
     except Output.DoesNotExist:
         return _closed(request, dataset, _("The outputs of this pair have gone. Load the page again."), HTTPStatus.OK)
@@ -113,7 +113,7 @@ def _cast(request: HttpRequest, dataset: Dataset, voter: Voter) -> HttpResponse:
         return see_other("vote", slug=dataset.slug)
     except AlreadyAnswered as error:
         messages.warning(request, str(error))
-    except RateLimited as error:
+    except (RateLimited, Unavailable) as error:
         return _closed(request, dataset, str(error), error.status)
     return see_other("vote-cast", slug=dataset.slug, token=token)
 

@@ -45,7 +45,7 @@ def _of_http(error: Exception) -> Exception:
     """A refusal as REST framework answers it, by the status that its class has."""
     if isinstance(error, RequestDataTooBig):
         error = TooLarge(TOO_LARGE)
-    if not isinstance(error, Refusal):
+    if not isinstance(error, Refusal) or not str(error):
         return error
     told = exceptions.APIException(error.errors if isinstance(error, Invalid) else str(error))
     told.status_code = error.status

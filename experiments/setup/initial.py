@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from accounts.errors import NotFound
 from accounts.people import person
 from experiments.lab.catalog.menu import askable_models, general_models, speaking_models
 from experiments.library.shelves.cloning import source
@@ -62,13 +63,13 @@ def of_preset(request: HttpRequest, workflow: str, wanted: str) -> Values:
 
 
 def find_preset(user: "User | AnonymousUser", workflow: str, wanted: str) -> Preset:
-    """Raises Http404 where there is none of this id that the user may see."""
+    """Raises NotFound where there is none of this id that the user may see."""
     try:
         found = Preset.objects.visible_to(user).filter(workflow=workflow, pk=UUID(wanted)).first()
     except ValueError as error:
-        raise Http404 from error
+        raise NotFound from error
     if found is None:
-        raise Http404
+        raise NotFound
     return found
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 
+from accounts.errors import NotFound
 from experiments.lab.catalog.menu import speaking_models
 from experiments.models import Preset
 from experiments.setup.forms import DeclaredForm
@@ -39,10 +40,10 @@ def choices(user: "User | AnonymousUser", workflow: str) -> list[Choice]:
 
 
 def mine(request: HttpRequest, workflow: str, wanted: str) -> Preset:
-    """Raises Http404 for what others own."""
+    """Raises NotFound for what others own."""
     found = find_preset(request.user, workflow, wanted)
     if found.owner_id != request.user.pk:
-        raise Http404
+        raise NotFound
     return found
 
 

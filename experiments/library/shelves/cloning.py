@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.http import Http404
-
+from accounts.errors import NotFound
 from experiments.models import Experiment, Participant, Run
 from experiments.runs import actions
 from experiments.workflows import workflow_of
@@ -31,17 +30,17 @@ class Source:
 
 def source(reader: "Person", wanted: str, workflow: str) -> Source:
     """Of an experiment that somebody may see, or of a run with the changes that were made while it was played. wanted:
-    the id of either. Raises Http404.
+    the id of either. Raises NotFound.
     """
     try:
         key = UUID(wanted)
     except ValueError as error:
-        raise Http404 from error
+        raise NotFound from error
     seen = Experiment.objects.visible_to(reader).filter(workflow=workflow)
     run = Run.objects.filter(experiment__in=seen, pk=key).select_related("experiment").first()
     experiment = run.experiment if run else seen.filter(pk=key).first()
     if experiment is None:
-        raise Http404
+        raise NotFound
     participants = list(experiment.participants.select_related("model__provider"))
     config = _config(experiment, run.config if run else experiment.stored_config, reader)
     return Source(experiment.title, config, participants)

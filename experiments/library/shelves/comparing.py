@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.http import Http404
 from django.utils.translation import gettext as _
 
-from accounts.errors import Invalid
+from accounts.errors import Invalid, NotFound
 from experiments.library.shelves.settings_beside import Beside, differing
 from experiments.models import Message, Run
 from experiments.runs import progress
@@ -64,19 +63,19 @@ class Beheld:
 
 
 def chosen(reader: "User | AnonymousUser", ids: Iterable[str]) -> list[Run]:
-    """The runs in this order, each once. Raises Http404 for one that may not be seen, and Invalid for too few or too
+    """The runs in this order, each once. Raises NotFound for one that may not be seen, and Invalid for too few or too
     many.
     """
     try:
         wanted = list(dict.fromkeys(UUID(one) for one in ids))
     except ValueError as error:
-        raise Http404 from error
+        raise NotFound from error
     if not LEAST <= len(wanted) <= MOST:
         raise Invalid(run=_("Choose %(least)s to %(most)s runs to compare.") % {"least": LEAST, "most": MOST})
     seen = Run.objects.visible_to(reader).filter(pk__in=wanted).with_totals().select_related("experiment__owner")
     found = {run.pk: run for run in seen.prefetch_related("experiment__participants__model__provider")}
     if len(found) < len(wanted):
-        raise Http404
+        raise NotFound
     return [found[key] for key in wanted]
 
 

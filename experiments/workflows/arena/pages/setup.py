@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 
+from accounts.errors import NotFound
 from experiments.library.shelf import find_scenario, initial_for
 
 
@@ -15,7 +16,7 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object
         return {}
     scenario = find_scenario(request.user, ref)
     if scenario is None:
-        raise Http404
+        raise NotFound
     return {**initial_for(scenario), "title": scenario.title}
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
 from accounts.addresses import NOWHERE, address_of
-from accounts.errors import RateLimited
+from accounts.errors import RateLimited, Unavailable
 from accounts.models import User
 from experiments.models import Battle, Dataset
 
@@ -96,13 +96,13 @@ def refuse_crowds(voter: Voter) -> None:
 
 
 def _refuse_too_many(address: str, what: str, per_minute: int, per_day: int) -> None:
-    """Count that an address has come once more, for this."""
+    """Count that an address has come once more, for this. Raises RateLimited, and Unavailable where nothing can be counted."""
     minute, day = int(time.time() // 60), int(time.time() // DAY.total_seconds())
     try:
         crowded = _counted(address, f"{what}m{minute}", 60) > per_minute
         spent = _counted(address, f"{what}d{day}", int(DAY.total_seconds())) > per_day
     except (RedisError, OSError) as error:
-        raise RateLimited(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
+        raise Unavailable(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
     if spent:
         raise RateLimited(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
     if crowded:

@@ -1,9 +1,8 @@
 """What the page that asks models for outputs does beside what every set-up page does: it fills one dataset."""
 
-from django.http import Http404
 from django.utils.translation import gettext as _
 
-from accounts.errors import Invalid
+from accounts.errors import Invalid, NotFound
 from experiments.library.datasets.making import may_curate
 from experiments.models import Dataset, ProviderModel
 from experiments.setup.forms import DeclaredForm
@@ -19,7 +18,7 @@ def fill(form: DeclaredForm) -> None:
     rows = Dataset.objects.visible_to(form.reader).filter(state=Dataset.State.READY, modality=Dataset.Modality.TEXT)
     dataset = rows.filter(slug=form.of["slug"]).first()
     if dataset is None or not may_curate(form.reader, dataset):
-        raise Http404
+        raise NotFound
     offered = offer_of(dataset)
     form.found = {"offer": offered}
     form.initial["makers"] = _unfinished(offered)

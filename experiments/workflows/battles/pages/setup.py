@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from accounts.errors import Invalid
+from accounts.errors import Invalid, NotFound
 from experiments.models.labels import prompt_words
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked
@@ -74,7 +74,7 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object
         return {name: values[name] or None for name in ("subsets", "contestants")}
     slug = request.GET.get("dataset")
     if slug and slug not in offered:
-        raise Http404
+        raise NotFound
     return {"dataset": slug} if slug else {}
 
 
