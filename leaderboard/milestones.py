@@ -9,7 +9,7 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from accounts.errors import Forbidden, Invalid
+from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from accounts.models import User
 from experiments.library.datasets.making import may_curate
 from experiments.models import Board
@@ -77,7 +77,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     found, battles = _fitted(ladder, lasting)
     part = _rated(found)
     if not part.size:
-        raise Invalid(name=_("Nobody is rated yet: a milestone needs battles that link contestants."))
+        raise ActionUnavailable(_("Nobody is rated yet: a milestone needs battles that link contestants."))
     kept = {
         "contestants": [found.ratings.contestants[index] for index in part],
         "ratings": _rounded(found.ratings.values[part]),
@@ -119,7 +119,7 @@ def _published(milestone: Milestone) -> dict[str, Estimate]:
 def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = intervals_of) -> tuple[Intervals, int]:
     """The free fit, those with few battles left unrated, and how many battles there are."""
     if ladder.board is None:
-        raise Invalid(name=_("Milestones are taken of boards."))
+        raise ActionUnavailable(_("Milestones are taken of boards."))
     counts = counts_of(ladder.board)
     found = placed(spread(ladder.board, counts), counts.table)
     errors = np.where(found.is_uncertain, np.nan, found.intervals.errors)

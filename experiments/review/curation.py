@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from accounts.errors import Forbidden, Invalid
+from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from experiments.engine.text import storable
 from experiments.models import Cycle, Experiment, Run, RunReview
 from experiments.models.review import CURATORS, role_of
@@ -41,7 +41,7 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     with transaction.atomic():
         held = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)  # nobody goes on with it meanwhile
         if is_approved and not held.is_over:
-            raise Invalid(reason=_("This run is not over yet: it is approved when nothing can be added to it."))
+            raise ActionUnavailable(_("This run is not over yet: it is approved when nothing can be added to it."))
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
         if not rows.update(**fields, changed=clock.now()):
@@ -105,7 +105,7 @@ def publish(run: Run, *, by: "User") -> bool:
     """
     _require(by)
     if not Run.objects.filter(pk=run.pk, review__approved__isnull=False).exists():
-        raise Invalid(reason=_("Approve the run first: what everybody sees has been looked at by a curator."))
+        raise ActionUnavailable(_("Approve the run first: what everybody sees has been looked at by a curator."))
     return _shown(run, by, Experiment.Visibility.PUBLIC)
 
 
@@ -129,7 +129,7 @@ DEEDS: "dict[str, Callable[..., bool]]" = {
 def act(deed: str, run: Run, *, by: "User", reason: str = "") -> bool:
     """The deed of this name. Raises Invalid for a name that is none, and what the deed raises."""
     if deed not in DEEDS:
-        raise Invalid(reason=_("There is no deed of this name."))
+        raise ActionUnavailable(_("There is no deed of this name."))
     return DEEDS[deed](run, by=by, reason=reason) if deed == "exclude" else DEEDS[deed](run, by=by)
 
 

@@ -53,7 +53,7 @@ def set_flag(message: Message, flag: str, *, by: "User", reason: str = "") -> bo
     """Set a flag of REVIEWED. Returns whether it was not in force before. Raises Forbidden and Invalid."""
     _require(message, by)
     if flag not in REVIEWED:
-        raise Invalid(reason=_("There is no flag of this name."))
+        raise Invalid(flag=_("There is no flag of this name."))
     with transaction.atomic():
         held = Message.objects.select_for_update().only("pk", "flags").get(pk=message.pk)
         if flag in held.flags:

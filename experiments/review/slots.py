@@ -12,7 +12,7 @@ from django.db.models import Count, F
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from accounts.errors import Conflict, Forbidden, Invalid
+from accounts.errors import ActionUnavailable, Conflict, Forbidden, Invalid
 from experiments.engine.text import storable
 from experiments.models import ReviewItem, ReviewQueue, ReviewSkip, ReviewSlot
 from experiments.tasks import clock
@@ -95,7 +95,7 @@ def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
         said = _(
             "You were shown the judge's scores of this item: your answer stays. Send a new version, which is marked."
         )
-        raise Invalid(reason=said)
+        raise ActionUnavailable(said)
     again = {"answer": None, "answered": None, "claimed": Now(), "until": _until(queue)}
     unchanged = {"holder": by, "answer": last.answer_id, "revealed": last.revealed}
     undone = ReviewSlot.objects.filter(pk=last.pk, **unchanged).update(**again)

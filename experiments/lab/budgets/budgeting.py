@@ -127,13 +127,13 @@ def kind_of(subject: Subject) -> str:
 
 def _check(period: str, cost: Decimal | None, tokens: int | None) -> None:
     if period not in Budget.Period.values:
-        raise Invalid(cost=_("A budget is for all time, for a month or for a day."))
+        raise Invalid(period=_("A budget is for all time, for a month or for a day."))
     if cost is None and tokens is None:
         raise Invalid(cost=_("Set a limit of money, of tokens, or both; to have none, remove the budget."))
     if cost is not None and not (cost.is_finite() and 0 <= cost <= MOST_DOLLARS):
         raise Invalid(cost=_("Money is limited to 0 to 100,000,000 US dollars."))
     if tokens is not None and not 0 <= tokens <= MOST_TOKENS:
-        raise Invalid(cost=_("Tokens are limited to 0 to 1,000,000,000,000,000."))
+        raise Invalid(tokens=_("Tokens are limited to 0 to 1,000,000,000,000,000."))
 
 
 def _count_earlier(budget: Budget) -> None:

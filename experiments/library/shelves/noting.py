@@ -25,7 +25,7 @@ def write(run: Run, text: str, *, by: "User", message: Message | None = None, sh
     """A new note on a run that its author may see. Raises Invalid for a text that cannot be kept."""
     words = _checked(text)
     if message is not None and message.run_id != run.pk:
-        raise Invalid(text=_("This message belongs to another run."))
+        raise Invalid(message=_("This message belongs to another run."))
     with transaction.atomic():
         if run.notes.filter(author=by).count() >= MOST_NOTES:
             raise Invalid(text=_("You keep %(most)s notes on this run already: delete some.") % {"most": MOST_NOTES})

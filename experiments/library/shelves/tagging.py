@@ -59,7 +59,7 @@ def untag(things: Collection[Thing], name: str, *, by: "User") -> int:
 
 def set_tags(thing: Thing, names: Sequence[str], *, by: "User") -> None:
     """Exactly these words stand on it afterwards."""
-    wanted = {folded(name): name for name in map(_checked, names)}
+    wanted = {folded(name): name for name in (_checked(one, "names") for one in names)}
     _check([thing], by)
     with transaction.atomic():
         for name in _on(thing).exclude(tag__folded__in=wanted).values_list("tag__name", flat=True):
@@ -131,11 +131,11 @@ def _place(experiment: Experiment) -> dict[str, Any]:
     return {"owner_id": experiment.owner_id, "project": None}
 
 
-def _checked(name: str) -> str:
+def _checked(name: str, field: str = "name") -> str:
     word = " ".join(name.split())
     is_word = word.isprintable() and is_storable(word) and "," not in word and len(folded(word)) <= 2 * LONGEST_TAG
     if not word or len(word) > LONGEST_TAG or not is_word:
-        raise Invalid(name=_("A tag has 1 to %(most)s characters and no comma.") % {"most": LONGEST_TAG})
+        raise Invalid({field: [_("A tag has 1 to %(most)s characters and no comma.") % {"most": LONGEST_TAG}]})
     return word
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.errors import ActionUnavailable
+from accounts.errors import ActionUnavailable, Invalid
 from experiments.engine import jobs
 from experiments.engine.events import announce_now, emit, reserve_numbers, write
 from experiments.engine.projections import row_writer_of, row_writers, with_rows
@@ -42,7 +42,7 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     require_budget(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
-        raise ActionUnavailable(_("The message is empty, too long, or holds characters that cannot be stored."))
+        raise Invalid(text=_("The message is empty, too long, or holds characters that cannot be stored."))
     parent = message.run
     branches = workflow_of(parent.experiment.workflow).branches
     if branches is Branching.NOWHERE:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from accounts.errors import AlreadyAnswered, Conflict, Invalid
+from accounts.errors import ActionUnavailable, AlreadyAnswered, Conflict, Invalid
 from experiments.api.idempotency import once
 from experiments.engine.events import emit
 from experiments.engine.recorded import COPIED
@@ -55,7 +55,7 @@ def _ask(run: Run, text: str, by: "User") -> None:
             raise Conflict(not_waiting(run))
         key, turn = next_offer([(offer.turn or 1, offer.data.get("action")) for offer in offers])
         if turn == fresh.experiment.parsed_config(fresh.overrides).max_turns:
-            raise Invalid(text=_("The last question of this council has been asked."))
+            raise ActionUnavailable(_("The last question of this council has been asked."))
         _say_ahead(run, (key, turn), text, by)
 
 
@@ -103,7 +103,7 @@ def lift(run: Run, *, by: "User", limits: dict[str, Any], skip: bool = False) ->
         if fresh.state != Run.State.STOPPED or not fresh.stop_reason.startswith("limit_"):
             raise Conflict(_("No limit has stopped this run."))
         if run.calls.filter(state=Call.State.STOPPED).exists():
-            raise Invalid(text=_("An answer was cut off at the limit: branch from a message, or run it again."))
+            raise Invalid(limits=_("An answer was cut off at the limit: branch from a message, or run it again."))
         if skip:
             _skip(run)
         Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, "limits": checked})
@@ -114,7 +114,7 @@ def _checked_limits(limits: dict[str, Any]) -> dict[str, Any]:
     try:
         return Limits.model_validate(limits).model_dump(mode="json")
     except ValidationError as error:
-        raise Invalid(text=_("These are no limits that a run could have.")) from error
+        raise Invalid(limits=_("These are no limits that a run could have.")) from error
 
 
 def _skip(run: Run) -> None:
@@ -122,7 +122,7 @@ def _skip(run: Run) -> None:
     ended = ExperimentStopped.read(run.events.filter(type="experiment_stopped").latest("seq").data)
     refused = ended.refused
     if refused is None:
-        raise Invalid(text=_("There is no answer to go on without."))
+        raise ActionUnavailable(_("There is no answer to go on without."))
     why = {"ok": False, "error_kind": "limit", "error": "Nobody was asked: a limit of the run was reached."}
     place = refused.model_dump(exclude={"key"})
     closed = {**place, "kind": "ask", "state": Step.State.FAILED, "data": {COPIED: why}, "ended": timezone.now()}

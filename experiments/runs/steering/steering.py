@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.errors import ActionUnavailable, AlreadyAnswered, Conflict
+from accounts.errors import ActionUnavailable, AlreadyAnswered, Conflict, Invalid
 from experiments.engine import jobs
 from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.text import is_storable
@@ -82,7 +82,7 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
     """
     require_change(run.experiment, by)
     if mode not in Run.Mode.values:
-        raise ActionUnavailable(_("A run is automatic or manual."))
+        raise Invalid(mode=_("A run is automatic or manual."))
     if mode == Run.Mode.AUTOMATIC:
         require_spending(run.experiment, by)
     with transaction.atomic():
@@ -105,14 +105,14 @@ def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
     """Let a live run go on for more turns than it was set up for. Raises Conflict or Invalid."""
     require_spending(run.experiment, by)
     if max_turns is not None and not 1 <= max_turns <= 100:
-        raise ActionUnavailable(_("Turns are counted from 1 to 100."))
+        raise Invalid(max_turns=_("Turns are counted from 1 to 100."))
     with transaction.atomic():
         fresh = locked(run)
         if fresh.state not in LIVE_STATES or "max_turns" not in fresh.config:
             raise Conflict(_("The run is over, or has no last turn to move."))
         done = run.steps.filter(purpose="turn_started").count()
         if max_turns is not None and max_turns < done:
-            raise ActionUnavailable(_("Turn %(turn)s has begun already.") % {"turn": done})
+            raise Invalid(max_turns=_("Turn %(turn)s has begun already.") % {"turn": done})
         changed = {"max_turns": max_turns}
         changed |= _limits_of_time(fresh, fresh.mode, {**fresh.overrides, **changed})
         Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, **changed})
@@ -144,17 +144,17 @@ def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
     if action not in step.data["actions"]:
         raise ActionUnavailable(_("This pause does not offer “%(action)s”.") % {"action": action})
     if len(text) > LONGEST_TEXT or not is_storable(text):
-        raise ActionUnavailable(_("The text is too long, or holds characters that cannot be stored."))
+        raise Invalid(text=_("The text is too long, or holds characters that cannot be stored."))
     default = step.data["default"]
     if action in ADDED:
         words = text if text.strip() else str(step.data.get("draft", ""))
         return {"action": action, "text": words, "edited": False, "by": by.get_username()}
     if action == "send" and not text.strip():
         if not default:
-            raise ActionUnavailable(_("Write something first."))
+            raise Invalid(text=_("Write something first."))
         action = "default"
     if action in SPOKEN and not text.strip():
-        raise ActionUnavailable(_("Write something first."))
+        raise Invalid(text=_("Write something first."))
     words = text if action in SPOKEN else default if action in PASSES else ""
     is_edited = action == "send" and bool(default) and text != default
     return {"action": action, "text": words, "edited": is_edited, "by": by.get_username()}

@@ -96,7 +96,7 @@ def refuse_crowds(voter: Voter) -> None:
 
 
 def _refuse_too_many(address: str, what: str, per_minute: int, per_day: int) -> None:
-    """Count that an address has come once more, for this. Raises RateLimited, and Unavailable where nothing can be counted."""
+    """Count that an address has come once more. Raises RateLimited, and Unavailable where nothing can be counted."""
     minute, day = int(time.time() // 60), int(time.time() // DAY.total_seconds())
     try:
         crowded = _counted(address, f"{what}m{minute}", 60) > per_minute

@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
-from accounts.errors import Conflict, Forbidden, Invalid
+from accounts.errors import ActionUnavailable, Conflict, Forbidden, Invalid
 from accounts.models import User
 from experiments.engine.events import emit
 from experiments.models import Cycle, Event
@@ -65,7 +65,7 @@ def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
                 audit.record(audit.Action.VOIDED, by=by, of=cycle, name=_name(cycle), reason=said)
             return True
     if not Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED).exists():
-        raise Invalid(reason=_("Only a cycle that was rated can be left out."))
+        raise ActionUnavailable(_("Only a cycle that was rated can be left out."))
     return False
 
 
