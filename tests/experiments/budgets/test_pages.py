@@ -74,6 +74,7 @@ def test_an_owner_sets_their_experiments_budget_on_its_page(alice, arena):
         ("1", Most(Decimal("0.5")), "refusal", "Nothing is left of the budget of alice"),
         ("0", Most(unpriced=["Echo"]), "refusal", "The price of Echo is unknown"),
         ("0", Most(), "ok", "What is left"),
+        ("0.5", Most(Decimal("0.5")), "ok", "What is left of the budget of alice: $0.5000."),
     ],
 )
 def test_what_stands_beside_start(alice, allow, spent, most, level, words):
