@@ -53,7 +53,7 @@ SETTING_UP = """
 from django.core.management import call_command
 from accounts.models import AuditEntry, User
 from accounts.tokens import create_token
-from leaderboard import compute, milestones
+from leaderboard.boards import compute, milestones
 from tests.leaderboard import boards
 
 for name, (address, *models) in {providers!r}.items():
