@@ -63,7 +63,7 @@ researcher = User.objects.get(username="researcher")
 board = boards.filled(researcher, visibility="public", contestants=9, battles=300, subsets=("easy", "hard"), gap=60)
 long_name = "a-contestant-with-a-name-that-is-longer-than-any-column"
 boards.board_of(researcher, [(long_name, "model-001", "left"), ("hopeless", "model-001", "right")] * 6, board)
-ladder = compute.ensure(board)
+ladder = compute.ensure_ladder(board)
 compute.refresh(ladder)
 milestones.take(ladder, name="first_20260101", by=researcher)
 AuditEntry.objects.create(
