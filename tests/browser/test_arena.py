@@ -3,6 +3,9 @@
 import os
 import re
 import signal
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -155,6 +158,20 @@ def long(lab: Lab) -> str:
     return str(lab.ask("POST", "runs/import/", record)["id"])
 
 
+def frozen_between_writes(lab: Lab, pids: Sequence[int]) -> bool:
+    """Freeze the processes, unless one is within a transaction: SQLite would let nobody else write."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        with closing(sqlite3.connect(lab.platform.data / "arena.sqlite3", timeout=1)) as database:
+            database.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+        return False
+    return True
+
+
 def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_comes(
     lab: Lab, sign_in: SignIn, long: str
 ) -> None:
@@ -171,8 +188,7 @@ def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_co
 
     page.route("**/files/**", answer)
     workers = lab.platform.pids("reports")
-    for pid in workers:
-        os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: frozen_between_writes(lab, workers), "a worker that holds no lock")
     try:
         page.locator(".exports summary").click()
         page.locator(".exports button[value=csv]").click()
