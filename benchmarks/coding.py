@@ -22,9 +22,9 @@ def main() -> None:
     for backend in BACKENDS:
         boxes(backend)
     with platform() as parts:
-        base = start_simulated(parts)
+        start_simulated(parts)
         parts.start("sandbox", PYTHON, "manage.py", "rqworker", "sandbox", "--worker-class", WORKER, "-v", "0")
-        cycle(parts, base)
+        cycle(parts)
 
 
 def boxes(backend: str, times: int = 40) -> None:
@@ -45,14 +45,14 @@ def boxes(backend: str, times: int = 40) -> None:
     print(f"executions a second, {backend}, {cores} at once   {count / (time.monotonic() - begun):.0f}")
 
 
-def cycle(parts: Parts, base: str, times: int = 5) -> None:
+def cycle(parts: Parts, times: int = 5) -> None:
     """A cycle of five models against its critical path: the problem, then the solver whose last judge ends last."""
     cast = {f"coder-{number}": {"model": model} for number, model in enumerate(SPEAKERS, 1)}
     ratios, took = [], []
     for _ in range(times):
         body = {"workflow": "coding", "config": {"cycles": 1, "health_check": False}, "cast": cast}
         run, seconds = played(parts, body)
-        path = critical_path(provider_seconds(base, parts, run))
+        path = critical_path(provider_seconds(parts, run))
         ratios.append(seconds / path)
         took.append(seconds)
     ratio = statistics.median(ratios)

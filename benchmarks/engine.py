@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.parts import PYTHON, Parts, free_port, platform
 
 RATE = 50
+LEDGER = "ledger.jsonl"  # of the provider: each request that it has served
 SETTLE_SECONDS = 4
 WATCH_SECONDS = 10
 SPEAKERS = [f"sim/{name}:tps=50" for name in ("cooperative", "competitive", "drifting", "deceptive", "neutral")]
@@ -18,15 +19,15 @@ TOOLS = ["sim/judge", "sim/filter"]
 
 def main() -> None:
     with platform() as parts:
-        base = start_simulated(parts)
-        wall_time(parts, base)
-        council(parts, base)
+        start_simulated(parts)
+        wall_time(parts)
+        council(parts)
         stamping(parts)
         delay(parts, runs=20, viewers=200)
         capacity(parts)
 
 
-def wall_time(parts: Parts, base: str, times: int = 5) -> None:
+def wall_time(parts: Parts, times: int = 5) -> None:
     """A run of two turns, filtered and judged, against the sum of its requests' times at the provider."""
     cast = {"judge": True, "filter": True, "max_turns": 2}
     ratios = []
@@ -35,14 +36,14 @@ def wall_time(parts: Parts, base: str, times: int = 5) -> None:
         seats = dict(zip(("A", "B", "judge", "filter"), [*SPEAKERS[:2], *TOOLS], strict=True))
         body["cast"] = {seat: {"model": model} for seat, model in seats.items()}
         run, seconds = played(parts, body)
-        ratios.append(seconds / sum(provider_seconds(base, parts, run).values()))
+        ratios.append(seconds / sum(provider_seconds(parts, run).values()))
     ratio = statistics.median(ratios)
     print(
         f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)"
     )
 
 
-def council(parts: Parts, base: str, times: int = 5) -> None:
+def council(parts: Parts, times: int = 5) -> None:
     """A council of five against its critical path: the slowest answer, the slowest review, the conclusion."""
     seats = {f"member-{number}": {"model": model} for number, model in enumerate(SPEAKERS, 1)}
     ratios = []
@@ -50,7 +51,7 @@ def council(parts: Parts, base: str, times: int = 5) -> None:
         config = {"question": "How should one telescope be shared by two groups?", "max_turns": 1, "title": False}
         body = {"workflow": "council", "config": config, "cast": {**seats, "chair": {"model": SPEAKERS[-1]}}}
         run, seconds = played(parts, body)
-        took = provider_seconds(base, parts, run)
+        took = provider_seconds(parts, run)
         stages = ("turn/1/answer/", "turn/1/review/", "turn/1/conclusion")
         path = sum(max(of for key, of in took.items() if key.startswith(stage)) for stage in stages)
         ratios.append(seconds / path)
@@ -105,10 +106,11 @@ def stamping(parts: Parts) -> None:
     parts.manage("shell", "-v0", "-c", raise_limit)
 
 
-def start_simulated(parts: Parts) -> str:
-    """A simulated provider with everybody who is measured, and its address."""
+def start_simulated(parts: Parts) -> None:
+    """A simulated provider with everybody who is measured."""
     port = free_port()
-    parts.start("simulated", PYTHON, "-m", "experiments.gateway.simulated", "--port", str(port))
+    served = ("--ledger", str(parts.folder / LEDGER))
+    parts.start("simulated", PYTHON, "-m", "experiments.gateway.simulated", "--port", str(port), *served)
     for _ in range(100):
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models")
@@ -118,14 +120,12 @@ def start_simulated(parts: Parts) -> str:
     base = f"http://127.0.0.1:{port}/v1"
     models = ("--model", *SPEAKERS, *TOOLS)
     parts.manage("add_provider", "--name", "measured", "--base-url", base, "--allow-private", *models)
-    return base
 
 
-def provider_seconds(base: str, parts: Parts, run: str) -> dict[str, float]:
+def provider_seconds(parts: Parts, run: str) -> dict[str, float]:
     """How long the provider took for each step of a run, by the step's key."""
     steps = {call["id"]: call["step"] for call in parts.ask("GET", f"runs/{run}/calls/")["results"]}
-    with urllib.request.urlopen(base.removesuffix("/v1") + "/ledger") as answer:
-        rows: list[dict[str, Any]] = json.load(answer)
+    rows = [json.loads(line) for line in (parts.folder / LEDGER).read_text().splitlines()]
     known = [row for row in rows if row["request_id"] in steps]
     return {steps[row["request_id"]]: row["ended"] - row["received"] for row in known}
 

@@ -20,7 +20,6 @@ RECOVERY_SECONDS = 3.0  # that connections and a log that is played again may ta
 def facts(
     record: Mapping[str, Any],
     *,
-    provider: str,
     proxy: str,
     folder: Path,
     play: Play,
@@ -31,7 +30,7 @@ def facts(
     screens = json.loads((folder / "screens.json").read_text())
     return Facts(
         runs=[run(row) for row in record["runs"]],
-        served=[served(row) for row in fetched(f"{provider.removesuffix('/v1')}/ledger", folder / "ledger.json")],
+        served=[served(json.loads(line)) for line in (folder / "ledger.jsonl").read_text().splitlines()],
         passed=[passed(row) for row in fetched(f"{proxy.removesuffix('/v1')}/book", folder / "book.json")],
         screens=[seen(row) for row in screens],
         accounts=[account(row) for row in record["accounts"]],

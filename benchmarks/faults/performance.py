@@ -170,7 +170,6 @@ class Performance:
         patience = self._options.patience
         return collecting.facts(
             record,
-            provider=self._stage.provider,
             proxy=self._stage.proxy,
             folder=self._folder,
             play=play,

@@ -79,6 +79,7 @@ class Stage:
             self.postgres.make()
             self._start("postgres", self.postgres.argv)
         simulated = ["-m", "experiments.gateway.simulated", "--port-file", str(self.folder / "provider.port")]
+        simulated += ["--ledger", str(self.folder / "ledger.jsonl")]
         self._start("provider", [sys.executable, *simulated, "--tps", str(pace.tps)])
         spoiler = ["-m", "benchmarks.faults.proxy", "--upstream", self.provider, "--seed", str(seed)]
         spoiler += ["--port-file", str(self.folder / "proxy.port"), "--stall", str(pace.stall)]
