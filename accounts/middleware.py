@@ -60,7 +60,7 @@ class AskingMiddleware:
             return self._get_response(request)
 
 
-class RefusalMiddleware:
+class RefusalAuditMiddleware:
     """Every 403 that somebody known was answered is in the audit record: once a minute for each address of a page, and
     so often that a loop cannot fill the record. The API has put the owner of its token into `request.user` by then.
     """
@@ -77,7 +77,7 @@ class RefusalMiddleware:
         return response
 
 
-class ExportMiddleware:
+class ExportAuditMiddleware:
     """Whatever somebody known takes away as a file is in the audit record, whichever page or address gave it: once a
     minute for each file and person.
     """

@@ -304,15 +304,15 @@ def starchamber(provider: Running, alice: Any) -> Callable[..., Experiment]:
 
 
 @pytest.fixture
-def quiet_doorbell(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
-    """Runs that asked to be driven, in order; nobody is woken."""
-    rung: list[UUID] = []
-    monkeypatch.setattr(jobs, "wake", rung.append)
-    return rung
+def woken_runs(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
+    """Runs for which a driver was asked, in order; none is enqueued."""
+    woken: list[UUID] = []
+    monkeypatch.setattr(jobs, "wake", woken.append)
+    return woken
 
 
 @pytest.fixture
-def drive(request: pytest.FixtureRequest, quiet_doorbell: list[UUID]) -> Callable[..., None]:
+def drive(request: pytest.FixtureRequest, woken_runs: list[UUID]) -> Callable[..., None]:
     """Drives everything that is queued in this process until nothing is left to do."""
     request.getfixturevalue("transactional_db" if is_system(request.node) else "db")
 
@@ -331,7 +331,7 @@ def untaken() -> set[tuple[UUID, int]]:
 
 
 @pytest.fixture
-def start(quiet_doorbell: list[UUID]) -> Callable[..., Run]:
+def start(woken_runs: list[UUID]) -> Callable[..., Run]:
     def begin(experiment: Experiment, seed: int = 7) -> Run:
         [run] = actions.start(experiment, by=Experiment.objects.get(pk=experiment.pk).owner, seed=seed)
         return run

@@ -1,4 +1,6 @@
-"""Workflows whose work is shared out over many runs, their shards: a campaign plans them, and its page shows them."""
+"""Workflows whose runs do not stand for themselves. SHARDED: they are shards of a campaign, which plans them and whose
+page shows them. SCORING: they score the transcript of another run, and belong to it.
+"""
 
 from typing import Any
 

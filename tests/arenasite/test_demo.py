@@ -53,11 +53,11 @@ def test_outside_the_demonstration_nobody_signs_in_with_it_and_real_people_stay(
 
 
 @pytest.fixture
-def on_stage(simulated, quiet_doorbell):
+def on_stage(simulated, woken_runs):
     """Everything the demonstration needs, except its runs."""
     catalog.register_simulated(simulated.base_url)
     demo.prepare_people()
-    return quiet_doorbell
+    return woken_runs
 
 
 def test_one_run_of_each_workflow_is_started_and_no_second_one_beside_it(on_stage):

@@ -154,7 +154,7 @@ def answers(client):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_completes_beside_broken_and_frozen_parts(start, tmp_path, arena, alice, quiet_doorbell):
+def test_a_run_completes_beside_broken_and_frozen_parts(start, tmp_path, arena, alice, woken_runs):
     (tmp_path / "sitecustomize.py").write_text(BROKEN)
     frozen = tmp_path / "frozen"
     frozen.touch()

@@ -137,7 +137,7 @@ def arena(token: str) -> Iterator[Arena]:
 
 
 @pytest.fixture
-def begin(arena: Arena, quiet_doorbell: Any) -> Callable[..., Any]:
+def begin(arena: Arena, woken_runs: Any) -> Callable[..., Any]:
     """Starts a run of the arena, without a filter and a judge unless they are wanted."""
     return lambda *models, **config: begun(arena, *models, **config)
 
@@ -152,7 +152,7 @@ def begun(arena: Arena, a: str = "sim/cooperative", b: str = "sim/competitive", 
 @pytest.fixture
 def typed(
     token: str,
-    quiet_doorbell: Any,
+    woken_runs: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsysbinary: pytest.CaptureFixture[bytes],

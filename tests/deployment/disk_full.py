@@ -131,7 +131,7 @@ def test_a_page_that_cannot_be_recorded_says_why_and_pages_that_read_go_on(run, 
     assert browser.post(address, note, content_type="application/json").status_code == 201
 
 
-def test_a_run_waits_for_room_in_the_database_and_goes_on(arena, start, quiet_doorbell):
+def test_a_run_waits_for_room_in_the_database_and_goes_on(arena, start, woken_runs):
     run = start(arena(a="sim/cooperative:first=0:words=20000", max_turns=1, judge=False, filter=False))
     stop = threading.Event()
 

@@ -18,7 +18,7 @@ SECRETS = ("Demonstration: answers", "demo-answers", "Alice's secret campaign")
 
 
 @pytest.fixture
-def alices(provider, alice, quiet_doorbell):
+def alices(provider, alice, woken_runs):
     """The keys of a private dataset of Alice's, its board, a battle and its campaign."""
     dataset = demonstration.make_text(alice)
     dataset.visibility = "private"

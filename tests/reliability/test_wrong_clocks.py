@@ -153,7 +153,7 @@ def dataset(owner):
 
 
 @pytest.fixture
-def run(arena, quiet_doorbell):
+def run(arena, woken_runs):
     return Run.objects.create(experiment=arena(), seed=7)
 
 

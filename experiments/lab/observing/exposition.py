@@ -114,7 +114,7 @@ def _of_database(now: Standing, found: InDatabase) -> Iterable[tuple[Family, Sam
 
 def _of_redis(now: Standing, found: InRedis) -> Iterable[tuple[Family, Samples]]:
     at_work = [queue for worker in found.workers if not worker.is_silent for queue in worker.queues]
-    yield families.QUEUE_BELLS, {(queue,): float(count) for queue, count in found.bells.items()}
+    yield families.QUEUED_JOBS, {(queue,): float(count) for queue, count in found.bells.items()}
     yield families.WORKERS, {(queue,): float(at_work.count(queue)) for queue in now.queues}
     gauges = _by_family(found.gauges)
     for family in families.OF_PROCESSES:

@@ -83,7 +83,7 @@ OLDEST = Family("arena_oldest_queued_run_seconds", "gauge", "For how long the ol
 LEASES_EXPIRED = Family("arena_leases_expired", "gauge", "Runs whose worker is silent, and that nobody took.")
 IN_FLIGHT = Family("arena_calls_in_flight", "gauge", "Calls that are under way.", ("provider",))
 QUEUE_DEPTH = Family("arena_queue_depth", "gauge", "Pieces of work that wait for a worker.", ("queue",))
-QUEUE_BELLS = Family("arena_queue_bells", "gauge", "Bells in Redis that no worker has answered.", ("queue",))
+QUEUED_JOBS = Family("arena_queue_bells", "gauge", "Jobs in Redis that no worker has taken.", ("queue",))
 WORKERS = Family("arena_workers", "gauge", "Workers that were heard of within a minute.", ("queue",))
 DISK_FREE = Family("arena_data_disk_free_bytes", "gauge", "Room left where the data directory is.")
 BACKUP = Family(
@@ -92,7 +92,7 @@ BACKUP = Family(
     "When the last backup was taken, as Unix time; absent when there has been none.",
 )
 STANDING = (
-    *(DATABASE_UP, REDIS_UP, RUNS, OLDEST, LEASES_EXPIRED, IN_FLIGHT, QUEUE_DEPTH, QUEUE_BELLS, WORKERS, DISK_FREE),
+    *(DATABASE_UP, REDIS_UP, RUNS, OLDEST, LEASES_EXPIRED, IN_FLIGHT, QUEUE_DEPTH, QUEUED_JOBS, WORKERS, DISK_FREE),
     BACKUP,
 )
 

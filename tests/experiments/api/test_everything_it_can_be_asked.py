@@ -154,7 +154,7 @@ def path_of(route: str) -> str:
 
 
 @pytest.fixture
-def things(provider, alice, played, starchamber, start, drive, tmp_path, settings, quiet_doorbell, monkeypatch):
+def things(provider, alice, played, starchamber, start, drive, tmp_path, settings, woken_runs, monkeypatch):
     monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 0.0)
     settings.IMAGES_DIR, settings.SIGNUP = tmp_path, "invite"
     lab = lab_of(alice)

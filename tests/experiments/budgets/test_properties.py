@@ -98,7 +98,7 @@ class Books:
 
 
 @pytest.fixture
-def experiment(arena, quiet_doorbell):
+def experiment(arena, woken_runs):
     return arena()
 
 

@@ -24,7 +24,7 @@ A_CALL = {"max_tokens": 100}  # sixty words and no more: what it may cost is kno
 
 
 @pytest.fixture
-def starts(arena, priced, alice, quiet_doorbell) -> Callable[[], list[Run]]:
+def starts(arena, priced, alice, woken_runs) -> Callable[[], list[Run]]:
     """A hundred runs whose first call costs next to nothing beside what is set aside for it."""
 
     def make() -> list[Run]:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def quiet(settings, tmp_path, quiet_doorbell):
+def quiet(settings, tmp_path, woken_runs):
     settings.UPLOADS_DIR = tmp_path / "uploads"
 
 

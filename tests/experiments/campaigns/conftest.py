@@ -76,7 +76,7 @@ def small_runs(settings: Any) -> None:
 
 
 @pytest.fixture
-def campaign(quiet_doorbell: Any, alice: Any) -> Callable[..., Experiment]:
+def campaign(woken_runs: Any, alice: Any) -> Callable[..., Experiment]:
     """Starts the campaign of an experiment."""
 
     def begin(experiment: Experiment, **how: Any) -> Experiment:

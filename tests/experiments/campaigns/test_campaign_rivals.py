@@ -19,7 +19,7 @@ from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
 pytestmark = [pytest.mark.django_db, pytest.mark.databases, pytest.mark.usefixtures("small_runs")]
 
 
-def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, quiet_doorbell, monkeypatch):
+def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_runs, monkeypatch):
     experiment = battles(field(contestants=4, samples=6))
     Campaign.objects.create(experiment=experiment)
     found = feeding._found

@@ -190,7 +190,7 @@ def test_what_nobody_fed_the_sweep_feeds(field, battles, campaign, drive, play, 
     assert runs_of(experiment).live().exists()
 
 
-def test_models_are_asked_for_their_outputs_until_they_come(field, alice, provider, play, quiet_doorbell):
+def test_models_are_asked_for_their_outputs_until_they_come(field, alice, provider, play, woken_runs):
     dataset = field(contestants=0, samples=4)
     models = {"contestant-1": DEAD, "contestant-2": "sim/cooperative:tps=0:first=0"}
     cast = {seat: {"model": add_model(model).slug} for seat, model in models.items()}

@@ -23,7 +23,7 @@ def models(provider: Any) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def api(alice: Any, models: Any, quiet_doorbell: Any) -> Api:
+def api(alice: Any, models: Any, woken_runs: Any) -> Api:
     """Alice's client. What it begins waits for a driver."""
     return Api(create_token(alice, name="client"))
 

@@ -107,7 +107,7 @@ def test_the_stream_tells_the_stages_in_order_and_whoever_was_cut_off_reads_on(c
     assert frames(Telling(talk.run.pk, 1, last="no number").more()[0]) == events
 
 
-def test_one_survivor_is_not_ranked_and_a_council_in_which_nobody_answers_is_an_error(concluded, api, quiet_doorbell):
+def test_one_survivor_is_not_ranked_and_a_council_in_which_nobody_answers_is_an_error(concluded, api, woken_runs):
     down = add_model("sim/neutral:fail=401").slug
     survived = concluded("sim/cooperative:first=0:words=12", down)
     talk = concluded(down, down, chair=down)

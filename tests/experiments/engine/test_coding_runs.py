@@ -201,9 +201,7 @@ def test_a_sandbox_that_is_gone_at_one_solution_is_missing_for_that_one_alone(al
         ("pool_too_small", "execute", None),
     ],
 )
-def test_only_what_the_sandbox_did_not_execute_in_the_last_cycle_is_done_again(
-    alice, quiet_doorbell, reason, kind, states
-):
+def test_only_what_the_sandbox_did_not_execute_in_the_last_cycle_is_done_again(alice, woken_runs, reason, kind, states):
     contest = Contest(alice)
     contest.cycle()
     run = contest.run

@@ -161,7 +161,7 @@ def test_a_run_whose_lease_cannot_be_given_back_keeps_no_worker(arena, start, un
     assert fresh(run).state == Run.State.RUNNING
 
 
-def test_a_call_of_a_run_that_somebody_else_drives_now_is_broken_off(arena, start, provider, quiet_doorbell):
+def test_a_call_of_a_run_that_somebody_else_drives_now_is_broken_off(arena, start, provider, woken_runs):
     run = start(arena(a=TALKATIVE))
     with stepped_engine.driving(threading.Event()):
         wait_until(is_streaming(provider), "the first words")

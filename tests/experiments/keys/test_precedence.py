@@ -22,7 +22,7 @@ CAST = {"A": {"model": "locked/one"}, "B": {"model": "locked/two"}}
 
 
 @pytest.fixture
-def begin(quiet_doorbell):
+def begin(woken_runs):
     def run(owner, *, by=None, experiment=None):
         quiet = {**ARENA, "max_turns": 1, "judge": False, "filter": False}
         made = experiment or actions.create(owner=owner, workflow="arena", config=quiet, cast=CAST)

@@ -24,7 +24,7 @@ def texts(alice, settings):
 
 
 @pytest.fixture
-def begun(provider, alice, texts, quiet_doorbell):
+def begun(provider, alice, texts, woken_runs):
     """Starts a campaign of Alice's: three contestants, two samples for each pair; settings change the Config."""
 
     def start(judge="sim/judge:first=0", **config):

@@ -9,8 +9,8 @@ from tests.fixtures import PASSWORD
 
 
 @pytest.fixture(autouse=True)
-def nobody_is_woken(quiet_doorbell: list[Any]) -> list[Any]:
-    return quiet_doorbell
+def nobody_is_woken(woken_runs: list[Any]) -> list[Any]:
+    return woken_runs
 
 
 @pytest.fixture

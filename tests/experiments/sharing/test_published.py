@@ -122,7 +122,7 @@ def test_a_cycle_and_a_ranking_are_seen_with_their_run(alice):
 
 
 @pytest.fixture
-def campaign(provider, alice, quiet_doorbell):
+def campaign(provider, alice, woken_runs):
     """Battles that everybody sees, with a run that has ended and is not approved yet."""
     dataset = demonstration.make_text(alice)
     judge = add_model("sim/judge:first=0")

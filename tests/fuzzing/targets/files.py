@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.library.datasets.process import Refused
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.outputs import Outputs
-from experiments.library.datasets.reader.refusal import Refusal
 from experiments.library.datasets.reader.samples import Samples
 from experiments.library.datasets.reader.spool import Spool
 from experiments.library.datasets.reader.trees import open_tree
@@ -50,7 +50,7 @@ def dataset(data: bytes, suffix: str, *, checks: bool = False) -> None:
             silent = Silent(spool, LIMITS, NOBODY)
             try:
                 read(path, silent)
-            except Refusal as refusal:
+            except CannotRead as refusal:
                 if checks:
                     assert refusal.code in REFUSALS
                     assert str(Refused(refusal.code, **refusal.facts))

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.pictures import DATA_ADDRESS, is_address, of_data_address
-from experiments.library.datasets.reader.refusal import Refusal
 from experiments.library.datasets.reader.trees import Tree
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -23,12 +23,14 @@ class Place:
     file: str
     row: int
 
-    def refusal(self, code: str, **facts: Any) -> Refusal:
-        return Refusal(code, file=self.file, row=self.row, **facts)
+    def refusal(self, code: str, **facts: Any) -> CannotRead:
+        return CannotRead(code, file=self.file, row=self.row, **facts)
 
 
 def text_of(value: Any, place: Place, column: str, most: int) -> str:
-    """The cell as text; empty when there is nothing. Raises Refusal for bytes and for more than `most` characters."""
+    """The cell as text; empty when there is nothing. Raises CannotRead for bytes and for more than `most`
+    characters.
+    """
     if value is None:
         return ""
     if isinstance(value, bytes | bytearray | memoryview):
@@ -44,7 +46,7 @@ def storable(text: str) -> str:
 
 
 def number_of(value: Any, place: Place, column: str) -> int:
-    """A number from 0 to 2147483647. Raises Refusal."""
+    """A number from 0 to 2147483647. Raises CannotRead."""
     text = str(value).strip()
     try:
         number = float(text) if re.fullmatch(r"\d{1,10}(\.0*)?", text) else math.nan
@@ -123,7 +125,7 @@ class PictureCells:
         elif text.startswith(DATA_ADDRESS):
             try:
                 yield of_data_address(text)
-            except Refusal as refusal:
+            except CannotRead as refusal:
                 raise place.refusal(refusal.code) from refusal
         elif is_address(text):
             raise place.refusal("picture_address", name=text[:120])

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.names import (
     PICTURES,
     TABLES,
@@ -13,7 +14,6 @@ from experiments.library.datasets.reader.names import (
     stem_of,
     suffix_of,
 )
-from experiments.library.datasets.reader.refusal import Refusal
 
 KINDS = ((".parquet",), (".jsonl", ".ndjson"), (".csv", ".tsv"), (".json",))
 SHARDS = ("data", "shard")
@@ -52,7 +52,7 @@ def pictures_of(
     """Contestants' pictures by contestant and number. subsets: those that exist, None where folders decide.
 
     without: folders that hold other pictures. Of two files with one number the PNG counts, then the plainer name.
-    Raises Refusal when a contestant is in two experiments.
+    Raises CannotRead when a contestant is in two experiments.
     """
     found = _placed(files, alone, without)
     told = {place.subset for place, _name in found.values()}
@@ -78,7 +78,7 @@ def _placed(
             continue
         if place := place_of(name, alone):
             if versions.setdefault((place.subset, place.contestant), place.version) != place.version:
-                raise Refusal("two_experiments", contestant=place.contestant, file=name)
+                raise CannotRead("two_experiments", contestant=place.contestant, file=name)
             found.setdefault((place.subset, place.contestant, number), (place, name))
     return found
 

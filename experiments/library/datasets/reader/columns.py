@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from experiments.library.datasets.reader.cells import is_number
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.objects import Row
-from experiments.library.datasets.reader.refusal import Refusal
 from experiments.library.datasets.reader.tables import Column, Table
 
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -31,10 +31,10 @@ Mapped = dict[str, Any]
 
 
 def columns_of(table: Table, limits: Limits) -> list[Column]:
-    """Raises Refusal, also for more of them than anybody would look through."""
+    """Raises CannotRead, also for more of them than anybody would look through."""
     columns = table.columns()
     if len(columns) > limits.columns:
-        raise Refusal("many_columns", file=table.file, most=limits.columns)
+        raise CannotRead("many_columns", file=table.file, most=limits.columns)
     return columns
 
 
@@ -59,14 +59,14 @@ def detect(columns: Sequence[Column], first: Iterable[Row], parts: Mapping[str, 
 
 
 def settled(asked: Mapping[str, Any], detected: Mapped, columns: Sequence[Column], file: str) -> Mapped:
-    """What was asked for, and what was found where nothing was. Raises Refusal for a column that is not there."""
+    """What was asked for, and what was found where nothing was. Raises CannotRead for a column that is not there."""
     mapped = {**detected, **{part: value for part, value in asked.items() if part in detected}}
     outputs = mapped.get(OUTPUTS) or {}
     known = {column.name for column in columns}
     for part, name in [*mapped.items(), *((OUTPUTS, name) for name in outputs.values())]:
         if isinstance(name, str) and name and name not in known:
             listed = ", ".join(column.name for column in columns[:12])
-            raise Refusal("no_column", file=file, column=name, part=part, columns=listed)
+            raise CannotRead("no_column", file=file, column=name, part=part, columns=listed)
     return mapped
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.objects import DECODER, Row, refused
-from experiments.library.datasets.reader.refusal import Refusal
 
 CHUNK = 1 << 18  # bytes
 LONGEST = 64 << 20  # characters of one object
@@ -15,7 +15,7 @@ WHITE = re.compile(r"[ \t\r\n]*")
 
 
 class Document:
-    """share: how far it is read, 0 to 1. objects() raises Refusal."""
+    """share: how far it is read, 0 to 1. objects() raises CannotRead."""
 
     def __init__(self, path: Path, file: str) -> None:
         self.file, self.share = file, 0.0
@@ -32,9 +32,9 @@ class Document:
                 yield text.row(number)
                 self.share = min(file.tell() / size, 1)
                 if is_list and not text.takes(",") and not text.is_over("]"):
-                    raise Refusal("unreadable_row", file=self.file, row=number + 1)
+                    raise CannotRead("unreadable_row", file=self.file, row=number + 1)
             if is_list and not text.takes("]"):
-                raise Refusal("cut_off", file=self.file)
+                raise CannotRead("cut_off", file=self.file)
 
 
 class _Text:
@@ -62,10 +62,10 @@ class _Text:
         while True:
             try:
                 found, self._at = DECODER.raw_decode(self._text, self._at)
-            except (ValueError, RecursionError, Refusal) as error:
+            except (ValueError, RecursionError, CannotRead) as error:
                 held = len(self._text) - self._at
                 if held > LONGEST:
-                    raise Refusal("long_line", file=self._name, row=number, most=LONGEST) from error
+                    raise CannotRead("long_line", file=self._name, row=number, most=LONGEST) from error
                 if self._is_last or not isinstance(error, ValueError):
                     raise refused(error, self._name, number) from error
                 self._read(max(CHUNK, held))
@@ -86,11 +86,11 @@ class _Text:
         try:
             self._text = self._text[self._at :] + self._decoder.decode(chunk, final=self._is_last)
         except UnicodeDecodeError as error:
-            raise Refusal("not_utf8", file=self._name) from error
+            raise CannotRead("not_utf8", file=self._name) from error
         self._at = 0
 
 
 def _object(found: Any, file: str, number: int) -> Row:
     if not isinstance(found, dict):
-        raise Refusal("no_object", file=file, row=number)
+        raise CannotRead("no_object", file=file, row=number)
     return found

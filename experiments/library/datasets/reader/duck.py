@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.refusal import Refusal
 
 AT_ONCE = 8  # rows that are in this process at the same time
 PATTERN = re.compile(r"[*?\[]")  # a path with these signs is taken for a pattern
@@ -23,7 +23,7 @@ class Query:
         self._database = _connect({self._path, self._named}, limits)
 
     def rows(self, statement: str) -> Iterator[tuple[Any, ...]]:
-        """Raises Refusal for whatever DuckDB cannot read."""
+        """Raises CannotRead for whatever DuckDB cannot read."""
         cursor = self._database.cursor()
         try:
             cursor.execute(statement, {"path": self._named})
@@ -31,18 +31,18 @@ class Query:
                 yield from rows
         except (duckdb.OutOfMemoryException, MemoryError) as error:
             code = "wide_groups" if self._path.endswith(".parquet") else "needs_memory"
-            raise Refusal(code, file=self._file) from error
+            raise CannotRead(code, file=self._file) from error
         except (duckdb.Error, UnicodeDecodeError, RuntimeError) as error:
             raise self._unreadable(str(error)) from error
         finally:
             cursor.close()
 
-    def _unreadable(self, said: str) -> Refusal:
+    def _unreadable(self, said: str) -> CannotRead:
         """What DuckDB says, without its advice and without where the file lies here."""
         first = next((line.strip() for line in said.splitlines() if line.strip()), "")
         if "unicode" in said.lower() or "utf-8" in said.lower():
-            return Refusal("not_utf8", file=self._file)
-        return Refusal("unreadable_table", file=self._file, said=first.replace(self._path, self._file)[:300])
+            return CannotRead("not_utf8", file=self._file)
+        return CannotRead("unreadable_table", file=self._file, said=first.replace(self._path, self._file)[:300])
 
 
 def _connect(paths: set[str], limits: Limits) -> duckdb.DuckDBPyConnection:

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from experiments.library.datasets.reader.refusal import Refusal
+from experiments.library.datasets.reader.errors import CannotRead
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")  # in this order where two files have one number
 TABLES = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv", ".json")
@@ -73,7 +73,7 @@ def is_version(text: str) -> bool:
 
 def _version(folder: str) -> str:
     if not is_version(folder):
-        raise Refusal("no_such_day", name=folder)
+        raise CannotRead("no_such_day", name=folder)
     return folder
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from experiments.library.datasets.reader.cells import PictureCells, Place, number_of, text_of
 from experiments.library.datasets.reader.choosing import pictures_of, tables_of
 from experiments.library.datasets.reader.columns import OUTPUT_PARTS, Mapped, columns_of, detect, settled, used
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.objects import Row
-from experiments.library.datasets.reader.refusal import Refusal
 from experiments.library.datasets.reader.samples import SEEN_FIRST, add_picture, check_contestant
 from experiments.library.datasets.reader.spool import Spool
 from experiments.library.datasets.reader.tables import Table, open_table
@@ -29,7 +29,7 @@ class Outputs:
         self._mapped: Mapped = {}
 
     def read(self) -> Mapped:
-        """Which column was read as what. Raises Refusal."""
+        """Which column was read as what. Raises CannotRead."""
         tables = tables_of(self._tree.files).tables
         for position, name in enumerate(tables):
             with self._tree.on_disk(name) as path:
@@ -40,7 +40,7 @@ class Outputs:
             add_picture(self._tree, self._spool, picture, picture.subset)
             self._spool.progress(done / len(pictures))
         if not self._contestants:
-            raise Refusal("no_outputs")
+            raise CannotRead("no_outputs")
         return self._mapped
 
     def _read_table(self, table: Table, before: float, tables: int) -> None:
@@ -56,11 +56,11 @@ class Outputs:
     def _refuse_lacking(self, table: Table, columns: list[str]) -> None:
         listed = ", ".join(columns[:12])
         if not self._mapped["index"]:
-            raise Refusal("no_index", file=table.file, columns=listed)
+            raise CannotRead("no_index", file=table.file, columns=listed)
         if not self._mapped["contestant"] and not self._contestant:
-            raise Refusal("no_contestant", file=table.file, columns=listed)
+            raise CannotRead("no_contestant", file=table.file, columns=listed)
         if not self._mapped["text"] and not self._mapped["images"]:
-            raise Refusal("no_text", file=table.file, columns=listed)
+            raise CannotRead("no_text", file=table.file, columns=listed)
 
     def _add(self, row: Row, place: Place) -> None:
         contestant = self._contestant or self._text(row, "contestant", place, 200).strip()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import duckdb
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.refusal import Refusal
 
 ROWS_OF_GROUP = 2_048  # what is held at once: a row may be a prompt of a hundred pages
 LONGEST_ROW = 64 << 20
@@ -14,16 +14,16 @@ LONGEST_ROW = 64 << 20
 
 def write_parquet(folder: Path, tables: Mapping[str, Mapping[str, str]], limits: Limits) -> dict[str, int]:
     """NAME.parquet beside each NAME.jsonl. tables: columns to types of DuckDB, by name. Returns rows by name. Raises
-    Refusal.
+    CannotRead.
     """
     database = _connect(folder, limits)
     try:
         return {name: _write(database, folder, name, columns) for name, columns in tables.items()}
     except (duckdb.OutOfMemoryException, MemoryError) as error:
-        raise Refusal("needs_memory") from error
+        raise CannotRead("needs_memory") from error
     except duckdb.Error as error:
         first = next(iter(str(error).splitlines()), "")
-        raise Refusal("unreadable_table", file="parquet", said=first.replace(str(folder), "")[:300]) from error
+        raise CannotRead("unreadable_table", file="parquet", said=first.replace(str(folder), "")[:300]) from error
 
 
 def _write(database: duckdb.DuckDBPyConnection, folder: Path, name: str, columns: Mapping[str, str]) -> int:

@@ -8,8 +8,8 @@ from io import BytesIO
 
 from PIL import Image, ImageFile, UnidentifiedImageError
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.refusal import Refusal
 
 MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
 DATA_ADDRESS = "data:image/"
@@ -25,26 +25,28 @@ def prepare(limits: Limits) -> None:
 
 
 def checked(data: bytes, limits: Limits) -> dict[str, str | int]:
-    """sha256, mime, width, height, size of a still picture that can be shown whole. Raises Refusal without a place."""
+    """sha256, mime, width, height, size of a still picture that can be shown whole. Raises CannotRead without a
+    place.
+    """
     if len(data) > limits.picture:
-        raise Refusal("heavy_picture", most=limits.picture)
+        raise CannotRead("heavy_picture", most=limits.picture)
     try:
         return _looked_at(data, limits)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise Refusal("vast_picture", pixels=limits.pixels, side=limits.side) from error
+        raise CannotRead("vast_picture", pixels=limits.pixels, side=limits.side) from error
     except UnidentifiedImageError as error:
-        raise Refusal("no_picture") from error
+        raise CannotRead("no_picture") from error
     except BROKEN as error:
-        raise Refusal("broken_picture") from error
+        raise CannotRead("broken_picture") from error
 
 
 def _looked_at(data: bytes, limits: Limits) -> dict[str, str | int]:
     with Image.open(BytesIO(data), formats=tuple(MIMES)) as picture:
         width, height = picture.size
         if width * height > limits.pixels or max(width, height) > limits.side:
-            raise Refusal("vast_picture", pixels=limits.pixels, side=limits.side)
+            raise CannotRead("vast_picture", pixels=limits.pixels, side=limits.side)
         if getattr(picture, "n_frames", 1) > 1:
-            raise Refusal("moving_picture")
+            raise CannotRead("moving_picture")
         picture.load()
         mime = MIMES[picture.format or ""]
     with Image.open(BytesIO(data), formats=tuple(MIMES)) as again:
@@ -57,11 +59,11 @@ def of_data_address(text: str) -> bytes:
     """The bytes of data:image/png;base64,…"""
     head, _comma, body = text.partition(",")
     if not head.endswith(";base64"):
-        raise Refusal("broken_picture")
+        raise CannotRead("broken_picture")
     try:
         return base64.b64decode(body, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise Refusal("broken_picture") from error
+        raise CannotRead("broken_picture") from error
 
 
 def is_address(text: str) -> bool:

@@ -7,9 +7,9 @@ from typing import Any
 from experiments.library.datasets.reader.cells import jsonable
 from experiments.library.datasets.reader.choosing import pictures_of, tables_of
 from experiments.library.datasets.reader.columns import columns_of, detect
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.names import subset_of
-from experiments.library.datasets.reader.refusal import Refusal
 from experiments.library.datasets.reader.tables import open_table
 from experiments.library.datasets.reader.trees import Tree
 
@@ -23,7 +23,7 @@ def preview(tree: Tree, limits: Limits) -> dict[str, object]:
     chosen = tables_of(tree.files)
     pictures = pictures_of(tree.files, None)
     if not chosen.tables and not pictures:
-        raise Refusal("no_samples")
+        raise CannotRead("no_samples")
     found: dict[str, Any] = {"columns": [], "mapped": {}, "rows": []}
     if chosen.tables:
         with tree.on_disk(chosen.tables[0]) as path:

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any, TypedDict
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits, die_with_parent, impose, leave_network
 from experiments.library.datasets.reader.outputs import Outputs
 from experiments.library.datasets.reader.parquet import write_parquet
 from experiments.library.datasets.reader.pictures import prepare
 from experiments.library.datasets.reader.preview import preview
-from experiments.library.datasets.reader.refusal import Refusal
 from experiments.library.datasets.reader.rows import write_rows
 from experiments.library.datasets.reader.samples import Samples
 from experiments.library.datasets.reader.spool import Spool
@@ -51,7 +51,7 @@ def main() -> None:
         found = read(orders, spool)
         spool.close()
         spool.say(found=found, warnings={code: times for code, times in spool.warnings.items() if times})
-    except Refusal as refusal:
+    except CannotRead as refusal:
         spool.say(refused=refusal.code, facts=refusal.facts)
     except MemoryError:
         spool.say(refused="needs_memory", facts={})
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def read(orders: Orders, spool: Spool) -> dict[str, object]:
-    """Raises Refusal."""
+    """Raises CannotRead."""
     path = Path(orders["path"])
     if orders["what"] == "parquet":
         return {"rows": write_parquet(path, orders["tables"], spool.limits)}

@@ -14,7 +14,7 @@ from experiments.library.datasets.reader.tables import Parquet
 def write_rows(path: Path, spool: Spool, columns: Collection[str], longest: int) -> int:
     """Those of these columns that there are. longest: characters of a row; of a longer one only its number is told.
 
-    Returns how many. Raises Refusal.
+    Returns how many. Raises CannotRead.
     """
     table = Parquet(path, path.name, spool.limits)
     kept = [column.name for column in columns_of(table, spool.limits) if column.name in columns]

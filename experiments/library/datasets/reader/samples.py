@@ -7,9 +7,9 @@ from typing import Any
 from experiments.library.datasets.reader.cells import PictureCells, Place, fields_of, jsonable, number_of, text_of
 from experiments.library.datasets.reader.choosing import Picture, pictures_of, tables_of
 from experiments.library.datasets.reader.columns import OUTPUTS, Mapped, columns_of, detect, settled, used
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.names import subset_of
 from experiments.library.datasets.reader.objects import Row
-from experiments.library.datasets.reader.refusal import Refusal
 from experiments.library.datasets.reader.spool import Spool
 from experiments.library.datasets.reader.tables import Table, open_table
 from experiments.library.datasets.reader.trees import Tree
@@ -31,7 +31,7 @@ class Samples:
         self._mapped: Mapped = {}
 
     def read(self) -> Mapped:
-        """Which column was read as what. Raises Refusal."""
+        """Which column was read as what. Raises CannotRead."""
         chosen = tables_of(self._tree.files)
         self._spool.warnings["ignored_tables"] += len(chosen.ignored)
         for position, name in enumerate(chosen.tables):
@@ -46,18 +46,18 @@ class Samples:
             self._number_samples(pictures)
         self._read_pictures(pictures)
         if not any(self._numbers.values()):
-            raise Refusal("no_samples")
+            raise CannotRead("no_samples")
         return self._mapped
 
     def _read_table(self, table: Table, before: float, tables: int) -> None:
         columns = columns_of(table, self._limits)
         if not columns:
-            raise Refusal("empty_table", file=table.file)
+            raise CannotRead("empty_table", file=table.file)
         names = [column.name for column in columns]
         plain = [column.name for column in columns if not column.is_binary]
         self._mapped = settled(self._asked, detect(columns, _first(table, plain)), columns, table.file)
         if not self._mapped["instruction"]:
-            raise Refusal("no_instruction", file=table.file, columns=", ".join(names[:12]))
+            raise CannotRead("no_instruction", file=table.file, columns=", ".join(names[:12]))
         wanted = used(self._mapped)
         further = [name for name in plain if name not in wanted]
         for number, row in enumerate(table.rows([*sorted(wanted), *further]), 1):
@@ -91,7 +91,7 @@ class Samples:
             raise place.refusal("number_twice", number=index, column=column)
         self._count += 1
         if self._count > self._limits.samples:
-            raise Refusal("many_samples", most=self._limits.samples)
+            raise CannotRead("many_samples", most=self._limits.samples)
         numbers.add(index)
         return index
 
@@ -141,28 +141,28 @@ class Samples:
 
 
 def add_picture(tree: Tree, spool: Spool, picture: Picture, subset: str | None) -> None:
-    """A contestant's picture becomes a record. Raises Refusal naming its file."""
+    """A contestant's picture becomes a record. Raises CannotRead naming its file."""
     if tree.files[picture.file] > spool.limits.picture:
-        raise Refusal("heavy_picture", file=picture.file, most=spool.limits.picture)
+        raise CannotRead("heavy_picture", file=picture.file, most=spool.limits.picture)
     sha256 = spool.picture(tree.read(picture.file), file=picture.file)
     fields = {"contestant": picture.contestant, "version": picture.version}
     spool.add("output", subset=subset, index=picture.number, image=sha256, text="", **fields)
 
 
 def check_contestant(name: str, known: set[str], most: int) -> str:
-    """The name, if it is one. Raises Refusal."""
+    """The name, if it is one. Raises CannotRead."""
     if not name.strip() or len(name) > 200 or not name.isprintable():
-        raise Refusal("odd_contestant", contestant=name[:200])
+        raise CannotRead("odd_contestant", contestant=name[:200])
     known.add(name)
     if len(known) > most:
-        raise Refusal("many_contestants", most=most)
+        raise CannotRead("many_contestants", most=most)
     return name
 
 
 def check_subset(name: str) -> str:
-    """The name, if it is one. Raises Refusal."""
+    """The name, if it is one. Raises CannotRead."""
     if len(name) > LONGEST["subset"] or not name.isprintable():
-        raise Refusal("odd_subset", subset=name[:200])
+        raise CannotRead("odd_subset", subset=name[:200])
     return name
 
 

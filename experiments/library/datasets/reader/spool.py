@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.pictures import checked
-from experiments.library.datasets.reader.refusal import Refusal
 
 RECORDS = "records.jsonl"
 STEP = 0.01
@@ -30,16 +30,16 @@ class Spool:
     def add(self, kind: str, **fields: Any) -> None:
         line = json.dumps({"kind": kind, **fields}, ensure_ascii=False, allow_nan=False)
         if len(line) > LONGEST:
-            raise Refusal("heavy_row", number=fields.get("index"), most=LONGEST)
+            raise CannotRead("heavy_row", number=fields.get("index"), most=LONGEST)
         self._take(len(line))
         self._records.write(f"{line}\n")
 
     def picture(self, data: bytes, **place: Any) -> str:
-        """Its hash. place: what a complaint about it names. Raises Refusal."""
+        """Its hash. place: what a complaint about it names. Raises CannotRead."""
         try:
             found = checked(data, self.limits)
-        except Refusal as refusal:
-            raise Refusal(refusal.code, **refusal.facts, **place) from refusal
+        except CannotRead as refusal:
+            raise CannotRead(refusal.code, **refusal.facts, **place) from refusal
         path = self.folder / str(found["sha256"])
         if not path.exists():
             self._take(len(data))
@@ -51,7 +51,7 @@ class Spool:
         """A table of a few megabytes may say the same text a million times."""
         self.taken += count
         if self.taken > max(self.limits.taken, self.given * self.limits.ratio):
-            raise Refusal("swells", times=self.limits.ratio)
+            raise CannotRead("swells", times=self.limits.ratio)
 
     def progress(self, share: float) -> None:
         if share - self._told >= STEP:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from experiments.library.datasets.reader import documents, duck
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.names import suffix_of
 from experiments.library.datasets.reader.objects import Row, object_of
-from experiments.library.datasets.reader.refusal import Refusal
 
 SEEN_FOR_COLUMNS = 200  # objects whose fields are the columns
 LONGEST_LINE = 64 << 20  # bytes
@@ -37,7 +37,7 @@ class Table(Protocol):
     def columns(self) -> list[Column]: ...
 
     def rows(self, columns: list[str]) -> Iterator[Row]:
-        """Each row with the values of these columns at least. Raises Refusal."""
+        """Each row with the values of these columns at least. Raises CannotRead."""
         ...
 
 
@@ -111,7 +111,7 @@ class Separated:
         header = next(self._records(), [])
         if len(set(header)) < len(header):
             [(twice, _times)] = Counter(header).most_common(1)
-            raise Refusal("column_twice", file=self.file, column=twice)
+            raise CannotRead("column_twice", file=self.file, column=twice)
         return [Column(name, "VARCHAR") for name in header if name]
 
     def rows(self, columns: list[str]) -> Iterator[Row]:
@@ -122,7 +122,7 @@ class Separated:
                 continue
             if len(record) != len(header):
                 facts = {"found": len(record), "wanted": len(header)}
-                raise Refusal("ragged_row", file=self.file, row=number, **facts)
+                raise CannotRead("ragged_row", file=self.file, row=number, **facts)
             yield dict(zip(header, record, strict=True))
 
     def _records(self) -> Iterator[list[str]]:
@@ -138,9 +138,9 @@ class Separated:
                     yield record
             except csv.Error as error:
                 if "new-line character" in str(error):
-                    raise Refusal("odd_line_ends", file=self.file, row=reader.line_num) from error
+                    raise CannotRead("odd_line_ends", file=self.file, row=reader.line_num) from error
                 said = {"file": self.file, "row": reader.line_num, "said": str(error)}
-                raise Refusal("unreadable_line", **said) from error
+                raise CannotRead("unreadable_line", **said) from error
 
 
 def _chained(first: str, lines: Iterator[str]) -> Iterator[str]:
@@ -159,11 +159,11 @@ def _lines(file: BinaryIO, name: str) -> Iterator[str]:
     while line := file.readline(LONGEST_LINE):
         number += 1
         if len(line) >= LONGEST_LINE:
-            raise Refusal("long_line", file=name, row=number, most=LONGEST_LINE)
+            raise CannotRead("long_line", file=name, row=number, most=LONGEST_LINE)
         try:
             yield line.decode()
         except UnicodeDecodeError as error:
-            raise Refusal("not_utf8", file=name, row=number) from error
+            raise CannotRead("not_utf8", file=name, row=number) from error
 
 
 def _fields(rows: Iterator[Row]) -> list[Column]:

@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from experiments.library.datasets.reader.errors import CannotRead
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.names import ARCHIVES, is_hidden, suffix_of
-from experiments.library.datasets.reader.refusal import Refusal
 
 SPOILED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -30,13 +30,13 @@ class Tree(Protocol):
 
 
 def open_tree(path: Path, spool: Path, limits: Limits) -> "Folder | Archive":
-    """Raises Refusal for what is no such thing, or breaks a limit."""
+    """Raises CannotRead for what is no such thing, or breaks a limit."""
     if path.is_dir():
         return Folder(path, limits)
     if suffix_of(path.name) == ".zip":
         return Archive(path, spool, limits)
     if suffix_of(path.name) in ARCHIVES:
-        raise Refusal("other_archive", file=path.name)
+        raise CannotRead("other_archive", file=path.name)
     return Folder(path.parent, limits, only=path.name)
 
 
@@ -48,7 +48,7 @@ class Folder:
         self.files: dict[str, int] = {}
         for name in [only] if only else self._walk():
             if len(self.files) >= limits.entries:
-                raise Refusal("too_many_files", most=limits.entries)
+                raise CannotRead("too_many_files", most=limits.entries)
             if only or (root / name).is_file():  # no pipe, and no link that leads nowhere
                 self.files[name] = (root / name).stat().st_size
 
@@ -74,9 +74,9 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(path)
         except SPOILED as error:
-            raise Refusal("no_zip", file=path.name) from error
+            raise CannotRead("no_zip", file=path.name) from error
         if len(self._zip.infolist()) > limits.entries:
-            raise Refusal("too_many_files", most=limits.entries)
+            raise CannotRead("too_many_files", most=limits.entries)
         self.files: dict[str, int] = {}
         for entry in self._zip.infolist():
             self._take(entry)
@@ -86,7 +86,7 @@ class Archive:
         try:
             return self._zip.read(name)
         except SPOILED as error:
-            raise Refusal("broken_entry", file=name) from error
+            raise CannotRead("broken_entry", file=name) from error
 
     @contextmanager
     def on_disk(self, name: str) -> Iterator[Path]:
@@ -96,7 +96,7 @@ class Archive:
             with self._zip.open(name) as packed, path.open("wb") as file:
                 shutil.copyfileobj(packed, file, 1 << 20)
         except SPOILED as error:
-            raise Refusal("broken_entry", file=name) from error
+            raise CannotRead("broken_entry", file=name) from error
         try:
             yield path
         finally:
@@ -107,29 +107,29 @@ class Archive:
         _check_name(name)
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise Refusal("link_in_zip", file=name)
+            raise CannotRead("link_in_zip", file=name)
         if entry.is_dir() or is_hidden(name):
             return
         if entry.flag_bits & ENCRYPTED:
-            raise Refusal("locked_entry", file=name)
+            raise CannotRead("locked_entry", file=name)
         if entry.compress_type not in READABLE:
-            raise Refusal("odd_compression", file=name)
+            raise CannotRead("odd_compression", file=name)
         if suffix_of(name) in ARCHIVES:
-            raise Refusal("nested_archive", file=name)
+            raise CannotRead("nested_archive", file=name)
         if name in self.files:
-            raise Refusal("named_twice", file=name)
+            raise CannotRead("named_twice", file=name)
         self.files[name] = entry.file_size
 
     def _check_bulk(self, packed: int, limits: Limits) -> None:
         unpacked = sum(self.files.values())
         if unpacked > limits.unpacked:
-            raise Refusal("too_bulky", file=self._name, most=limits.unpacked)
+            raise CannotRead("too_bulky", file=self._name, most=limits.unpacked)
         if unpacked > limits.bulk and unpacked > packed * limits.ratio:
-            raise Refusal("bomb", file=self._name, times=unpacked // max(packed, 1))
+            raise CannotRead("bomb", file=self._name, times=unpacked // max(packed, 1))
 
 
 def _check_name(name: str) -> None:
     parts = name.replace("\\", "/").split("/")
     has_drive = len(parts[0]) > 1 and parts[0][1] == ":"
     if name.startswith(("/", "\\")) or "\\" in name or has_drive or ".." in parts or "\x00" in name:
-        raise Refusal("unsafe_name", file=name)
+        raise CannotRead("unsafe_name", file=name)

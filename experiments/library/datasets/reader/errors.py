@@ -3,7 +3,7 @@
 from typing import Any
 
 
-class Refusal(Exception):
+class CannotRead(Exception):
     """What was uploaded cannot be taken. facts: file, row and whatever else the sentence names."""
 
     def __init__(self, code: str, **facts: Any) -> None:
