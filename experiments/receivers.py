@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from accounts import exports, lasting
+from experiments import workflows
 from experiments.lab.observing import measuring
 from experiments.lab.usage import days as usage_days
 from experiments.lab.webhooks import delivering
@@ -14,7 +15,6 @@ from experiments.library.bulk import jobs as bulk
 from experiments.library.imports import queueing as imports
 from experiments.library.shelves import sought_notes
 from experiments.models.signals import run_finished, swept
-from experiments.workflows import REGISTRY, services_of
 
 logger = logging.getLogger(__name__)
 
@@ -23,8 +23,7 @@ def connect() -> None:
     """Called once all apps are loaded."""
     exports.name_kinds(runs="run", experiments="experiment", files="export")
     sought_notes.connect()
-    for slug in REGISTRY:
-        services_of(slug).connect()
+    workflows.load()
     run_finished.connect(_measure, dispatch_uid="observing")
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_webhooks, dispatch_uid="webhooks")

@@ -35,10 +35,14 @@ def _installed(taken: Mapping[str, Workflow]) -> Iterator[Workflow]:
             workflow = point.load()
             _check(workflow, point.name, taken)
         except Exception as error:  # whatever a stranger's module does
-            BROKEN[point.name] = f"{type(error).__name__}: {error}"
-            logger.warning("workflow_left_out", extra={"workflow": point.name, "error": BROKEN[point.name]})
+            _leave_out(point.name, error)
         else:
             yield workflow
+
+
+def _leave_out(slug: str, error: Exception) -> None:
+    BROKEN[slug] = f"{type(error).__name__}: {error}"
+    logger.warning("workflow_left_out", extra={"workflow": slug, "error": BROKEN[slug]})
 
 
 def _check(workflow: Workflow, name: str, taken: Mapping[str, Workflow]) -> None:
@@ -59,6 +63,22 @@ def registry() -> dict[str, Workflow]:
 
 
 REGISTRY = registry()
+
+
+def load() -> None:
+    """Load what each declares beyond its rules, and connect its receivers. Called once all apps are loaded, before
+    routes are made of it. An installed one that fails is left out.
+    """
+    for slug, workflow in list(REGISTRY.items()):
+        try:
+            surface_of(slug)
+            import_module(workflow.rows or __name__)
+            services_of(slug).connect()
+        except Exception as error:  # whatever a stranger's module does
+            if workflow.config.__module__.startswith(f"{__name__}."):
+                raise
+            _leave_out(slug, error)
+            del REGISTRY[slug]
 
 
 def workflow_of(slug: str) -> Workflow:

@@ -8,12 +8,15 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 from accounts.errors import Forbidden
 from experiments import workflows
 from experiments.lab.observing import report
 from experiments.models import Experiment, Run
 from experiments.runs.steering import branching
+from experiments.workflows.base.workflow import Workflow
+from tests.cases import each_case
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +55,21 @@ def test_one_that_cannot_be_loaded_is_left_out_and_named(monkeypatch, admin):
     assert set(workflows.BROKEN) == {"riddle", "arena"}
     monkeypatch.setattr(report, "BROKEN", workflows.BROKEN)
     assert "riddle" in signed_in(admin).get("/operator/").content.decode()
+
+
+class Riddle(BaseModel):
+    """The configuration of a workflow from elsewhere."""
+
+
+@each_case("module", ["surface", "rows", "services"])
+def test_one_whose_further_modules_cannot_be_loaded_is_left_out_as_well(monkeypatch, module):
+    riddle = Workflow(slug="riddle", config=Riddle, seats=(), run=None, **{module: "arena_riddle_that_is_not_there"})
+    monkeypatch.setattr(workflows, "REGISTRY", {**workflows.REGISTRY, "riddle": riddle})
+    monkeypatch.setattr(workflows, "BROKEN", {})
+    workflows.load()
+    assert "riddle" not in workflows.REGISTRY
+    assert "arena" in workflows.REGISTRY
+    assert "ModuleNotFoundError" in workflows.BROKEN["riddle"]
 
 
 def test_runs_of_a_removed_one_stay_readable_and_do_not_go_on(played, browser, api, read, alice):
