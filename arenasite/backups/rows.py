@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -60,13 +60,15 @@ class Table:
                 row[number] = self.fields[number].get_prep_value(values[number])
             yield json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
-    def write(self, rows: Iterable[Row], using: str) -> None:
-        """Raises django.db.Error."""
+    def write(self, columns: Sequence[str], rows: Iterable[Row], using: str) -> None:
+        """columns: of the rows, in their sequence. Raises django.db.Error."""
         connection = connections[using]
-        names = ", ".join(connection.ops.quote_name(field.column) for field in self.fields)
-        places = ", ".join(["%s"] * len(self.fields))
+        by_name = {field.attname: field for field in self.fields}
+        fields = [by_name[name] for name in columns]
+        names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+        places = ", ".join(["%s"] * len(fields))
         into = f"INSERT INTO {connection.ops.quote_name(self.model._meta.db_table)} ({names}) VALUES ({places})"  # noqa: S608
-        every = ([_stored(*pair, connection) for pair in zip(self.fields, row, strict=True)] for row in rows)
+        every = ([_stored(*pair, connection) for pair in zip(fields, row, strict=True)] for row in rows)
         with connection.cursor() as cursor:
             while some := list(islice(every, AT_ONCE)):
                 cursor.executemany(into, some)

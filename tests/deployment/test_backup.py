@@ -275,11 +275,15 @@ def as_of_before(kept, path):
     with writing(path) as archive:
         for table in tables(earlier, "default"):
             columns = new.manifest["tables"][table.name]["columns"]
+            known = [name for name in columns if name in table.columns]  # in the sequence of the class, as it was
             with archive.entry(f"tables/{table.name}.jsonl") as entry:
                 for full in new.lines(f"tables/{table.name}.jsonl"):
-                    row = [full[columns.index(name)] for name in table.columns]
+                    row = [full[columns.index(name)] for name in known]
                     entry.write(json.dumps(row).encode() + b"\n")
-            told["tables"][table.name] = {**new.manifest["tables"][table.name], "columns": table.columns}
+            told["tables"][table.name] = {**new.manifest["tables"][table.name], "columns": known}
+        with archive.entry("tables/accounts.commonmark.jsonl") as entry:  # which is not kept any more
+            entry.write(b'["redis", "0", "2026-01-01T00:00:00+00:00"]\n')
+        told["tables"]["accounts.commonmark"] = {"columns": ["name", "mark", "changed"], "rows": 1}
         archive.finish({name: part for name, part in told.items() if name not in {"format", "entries", "digest"}})
     return before, newest
 
