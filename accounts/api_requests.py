@@ -1,4 +1,4 @@
-"""What every view of the API does with a request: read it, know who asks, and tell refusals."""
+"""What every view of the API does with a request: read it, and know who asks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What every view of the API does with a request: read it, know who asks, and tell refusals as problems."""
+"""What every view of the API does with a request beside reading it: the rows and headers that many of them need."""
 
 from functools import cache
 from typing import Any

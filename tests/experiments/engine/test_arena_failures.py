@@ -256,3 +256,13 @@ def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive,
     else:
         expected = {"placeholder": ("completed", "max_turns"), "stop": ("stopped", "nothing_to_pass")}
         assert (run.state, run.stop_reason) == expected[setting]
+
+
+def test_a_run_that_has_come_to_its_end_is_not_resumed_and_stays_as_it_was(played, alice, woken_runs):
+    run = played(max_turns=1)
+    woken_runs.clear()
+
+    assert actions.resume(run, by=alice) is False
+
+    assert Run.objects.get(pk=run.pk).state == "completed"
+    assert woken_runs == []
