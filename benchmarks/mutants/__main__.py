@@ -55,6 +55,10 @@ class Mutant:
     def file(self) -> str:
         return self.source.path.relative_to(ROOT).as_posix()
 
+    @property
+    def name(self) -> str:
+        return self.source.diff(self.change, self.file)
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0].split(":")[0])
@@ -108,18 +112,19 @@ def _choose_tests(mutants: Sequence[Mutant], lines: Lines) -> None:
 
 
 def _choose_tests_of(mutant: Mutant, lines: Lines) -> None:
-    """The quick ones of its own package, then the fastest of each module, the second of each, and so on: modules look
-    at a line from different sides.
+    """The one that noticed this change the last time, the quick ones of its own package, then the fastest of each
+    module, the second of each, and so on: modules look at a line from different sides.
     """
     change, seconds = mutant.change, 0.0
     covering = lines.covering(mutant.file, change.line) or lines.covering(mutant.file, change.statement)
     mutant.covering, rank = len(covering), Counter[str]()
     own = f"tests/{mutant.file.rpartition('/')[0]}/"
-    order: list[tuple[bool, int, float, str]] = []
+    order: list[tuple[bool, bool, int, float, str]] = []
     for test in sorted(covering, key=lambda test: covering[test]):
         module = test.split("::")[0]
         is_first = module.startswith(own) and covering[test] < QUICK
-        order.append((not is_first, rank[module], covering[test], test))
+        killed_before = test == lines.killers.get(mutant.name)
+        order.append((not killed_before, not is_first, rank[module], covering[test], test))
         rank[module] += 1
     for *_, cost, test in sorted(order)[:MOST_TESTS]:
         seconds += cost
@@ -134,6 +139,7 @@ def _measure_and_try(mutants: Sequence[Mutant], lines: Lines, session: Session) 
         lines.measure(session, [str(path) for path in _files(SCOPE)])
         _choose_tests(mutants, lines)
     _try([mutant for mutant in mutants if mutant.tests], session)
+    lines.keep_killers({mutant.name: mutant.killer for mutant in mutants if mutant.killer})
 
 
 def _try(mutants: Sequence[Mutant], session: Session) -> None:
@@ -193,7 +199,7 @@ def _report(mutants: Sequence[Mutant], possible: int, seed: int, lines: Lines) -
     for mutant in mutants:
         if mutant.kind == "survived":
             print(f"\n{len(mutant.tests)} of {mutant.covering} tests that run the line were tried")
-            print(mutant.source.diff(mutant.change, mutant.file))
+            print(mutant.name)
     for kind in ("not covered", "timed out", "never live"):
         print(f"\n{kind}:", *(f"  {m.file}:{m.change.line}" for m in mutants if m.kind == kind), sep="\n")
     print(f"\n{len(mutants)} of {possible} lines changed, seed {seed}")

@@ -18,6 +18,7 @@ from benchmarks.mutants.trials import SURVIVED, Session, forked, own_files
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".pytest_cache" / "mutants"
+KILLERS = KEPT / "killers.json"
 APPS = ("accounts", "arenasite", "experiments", "leaderboard")
 FORKS = 16
 
@@ -37,6 +38,11 @@ class Lines:
         self._common = _digest_of_code()
         self.modules = {module: found for module in modules if (found := self._read(module))}
         self.missing = [module for module in modules if module not in self.modules]
+        self.killers: dict[str, str] = json.loads(KILLERS.read_text()) if KILLERS.exists() else {}
+
+    def keep_killers(self, tests: dict[str, str]) -> None:
+        """The tests that noticed changes, to be tried first the next time."""
+        KILLERS.write_text(json.dumps(self.killers | tests))
 
     @property
     def failing(self) -> list[str]:
