@@ -5,7 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.authentication import get_authentication_records
+from allauth.account.forms import LoginForm
 from allauth.account.models import EmailAddress
 from allauth.account.stages import EmailVerificationStage
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -20,7 +21,7 @@ from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from accounts import audit, crypto, guessing, joining, sessions
+from accounts import audit, crypto, guessing, invitations, sessions
 from accounts.addresses import NOWHERE, address_of
 from accounts.errors import RateLimited
 from accounts.models import User
@@ -29,6 +30,21 @@ MISMATCH = _("The name and the password do not belong together. Check both; capi
 TOO_OFTEN = _("That was tried too often. Wait five minutes, then try again.")
 ELSEWHERE = _("Only addresses of the lab can be used to sign up: %(domains)s. Others need an invitation.")
 THROTTLED_SECONDS = 60  # in which tries that were not even looked at are written down once
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
+    """A user name or an e-mail address, in a field that is called as it always was."""
+
+    def add_prefix(self, field_name: str) -> str:
+        return str(super().add_prefix("username" if field_name == "login" else field_name))
+
+
+class FirstVerificationStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no types
+    """A new person's address is verified before the first sign-in; whoever has been in is not held up."""
+
+    def handle(self) -> tuple[Any, bool]:
+        person: User | None = self.login.user
+        return (None, True) if person and person.last_login else super().handle()
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
@@ -45,14 +61,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def get_client_ip(self, request: HttpRequest) -> str:
         return address_of(request) or NOWHERE
 
+    # --- signing up ---
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return joining.is_open(request)
+        return invitations.is_sign_up_open(request)
 
     def clean_email(self, email: str) -> str:
         """A new person's; whoever is in the lab may have what addresses they like."""
         email = super().clean_email(email)
-        is_new = not self.request.user.is_authenticated and joining.held(self.request) is None
-        if email and is_new and settings.SIGNUP == "domain" and not joining.is_of_the_lab(email):
+        is_new = not self.request.user.is_authenticated and invitations.held(self.request) is None
+        if email and is_new and settings.SIGNUP == "domain" and not invitations.is_of_the_lab(email):
             raise ValidationError(ELSEWHERE % {"domains": ", ".join(settings.SIGNUP_DOMAINS)})
         return str(email)
 
@@ -66,14 +84,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         """Saves a new person and uses up the invitation, both or neither."""
         with transaction.atomic():
             save()
-            vouched_for = joining.settle(request, user)
+            vouched_for = invitations.settle_sign_up(request, user)
         if vouched_for:
             self.stash_verified_email(request, vouched_for)
 
+    # --- signing in ---
+
     def get_login_stages(self) -> list[str]:
-        """A new person's address is verified before the first sign-in; whoever has been in is not held up."""
-        first = f"{FirstVerificationStage.__module__}.{FirstVerificationStage.__name__}"
-        usual = f"{EmailVerificationStage.__module__}.{EmailVerificationStage.__name__}"
+        first, usual = (f"{it.__module__}.{it.__name__}" for it in (FirstVerificationStage, EmailVerificationStage))
         return [first if stage == usual else stage for stage in super().get_login_stages()]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -86,7 +104,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             raise ValidationError(str(refusal), code="too_many_login_attempts") from refusal
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """A deactivated person is told no more than somebody with a wrong password."""
+        """A deactivated person gets the same answer as somebody with a wrong password."""
         user: User | None = super().authenticate(request, **credentials)
         if user and not user.is_active:
             _record_failure(credentials, deactivated=True)
@@ -97,16 +115,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         _record_failure(credentials)
-
-    def set_password(self, user: User, password: str) -> None:
-        """Changed, set or reset: ends all other sign-ins of the person."""
-        user.set_password(password)
-        is_own = self.request.user == user
-        with transaction.atomic():
-            user.save(update_fields=["password"])
-            sessions.end_sessions(user, keep=self.request.session.session_key if is_own else None)
-            audit.record(audit.Action.PASSWORD_CHANGED, by=user, of=user, by_mail=not is_own)
-        guessing.forget_attempts(self.request, user)
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
         response: HttpResponse = super().post_login(request, user, **kwargs)
@@ -119,15 +127,38 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             UserSession.objects.filter(session_key=request.session.session_key).delete()
         super().logout(request)
 
+    # --- the account ---
+
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Whoever has signed in a moment ago need not type the password again."""
-        return bool(super().is_reauthentication_required(app=app, **kwargs)) and not _has_just_signed_in(self.request)
+        since = time.time() - settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
+        records = get_authentication_records(self.request, self.request.user)
+        has_just_signed_in = any(record["at"] > since for record in records)
+        return not has_just_signed_in and bool(super().is_reauthentication_required(app=app, **kwargs))
+
+    def set_password(self, user: User, password: str) -> None:
+        """Changed, set or reset: ends all other sign-ins of the person."""
+        user.set_password(password)
+        is_own = self.request.user == user
+        with transaction.atomic():
+            user.save(update_fields=["password"])
+            sessions.end_sessions(user, keep=self.request.session.session_key if is_own else None)
+            audit.record(audit.Action.PASSWORD_CHANGED, by=user, of=user, by_mail=not is_own)
+        guessing.forget_attempts(self.request, user)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
     def get_email_verification_redirect_url(self, email_address: EmailAddress) -> str:
         return resolve_url("account_email" if self.request.user.is_authenticated else settings.LOGIN_URL)
+
+
+def _record_failure(credentials: dict[str, Any], **detail: Any) -> None:
+    audit.record(audit.Action.SIGN_IN_FAILED, by=None, name=_name_in(credentials), **detail)
+
+
+def _name_in(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("username") or credentials.get("email") or "")
 
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
@@ -147,14 +178,14 @@ class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # a
     """For people for whom the lab's sign-in server vouches."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
-        return joining.is_open(request, [address.email for address in sociallogin.email_addresses])
+        return invitations.is_sign_up_open(request, [address.email for address in sociallogin.email_addresses])
 
     def authenticate_by_email(self, sociallogin: Any) -> tuple[User, str] | None:
         """An account that is here already is joined only where both sides have verified the address: else whoever has
         typed somebody's address into an account would be found in their place.
         """
-        told = [address.email for address in sociallogin.email_addresses if address.verified]
-        known = EmailAddress.objects.filter(email__in=told, verified=True).select_related("user").first()
+        verified = [address.email for address in sociallogin.email_addresses if address.verified]
+        known = EmailAddress.objects.filter(email__in=verified, verified=True).select_related("user").first()
         return (known.user, known.email) if known else None
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
@@ -167,22 +198,3 @@ class LabAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # a
         adapter.populate_username(request, user)
         adapter.let_in(request, user, lambda: sociallogin.save(request))
         return user
-
-
-class FirstVerificationStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no types
-    def handle(self) -> tuple[Any, bool]:
-        person: User | None = self.login.user
-        return (None, True) if person and person.last_login else super().handle()
-
-
-def _record_failure(credentials: dict[str, Any], **detail: Any) -> None:
-    audit.record(audit.Action.SIGN_IN_FAILED, by=None, name=_name_in(credentials), **detail)
-
-
-def _name_in(credentials: dict[str, Any]) -> str:
-    return str(credentials.get("username") or credentials.get("email") or "")
-
-
-def _has_just_signed_in(request: HttpRequest) -> bool:
-    since = time.time() - settings.ACCOUNT_REAUTHENTICATION_TIMEOUT
-    return any(record["at"] > since for record in get_authentication_records(request, request.user))

@@ -1,10 +1,24 @@
-"""What every view of the API does with a request: read it, and know who asks."""
+"""What the API does with every request: read it, know who asks, count it, and say in the answer what is left."""
 
-from typing import Any
+import time
+from typing import IO, Any
 
-from django.http import HttpRequest
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
 from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from accounts.addresses import address_of
+
+MINUTE = 60
+TOKENS = {"Authorization", "X-Api-Key"}  # the headers that they come in
 
 
 def validated(serializer: type[serializers.Serializer[Any]], request: Request, **options: Any) -> dict[str, Any]:
@@ -15,3 +29,95 @@ def validated(serializer: type[serializers.Serializer[Any]], request: Request, *
 
 def person(request: Request | HttpRequest) -> Any:
     return request.user
+
+
+class ShallowJsonParser(JSONParser):
+    """JSON; what is nested deeper than Python can read is refused like any other that cannot be read."""
+
+    def parse(self, stream: IO[Any], media_type: Any = None, parser_context: Any = None) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = super().parse(stream, media_type, parser_context)
+        except RecursionError as error:
+            raise ParseError(_("The JSON is nested too deeply.")) from error
+        return found
+
+
+# --- how often: so many requests of one person and of one address in a minute; 0 in the settings is no limit ---
+
+
+class PerMinute(BaseThrottle):
+    """Counts whole minutes by one clock. What is left is noted at the request, for the headers of its answer."""
+
+    setting = ""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        most, who = int(getattr(settings, self.setting)), self.counted(request)
+        if not most or who is None:
+            return True
+        minute, second = divmod(int(time.time()), MINUTE)
+        self._left = MINUTE - second
+        used = counted(f"rate:{self.setting}:{who}:{minute}", 2 * MINUTE)
+        rate = {"limit": most, "remaining": max(most - used, 0), "reset": self._left}
+        before = getattr(request._request, "rate", None)
+        if before is None or rate["remaining"] < before["remaining"]:
+            request._request.rate = rate  # type: ignore[attr-defined]  # read where the headers are written
+        return used <= most
+
+    def wait(self) -> float:
+        return self._left
+
+    def counted(self, request: Request) -> str | None:
+        """Whose requests are counted together. None: nobody's."""
+        raise NotImplementedError
+
+
+class OfPerson(PerMinute):
+    setting = "API_PER_PERSON"
+
+    def counted(self, request: Request) -> str | None:
+        return str(request.user.pk) if request.user.is_authenticated else None
+
+
+class OfAddress(PerMinute):
+    setting = "API_PER_ADDRESS"
+
+    def counted(self, request: Request) -> str | None:
+        return address_of(request._request)
+
+
+class OfTests(OfPerson):
+    """Asking a provider whether a key is good costs money, and is a way to try stolen keys."""
+
+    setting = "API_KEY_TESTS"
+
+
+def counted(key: str, seconds: int) -> int:
+    """How often it was counted, this time included, in so many seconds from the first time on."""
+    cache.add(key, 0, seconds)
+    try:
+        return int(cache.incr(key))
+    except ValueError:  # it expired, or Redis went away, between the two
+        return 1
+
+
+class ApiAnswerMiddleware(MiddlewareMixin):
+    """ETags of what was read, 304 for who has it already, and `X-RateLimit-…`."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        if not request.path.startswith("/api/"):
+            return response
+        if request.method == "GET" and response.status_code == 200 and not response.streaming:
+            if not response.has_header("ETag"):
+                set_response_etag(response)
+            # Kept by the program that asked, and asked for again each time: what one may see can change at any moment.
+            # What a browser asks for on behalf of its person is not kept (ShieldMiddleware says so).
+            is_browsers = request.user.is_authenticated and not TOKENS & request.headers.keys()
+            if not (response.has_header("Cache-Control") or is_browsers):
+                response["Cache-Control"] = "private, no-cache"
+            patch_vary_headers(response, ["Authorization", "Cookie", "Accept-Language"])
+            answer = get_conditional_response(request, etag=response["ETag"], response=response)
+            assert isinstance(answer, HttpResponse)  # noqa: S101 - for mypy: it is the response, or what stands for it
+            response = answer
+        for name, value in (getattr(request, "rate", None) or {}).items():
+            response[f"X-RateLimit-{name.title()}"] = str(value)
+        return response

@@ -9,7 +9,5 @@ class AccountsConfig(AppConfig):
     verbose_name = _("People")
 
     def ready(self) -> None:
-        import_module("accounts.checks")
-        import_module("accounts.hardening")
-        import_module("accounts.receivers").connect()  # it needs the models, which are loaded by now
-        import_module("accounts.lasting").connect()
+        for name in ("checks", "sessions", "audit_hooks"):  # they register themselves, and need the models
+            import_module(f"accounts.{name}")

@@ -3,16 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 
-from accounts.models import AuditEntry
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
+from accounts.models import AuditEntry, User
 
 Action = AuditEntry.Action
 _address: ContextVar[str | None] = ContextVar("address of whoever asks", default=None)
@@ -21,21 +17,22 @@ _address: ContextVar[str | None] = ContextVar("address of whoever asks", default
 def record(
     action: AuditEntry.Action,
     *,
-    by: "User | AnonymousUser | None",
+    by: User | AnonymousUser | None,
     of: models.Model | None = None,
     target: str = "",
     name: str = "",
     **detail: Any,
 ) -> AuditEntry:
-    """One deed. of: what it was done to; target: the same as `kind:id`, where the row is not at hand. name: what that
-    is called, unless its text form says so.
+    """of: what it was done to; target: the same as `kind:id`, where the row is not at hand. name: what that is called,
+    unless its text form says so. A name with line ends or control characters in it cannot look like another entry.
     """
+    actor, name = by.get_username() if by else "", name or (str(of) if of is not None else "")
     return AuditEntry.objects.create(
         action=action,
         actor_id=by.pk if by else None,
-        actor=_one_line(by.get_username())[:150] if by else "",
+        actor=_one_line(actor)[:150],
         target=target_of(of) if of is not None else target[:120],
-        name=_one_line(name or (str(of) if of is not None else ""))[:200],
+        name=_one_line(name)[:200],
         detail=detail,
         address=_address.get(),
     )
@@ -48,7 +45,7 @@ def target_of(row: models.Model) -> str:
 
 @contextmanager
 def asked_from(address: str | None) -> Iterator[None]:
-    """Whatever is recorded within was asked for from this address."""
+    """What is recorded within was asked for from this address."""
     token = _address.set(address)
     try:
         yield
@@ -57,5 +54,4 @@ def asked_from(address: str | None) -> Iterator[None]:
 
 
 def _one_line(text: str) -> str:
-    """A name with line ends or control characters in it cannot look like another entry."""
     return "".join(letter if letter.isprintable() else "�" for letter in text)

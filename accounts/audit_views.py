@@ -3,16 +3,18 @@
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, time, timedelta
+from io import StringIO
 from typing import Any
 
+from django import forms
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 
 from accounts.attachments import streamed
-from accounts.forms import AuditForm
 from accounts.models import AuditEntry
 from accounts.people import for_admins
 
@@ -25,11 +27,15 @@ FORMULA = re.compile(
 )
 
 
-class _Echo:
-    """A file that hands back what is written to it."""
+class AuditForm(forms.Form):
+    """What of the audit record is looked for; everything may be left out."""
 
-    def write(self, text: str) -> str:
-        return text
+    person = forms.CharField(label=_("Person"), required=False, max_length=150)
+    deed = forms.ChoiceField(label=_("Action"), required=False, choices=[("", _("any")), *AuditEntry.Action.choices])
+    target = forms.CharField(label=_("Target"), required=False, max_length=200)
+    since = forms.DateField(label=_("From (UTC)"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label=_("To (UTC)"), required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    before = forms.IntegerField(required=False, min_value=1)
 
 
 @for_admins
@@ -74,10 +80,15 @@ def found_by(form: AuditForm) -> "QuerySet[AuditEntry]":
 
 
 def _lines(rows: Any) -> Iterator[str]:
-    writer = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)
-    yield "\ufeff" + writer.writerow(COLUMNS)
+    yield "\ufeff" + _line(COLUMNS)
     for row in rows:
-        yield writer.writerow([_cell(value) for value in row])
+        yield _line(map(_cell, row))
+
+
+def _line(cells: Iterable[str]) -> str:
+    file = StringIO()
+    csv.writer(file, quoting=csv.QUOTE_ALL).writerow(cells)
+    return file.getvalue()
 
 
 def _cell(value: Any) -> str:

@@ -16,9 +16,7 @@ from django.views.decorators.debug import sensitive_variables
 # Another purpose, or another way to derive, would be another text.
 PURPOSE = b"arena-lab: provider keys, 2"
 FORMER_PURPOSE = b"arena-lab: provider keys, 1"
-MARK = (
-    "2."  # what follows is the base64 of a nonce and of AES-256-GCM's answer; without it, it is Fernet's of former days
-)
+MARK = "2."  # then the base64 of a nonce and of AES-256-GCM's answer; without the mark, it is Fernet's of former days
 NONCE_BYTES = 12
 KEY_BYTES = 32
 
@@ -81,24 +79,21 @@ def _opened(ciphertext: str, secrets: list[str]) -> str:
 @lru_cache(maxsize=8)
 @sensitive_variables()
 def _ciphers(*secrets: str) -> list[AESGCM]:
-    _require(secrets)
-    return [AESGCM(_derived(secret, PURPOSE)) for secret in secrets]
+    return [AESGCM(key) for key in _derived(secrets, PURPOSE)]
 
 
 @lru_cache(maxsize=8)
 @sensitive_variables()
 def _fernet(*secrets: str) -> MultiFernet:
-    _require(secrets)
-    return MultiFernet([Fernet(urlsafe_b64encode(_derived(secret, FORMER_PURPOSE))) for secret in secrets])
+    return MultiFernet([Fernet(urlsafe_b64encode(key)) for key in _derived(secrets, FORMER_PURPOSE)])
 
 
 @sensitive_variables()
-def _require(secrets: tuple[str, ...]) -> None:
+def _derived(secrets: tuple[str, ...], purpose: bytes) -> list[bytes]:
+    """Of each secret 32 bytes, by HKDF-SHA256 (RFC 5869) without salt over its UTF-8. Raises NoSecret."""
     if not secrets:
         raise NoSecret(_("Keys cannot be stored here: set ARENA_KEY_SECRETS, or make the data directory writable."))
-
-
-@sensitive_variables()
-def _derived(secret: str, purpose: bytes) -> bytes:
-    """HKDF-SHA256 (RFC 5869) without salt over the secret's UTF-8: 32 bytes."""
-    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose).derive(secret.encode())
+    return [
+        HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose).derive(secret.encode())
+        for secret in secrets
+    ]

@@ -19,9 +19,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import ngettext_lazy
 
 from accounts.addresses import address_of
+from accounts.api_requests import counted
 from accounts.errors import RateLimited
 from accounts.models import User
-from accounts.throttling import counted
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 KNOWN_SECONDS = 365 * DAY  # since the last sign-in
@@ -39,6 +39,10 @@ class Limit:
     most: int  # attempts
     seconds: int  # from the first one on
 
+    def counter(self, what: str) -> str:
+        """The key in the cache."""
+        return f"attempts:{self.seconds}:{hashlib.sha256(what.encode()).hexdigest()}"
+
 
 PERSON_FROM_ONE_PLACE = (Limit(5, 5 * MINUTE), Limit(10, HOUR))  # a known browser or an address
 ANYBODY_FROM_ONE_ADDRESS = (Limit(20, MINUTE),)
@@ -52,10 +56,9 @@ def count_attempt(request: HttpRequest, name: str) -> list[str]:
     counters = []
     for limits, what in _counts(request, name):
         for limit in limits:
-            counter = _counter(limit, what)
-            if counted(counter, limit.seconds) > limit.most:
+            if counted(limit.counter(what), limit.seconds) > limit.most:
                 raise RateLimited(TOO_MANY_ATTEMPTS % {"minutes": limit.seconds // MINUTE})
-            counters.append(counter)
+            counters.append(limit.counter(what))
     return counters
 
 
@@ -71,22 +74,7 @@ def forget_attempts(request: HttpRequest, person: User) -> None:
     for limits, what in _counts(request, person.get_username()):
         if limits is PERSON_FROM_ONE_PLACE:
             for limit in limits:
-                cache.delete(_counter(limit, what))
-
-
-def remember_browser(request: HttpRequest, response: HttpResponse, person: User) -> None:
-    """From now on this browser is one in which the person has signed in."""
-    browser, people = _known(request)
-    people = [person.pk, *(pk for pk in people if pk != person.pk)][:MOST_PEOPLE]
-    response.set_signed_cookie(
-        settings.BROWSER_COOKIE_NAME,
-        ".".join([browser or secrets.token_urlsafe(16), *map(str, people)]),
-        salt=SALT,
-        max_age=KNOWN_SECONDS,
-        secure=settings.HTTPS,
-        httponly=True,
-        samesite="Lax",
-    )
+                cache.delete(limit.counter(what))
 
 
 def _counts(request: HttpRequest, name: str) -> list[tuple[tuple[Limit, ...], str]]:
@@ -97,7 +85,9 @@ def _counts(request: HttpRequest, name: str) -> list[tuple[tuple[Limit, ...], st
     browser, known = _known(request)
     if people and set(people) <= set(known):  # all whom the name may mean: else a browser would pass for another's
         return [(PERSON_FROM_ONE_PLACE, f"{who} in browser {browser}")]
-    network = _network(request)
+    network = address_of(request) or ""
+    if ":" in network:  # of IPv6 the /64, all of which one connection usually has
+        network = str(ip_network(f"{network}/64", strict=False))
     return [
         (ANYBODY_FROM_ONE_ADDRESS, f"anybody from {network}"),
         (PERSON_FROM_ONE_PLACE, f"{who} from {network}"),
@@ -105,18 +95,17 @@ def _counts(request: HttpRequest, name: str) -> list[tuple[tuple[Limit, ...], st
     ]
 
 
+def remember_browser(request: HttpRequest, response: HttpResponse, person: User) -> None:
+    """From now on this browser is one in which the person has signed in."""
+    browser, people = _known(request)
+    people = [person.pk, *(pk for pk in people if pk != person.pk)][:MOST_PEOPLE]
+    value = ".".join([browser or secrets.token_urlsafe(16), *map(str, people)])
+    options = {"max_age": KNOWN_SECONDS, "secure": settings.HTTPS, "httponly": True, "samesite": "Lax"}
+    response.set_signed_cookie(settings.BROWSER_COOKIE_NAME, value, salt=SALT, **options)
+
+
 def _known(request: HttpRequest) -> tuple[str, list[int]]:
     """The id of this browser, "" if it has none, and the people who have signed in here, the latest first."""
     value = request.get_signed_cookie(settings.BROWSER_COOKIE_NAME, default="", salt=SALT, max_age=KNOWN_SECONDS)
     browser, *people = (value or "").split(".")
     return browser, [int(pk) for pk in people]
-
-
-def _network(request: HttpRequest) -> str:
-    """The address; of IPv6 the /64, all of which one connection usually has."""
-    address = address_of(request) or ""
-    return str(ip_network(f"{address}/64", strict=False)) if ":" in address else address
-
-
-def _counter(limit: Limit, what: str) -> str:
-    return f"attempts:{limit.seconds}:{hashlib.sha256(what.encode()).hexdigest()}"

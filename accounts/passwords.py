@@ -27,7 +27,10 @@ class EasyPasswordValidator(CommonPasswordValidator):
     """
 
     def validate(self, password: str, user: Any = None) -> None:
-        known = [*WORDS, *_own_words(), *self.passwords]
+        # Names of this lab: those that its operator lists, and the parts of its hosts and domains.
+        hosts = [host for host in (*settings.ALLOWED_HOSTS, *settings.SIGNUP_DOMAINS) if not host.startswith("[")]
+        parts = {part for host in hosts for part in re.split(r"[^a-z]+", host.lower()) if len(part) >= LEAST_LETTERS}
+        known = [*WORDS, *parts, *map(str.lower, settings.PASSWORD_WORDS), *self.passwords]
         if zxcvbn(password[:MOST_CHARACTERS], user_inputs=known)["guesses"] < LEAST_GUESSES:
             reason = _("Others would soon guess this password. Take several words that do not belong together.")
             raise ValidationError(reason, code="password_too_easy")
@@ -58,13 +61,6 @@ class BreachedPasswordValidator:
 
     def get_help_text(self) -> str:
         return _("Your password must not be one that is known from stolen data.") if settings.BREACHED_PASSWORDS else ""
-
-
-def _own_words() -> set[str]:
-    """Names of this lab: those that its operator lists, and the parts of its hosts and domains."""
-    hosts = [host for host in (*settings.ALLOWED_HOSTS, *settings.SIGNUP_DOMAINS) if not host.startswith("[")]
-    parts = {part for host in hosts for part in re.split(r"[^a-z]+", host.lower()) if len(part) >= LEAST_LETTERS}
-    return parts | {word.lower() for word in settings.PASSWORD_WORDS}
 
 
 def _is_in(file: BinaryIO, digest: bytes) -> bool:

@@ -1,13 +1,16 @@
-"""Who asks."""
+"""Who asks, and which pages are for whom."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from allauth.account.decorators import reauthentication_required
-from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from allauth.core.exceptions import ReauthenticationRequired
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
@@ -21,10 +24,14 @@ from accounts.errors import Refusal
 from accounts.models import User
 
 View = Callable[..., HttpResponseBase]
+Found = TypeVar("Found")
+
+_asker: ContextVar[User | AnonymousUser | None] = ContextVar("who asks", default=None)
+_found: ContextVar[dict[Callable[..., Any], Any] | None] = ContextVar("what was found for them", default=None)
 
 
 def person(request: HttpRequest) -> User:
-    """Whoever is signed in. Raises PermissionDenied when nobody is, which `login_required` has seen to before."""
+    """The person who is signed in. Raises PermissionDenied for visitors, whom `login_required` has sent away before."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
@@ -47,6 +54,21 @@ def for_readers(view: Callable[..., Any]) -> Callable[..., Any]:
     return shown
 
 
+def for_admins(view: View) -> View:
+    """404 for everybody else."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not person(request).is_admin:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return login_required(guarded)
+
+
+# --- confirmed a moment ago ---
+
+
 def stepped_up(view: View) -> View:
     """Before anything is sent to this page, the password or a second factor is asked for again, unless that was a
     moment ago. What was sent is carried out then. Looking at the page is free.
@@ -60,7 +82,7 @@ def stepped_up_for_secrets(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if request.method != "POST" or not is_reauthentication_required(request, app="account"):
+        if request.method != "POST" or is_confirmed(request):
             return view(request, *args, **kwargs)
         messages.info(request, _("Confirm that it is you, then send it once more: what you typed was not kept."))
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
@@ -68,13 +90,41 @@ def stepped_up_for_secrets(view: View) -> View:
     return guarded
 
 
-def for_admins(view: View) -> View:
-    """To everybody else there is no such page."""
+def is_confirmed(request: HttpRequest) -> bool:
+    """Whether the person has typed the password or used a second factor a moment ago."""
+    try:
+        _require_confirmation(request)
+    except ReauthenticationRequired:
+        return False
+    return True
 
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not person(request).is_admin:
-            raise Http404
-        return view(request, *args, **kwargs)
 
-    return login_required(guarded)
+@reauthentication_required  # type: ignore[untyped-decorator]  # allauth has no types
+def _require_confirmation(request: HttpRequest) -> None:
+    """Nothing by itself: allauth has its check as a decorator alone."""
+
+
+# --- for whom choices are offered ---
+# A list of choices is made deep inside a form, and depends on the person as a word depends on the language. Rights are
+# never decided by it: verbs are told who asks.
+
+
+def once(find: Callable[[User | AnonymousUser | None], Found]) -> Found:
+    """What `find` finds for the person who asks, None in a command or a worker: looked up once in a request."""
+    found = _found.get()
+    if found is None:
+        return find(_asker.get())
+    if find not in found:
+        found[find] = find(_asker.get())
+    return found[find]  # type: ignore[no-any-return]  # each function is the key of what it returned
+
+
+@contextmanager
+def asked_by(who: User | AnonymousUser | None) -> Iterator[None]:
+    """Choices within are offered to this person."""
+    asker, found = _asker.set(who), _found.set({})
+    try:
+        yield
+    finally:
+        _found.reset(found)
+        _asker.reset(asker)

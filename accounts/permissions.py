@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
 from accounts.models import ApiToken
+from accounts.people import is_confirmed
 from accounts.scopes import Scope
 
 
@@ -46,7 +46,7 @@ class Confirmed(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.method in SAFE_METHODS or request.auth is not None or not request.user.is_authenticated:
             return True
-        if is_reauthentication_required(request._request, app="account"):
+        if not is_confirmed(request._request):
             raise PermissionDenied(_("Confirm that it is you on your account page first, or send a token."))
         return True
 

@@ -3,26 +3,36 @@
 A script that asks for JSON gets the sentence with the status. The API has the same ones (`experiments.api.problems`).
 """
 
-from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
+from django.contrib.messages.storage.cookie import CookieStorage
+from django.contrib.messages.storage.fallback import FallbackStorage
+from django.contrib.messages.storage.session import SessionStorage
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
+from django.utils.deprecation import MiddlewareMixin
 
+from accounts import logs
 from accounts.errors import Invalid, Refusal
 
 
-class RefusingMiddleware:
+class HostCookieStorage(CookieStorage):
+    """Messages in a cookie that no other host can set."""
+
+    cookie_name = "__Host-arena_notices" if settings.HTTPS else "arena_notices"
+
+
+class NoticeStorage(FallbackStorage):
+    storage_classes = (HostCookieStorage, SessionStorage)
+
+
+class RefusingMiddleware(MiddlewareMixin):
     """Answers every refusal that no page has shown in a form of its own."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self._get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if not isinstance(error, Refusal):
@@ -49,6 +59,15 @@ def see_other(page: Any, *args: Any, **kwargs: Any) -> HttpResponse:
     response: HttpResponse = redirect(page, *args, **kwargs)
     response.status_code = 303
     return response
+
+
+def problem_response(status: int, detail: str) -> JsonResponse:
+    """A problem document (RFC 9457), for programs that are answered before the API sees their request."""
+    problem: dict[str, object] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    problem["detail"] = detail
+    if name := logs.known().get("request"):
+        problem["request_id"] = name
+    return JsonResponse(problem, status=status, content_type="application/problem+json")
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -78,7 +97,10 @@ def add_errors(form: Any, error: Refusal, field: str | None = None) -> None:
     errors = error.errors if isinstance(error, Invalid) else {field or "": [str(error)]}
     for path, sentences in errors.items():
         for sentence in sentences:
-            form.add_error(*(form.placed(path, sentence) if hasattr(form, "placed") else _placed(form, path, sentence)))
+            if hasattr(form, "placed"):
+                form.add_error(*form.placed(path, sentence))
+            else:
+                form.add_error(path if path in form.fields else None, sentence)
     form.refused = None if isinstance(error, Invalid) else error.status
 
 
@@ -87,7 +109,3 @@ def status_of(shown: Any) -> int:
     if isinstance(shown, Refusal):
         return 422 if isinstance(shown, Invalid) else shown.status
     return getattr(shown, "refused", None) or (422 if shown.is_bound and shown.errors else 200)
-
-
-def _placed(form: forms.BaseForm, path: str, sentence: str) -> tuple[str | None, str]:
-    return path if path in form.fields else None, sentence

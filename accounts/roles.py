@@ -29,8 +29,8 @@ def take_role(person: User, role: str) -> None:
 
 
 def deactivate(person: User, *, by: User) -> None:
-    """Signs the person out everywhere and voids the API tokens, in one transaction with the deed. What they own stays.
-    Raises Forbidden, and Conflict for the last admin.
+    """Signs the person out everywhere and voids the API tokens. What they own stays. Raises Forbidden, and Conflict for
+    the last admin.
     """
     _require_admin(by)
     with transaction.atomic():
@@ -52,15 +52,13 @@ def reactivate(person: User, *, by: User) -> None:
             audit.record(audit.Action.PERSON_REACTIVATED, by=by, of=person)
 
 
-def remove_factors(person: User, *, by: User) -> int:
+def remove_factors(person: User, *, by: User) -> None:
     """For somebody who has lost the device and the recovery codes. Ends the sign-ins too. Raises Forbidden."""
     _require_admin(by)
     with transaction.atomic():
-        removed: int = Authenticator.objects.filter(user=person).delete()[0]
-        if removed:
+        if Authenticator.objects.filter(user=person).delete()[0]:
             sessions.end_sessions(person)
             audit.record(audit.Action.FACTOR_REMOVED, by=by, of=person, kind="all")
-    return removed
 
 
 def _require_admin(by: User) -> None:

@@ -19,31 +19,29 @@ PREFIX = "alab_"  # lets secret scanners recognise a leaked token
 TOLD_EVERY = timedelta(minutes=1)  # how exactly it is known when a token was last used
 
 
-def create_token(
-    user: User,
-    *,
-    name: str = "",
-    days: int = DEFAULT_DAYS,
-    scopes: Iterable[str] = ALL,
-    by: ApiToken | None = None,
-) -> str:
-    """A new token of `user`, valid for `days` days (1-365). The text returned is the only copy there is.
-
-    by: the token that asks for it. What it gives has no scope that it lacks and does not outlive it. Raises Forbidden,
-    and ValueError for scopes that there are not.
+def create_token(user: User, *, name: str = "", days: int = DEFAULT_DAYS, scopes: Iterable[str] = ALL) -> str:
+    """A new token of `user`, valid for `days` days (1-365). The text returned is the only copy there is. Raises
+    ValueError for scopes that there are not.
     """
-    return new_token(user, name=name, days=days, scopes=scopes, by=by)[1]
+    return new_token(user, name=name, days=days, scopes=scopes)[1]
 
 
 def new_token(
     user: User, *, name: str, days: int, scopes: Iterable[str], by: ApiToken | None = None
 ) -> tuple[ApiToken, str]:
-    """As `create_token`, with what is stored of it."""
-    chosen, lasts = _checked(scopes, by), _lasting(timedelta(days=days), by)
+    """As `create_token`, with what is stored of it.
+
+    by: the token that asks for it. What it gives has no scope that it lacks and does not outlive it; else Forbidden.
+    """
+    chosen, lasts = checked(scopes), timedelta(days=days)
+    if by and (beyond := [scope for scope in chosen if scope not in by.scopes]):
+        raise Forbidden(_("A token cannot give what it lacks: %(scopes)s.") % {"scopes": ", ".join(beyond)})
+    if by and by.expiry:
+        lasts = min(lasts, by.expiry - timezone.now())
     with transaction.atomic():
         row, token = ApiToken.objects.create(user, expiry=lasts, prefix=PREFIX, name=name, scopes=chosen)
-        told = {"key": row.token_key, "days": days, "scopes": chosen}
-        audit.record(audit.Action.TOKEN_CREATED, by=user, name=name or row.token_key, **told)
+        detail = {"key": row.token_key, "days": days, "scopes": chosen}
+        audit.record(audit.Action.TOKEN_CREATED, by=user, name=name or row.token_key, **detail)
     return row, str(token)
 
 
@@ -58,26 +56,14 @@ def note_use(token: ApiToken, address: str | None) -> None:
     """That it was used now, from there. Not more often than once in a minute: reading is not to become writing.
 
     The first use is in the audit record, once: a token that was handed to a program is in use. Tokens of the same
-    person that have expired are forgotten on the way.
+    person that have expired are deleted on the way.
     """
     now = timezone.now()
-    if token.last_used is not None:
-        if token.last_used <= now - TOLD_EVERY:
-            ApiToken.objects.filter(pk=token.pk).update(last_used=now, last_address=address)
-            ApiToken.objects.filter(user=token.user_id, expiry__lt=now).delete()
-        return
-    with transaction.atomic():
-        if ApiToken.objects.filter(pk=token.pk, last_used=None).update(last_used=now, last_address=address):
-            name = token.name or token.token_key
-            audit.record(audit.Action.TOKEN_USED, by=token.user, target=f"apitoken:{token.token_key}", name=name)
-
-
-def _checked(names: Iterable[str], by: ApiToken | None) -> list[str]:
-    chosen = checked(names)
-    if by and (beyond := [scope for scope in chosen if scope not in by.scopes]):
-        raise Forbidden(_("A token cannot give what it lacks: %(scopes)s.") % {"scopes": ", ".join(beyond)})
-    return chosen
-
-
-def _lasting(asked: timedelta, by: ApiToken | None) -> timedelta:
-    return min(asked, by.expiry - timezone.now()) if by and by.expiry else asked
+    if token.last_used is None:
+        with transaction.atomic():
+            if ApiToken.objects.filter(pk=token.pk, last_used=None).update(last_used=now, last_address=address):
+                target, name = f"apitoken:{token.token_key}", token.name or token.token_key
+                audit.record(audit.Action.TOKEN_USED, by=token.user, target=target, name=name)
+    elif token.last_used <= now - TOLD_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used=now, last_address=address)
+        ApiToken.objects.filter(user=token.user_id, expiry__lt=now).delete()

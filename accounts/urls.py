@@ -2,13 +2,31 @@
 `mfa_`, `socialaccount_` and `openid_connect_` are those by which django-allauth looks for its pages.
 """
 
+from collections.abc import Iterable
+
 from allauth.account import views as door
 from allauth.mfa import urls as factors
 from allauth.socialaccount import views as server
-from django.urls import include, path, re_path
+from django.db import transaction
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.http import require_POST
 
-from accounts import atomic, audit_views, invitation_views, oidc, people_views, project_views, views
+from accounts import audit_views, oidc, people_views, project_views, views
+
+
+def _atomic(patterns: Iterable[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
+    """The same addresses, each of whose views is one transaction: what a view has done, and what a receiver of its
+    signal records of that, are committed together.
+    """
+    found: list[URLPattern | URLResolver] = []
+    for one in patterns:
+        if isinstance(one, URLResolver):
+            inner = _atomic(one.url_patterns)
+            found.append(URLResolver(one.pattern, inner, one.default_kwargs, one.app_name, one.namespace))
+        else:
+            found.append(URLPattern(one.pattern, transaction.atomic(one.callback), one.default_args, one.name))
+    return found
+
 
 sign_out = require_POST(door.logout)
 
@@ -37,7 +55,7 @@ urlpatterns = [
     path("account/email/", door.email, name="account_email"),
     path("account/email/sent/", door.email_verification_sent, name="account_email_verification_sent"),
     re_path(r"^account/email/(?P<key>[-:\w]+)/$", door.confirm_email, name="account_confirm_email"),
-    path("account/second-factor/", include(atomic.each(factors.urlpatterns))),
+    path("account/second-factor/", include(_atomic(factors.urlpatterns))),
     path("account/server/", server.connections, name="socialaccount_connections"),
     path("account/server/cancelled/", server.login_cancelled, name="socialaccount_login_cancelled"),
     path("account/server/error/", server.login_error, name="socialaccount_login_error"),
@@ -47,16 +65,16 @@ urlpatterns = [
     path("account/tokens/<str:token_key>/revoke/", views.revoke_token, name="token-revoke"),
     path("language/", views.set_language, name="set-language"),
     path("theme/", views.set_theme, name="set-theme"),
-    path("invitations/<int:pk>/revoke/", invitation_views.revoke_invitation, name="invitation-revoke"),
-    path("invitations/<str:token>/", invitation_views.invitation, name="invitation"),
+    path("invitations/<int:pk>/revoke/", people_views.revoke_invitation, name="invitation-revoke"),
+    path("invitations/<str:token>/", people_views.invitation, name="invitation"),
     path("people/", people_views.people, name="people"),
     path("people/<int:pk>/", people_views.one, name="person"),
-    path("people/<int:pk>/role/", people_views.change_role, name="person-role"),
-    path("people/<int:pk>/deactivate/", people_views.deactivate, name="person-deactivate"),
-    path("people/<int:pk>/reactivate/", people_views.reactivate, name="person-reactivate"),
-    path("people/<int:pk>/factors/", people_views.remove_factors, name="person-factors"),
-    path("projects/", project_views.mine, name="projects"),
-    path("projects/new/", project_views.new, name="project-new"),
+    path("people/<int:pk>/role/", people_views.ChangeRole.as_view(), name="person-role"),
+    path("people/<int:pk>/deactivate/", people_views.Deactivate.as_view(), name="person-deactivate"),
+    path("people/<int:pk>/reactivate/", people_views.Reactivate.as_view(), name="person-reactivate"),
+    path("people/<int:pk>/factors/", people_views.RemoveFactors.as_view(), name="person-factors"),
+    path("projects/", project_views.ProjectList.as_view(), name="projects"),
+    path("projects/new/", project_views.ProjectCreate.as_view(), name="project-new"),
     path("projects/<uuid:pk>/", project_views.project, name="project"),
     path("projects/<uuid:pk>/change/", project_views.change, name="project-change"),
     path("projects/<uuid:pk>/archive/", project_views.archive, name="project-archive"),

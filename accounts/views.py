@@ -1,33 +1,52 @@
 """A person's own account."""
 
-from typing import Any
-
 from allauth.account import views as allauth_account
 from allauth.account.models import EmailAddress
 from allauth.account.utils import perform_login
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import UserCreationForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, override
+from django.utils.translation import gettext_lazy, ngettext, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from accounts import audit, browsers, first_admin, tokens
+from accounts import audit, first_admin, tokens
 from accounts.addresses import NOWHERE
-from accounts.forms import FirstAdministratorForm, TokenForm
 from accounts.models import ApiToken, Membership, User
 from accounts.people import person, stepped_up
-from accounts.sessions import end_session, end_sessions
+from accounts.scopes import Scope
+from accounts.sessions import browser_of, end_session, end_sessions
 
 THEMES = ("auto", "light", "dark")
 YEAR = 365 * 24 * 3600
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(label=gettext_lazy("What is it for?"), max_length=tokens.LONGEST_NAME)
+    days = forms.IntegerField(
+        label=gettext_lazy("Valid for days"), min_value=1, max_value=tokens.MOST_DAYS, initial=tokens.DEFAULT_DAYS
+    )
+    scopes = forms.MultipleChoiceField(
+        label=gettext_lazy("What may it be used for?"),
+        choices=Scope.choices,
+        initial=[Scope.READ, Scope.WRITE, Scope.SPEND],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose at least one.")},
+    )
+
+
+class FirstAdministratorForm(UserCreationForm[User]):
+    class Meta(UserCreationForm.Meta):
+        model = User
 
 
 @login_required
@@ -36,38 +55,31 @@ def account(request: HttpRequest) -> HttpResponse:
     """Who I am, how I sign in, where I am signed in, my projects and my API tokens. A new token is shown once, on the
     page that answers the form.
     """
-    form = TokenForm(request.POST or None)
-    token = ""
+    who, form, token = person(request), TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
-        token = tokens.create_token(person(request), **form.cleaned_data)
+        token = tokens.create_token(who, **form.cleaned_data)
         form = TokenForm()
-    response = render(request, "accounts/account.html", {"form": form, "token": token, **_about(request)})
-    response["Cache-Control"] = "no-store"
-    return response
-
-
-def _about(request: HttpRequest) -> dict[str, Any]:
-    who = person(request)
-    return {
+    context = {
+        "form": form,
+        "token": token,
         "tokens": ApiToken.objects.filter(user=who).order_by("-created"),
         "emails": EmailAddress.objects.filter(user=who).order_by("-primary", "email"),
         "factors": Authenticator.objects.filter(user=who).exclude(type=Authenticator.Type.RECOVERY_CODES),
-        "sign_ins": _sign_ins(request, who),
+        "sign_ins": [
+            {
+                "browser": browser_of(one.user_agent),
+                "address": one.ip if one.ip != NOWHERE else "",
+                "since": one.created_at,
+                "pk": one.pk,
+                "is_this": one.session_key == request.session.session_key,
+            }
+            for one in sorted(UserSession.objects.purge_and_list(who), key=lambda one: one.created_at, reverse=True)
+        ],
         "memberships": Membership.objects.filter(user=who).select_related("project").order_by("project__name"),
     }
-
-
-def _sign_ins(request: HttpRequest, who: User) -> list[dict[str, Any]]:
-    return [
-        {
-            "browser": browsers.named(session.user_agent),
-            "address": session.ip if session.ip != NOWHERE else "",
-            "since": session.created_at,
-            "pk": session.pk,
-            "is_this": session.session_key == request.session.session_key,
-        }
-        for session in sorted(UserSession.objects.purge_and_list(who), key=lambda one: one.created_at, reverse=True)
-    ]
+    response = render(request, "accounts/account.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 @login_required

@@ -8,8 +8,8 @@ django.setup(set_prefix=False)
 # Channels and the consumers import models, so they can be loaded only now.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402 — after the set-up, which they need
 
-from accounts.sockets import SocketAuthentication  # noqa: E402 — after the set-up, which they need
-from arenasite.handling import Handler  # noqa: E402 — after the set-up, which they need
+from accounts.authentication import SocketAuthentication  # noqa: E402 — after the set-up, which they need
+from arenasite.server.handling import Handler  # noqa: E402 — after the set-up, which they need
 from arenasite.sockets import NamedSockets  # noqa: E402 — after the set-up, which they need
 from experiments.routing import websocket_urlpatterns  # noqa: E402 — after the set-up, which they need
 

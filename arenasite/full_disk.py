@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from accounts.paths import shown_path
+from accounts.addresses import shown_path
 from arenasite.problems import answer
 from experiments.tasks.room import is_out_of_room
 

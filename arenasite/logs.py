@@ -3,7 +3,7 @@
 import logging
 import os
 
-from accounts.paths import shown_path
+from accounts.addresses import shown_path
 from arenasite import environment
 
 FORMATS = ("line", "json")
@@ -33,8 +33,8 @@ def logging_settings() -> dict[str, object]:
         "disable_existing_loggers": False,
         "filters": {"paths": {"()": "arenasite.logs.PathFilter"}},
         "formatters": {
-            "line": {"()": "accounts.logs.lines.Readable"},
-            "json": {"()": "accounts.logs.lines.Json"},
+            "line": {"()": "accounts.logs.Readable"},
+            "json": {"()": "accounts.logs.Json"},
         },
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": chosen, "filters": ["paths"]}},
         "root": {"handlers": ["console"], "level": os.environ.get("ARENA_LOG_LEVEL", "INFO")},

@@ -4,31 +4,33 @@ Both stand before everything else (`ProbeMiddleware`): they are asked by address
 host name of ours. They say what is missing, and nothing about where it should be.
 """
 
-from collections.abc import Callable
+import threading
 
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
 from django.views.decorators.http import require_safe
 from redis import Redis
 from redis.exceptions import RedisError
 
-from arenasite import draining
-
 ALIVE, READY = "/healthz", "/readyz"
 REDIS_SECONDS = 2.0
 _needed: set[tuple[str, str]] = set()
+_draining = threading.Event()
 
 
-class ProbeMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self._get_response = get_response
+def begin_draining() -> None:
+    """From now on this process is not ready, and answers those who are there already."""
+    _draining.set()
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+
+class ProbeMiddleware(MiddlewareMixin):
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
         view = {ALIVE: alive, READY: ready}.get(request.path_info)
-        return view(request) if view else self._get_response(request)
+        return view(request) if view else None
 
 
 @require_safe
@@ -40,7 +42,8 @@ def alive(request: HttpRequest) -> HttpResponse:
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
     """People may be sent here; 503 and why not."""
-    return _answer([why for why in (_drains(), _lacks_tables(), _lacks_redis()) if why])
+    drains = "This server is being stopped: it takes no new visitors." if _draining.is_set() else ""
+    return _answer([why for why in (drains, _lacks_tables(), _lacks_redis()) if why])
 
 
 def _answer(complaints: list[str]) -> HttpResponse:
@@ -52,14 +55,12 @@ def _answer(complaints: list[str]) -> HttpResponse:
     return response
 
 
-def _drains() -> str:
-    return "This server is being stopped: it takes no new visitors." if draining.has_begun() else ""
-
-
 def _lacks_tables() -> str:
     """A newer database than this code needs is well: it is how a rolling update looks from an older server."""
     try:
-        lacking = needed_migrations() - set(MigrationRecorder(connection).applied_migrations())
+        if not _needed:  # the last migrations of each app in this code, read from the disk once
+            _needed.update(MigrationLoader(None).graph.leaf_nodes())
+        lacking = _needed - set(MigrationRecorder(connection).applied_migrations())
     except DatabaseError as error:
         return f"The database does not answer ({type(error).__name__})."
     return f"The database lacks {len(lacking)} migrations: run `manage.py migrate`." if lacking else ""
@@ -74,10 +75,3 @@ def _lacks_redis() -> str:
     finally:
         client.close()
     return ""
-
-
-def needed_migrations() -> set[tuple[str, str]]:
-    """The last migrations of each app in this code; they are read from the disk once."""
-    if not _needed:
-        _needed.update(MigrationLoader(None).graph.leaf_nodes())
-    return _needed

@@ -10,7 +10,7 @@ from uuid import uuid4
 from django.http import HttpRequest, HttpResponse
 
 from accounts import logs
-from accounts.paths import route_of, shown_path
+from accounts.addresses import route_of, shown_path
 from experiments.lab.observing import counting, families
 
 logger = logging.getLogger(__name__)

@@ -67,15 +67,13 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "accounts.middleware.AccountLanguageMiddleware",
-    "accounts.answers.ApiAnswerMiddleware",
-    "accounts.middleware.AuditAddressMiddleware",
+    "accounts.api_requests.ApiAnswerMiddleware",
+    "accounts.audit_hooks.AuditMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "accounts.lasting.LastingMiddleware",
+    "accounts.sessions.SessionAgeMiddleware",
     "accounts.middleware.AskingMiddleware",
-    "accounts.middleware.RefusalAuditMiddleware",
-    "accounts.middleware.ExportAuditMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "accounts.middleware.SecondFactorMiddleware",
+    "accounts.factors.SecondFactorMiddleware",
     "accounts.refusing.RefusingMiddleware",
     "arenasite.full_disk.FullDiskMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -245,7 +243,7 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("ARENA_EMAIL_FROM") or "Arena Lab <arena@localhost>"
 
 ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
-ACCOUNT_FORMS = {"login": "accounts.signin.SignInForm"}
+ACCOUNT_FORMS = {"login": "accounts.adapters.SignInForm"}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*" if SIGNUP == "domain" else "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SIGNUP == "domain" else "optional" if HAS_MAIL else "none"
@@ -277,7 +275,7 @@ SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [OIDC.app()] if OIDC else 
 SESSION_COOKIE_NAME = "__Host-arena_session" if HTTPS else "arena_session"
 BROWSER_COOKIE_NAME = "__Host-arena_browser" if HTTPS else "arena_browser"  # who has signed in here before
 THEME_COOKIE_NAME = "__Host-arena_theme" if HTTPS else "arena_theme"
-MESSAGE_STORAGE = "accounts.notices.NoticeStorage"
+MESSAGE_STORAGE = "accounts.refusing.NoticeStorage"
 CSRF_COOKIE_NAME = "__Host-arena_csrf" if HTTPS else "arena_csrf"
 SESSION_COOKIE_AGE = environment.whole("ARENA_SESSION_IDLE_HOURS", 72) * 3600  # seconds without use end a sign-in
 SESSION_LONGEST = environment.whole("ARENA_SESSION_DAYS", 14) * 86_400  # seconds after which it ends in any case
@@ -331,9 +329,9 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "accounts.permissions.HasScope"],
-    "DEFAULT_THROTTLE_CLASSES": ["accounts.throttling.OfPerson", "accounts.throttling.OfAddress"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.api_requests.OfPerson", "accounts.api_requests.OfAddress"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["accounts.parsers.ShallowJsonParser"],
+    "DEFAULT_PARSER_CLASSES": ["accounts.api_requests.ShallowJsonParser"],
     "DEFAULT_PAGINATION_CLASS": "experiments.api.pagination.NewestFirst",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "experiments.api.schema.Described",

@@ -15,7 +15,7 @@ urlpatterns = [
     path("", include("experiments.urls")),
     path("", include("accounts.urls")),
     path("", include("leaderboard.urls")),
-    path("api/", include("accounts.api.urls")),
+    path("api/", include("accounts.api")),
     path("api/", include("experiments.api_urls")),
     path("api/", include("leaderboard.api_urls")),
     path("api/", include("experiments.api.compatibility.urls")),

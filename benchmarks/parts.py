@@ -136,8 +136,6 @@ def _start(parts: Parts) -> None:
     create = "from accounts.models import User; User.objects.create_user('bench', password='measuring things')"
     parts.manage("shell", "-v0", "-c", create)
     parts.token = parts.manage("create_token", "bench").split()[-1]
-    parts.start(
-        "web", PYTHON, "-m", "arenasite.bounded_daphne", "-v", "0", "-p", str(parts.port), "arenasite.asgi:application"
-    )
+    parts.start("web", PYTHON, "-m", "arenasite.server", "-v", "0", "-p", str(parts.port), "arenasite.asgi:application")
     parts.start("worker", PYTHON, "manage.py", "rqworker", "engine", "-v", "0")
     parts.wait_for_web()

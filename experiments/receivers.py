@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import DatabaseError
 
-from accounts import exports, lasting
+from accounts import audit_hooks, sessions
 from experiments import workflows
 from experiments.lab.observing import measuring
 from experiments.lab.usage import days as usage_days
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 def connect() -> None:
     """Called once all apps are loaded."""
-    exports.name_kinds(runs="run", experiments="experiment", files="export")
+    audit_hooks.name_kinds(runs="run", experiments="experiment", files="export")
     sought_notes.connect()
     workflows.load()
     run_finished.connect(_measure, dispatch_uid="observing")
@@ -44,7 +44,7 @@ def _sweep_usage(sender: Any, **more: Any) -> None:
 
 
 def _sweep_sign_ins(sender: Any, **more: Any) -> None:
-    lasting.forget_expired()
+    sessions.forget_expired()
 
 
 def _sweep_webhooks(sender: Any, **more: Any) -> None:

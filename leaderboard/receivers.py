@@ -6,14 +6,14 @@ from uuid import UUID
 from django.db.models import Q
 from django.dispatch import receiver
 
-from accounts import exports
+from accounts import audit_hooks
 from experiments.models import Board, Run
 from experiments.models.signals import board_changed, cycles_changed, run_curated, run_finished, swept
 from leaderboard.boards import compute, council, jobs
 from leaderboard.models import Ladder
 from leaderboard.votes import voting
 
-exports.name_kinds(leaderboard="ladder", boards="board")
+audit_hooks.name_kinds(leaderboard="ladder", boards="board")
 
 
 @receiver(board_changed, dispatch_uid="leaderboard")

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import accounts.models.person
+import accounts.models
 
 
 def match_roles(apps: Any, schema_editor: Any) -> None:
@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
         migrations.AlterModelManagers(
             name="user",
             managers=[
-                ("objects", accounts.models.person.People()),
+                ("objects", accounts.models.People()),
             ],
         ),
         migrations.AlterField(

@@ -29,7 +29,7 @@ for name in ("stamp-a", "stamp-b"):
 Provider.objects.update(concurrency=1000, is_simulated=True)
 """
 NAMES = {  # words of the command line by which a part of the platform is known
-    "web": "arenasite.bounded_daphne",
+    "web": "arenasite.server",
     "worker": "rqworker\0engine",
     "reports": "ReportsWorker",
     "sandbox": "SandboxWorker",

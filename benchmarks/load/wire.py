@@ -37,7 +37,7 @@ def serve(port: int) -> None:
     from channels.routing import ProtocolTypeRouter, URLRouter
     from django.urls import path
 
-    from arenasite import bounded_daphne
+    from arenasite.server import process, websockets
     from experiments.runs.live import viewers
     from experiments.runs.live.consumers import RunConsumer
 
@@ -56,9 +56,8 @@ def serve(port: int) -> None:
 
     viewers.LOOK_SECONDS, viewers.Backfill.rows = 3600.0, nothing
     inner = URLRouter([path("ws/runs/<uuid:run_id>/", Open.as_asgi())])
-    if hasattr(bounded_daphne, "PatientFactory"):
-        server.WebSocketFactory = bounded_daphne.PatientFactory
-    here = bounded_daphne.BoundedServer(
+    server.WebSocketFactory = websockets.SocketFactory
+    here = process.WebServer(
         application=ProtocolTypeRouter({"websocket": door}),
         endpoints=[f"tcp:{port}:interface=127.0.0.1"],
         verbosity=0,

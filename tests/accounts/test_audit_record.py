@@ -10,8 +10,7 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 
 from accounts import audit
-from accounts.models import AuditEntry
-from accounts.models.audit import AppendOnly
+from accounts.models import AppendOnly, AuditEntry
 from accounts.templatetags.people import told
 from accounts.tokens import create_token
 from experiments.models import Experiment
@@ -66,7 +65,7 @@ def test_a_loop_does_not_fill_the_record(browser, visitor, entries_of, monkeypat
         browser.get("/admin/login/")
     assert len(entries_of(Action.RIGHTS_REFUSED)) == 1
 
-    monkeypatch.setattr("accounts.middleware.MOST_REFUSALS", 3)
+    monkeypatch.setattr("accounts.audit_hooks.MOST_REFUSALS", 3)
     for number in range(6):
         browser.generic(f"X{number}", "/admin/login/")
     assert len(entries_of(Action.RIGHTS_REFUSED)) == 3, "over many addresses too"

@@ -9,9 +9,9 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from accounts import inviting, projects, roles
+from accounts import invitations, projects, roles
 from accounts.errors import Forbidden
-from accounts.inviting import InvitationUnusable
+from accounts.invitations import InvitationUnusable
 from accounts.models import AuditEntry, Invitation, Membership, User
 from tests.fixtures import signed_in
 from tests.rivals import at_once
@@ -28,7 +28,7 @@ def opened(token):
 
 
 def test_the_link_leads_to_an_account_with_the_role(admin, entries_of):
-    invitation, token = inviting.invite(by=admin, role="curator", email="zoe@lab.example")
+    invitation, token = invitations.invite(by=admin, role="curator", email="zoe@lab.example")
     assert token not in str([*Invitation.objects.values(), *AuditEntry.objects.values()]), "only its hash is kept"
 
     opened(token)
@@ -48,7 +48,7 @@ def test_it_gives_a_place_in_the_project_and_the_address_it_names_counts_as_veri
     admin, project, entries_of, email, verified
 ):
     place = {"project": project, "project_role": "watcher"}
-    _, token = inviting.invite(by=admin, role="researcher", email="zoe@lab.example", **place)
+    _, token = invitations.invite(by=admin, role="researcher", email="zoe@lab.example", **place)
     opened(token).post("/sign-up/", {**NEW, "email": email})
 
     [address] = EmailAddress.objects.filter(user__username="zoe")
@@ -66,14 +66,14 @@ def demote(rows, invitation, admin):
     ("void", "said"),
     [
         (lambda rows, *_: rows.update(accepted=timezone.now()), "has been used"),
-        (lambda rows, invitation, admin: inviting.revoke(invitation, by=admin), "was taken back"),
+        (lambda rows, invitation, admin: invitations.revoke(invitation, by=admin), "was taken back"),
         (lambda rows, *_: rows.update(expires=timezone.now() - timedelta(seconds=1)), "has expired"),
         (demote, "may not invite any more"),
         (lambda rows, *_: rows.delete(), "no invitation of this lab"),
     ],
 )
 def test_a_link_that_lets_nobody_in_says_why_and_makes_no_account(admin, void, said):
-    invitation, token = inviting.invite(by=admin, role="researcher")
+    invitation, token = invitations.invite(by=admin, role="researcher")
     slow = opened(token)
     void(Invitation.objects.filter(pk=invitation.pk), invitation, admin)
 
@@ -90,12 +90,12 @@ def test_a_link_that_lets_nobody_in_says_why_and_makes_no_account(admin, void, s
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_accept_at_once_one_comes_in():
     admin = User.objects.create_user("ada", role="admin")
-    invitation, _token = inviting.invite(by=admin, role="researcher")
+    invitation, _token = invitations.invite(by=admin, role="researcher")
 
     def accept(name):
         with transaction.atomic():
             person = User.objects.create(username=name)
-            inviting.accept(Invitation.objects.select_related("invited_by", "project").get(pk=invitation.pk), person)
+            invitations.accept(Invitation.objects.select_related("invited_by", "project").get(pk=invitation.pk), person)
 
     given = at_once(*(lambda name=name: accept(name) for name in ("one", "other")), refused=InvitationUnusable)
 
@@ -110,7 +110,7 @@ def test_where_the_lab_allows_it_a_lead_invites_into_the_project_to_roles_below(
     others = projects.create(by=bob, name="Wind")
 
     for role in ("researcher", "reviewer"):
-        inviting.invite(by=alice, role=role, project=project)
+        invitations.invite(by=alice, role=role, project=project)
     for by, role, place in (
         (alice, "curator", project),
         (alice, "admin", project),
@@ -119,18 +119,18 @@ def test_where_the_lab_allows_it_a_lead_invites_into_the_project_to_roles_below(
         (bob, "researcher", project),
     ):
         with pytest.raises(Forbidden):
-            inviting.invite(by=by, role=role, project=place)
+            invitations.invite(by=by, role=role, project=place)
 
     settings.SIGNUP = "closed"
     with pytest.raises(Forbidden):
-        inviting.invite(by=alice, role="researcher", project=project)
-    inviting.invite(by=admin, role="researcher", project=project)
+        invitations.invite(by=alice, role="researcher", project=project)
+    invitations.invite(by=admin, role="researcher", project=project)
     assert Invitation.objects.count() == 3
 
 
 def test_somebody_of_the_lab_takes_the_place_in_a_project_and_uses_up_nothing_else(admin, alice, bob, project):
-    into_the_project, token = inviting.invite(by=admin, role="admin", project=project)
-    _, into_the_lab = inviting.invite(by=admin, role="researcher")
+    into_the_project, token = invitations.invite(by=admin, role="admin", project=project)
+    _, into_the_lab = invitations.invite(by=admin, role="researcher")
     browser = signed_in(bob)
     assert browser.get(f"/invitations/{token}/").status_code == 200
     assert signed_in(alice).post(f"/invitations/{token}/").status_code == 410, "she is in it"
@@ -152,7 +152,7 @@ def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(
     page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
 
     link = page.partition('value="http://testserver')[2].partition('"')[0]
-    assert inviting.find(link.split("/")[2]).email == "zoe@lab.example"
+    assert invitations.find(link.split("/")[2]).email == "zoe@lab.example"
     assert link not in admins.get("/people/").content.decode()
     assert [letter.to for letter in mail.outbox] == [["zoe@lab.example"]] * has_mail
     assert all(f"http://testserver{link}" in letter.body for letter in mail.outbox)

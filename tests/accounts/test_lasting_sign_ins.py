@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from accounts import lasting
+from accounts import sessions
 from accounts.models import ApiToken, AuditEntry, Invitation, User
 from tests.accounts.conftest import sign_in
 from tests.cases import each_case
@@ -65,7 +65,7 @@ def test_what_has_expired_is_forgotten_with_its_address_and_browser(visitor, ali
     sign_in(other)
     Session.objects.filter(pk=visitor.session.session_key).update(expire_date=timezone.now() - timezone.timedelta(1))
 
-    assert lasting.forget_expired() == 1
+    assert sessions.forget_expired() == 1
     assert UserSession.objects.get().session_key == other.session.session_key
 
 

@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.test import Client
 
-from accounts import inviting, projects, roles
+from accounts import invitations, projects, roles
 from accounts.errors import Conflict, Forbidden
 from accounts.models import ApiToken, AuditEntry, User
 from accounts.tokens import create_token
@@ -73,7 +73,7 @@ def test_whoever_gives_their_own_role_away_lands_on_their_account(admins, admin)
 
 
 def test_an_invitation_is_taken_back_on_the_page_once(admins, admin, entries_of):
-    invitation, _ = inviting.invite(by=admin, role="reviewer", email="zoe@lab.example")
+    invitation, _ = invitations.invite(by=admin, role="reviewer", email="zoe@lab.example")
     assert "zoe@lab.example" in admins.get("/people/").content.decode()
 
     for _ in range(2):
@@ -109,7 +109,7 @@ def test_the_django_admin_keeps_the_last_admin(admins, admin):
 
 def test_the_django_admin_changes_no_record_and_shows_no_secret(admins, admin):
     projects.create(by=admin, name="Solar")
-    inviting.invite(by=admin, role="reviewer")
+    invitations.invite(by=admin, role="reviewer")
 
     for model in ("auditentry", "project", "invitation"):
         assert admins.get(f"/admin/accounts/{model}/").status_code == 200

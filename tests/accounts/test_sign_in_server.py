@@ -8,7 +8,7 @@ from allauth.socialaccount.models import SocialAccount, SocialToken
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 
-from accounts import inviting
+from accounts import invitations
 from accounts.models import AuditEntry, User
 from arenasite import environment
 from tests.accounts.conftest import is_in, sign_in
@@ -107,7 +107,7 @@ def test_an_address_that_the_server_has_not_verified_is_verified_here(server, by
 
 
 def test_an_invitation_lets_a_person_of_the_server_in_once(server, admin, visitor):
-    invitation, token = inviting.invite(by=admin, role="curator")
+    invitation, token = invitations.invite(by=admin, role="curator")
     visitor.get(f"/invitations/{token}/")
     server.person |= UNI
 

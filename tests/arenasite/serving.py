@@ -15,7 +15,7 @@ from arenasite.supervisor.ports import any_free
 from tests.fixtures import environment, wait_until
 
 OURS = "arenasite.asgi:application"
-DAPHNE = ("-m", "arenasite.bounded_daphne")
+DAPHNE = ("-m", "arenasite.server")
 
 
 @contextmanager

@@ -19,7 +19,7 @@ PIECE, PIECES = 1 << 16, 1_000
 KERNEL_PIECES = 500  # that two kernels may keep between them: far fewer than there are
 ECHO = f"""
 import hashlib, json
-from arenasite import patient_answers
+from arenasite.server import http
 
 long = {{"handed over": 0, "ended": 0}}
 
@@ -32,7 +32,7 @@ async def app(scope, receive, send):
         length += len(message.get("body", b""))
     await send({{"type": "http.response.start", "status": 200, "headers": []}})
     if scope["path"] == "/impatient":
-        patient_answers.STALLED_SECONDS = 0
+        http.STALLED_SECONDS = 0
     if scope["path"] == "/broken":
         await send({{"type": "http.response.body", "body": b"a part", "more_body": True}})
         raise RuntimeError("the rest is missing")

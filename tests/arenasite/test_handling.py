@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from arenasite.handling import Handler, Seats
+from arenasite.server.handling import Handler, Seats
 from tests.arenasite.serving import served
 from tests.fixtures import wait_until
 
@@ -24,7 +24,7 @@ from django.db import connection
 from django.http import HttpResponse, JsonResponse
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
-from arenasite import handling
+from arenasite.server import handling
 
 handling.IDLE_SECONDS = 0.5
 together = threading.Barrier(TOGETHER)

@@ -54,7 +54,7 @@ urlpatterns = [path("", waits)]
 django.setup()
 settings.ROOT_URLCONF, settings.MIDDLEWARE = __name__, []
 
-from arenasite.handling import Handler
+from arenasite.server.handling import Handler
 app = Handler()
 """
 

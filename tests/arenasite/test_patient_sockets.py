@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from websockets.sync.client import connect
 
-from arenasite.patient_sockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
+from arenasite.server.websockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
 from arenasite.supervisor.ports import any_free
 from benchmarks.load import frames
 from tests.arenasite.serving import listens, started
@@ -23,12 +23,12 @@ PIECES = 400  # four megabytes, which nobody's buffers hold
 
 SAYING = f"""
 import json
-from arenasite import patient_sockets
+from arenasite.server import websockets
 
 async def app(scope, receive, send):
     if scope["type"] != "websocket":
         return
-    frames = scope["extensions"][patient_sockets.EXTENSION]
+    frames = scope["extensions"][websockets.EXTENSION]
     await receive()
     await send({{"type": "websocket.accept"}})
     piece = frames.framed({PIECE!r})
@@ -52,9 +52,9 @@ async def app(scope, receive, send):
 """
 IMPATIENT = """
 import runpy
-from arenasite import patient_sockets
-patient_sockets.STALLED_SECONDS = 1.0
-runpy.run_module("arenasite.bounded_daphne", run_name="__main__")
+from arenasite.server import websockets
+websockets.STALLED_SECONDS = 1.0
+runpy.run_module("arenasite.server", run_name="__main__")
 """
 
 

@@ -4,16 +4,16 @@ import pytest
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from arenasite import draining
+from arenasite import probes
 
 FORWARDED = {"HTTP_HOST": "10.1.2.3:8000"}  # a balancer asks by address, and over plain HTTP
 
 
 @pytest.fixture
 def drained():
-    draining.begin()
+    probes.begin_draining()
     yield
-    draining.forget()
+    probes._draining.clear()
 
 
 def test_a_process_that_answers_is_alive_whatever_became_of_the_database(client, settings):

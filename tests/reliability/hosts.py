@@ -185,7 +185,7 @@ class Lab:
 
     def serve(self, host: Host) -> None:
         """The web process of a machine, once it answers."""
-        command = ["-m", "arenasite.bounded_daphne", "-b", host.address, "-p", str(PORT), "-v", "0"]
+        command = ["-m", "arenasite.server", "-b", host.address, "-p", str(PORT), "-v", "0"]
         process = self._service(host, "web", *command, "--application-close-timeout", "2", "arenasite.asgi:application")
         wait_until(lambda: process.poll() is not None or self._answers(host), f"{host.name} to serve")
         assert process.poll() is None, (self.folder / f"{host.name}-web.log").read_text()

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from accounts.asking import once
+from accounts.people import once
 from experiments.models import ProviderModel
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.api_requests import OfTests
 from accounts.permissions import GRAVE
 from accounts.scopes import Scope
-from accounts.throttling import OfTests
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.spending import spends, spent_slowly

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.people import ForAdmins
+from accounts.api import ForAdmins
 from experiments.lab.observing.report import report
 
 

@@ -22,7 +22,7 @@ from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
 
-from accounts.logs.lines import HOST
+from accounts.logs import HOST
 from experiments.lab.observing.families import Family
 
 logger = logging.getLogger(__name__)

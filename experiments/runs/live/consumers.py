@@ -24,7 +24,7 @@ from experiments.runs.live.viewers import EncodedText, Entry, viewers
 
 MESSAGES, SECONDS = 60, 10.0  # a page asks once in some seconds, and a few times at once after it was asleep
 SIGNED_OUT, TOO_FAST = 4401, 4429
-FRAMES = "arena.frames"  # what our own web server offers beyond ASGI: arenasite/patient_sockets.py
+FRAMES = "arena.frames"  # what our own web server offers beyond ASGI: arenasite/server/websockets.py
 
 
 class MessageRate:

@@ -6,7 +6,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts import throttling
+from accounts import api_requests
 from experiments.lab.keys import keyring
 from experiments.library import keeping
 from experiments.models import Event, Provider, ProviderModel, Run
@@ -131,7 +131,7 @@ def test_models_are_listed_in_the_order_of_their_names_and_as_such_if_they_canno
 @pytest.fixture(autouse=True)
 def a_minute_that_stands_still(monkeypatch):
     cache.clear()
-    monkeypatch.setattr(throttling.time, "time", lambda: 600_000.0 * 60 + 20)
+    monkeypatch.setattr(api_requests.time, "time", lambda: 600_000.0 * 60 + 20)
     yield
     cache.clear()
 
@@ -149,7 +149,7 @@ def test_each_answer_says_how_many_requests_are_left_and_one_too_many_when_to_co
     is_problem(answer, 429, "available in 40 seconds")
     assert (answer["Retry-After"], answer["X-RateLimit-Remaining"]) == ("40", "0")
     assert charlies.get("runs/").status_code == 200
-    monkeypatch.setattr(throttling.time, "time", lambda: 600_001.0 * 60)
+    monkeypatch.setattr(api_requests.time, "time", lambda: 600_001.0 * 60)
     assert api.get("runs/").status_code == 200, "the next minute begins anew"
 
 

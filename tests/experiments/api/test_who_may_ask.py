@@ -10,9 +10,9 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
+from accounts.authentication import SocketAuthentication
 from accounts.models import ApiToken, AuditEntry, User
 from accounts.permissions import HasScope, scope_of
-from accounts.sockets import SocketAuthentication
 from accounts.tokens import create_token
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api

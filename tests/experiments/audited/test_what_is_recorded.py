@@ -11,7 +11,7 @@ from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core.management import call_command
 from django.test import Client
 
-from accounts import audit, inviting, projects, roles
+from accounts import audit, invitations, projects, roles
 from accounts.models import ApiToken, AuditEntry
 from accounts.tokens import create_token, revoke_token
 from experiments.engine import keys
@@ -90,7 +90,7 @@ def remove_factor(lab):
 
 
 def invitation(lab):
-    made, secret = inviting.invite(by=lab.ada, role="researcher")
+    made, secret = invitations.invite(by=lab.ada, role="researcher")
     lab.secrets.append(secret)
     return made
 
@@ -191,7 +191,7 @@ ACTIONS = [
     ("signing out", Action.SIGNED_OUT, lambda lab: sign_in(lab).post("/sign-out/")),
     ("a person made by hand", Action.SIGNED_UP, None),
     ("an invitation", Action.INVITED, invitation),
-    ("one taken back", Action.INVITATION_REVOKED, lambda lab: inviting.revoke(invitation(lab), by=lab.ada)),
+    ("one taken back", Action.INVITATION_REVOKED, lambda lab: invitations.revoke(invitation(lab), by=lab.ada)),
     ("another password", Action.PASSWORD_CHANGED, None),
     ("an address", Action.EMAIL_CHANGED, lambda lab: address(lab, "action_add")),
     ("an address less", Action.EMAIL_CHANGED, lambda lab: address(lab, "action_remove")),

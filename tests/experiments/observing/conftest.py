@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import caches
 from prometheus_client.parser import text_string_to_metric_families
 
-from accounts.logs.lines import Json, Readable
+from accounts.logs import Json, Readable
 from arenasite.logs import PathFilter
 from experiments.lab.observing import counting, families
 from experiments.lab.observing.exposition import exposition

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from accounts import logs
-from accounts.logs.lines import FIELDS, Json, Readable
+from accounts.logs import FIELDS, Json, Readable
 from experiments.models import Call, Run
 from tests.fixtures import signed_in
 

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from accounts.tokens import create_token
-from arenasite.bounded_daphne import BoundedRequest
+from arenasite.server.http import Request
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -45,9 +45,9 @@ def test_paths_that_hold_a_secret_are_told_by_their_route_and_none_by_the_web_se
     assert "secret" not in told.replace("<str:secret>", "")
     assert "/s/<str:secret>/ 404" in told
 
-    request = BoundedRequest.__new__(BoundedRequest)
+    request = Request.__new__(Request)
     request.method, request.uri = b"GET", b"/s/a-secret/?q=canary-prompt"
-    assert repr(request) == "<BoundedRequest GET>", "so Daphne names the request that it gives up"
+    assert repr(request) == "<Request GET>", "so Daphne names the request that it gives up"
 
 
 def test_a_problem_and_the_line_of_a_failure_name_the_request(alice, lines, monkeypatch):

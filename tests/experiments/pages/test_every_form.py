@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.asking import asked_by, once
+from accounts.people import asked_by, once
 from experiments.library.datasets import demonstration
 from experiments.models import Experiment
 from tests.cases import each_case

@@ -45,12 +45,12 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
-        compat-llm-models compat-llm-test starchamber-estimate api-tokens api-projects api-review-rubrics
+        compat-llm-models compat-llm-test starchamber-estimate api-token-list api-project-list api-review-rubrics
         api-review-rubric api-council-presets bulk-exports api-bulk-exports api-run-imports""",
     ),
     "invitations: one's own are seen, and made by who may": (
         rule(visitor=SIGN_IN, everybody=(YES, REFUSED), admin=YES),
-        "api-invitations",
+        "api-invitation-list",
     ),
     "to look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
@@ -96,8 +96,9 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-outputs dataset-visibility dataset-delete outputs-make battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
-        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token bulk-export
-        bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download
+        api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token-detail
+        bulk-export bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export
+        api-bulk-export-download
         run-import-file run-import-store run-import-cancel api-run-import-file api-run-import-store""",
     ),
     "its owner's, who deletes it while no battles stand on it": (
@@ -129,18 +130,19 @@ RULES: dict[str, tuple[Rule, str]] = {
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
         """people person person-role person-deactivate person-reactivate person-factors audit audit-table lab-keys
-        budgets operator operator-now api-operator api-audit api-people api-person api-person-deactivate
-        api-person-reactivate api-person-factors""",
+        budgets operator operator-now api-operator api-audit-list api-person-list api-person-detail
+        api-person-deactivate api-person-reactivate api-person-factors""",
     ),
     "administrators', and without a word to others": (rule(visitor=UNKNOWN, admin=YES), "metrics"),
     "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
     "a project's, changed by its leads": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), lead=YES), admin=YES),
-        "api-project api-project-members api-project-member",
+        "api-project-detail api-project-member-list api-project-member-detail",
     ),
     "a project's leads to decide": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (*NO, UNKNOWN), lead=YES), admin=YES),
-        "project-change project-archive project-members project-member project-invite invitation-revoke api-invitation",
+        """project-change project-archive project-members project-member project-invite invitation-revoke
+        api-invitation-detail""",
     ),
     "a key's owner's": (
         rule(visitor=SIGN_IN, owner=YES, admin=(YES, *NO, UNKNOWN)),

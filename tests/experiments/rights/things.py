@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from accounts import inviting
+from accounts import invitations
 from accounts.models import ApiToken, Membership, User
 from accounts.tokens import create_token
 from experiments.lab.budgets import budgeting
@@ -100,7 +100,9 @@ class Things:
         self.budget = budgeting.set_budget(self.arena.experiment, by=self.owner, tokens=10**9)
         self.webhook, _ = hooks.add(by=self.owner, url="https://example.org/", events=["run.completed"])
         self.delivery = hooks.test(self.webhook, by=self.owner)
-        self.invitation, self.invited = inviting.invite(by=lab.people["lead"], role="researcher", project=lab.project)
+        self.invitation, self.invited = invitations.invite(
+            by=lab.people["lead"], role="researcher", project=lab.project
+        )
         self.queue = reviewed.queue(self.owner, lab.people["reviewer"])
         self.item = self.queue.items.first()
         self.note = noting.write(self.arena, "Read this again.", by=self.owner)

@@ -15,7 +15,7 @@ import pytest
 from django.core.management import call_command
 
 from accounts import crypto
-from accounts.hardening import findings
+from accounts.checks import findings
 from accounts.tokens import create_token
 from arena_lab.credentials import Credentials
 from arena_lab.following import socket_arguments
@@ -127,7 +127,7 @@ def test_over_tls_cookies_are_secure_and_of_this_host_and_browsers_stay_for_a_ye
     """The settings of a process that is told to serve over TLS."""
     program = (
         "import json, django; django.setup(); from django.conf import settings as s;"
-        "from accounts.notices import HostCookieStorage as n;"
+        "from accounts.refusing import HostCookieStorage as n;"
         "print(json.dumps({'names': [s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.LANGUAGE_COOKIE_NAME,"
         " s.THEME_COOKIE_NAME, s.BROWSER_COOKIE_NAME, n.cookie_name],"
         " 'secure': [s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE],"

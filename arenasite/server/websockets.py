@@ -1,4 +1,4 @@
-"""WebSockets that take ready frames, and that know how far the one at the other end is behind.
+"""WebSockets that take ready frames, and that know how far the viewer at the other end is behind.
 
 The application finds `Frames` in its scope, under extensions["arena.frames"], and can do without.
 """
@@ -9,12 +9,13 @@ import struct
 import time
 from typing import Any
 
-import daphne.server  # noqa: F401 - installs the reactor, which must be there before anything else of Twisted
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from twisted.internet.tcp import Connection
 
+from arenasite.server.http import unsent_bytes  # first of all, for it installs the reactor
+
 EXTENSION = "arena.frames"
-TOO_SLOW = 4408  # the code with which one is closed who takes nothing
+TOO_SLOW = 4408  # the code with which a viewer who takes nothing is closed
 MOST_WAITING = 1 << 18  # bytes that wait for one viewer; what comes beyond is left out, and found in the table later
 KERNEL_BYTES = 1 << 17  # that the kernel may keep besides; it takes twice as much memory
 STALLED_SECONDS = 30.0  # for which nothing was taken of what waits
@@ -24,7 +25,7 @@ TEXT_FRAME = 0x81
 SHORT, LONGER = 126, 127
 
 
-class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
+class PatientSocket(WebSocketProtocol):  # type: ignore[misc]  # daphne and autobahn have no types
     def onConnect(self, request: Any) -> Any:  # noqa: N802 - Autobahn's name
         self._heard = self._moved = time.monotonic()
         self._written = self._taken = 0
@@ -39,8 +40,7 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
     @property
     def waiting(self) -> int:
         """Bytes that the kernel has not taken yet."""
-        transport = self.transport
-        return int(len(transport.dataBuffer) - transport.offset + transport._tempDataLen)
+        return unsent_bytes(self.transport)
 
     def check_timeouts(self) -> None:
         super().check_timeouts()
@@ -48,15 +48,15 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
         if not waiting or self._written - waiting != self._taken:
             self._taken, self._moved = self._written - waiting, now
         if now - self._moved > STALLED_SECONDS:
-            self.give_up()
+            self._give_up()
 
     def onAutoPingTimeout(self) -> None:  # noqa: N802 - Autobahn's name
         """Some ping was not answered in time; but a later one may have been."""
         self.autoPingTimeoutCall = None
         if time.monotonic() - self._heard >= self.autoPingTimeout:
-            self.give_up()
+            self._give_up()
 
-    def give_up(self) -> None:
+    def _give_up(self) -> None:
         """Say that it is over, to be read after all that was sent; the application has not to wait for that."""
         if self.state != self.STATE_OPEN:
             return
@@ -75,7 +75,7 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
         super().sendData(data, *args, **more)
 
     def serverSend(self, content: Any, binary: bool = False) -> None:  # noqa: N802 - Daphne's
-        """To one who is gone there is nothing to say: the application has not heard of it yet."""
+        """Nothing to a viewer who is gone: the application has not heard of it yet."""
         if self.state in (self.STATE_CONNECTING, self.STATE_OPEN):
             super().serverSend(content, binary)
 
@@ -94,7 +94,7 @@ class PatientSocket(WebSocketProtocol):  # type: ignore[misc]
         return True
 
 
-class PatientFactory(WebSocketFactory):  # type: ignore[misc]
+class SocketFactory(WebSocketFactory):  # type: ignore[misc]  # daphne and autobahn have no types
     protocol = PatientSocket
 
 
@@ -118,13 +118,10 @@ class Frames:
 
     async def has_room(self) -> bool:
         """Wait until most of what waits is taken. False when the socket is closed."""
-        while self._is_open and self._protocol.waiting > MOST_WAITING // 2:  # noqa: ASYNC110 - no event
+        protocol = self._protocol
+        while protocol.state == protocol.STATE_OPEN and protocol.waiting > MOST_WAITING // 2:  # noqa: ASYNC110 - no event
             await asyncio.sleep(POLL_SECONDS)
-        return self._is_open
-
-    @property
-    def _is_open(self) -> bool:
-        return bool(self._protocol.state == WebSocketProtocol.STATE_OPEN)
+        return bool(protocol.state == protocol.STATE_OPEN)
 
 
 def text_frame(text: str) -> bytes:

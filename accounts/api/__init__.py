@@ -1,1 +1,0 @@
-"""The API of people: tokens, who is in the lab, projects, the audit record."""
