@@ -49,25 +49,22 @@ class PersonAdmin(UserAdmin[User]):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False  # whoever leaves is deactivated: what they did keeps its name
 
+    @transaction.atomic
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool) -> None:
-        with transaction.atomic():
-            if change:
-                self._change(request, obj)
-            else:
-                roles.take_role(obj, obj.role)
-                obj.save()
-                audit.record(audit.Action.SIGNED_UP, by=person(request), of=obj, role=obj.role)
-
-    def _change(self, request: HttpRequest, obj: User) -> None:
         """The verbs do what they do for a page; a last admin stays one, and it is said."""
-        role, is_active = obj.role, obj.is_active
+        role, is_active, by = obj.role, obj.is_active, person(request)
+        if not change:
+            roles.take_role(obj, role)
+            obj.save()
+            audit.record(audit.Action.SIGNED_UP, by=by, of=obj, role=role)
+            return
         before = User.objects.get(pk=obj.pk)
         obj.role, obj.is_active = before.role, before.is_active
         obj.save(update_fields=["username", "first_name", "last_name", "email", "language"])
         try:
-            roles.change_role(before, role, by=person(request))
+            roles.change_role(before, role, by=by)
             if is_active != before.is_active:
-                (roles.reactivate if is_active else roles.deactivate)(before, by=person(request))
+                (roles.reactivate if is_active else roles.deactivate)(before, by=by)
         except Refusal as refusal:
             self.message_user(request, str(refusal), messages.ERROR)
         obj.refresh_from_db()
@@ -88,41 +85,30 @@ class PersonAdmin(UserAdmin[User]):
         return response
 
 
-class ReadOnly(admin.ModelAdmin[Any]):
+class ReadOnly(admin.options.BaseModelAdmin[Any]):
     """Changed by the verbs alone, or never."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_change_permission = has_delete_permission = has_add_permission
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnly):
+class AuditEntryAdmin(ReadOnly, admin.ModelAdmin[AuditEntry]):
     list_display = ["at", "actor", "action", "name", "target", "address"]
     list_filter = ["action"]
     search_fields = ["actor", "name", "target"]
     show_full_result_count = False
 
 
-class MembershipInline(admin.TabularInline[Membership, Project]):
+class MembershipInline(ReadOnly, admin.TabularInline[Membership, Project]):
     model = Membership
     extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Project)
-class ProjectAdmin(ReadOnly):
+class ProjectAdmin(ReadOnly, admin.ModelAdmin[Project]):
     list_display = ["name", "archived", "created"]
     list_filter = ["archived"]
     search_fields = ["name"]
@@ -130,7 +116,7 @@ class ProjectAdmin(ReadOnly):
 
 
 @admin.register(Invitation)
-class InvitationAdmin(ReadOnly):
+class InvitationAdmin(ReadOnly, admin.ModelAdmin[Invitation]):
     list_display = ["email", "role", "project", "invited_by", "created", "expires", "accepted", "revoked"]
     list_filter = ["role"]
     search_fields = ["email"]

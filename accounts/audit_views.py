@@ -66,17 +66,16 @@ def found_by(form: AuditForm) -> "QuerySet[AuditEntry]":
     if not form.is_valid():
         return found.none()
     asked = form.cleaned_data
-    if asked["person"]:
-        found = found.filter(actor__icontains=asked["person"])
-    if asked["deed"]:
-        found = found.filter(action=asked["deed"])
-    if asked["target"]:
-        found = found.filter(Q(target=asked["target"]) | Q(name__icontains=asked["target"]))
-    if asked["since"]:
-        found = found.filter(at__gte=datetime.combine(asked["since"], time.min, UTC))
-    if asked["until"]:
-        found = found.filter(at__lt=datetime.combine(asked["until"] + timedelta(days=1), time.min, UTC))
-    return found.filter(pk__lt=asked["before"]) if asked["before"] else found
+    since, until, target = asked["since"], asked["until"], asked["target"]
+    wanted = {
+        "actor__icontains": asked["person"],
+        "action": asked["deed"],
+        "at__gte": since and datetime.combine(since, time.min, UTC),
+        "at__lt": until and datetime.combine(until + timedelta(days=1), time.min, UTC),
+        "pk__lt": asked["before"],
+    }
+    found = found.filter(**{lookup: value for lookup, value in wanted.items() if value})
+    return found.filter(Q(target=target) | Q(name__icontains=target)) if target else found
 
 
 def _lines(rows: Any) -> Iterator[str]:

@@ -33,7 +33,8 @@ class ServerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     def _claims(self, app: SocialApp, id_token: str | None) -> dict[str, Any]:
         if not id_token:
             raise OAuth2Error("The sign-in server gave no ID token.")
-        if str(self.openid_config.get("issuer")).rstrip("/") != _issuer_of(app):
+        configured = app.settings["server_url"].removesuffix("/.well-known/openid-configuration").rstrip("/")
+        if str(self.openid_config.get("issuer")).rstrip("/") != configured:
             raise OAuth2Error("The sign-in server says that it is another one.")
         try:
             claims: dict[str, Any] = jwtkit.verify_and_decode(
@@ -47,12 +48,6 @@ class ServerAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         except (KeyError, ValueError) as error:
             raise OAuth2Error("The sign-in server's ID token cannot be read.") from error
         return claims
-
-
-def _issuer_of(app: SocialApp) -> str:
-    """As it was set: what the server tells of itself must name the same."""
-    address: str = app.settings["server_url"]
-    return address.removesuffix("/.well-known/openid-configuration").rstrip("/")
 
 
 def _key_of(keys: dict[str, Any], kid: str) -> Any:

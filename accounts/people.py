@@ -13,10 +13,12 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import translation
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
@@ -128,3 +130,23 @@ def asked_by(who: User | AnonymousUser | None) -> Iterator[None]:
     finally:
         _found.reset(found)
         _asker.reset(asker)
+
+
+class AccountLanguageMiddleware(MiddlewareMixin):
+    """Comes after authentication; without a choice of the account's, LocaleMiddleware has decided already."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if isinstance(request.user, User) and request.user.language:
+            translation.activate(request.user.language)
+            request.LANGUAGE_CODE = translation.get_language()
+
+
+class AskingMiddleware:
+    """Choices within a request are offered to the person who asks."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with asked_by(request.user):
+            return self._get_response(request)

@@ -9,8 +9,8 @@ django.setup(set_prefix=False)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402 — after the set-up, which they need
 
 from accounts.authentication import SocketAuthentication  # noqa: E402 — after the set-up, which they need
+from arenasite.requests import NamedSockets  # noqa: E402 — after the set-up, which they need
 from arenasite.server.handling import Handler  # noqa: E402 — after the set-up, which they need
-from arenasite.sockets import NamedSockets  # noqa: E402 — after the set-up, which they need
 from experiments.routing import websocket_urlpatterns  # noqa: E402 — after the set-up, which they need
 
 application = ProtocolTypeRouter(

@@ -160,28 +160,16 @@ def trace_exporter() -> str:
     """The class that sends traces; "" if none are asked for. Raises ImproperlyConfigured where packages are missing."""
     if one_of("ARENA_TRACES", ("off", "otlp")) == "off":
         return ""
-    if not all(map(_is_installed, ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"))):
+    try:
+        is_installed = all(map(find_spec, ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")))
+    except ModuleNotFoundError:
+        is_installed = False
+    if not is_installed:
         raise ImproperlyConfigured(
             "ARENA_TRACES=otlp needs two packages more: "
             "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
         )
     return "experiments.lab.observing.otlp.OtlpExporter"
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except ModuleNotFoundError:
-        return False
-
-
-def data_directory(base: Path) -> Path:
-    return Path(os.environ.get("ARENA_DATA") or base / "var").resolve()
-
-
-def files_directory(data: Path) -> Path:
-    """Where exports, uploads and pictures are: `ARENA_FILES`, else the data directory."""
-    return Path(os.environ.get("ARENA_FILES") or data).resolve()
 
 
 def socket_directory(data: Path) -> Path:

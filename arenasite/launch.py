@@ -12,14 +12,11 @@ from redis.exceptions import RedisError
 
 from accounts import first_admin
 from accounts.errors import Forbidden, Invalid
-from arenasite import demo, demo_review, environment, preparation, showcase
-from arenasite.supervisor import redis
-from arenasite.supervisor.backoff import Backoff
-from arenasite.supervisor.children import Child
-from arenasite.supervisor.errors import CannotStart
-from arenasite.supervisor.health import Health
-from arenasite.supervisor.parts import Parts
-from arenasite.supervisor.supervisor import Supervisor
+from arenasite import demo, environment, preparation, showcase
+from arenasite.supervisor import CannotStart
+from arenasite.supervisor.children import Backoff, Child
+from arenasite.supervisor.parts import Parts, end_leftover_redis, redis_answers
+from arenasite.supervisor.supervisor import Health, Supervisor
 from experiments.gateway import GatewayError
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import Run
@@ -31,7 +28,7 @@ WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
 # Run.get_absolute_url() would load every page and form into this process
 RUN_PATH = "/runs/{}/"
-CAMPAIGN_PATH = "/experiments/{}/"
+CAMPAIGN_PATH = "/experiments/{}/"  # where what is shared out over many runs is watched
 HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104 — names of addresses, none is listened on here
 
 
@@ -71,12 +68,13 @@ class Launch:
         is_registered = simulated is None or self._register(simulated)
         self._prepare_people()
         connections.close_all()
-        self._start_workers(1, min(1, self._workers))
+        if self._workers:
+            self._supervisor.start(self._parts.worker(1))
         self._wait_for_web(web, health)
         if self._workers:
-            self._supervisor.wait_for(health.is_well, WELL_SECONDS)
+            self._supervisor.wait_for(lambda: health.is_well, WELL_SECONDS)
         health.end()
-        self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well()))
+        self._say(self._greeting(is_simulated=simulated is not None, is_well=health.is_well))
         self._supervisor.start(*(self._parts.web(number, self._listener) for number in range(2, self._web + 1)))
         self._complete_workers()
         pauses = Backoff(1.0, START_SECONDS, stable=START_SECONDS)
@@ -85,27 +83,20 @@ class Launch:
             is_registered = self._register(simulated)
         connections.close_all()
 
-    def _wait_for_web(self, web: Child, health: Health) -> None:
-        """A web server that does not answer in time is restarted, and has longer each time. Runs go on meanwhile."""
-        patience = Backoff(START_SECONDS, LONGEST_START_SECONDS, stable=LONGEST_START_SECONDS)
-        while not self._supervisor.wait_for(health.is_serving, seconds := patience.pause(0)):
-            self._complete_workers()
-            self._say(
-                f"The web server has not answered for {seconds:.0f} seconds; {web.log} says why. It is restarted, and "
-                "runs go on."
-            )
-            web.kill()
-
-    # --- Redis and the database ---
-
     def _start_redis(self) -> None:
         if not settings.REDIS_IS_EMBEDDED:
-            _require_redis()
+            try:
+                Redis.from_url(settings.REDIS_URL, socket_connect_timeout=REDIS_SECONDS).ping()
+            except (RedisError, OSError, ValueError) as error:
+                raise CannotStart(
+                    f"Redis does not answer at REDIS_URL ({type(error).__name__}). Start it, or unset REDIS_URL to use "
+                    "the embedded one."
+                ) from error
             return
-        redis.end_leftover(settings.SOCKET_DIR)
+        end_leftover_redis(settings.SOCKET_DIR)
         child = self._parts.redis()
         self._supervisor.start(child)
-        if not self._supervisor.wait_for(lambda: redis.answers(settings.SOCKET_DIR), REDIS_SECONDS):
+        if not self._supervisor.wait_for(lambda: redis_answers(settings.SOCKET_DIR), REDIS_SECONDS):
             self._say(f"The embedded Redis server does not answer yet; {child.log} says why. Runs wait for it.")
 
     def _prepare_database(self) -> None:
@@ -118,23 +109,19 @@ class Launch:
             ) from error
         preparation.compile_translations()
 
-    # --- models ---
-
     def _start_simulated(self) -> Child | None:
-        if os.environ.get(catalog.OPENROUTER_KEY):
-            self._list_openrouter()
+        """OpenRouter's models are listed beside the start, the first time: that needs the network, and may take long.
+        None where there is a real provider, and this is no demonstration.
+        """
+        if os.environ.get(catalog.OPENROUTER_KEY) and not catalog.ensure_openrouter().models.exists():
+            self._say("OpenRouter's models are being listed (`manage.py sync_models` does it again).")
+            self._supervisor.start(self._parts.once("sync_models"))
         if catalog.real_providers() and not settings.DEMO_MODE:
             catalog.retire_simulated()
             return None
         child = self._parts.simulated()
         self._supervisor.start(child)
         return child
-
-    def _list_openrouter(self) -> None:
-        """Its models are asked for beside the start, the first time: that needs the network, and may take long."""
-        if not catalog.ensure_openrouter().models.exists():
-            self._say("OpenRouter's models are being listed (`manage.py sync_models` does it again).")
-            self._supervisor.start(self._parts.once("sync_models"))
 
     def _register(self, simulated: Child) -> bool:
         """False when it does not answer yet."""
@@ -151,8 +138,6 @@ class Launch:
             return False
         return True
 
-    # --- people, workers ---
-
     def _prepare_people(self) -> None:
         if not settings.DEMO_MODE:
             demo.retire_people()
@@ -161,27 +146,37 @@ class Launch:
         demo.prepare_people()
         try:
             self._runs = showcase.start_all()
-            demo_review.prepare()
+            showcase.prepare_review()
         except (Invalid, Forbidden) as error:
             self._say(f"The demonstration's runs could not be started: {error}")
 
-    def _start_workers(self, first: int, last: int) -> None:
-        workers = [self._parts.worker(number) for number in range(first, last + 1)]
-        self._supervisor.start(*workers)
+    def _wait_for_web(self, web: Child, health: Health) -> None:
+        """A web server that does not answer in time is restarted, and has longer each time. Runs go on meanwhile."""
+        patience = Backoff(START_SECONDS, LONGEST_START_SECONDS, stable=LONGEST_START_SECONDS)
+        while not self._supervisor.wait_for(lambda: health.is_serving, seconds := patience.pause(0)):
+            self._complete_workers()
+            self._say(
+                f"The web server has not answered for {seconds:.0f} seconds; {web.log} says why. It is restarted, and "
+                "runs go on."
+            )
+            web.kill()
 
     def _complete_workers(self) -> None:
         """All but the first worker come later: the first page is worth more than the second of anything."""
-        if self._are_workers_complete:
+        if self._are_workers_complete or not self._workers:
             return
         self._are_workers_complete = True
-        self._start_workers(2, self._workers)
-        if self._workers:
-            self._supervisor.start(self._parts.sandbox(), self._parts.reports())
-
-    # --- words ---
+        others = (self._parts.worker(number) for number in range(2, self._workers + 1))
+        self._supervisor.start(*others, self._parts.sandbox(), self._parts.reports())
 
     def _greeting(self, *, is_simulated: bool, is_well: bool) -> str:
-        address = f"http://{_name(self._host)}:{self._port}"
+        host = "localhost" if self._host in HERE else f"[{self._host}]" if ":" in self._host else self._host
+        address = f"http://{host}:{self._port}"
+        models = ", ".join(catalog.real_providers())
+        if not is_simulated:
+            models += " (`manage.py sync_models` lists what they offer)"
+        elif models:
+            models += ", and the simulated provider"
         lines = ["", f"Ready: {address}", ""]
         if settings.DEMO_MODE:
             lines.append(f"  Sign in   {demo.SIGN_INS}")
@@ -189,10 +184,11 @@ class Launch:
             lines.append(f"  Set up    {first_admin.link(self._first_admin, address)}")
             lines.append(f"            creates the first administrator; works once, for {first_admin.HOURS} hours")
         for number, run in enumerate(self._runs):
-            word = "Watch" if number == 0 else ""
-            lines.append(f"  {word:<9} {address}{_path(run)}  {run.experiment.workflow}")
+            workflow = run.experiment.workflow
+            path = CAMPAIGN_PATH.format(run.experiment_id) if is_sharded(workflow) else RUN_PATH.format(run.pk)
+            lines.append(f"  {'' if number else 'Watch':<9} {address}{path}  {workflow}")
         lines += [
-            f"  Models:   {_models(is_simulated)}",
+            f"  Models:   {models or 'simulated provider (no real model is asked)'}",
             f"  Data      {settings.DATA_DIR}",
             f"  Logs      {settings.DATA_DIR / 'logs'}",
             "  Stop      Ctrl+C",
@@ -200,33 +196,3 @@ class Launch:
         if not is_well:
             lines.append(f"  Not everything answers yet: {address}/api/health/ says what is missing.")
         return "\n".join([*lines, ""])
-
-
-def _require_redis() -> None:
-    try:
-        Redis.from_url(settings.REDIS_URL, socket_connect_timeout=REDIS_SECONDS).ping()
-    except (RedisError, OSError, ValueError) as error:
-        raise CannotStart(
-            f"Redis does not answer at REDIS_URL ({type(error).__name__}). Start it, or unset REDIS_URL to use the "
-            "embedded one."
-        ) from error
-
-
-def _path(run: Run) -> str:
-    """Where it is watched: what is shared out over many runs, on the page of all of them."""
-    if is_sharded(run.experiment.workflow):
-        return CAMPAIGN_PATH.format(run.experiment_id)
-    return RUN_PATH.format(run.pk)
-
-
-def _name(host: str) -> str:
-    if host in HERE:
-        return "localhost"
-    return f"[{host}]" if ":" in host else host
-
-
-def _models(is_simulated: bool) -> str:
-    real = ", ".join(catalog.real_providers())
-    if not is_simulated:
-        return f"{real} (`manage.py sync_models` lists what they offer)"
-    return f"{real}, and the simulated provider" if real else "simulated provider (no real model is asked)"

@@ -1,55 +1,67 @@
 """What is answered when there is no page, or a page failed: a problem document to programs, a page to people."""
 
+import logging
 import sys
-from typing import Any
 
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
 
 from accounts import logs
+from accounts.addresses import shown_path
+from accounts.refusing import problem_response
+from experiments.tasks.room import is_out_of_room
+
+log = logging.getLogger(__name__)
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 RETRY_SECONDS = 3
 
 
+class FullDiskMiddleware(MiddlewareMixin):
+    """507 where something could not be written; what only reads goes on."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not is_out_of_room(error):
+            return None
+        log.error("the disk is full: %s could not be done", shown_path(request))
+        detail = _(
+            "The disk of the server is full. Nothing was recorded or lost: tell an administrator, and try again."
+        )
+        return _answer(request, 507, detail, "500.html")
+
+
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer(request, 404, "Not Found", "There is nothing here, or nothing that you may see.", "404.html")
+    return _answer(request, 404, "There is nothing here, or nothing that you may see.", "404.html")
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     """Whoever tries passwords without end is slowed down (django-allauth asks for this page)."""
-    return answer(request, 429, "Too Many Requests", "You have tried too often. Try again in a minute.", "429.html")
+    return _answer(request, 429, "You have tried too often. Try again in a minute.", "429.html")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Called while the exception is handled. The database being away is no fault of ours, and passes."""
-    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
-        return _database_away(request)
-    return answer(request, 500, "Internal Server Error", "The server failed.", "500.html")
-
-
-def _database_away(request: HttpRequest) -> HttpResponse:
-    """503 says that nothing was done. Of a change nobody can know: its commit may have gone unconfirmed."""
+    """Called while the exception is handled. The database being away is no fault of ours, and passes: 503 says that
+    nothing was done. Of a change that cannot be known: its commit may have gone unconfirmed.
+    """
+    if not isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        return _answer(request, 500, "The server failed.", "500.html")
     if request.method in SAFE:
         detail = "The database does not answer at the moment. Ask again in a few seconds."
-        told = answer(request, 503, "Service Unavailable", detail, "503.html")
+        response = _answer(request, 503, detail, "503.html")
     else:
         detail = (
             "The database did not answer, so it is not known whether this was done. Look before you do it again, or "
             "repeat it under the same Idempotency-Key."
         )
-        told = answer(request, 502, "Bad Gateway", detail, "503.html")
-    told["Retry-After"] = str(RETRY_SECONDS)
-    return told
+        response = _answer(request, 502, detail, "503.html")
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return response
 
 
-def answer(request: HttpRequest, status: int, title: str, detail: str, template: str) -> HttpResponse:
-    """A problem document to programs, a page to people."""
-    name = logs.known().get("request", "")
+def _answer(request: HttpRequest, status: int, detail: str, template: str) -> HttpResponse:
     if request.path.startswith("/api/"):
-        problem: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
-        if name:
-            problem["request_id"] = name
-        return JsonResponse(problem, status=status, content_type="application/problem+json")
-    return render(request, template, {"detail": detail, "request_id": name}, status=status)
+        return problem_response(status, detail)
+    return render(request, template, {"detail": detail, "request_id": logs.known().get("request", "")}, status=status)

@@ -1,9 +1,11 @@
-"""What is known of every request: its id in every line of a log and in its answer, how long it took, how it ended."""
+"""What is known of every request and WebSocket: its id in every line of a log and in its answer, how long it took, how
+it ended.
+"""
 
 import logging
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import uuid4
 
@@ -28,10 +30,15 @@ class RequestMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        began, name = time.perf_counter(), request_id(request.headers.get(HEADER, ""))
+        began, name = time.perf_counter(), _request_id(request.headers.get(HEADER, ""))
         with logs.about(request=name):
             response = self._get_response(request)
-            _tell(request, response.status_code, time.perf_counter() - began)
+            seconds, route, method = time.perf_counter() - began, route_of(request), request.method or ""
+            status = str(response.status_code)
+            counting.add(families.HTTP_REQUESTS, route, method if method in METHODS else "other", status)
+            counting.observe(families.HTTP_SECONDS, seconds, route)
+            level = logging.DEBUG if route in UNTOLD else logging.INFO
+            logger.log(level, "%s %s %s in %.0f ms", method, shown_path(request), status, 1000 * seconds)
         response[HEADER] = name
         return response
 
@@ -40,14 +47,22 @@ class RequestMiddleware:
         logs.note(user=request.user.pk)
 
 
-def request_id(given: str) -> str:
+class NamedSockets:
+    """A WebSocket's opening and its end stand in the lines of requests."""
+
+    def __init__(self, inner: Callable[..., Awaitable[None]]) -> None:
+        self._inner = inner
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        given = dict(scope["headers"]).get(HEADER.lower().encode(), b"").decode("ascii", "replace")
+        with logs.about(request=_request_id(given)):
+            logger.info("WEBSOCKET %s opens", scope["path"])
+            try:
+                await self._inner(scope, receive, send)
+            finally:
+                logger.info("WEBSOCKET %s has ended", scope["path"])
+
+
+def _request_id(given: str) -> str:
     """The one that a proxy or a client has given it, if it is one; otherwise a new one."""
     return given if WELL_FORMED.fullmatch(given) else uuid4().hex
-
-
-def _tell(request: HttpRequest, status: int, seconds: float) -> None:
-    route, method = route_of(request), request.method or ""
-    counting.add(families.HTTP_REQUESTS, route, method if method in METHODS else "other", str(status))
-    counting.observe(families.HTTP_SECONDS, seconds, route)
-    level = logging.DEBUG if route in UNTOLD else logging.INFO
-    logger.log(level, "%s %s %s in %.0f ms", method, shown_path(request), status, 1000 * seconds)

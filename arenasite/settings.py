@@ -10,15 +10,14 @@ from django.utils.translation import gettext_lazy as _
 from arenasite import environment, plugins
 from arenasite.describing import SPECTACULAR_SETTINGS  # noqa: F401 - a setting
 from arenasite.logs import logging_settings
-from arenasite.policy import DIRECTIVES
 
 django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = environment.data_directory(BASE_DIR)
+DATA_DIR = Path(os.environ.get("ARENA_DATA") or BASE_DIR / "var").resolve()
 SOCKET_DIR = environment.socket_directory(DATA_DIR)
 MISSING_PARTS_FILE = SOCKET_DIR / "missing-parts"  # what `manage.py up` is restarting
-FILES_DIR = environment.files_directory(DATA_DIR)  # the same for all machines; docs/several-machines.md
+FILES_DIR = Path(os.environ.get("ARENA_FILES") or DATA_DIR).resolve()  # exports, uploads, pictures: of all machines
 
 SECRET_KEY = environment.secret_key(DATA_DIR)
 KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/keys.md
@@ -66,16 +65,16 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "accounts.middleware.AccountLanguageMiddleware",
+    "accounts.people.AccountLanguageMiddleware",
     "accounts.api_requests.ApiAnswerMiddleware",
     "accounts.audit_hooks.AuditMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "accounts.sessions.SessionAgeMiddleware",
-    "accounts.middleware.AskingMiddleware",
+    "accounts.people.AskingMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.factors.SecondFactorMiddleware",
     "accounts.refusing.RefusingMiddleware",
-    "arenasite.full_disk.FullDiskMiddleware",
+    "arenasite.problems.FullDiskMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -288,7 +287,20 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("ARENA_HSTS_SUBDOMAINS", True)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {"DIRECTIVES": DIRECTIVES}
+CONTENT_SECURITY_POLICY = {  # our own files, and nothing in line
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "object-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
 
 # --- Languages and time --------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from django.apps import apps as todays
 from django.apps.registry import Apps
@@ -14,9 +13,8 @@ from django.core.management.color import no_style
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from arenasite.backups.archive import BackupRefused, Reader
-from arenasite.backups.rows import LEFT_OUT, OURS, Table, tables
-from arenasite.backups.taking import FILES, places
+from arenasite.backups.archive import FILES, LEFT_OUT, OURS, BackupRefused, Reader, tables
+from arenasite.backups.taking import places
 from arenasite.demo import retire_people
 
 Node = tuple[str, str]
@@ -30,20 +28,29 @@ def restore(archive: Reader, *, replace: bool = False) -> int:
             _require_empty()
         state = _schema({(app, name) for app, name in told["migrations"]})
         kept = {table.name: table for table in tables(state, DEFAULT_DB_ALIAS)}
-        _require_same(kept, told["tables"])
+        # Columns may stand in another sequence: a state of the migrations has them as they were added.
+        theirs = {name: set(table["columns"]) for name, table in told["tables"].items() if name not in LEFT_OUT}
+        if {name: set(table.columns) for name, table in kept.items()} != theirs:
+            raise BackupRefused("The backup's tables are not those of its version: it was made by changed code.")
         count = _take_files(archive)
         with transaction.atomic():
             _empty()
             for name, table in kept.items():
                 table.write(told["tables"][name]["columns"], archive.lines(f"tables/{name}.jsonl"), DEFAULT_DB_ALIAS)
-            _count_on(list(kept.values()))
+            with connection.cursor() as cursor:  # new rows get numbers behind the restored ones
+                for command in connection.ops.sequence_reset_sql(no_style(), [one.model for one in kept.values()]):
+                    cursor.execute(command)
             if wrong := [n for n, t in kept.items() if t.count(DEFAULT_DB_ALIAS) != told["tables"][n]["rows"]]:
                 raise BackupRefused(f"{wrong[0]} has not the rows that the backup has. The database is as it was.")
     except DatabaseError as error:
         raise BackupRefused(
             f"The database did not take the backup: {str(error).strip()}. It is as it was before."
         ) from error
-    _afterwards()
+    call_command("migrate", interactive=False, verbosity=0)
+    call_command("reindex", verbosity=0)
+    if not settings.DEMO_MODE:
+        retire_people()
+    cache.clear()
     return count
 
 
@@ -81,13 +88,6 @@ def _require_empty() -> None:
         )
 
 
-def _require_same(kept: dict[str, Table], told: dict[str, Any]) -> None:
-    """Columns may stand in another sequence: a state of the migrations has them as they were added."""
-    columns = {name: set(table.columns) for name, table in kept.items()}
-    if columns != {name: set(table["columns"]) for name, table in told.items() if name not in LEFT_OUT}:
-        raise BackupRefused("The backup's tables are not those of its version: it was made by changed code.")
-
-
 def _empty() -> None:
     """Every table that a backup fills, and those that belong to what goes. The audit record may be emptied as a whole
     alone, which is what this is.
@@ -102,13 +102,6 @@ def _empty() -> None:
         else:
             for name in every:
                 cursor.execute(f"DELETE FROM {name}")  # noqa: S608
-
-
-def _count_on(kept: list[Table]) -> None:
-    """New rows get numbers behind the restored ones."""
-    with connection.cursor() as cursor:
-        for command in connection.ops.sequence_reset_sql(no_style(), [table.model for table in kept]):
-            cursor.execute(command)
 
 
 def _take_files(archive: Reader) -> int:
@@ -134,11 +127,3 @@ def _take_files(archive: Reader) -> int:
                 "give the right, and restore again."
             ) from error
     return len(names)
-
-
-def _afterwards() -> None:
-    call_command("migrate", interactive=False, verbosity=0)
-    call_command("reindex", verbosity=0)
-    if not settings.DEMO_MODE:
-        retire_people()
-    cache.clear()

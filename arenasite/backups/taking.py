@@ -17,12 +17,9 @@ from django.db.utils import load_backend
 from django.utils import timezone
 from psycopg import IsolationLevel
 
-from arenasite.backups.archive import BackupRefused, Writer, writing
-from arenasite.backups.rows import LEFT_OUT, OURS, Table, tables
+from arenasite.backups.archive import FILES, LEFT_OUT, OURS, SECRETS, BackupRefused, Table, Writer, tables, writing
 
 SNAPSHOT = "snapshot"  # the alias of a connection that sees one moment
-SECRETS = "secrets.json"
-FILES = "files/"
 LIVE = ("queued", "running", "waiting", "stopping")
 
 
@@ -53,6 +50,7 @@ def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) ->
     path = to if to.suffix and not to.is_dir() else to / f"arena-{now:%Y%m%dT%H%M%SZ}.zip"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        runs = apps.get_model("experiments", "run")._base_manager
         with writing(path) as archive, _snapshot(path):
             told = Manifest(
                 made=now.isoformat(),
@@ -60,7 +58,7 @@ def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) ->
                 migrations=_migrations(),
                 tables={table.name: _put_table(archive, table) for table in tables(apps, SNAPSHOT)},
                 left_out=sorted(LEFT_OUT),
-                live_runs=_runs_live(),
+                live_runs=runs.using(SNAPSHOT).filter(state__in=LIVE).count(),
                 files=_put_files(archive, places(with_exports=with_exports)),
                 has_secrets=with_secrets,
                 has_exports=with_exports,
@@ -142,10 +140,6 @@ def _put_table(archive: Writer, table: Table) -> TableTold:
             entry.write(line)
             rows += 1
     return {"columns": table.columns, "rows": rows}
-
-
-def _runs_live() -> int:
-    return apps.get_model("experiments", "run")._base_manager.using(SNAPSHOT).filter(state__in=LIVE).count()
 
 
 def _put_files(archive: Writer, roots: dict[str, Path]) -> int:

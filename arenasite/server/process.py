@@ -45,9 +45,7 @@ class WebServer(server.Server):  # type: ignore[misc]  # daphne and twisted have
     def listen_success(self, port: Any) -> None:
         if type(port) is Port:
             port.__class__ = OneByOne
-            # Twisted takes every socket that it is handed for one of IPv4, and reads visitors' addresses accordingly.
-            port.socket = socket.socket(fileno=port.socket.detach())
-            port.fileno = port.socket.fileno
+            _know_family(port)
         self._ports.append(port)
         super().listen_success(port)
 
@@ -121,3 +119,9 @@ class WebServer(server.Server):  # type: ignore[misc]  # daphne and twisted have
         """The connections whose application has not ended, with that."""
         found = {protocol: known.get("application_instance") for protocol, known in self.connections.items()}
         return {protocol: one for protocol, one in found.items() if one is not None and not one.done()}
+
+
+def _know_family(port: Any) -> None:
+    """Twisted takes every socket that it is handed for one of IPv4, and reads visitors' addresses accordingly."""
+    port.socket = socket.socket(fileno=port.socket.detach())
+    port.fileno = port.socket.fileno

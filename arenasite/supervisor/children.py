@@ -1,25 +1,44 @@
-"""A process of the platform: how it is started, that it dies with its parent, and how it is ended."""
+"""A process of the platform: how it is started, that it dies with its parent, what its log says, how it is ended."""
 
 import ctypes
 import os
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from arenasite.supervisor.backoff import Backoff
-from arenasite.supervisor.logs import Tail
-
 PR_SET_PDEATHSIG = 1
 FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS = 0.2, 60.0, 60.0  # of restarts
+MOST_DOUBLINGS = 32  # more would be beyond any cap
+LARGEST_LOG = 10 << 20
+ALARMING = re.compile(r"\b(ERROR|CRITICAL)\b|^Traceback ")
+OUR_OWN_QUESTION = "/api/health/"  # answered with 503 until the workers have come
+READ_AT_ONCE = 1 << 20
 
 
-def _restarts() -> Backoff:
-    return Backoff(FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS)
+@dataclass(slots=True)
+class Backoff:
+    """Exponential backoff: each failure doubles the pause up to a cap, a stable period resets it. Times in seconds.
+
+    failures: in a row, none of them after a stable period.
+    """
+
+    first: float
+    longest: float
+    stable: float
+    failures: int = 0
+
+    def pause(self, lasted: float) -> float:
+        """The pause after a failure, of something that had worked for `lasted` seconds."""
+        self.failures = 1 if lasted >= self.stable else self.failures + 1
+        return min(self.longest, self.first * 2.0 ** min(self.failures - 1, MOST_DOUBLINGS))
 
 
 @dataclass(slots=True)
@@ -43,9 +62,9 @@ class Child:
     due: float | None = None
     started: float = 0.0
     how: str = ""
-    restarts: Backoff = field(default_factory=_restarts)
+    restarts: Backoff = field(default_factory=lambda: Backoff(FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS))
     process: subprocess.Popen[bytes] | None = None
-    tail: Tail | None = None
+    tail: "Tail | None" = None
 
     def start(self) -> None:
         """Raises OSError. To be called by the main thread: the kernel ties a child to the thread that made it."""
@@ -73,10 +92,6 @@ class Child:
         """Ended, and nothing has been done about it yet."""
         return self.process is not None and self.process.poll() is not None
 
-    @property
-    def has_succeeded(self) -> bool:
-        return self.process is not None and self.process.poll() == 0
-
     def bury(self) -> None:
         """Take note of how it ended."""
         code = self.process.returncode if self.process else 0
@@ -96,10 +111,6 @@ class Child:
         times = self.restarts.failures
         return f"{self.name} {self.how}" + (f", {times} times in a row" if times > 1 else "")
 
-    def send(self, number: signal.Signals) -> None:
-        if self.is_alive and self.process:
-            self.process.send_signal(number)
-
     def kill(self) -> None:
         """End the process and whatever it has started, which may have outlived it."""
         if self.process is None:
@@ -107,17 +118,17 @@ class Child:
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
-            self.send(signal.SIGKILL)
+            self.process.kill()
         self.process.wait()
 
 
 def stop_together(children: Sequence[Child], hurry: Callable[[], bool]) -> None:
     """Ask to end, wait, then force. Returns when all are gone."""
-    seconds = max(child.patience for child in children)
     for child in children:
         child.due = None
-        child.send(signal.SIGTERM)
-    until = time.monotonic() + seconds
+        if child.process:
+            child.process.terminate()
+    until = time.monotonic() + max(child.patience for child in children)
     while any(child.is_alive for child in children) and time.monotonic() < until and not hurry():
         time.sleep(0.02)
     for child in children:
@@ -139,3 +150,41 @@ def _dies_with(parent: int, number: signal.Signals) -> Callable[[], None] | None
             os._exit(1)
 
     return tie
+
+
+# --- its log ---
+
+
+def cut(path: Path) -> None:
+    """Keep one older file, also while a process writes to the end of this one: it is copied and emptied, so that what
+    is written between the two, some milliseconds, is lost.
+    """
+    with suppress(OSError):  # a full disk, or it is not there yet: the next look finds it again
+        if path.stat().st_size > LARGEST_LOG:
+            shutil.copyfile(path, path.with_suffix(".log.1"))
+            os.truncate(path, 0)
+
+
+class Tail:
+    """Reads what has been appended to a log since the last look."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._position = path.stat().st_size if path.exists() else 0
+
+    def alarms(self) -> list[str]:
+        """The new lines that report an error."""
+        try:
+            size = self._path.stat().st_size
+            self._position = self._position if size >= self._position else 0
+            if size == self._position:
+                return []
+            with self._path.open("rb") as file:
+                file.seek(self._position)
+                new = file.read(READ_AT_ONCE)
+        except OSError:
+            return []
+        whole = new[: new.rfind(b"\n") + 1] if len(new) < READ_AT_ONCE else new
+        self._position += len(whole)
+        lines = whole.decode("utf-8", "replace").splitlines()
+        return [line for line in lines if ALARMING.search(line) and OUR_OWN_QUESTION not in line]

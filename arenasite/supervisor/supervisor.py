@@ -1,22 +1,24 @@
 """Keeps the children alive until the end is asked for. One that keeps dying is restarted with growing pauses, and the
-others go on.
+others go on. Health asks the web server how the platform is, without making the supervisor wait.
 """
 
+import http.client
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
-from arenasite.supervisor.children import Child, stop_together
-from arenasite.supervisor.errors import Stopped
-from arenasite.supervisor.logs import cut
+from arenasite.supervisor import Stopped
+from arenasite.supervisor.children import Child, cut, stop_together
 
 LOOK_SECONDS = 0.1
 QUICK_LOOK_SECONDS = 0.02
+HEALTH_SECONDS = 10.0  # for an answer
+PAUSE_SECONDS, PAUSE_WHEN_SERVED = 0.05, 0.15  # between two questions
 
 
 class Supervisor:
@@ -33,6 +35,10 @@ class Supervisor:
     def listen(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._signals += 1
+        self._asked.set()
 
     def start(self, *children: Child) -> None:
         for child in children:
@@ -63,23 +69,17 @@ class Supervisor:
             stop_together(group, hurry=lambda: self._signals > 1)
         self._children.clear()
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._signals += 1
-        self._asked.set()
-
     def _look(self) -> None:
         for child in self._children:
-            self._look_at(child, time.monotonic())
+            now = time.monotonic()
+            for line in child.tail.alarms() if child.tail else []:
+                self._say(f"[{child.name}] {line}")
+            cut(child.log)
+            if child.has_ended:
+                self._on_death(child, now)
+            elif child.due is not None and now >= child.due:
+                self._start(child)
         self._note_missing()
-
-    def _look_at(self, child: Child, now: float) -> None:
-        for line in child.tail.alarms() if child.tail else []:
-            self._say(f"[{child.name}] {line}")
-        cut(child.log)
-        if child.has_ended:
-            self._on_death(child, now)
-        elif child.due is not None and now >= child.due:
-            self._start(child)
 
     def _start(self, child: Child) -> None:
         try:
@@ -89,7 +89,7 @@ class Supervisor:
             self._schedule(child, time.monotonic())
 
     def _on_death(self, child: Child, now: float) -> None:
-        has_succeeded = child.has_succeeded
+        has_succeeded = child.process is not None and child.process.returncode == 0
         child.bury()
         if child.is_kept:
             self._schedule(child, now)
@@ -103,8 +103,7 @@ class Supervisor:
 
     def _note_missing(self) -> None:
         """In one step, so that a reader never sees half of it."""
-        lines = [child.trouble for child in self._children if child.due is not None]
-        text = "\n".join([str(os.getpid()), *lines])
+        text = "\n".join([str(os.getpid()), *(child.trouble for child in self._children if child.due is not None)])
         if text == self._noted:
             return
         draft = self._missing.with_suffix(".draft")
@@ -112,3 +111,35 @@ class Supervisor:
             draft.write_text(text)
             draft.replace(self._missing)
             self._noted = text
+
+
+class Health(threading.Thread):
+    """`is_serving` is true from the first answer on, whatever it says; `is_well` when all parts answer."""
+
+    is_serving = is_well = False
+
+    def __init__(self, host: str, port: int, names: Sequence[str]) -> None:
+        """host: at which the server listens. names: under which the platform is served (ARENA_HOSTS):
+        `.example.org` stands for the domain itself too, and `*` for any.
+        """
+        super().__init__(name="health", daemon=True)
+        self._host, self._port = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104
+        name = next((name.lstrip(".") for name in names if name != "*"), "localhost")
+        self._headers = {"Host": name, "X-Forwarded-Proto": "https"}  # as behind TLS: no redirect
+        self._is_asking = True
+
+    def end(self) -> None:
+        self._is_asking = False
+
+    def run(self) -> None:
+        while self._is_asking and not self.is_well:
+            connection = http.client.HTTPConnection(self._host, self._port, timeout=HEALTH_SECONDS)
+            try:
+                connection.request("GET", "/api/health/", headers=self._headers)
+                self.is_well = connection.getresponse().status == http.HTTPStatus.OK
+                self.is_serving = True
+            except (OSError, http.client.HTTPException):
+                pass  # not yet, or not now
+            finally:
+                connection.close()
+            time.sleep(PAUSE_WHEN_SERVED if self.is_serving else PAUSE_SECONDS)

@@ -10,9 +10,9 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from arenasite.supervisor import ports, redis
+from arenasite.supervisor import places
 from arenasite.supervisor.children import Child
-from arenasite.supervisor.parts import Parts
+from arenasite.supervisor.parts import Parts, find_redis, redis_arguments
 from benchmarks.faults import postgres
 from benchmarks.faults.clock import Clock, build
 from benchmarks.faults.disk import Disk
@@ -38,7 +38,7 @@ class Stage:
 
     def __init__(self, folder: Path, disk: Disk, pace: Pace, *, database: str) -> None:
         self.folder, self.disk = folder, disk
-        self._listener = ports.listen("127.0.0.1", 0)
+        self._listener = places.listen("127.0.0.1", 0)
         self.port = int(self._listener.getsockname()[1])
         self.children: dict[str, Child] = {}
         self.away: set[str] = set()  # those that are not to be started again for now
@@ -73,7 +73,7 @@ class Stage:
 
     def begin(self, *, seed: int, pace: Pace, spoilings: str) -> None:
         """Everything but the workers, for which the catalogue has to be made first."""
-        redis_argv = redis.arguments(redis.find_binary(), self.folder, self.disk.folder / "data")
+        redis_argv = redis_arguments(find_redis(), self.folder, self.disk.folder / "data")
         self._start("redis", redis_argv)
         if self.postgres:
             self.postgres.make()

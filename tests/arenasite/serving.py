@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 from django.conf import settings
 
-from arenasite.supervisor.ports import any_free
+from arenasite.supervisor.places import any_free
 from tests.fixtures import environment, wait_until
 
 OURS = "arenasite.asgi:application"

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from accounts.addresses import address_in, address_of
-from arenasite.supervisor import ports
+from arenasite.supervisor import places
 from tests.arenasite.serving import is_answered, started
 from tests.cases import each_case
 from tests.fixtures import wait_until
@@ -19,7 +19,7 @@ async def app(scope, receive, send):
 @pytest.mark.system
 def test_at_a_socket_that_is_handed_on(tmp_path):
     (tmp_path / "telling.py").write_text(TELLING)
-    with ports.listen("::1", 0) as listener:
+    with places.listen("::1", 0) as listener:
         handed = listener.fileno()
         address = f"http://[::1]:{listener.getsockname()[1]}/"
         with started("--fd", str(handed), "telling:app", folder=tmp_path, fd=handed):

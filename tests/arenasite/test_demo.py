@@ -99,7 +99,7 @@ def test_talk_council_and_debate_come_as_far_as_their_demonstration_shows(on_sta
     assert debate.state == Run.State.COMPLETED
     spoken = [message.seat for message in debate.messages.filter(step__purpose="reply").order_by("seq")]
     assert spoken == ["A", "B", "C", "A", "B", "C"]
-    assert debate.messages.filter(text=showcase.DEBATE_ADDENDUM).exists()
+    assert debate.messages.filter(text=showcase.SCENES["debate"].config["addendum"]).exists()
 
 
 def test_every_pair_of_pictures_is_judged_and_there_is_nothing_to_play_again(on_stage, drive):

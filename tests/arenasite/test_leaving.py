@@ -9,7 +9,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from arenasite.supervisor.ports import any_free
+from arenasite.supervisor.places import any_free
 from tests.arenasite.serving import listens, started
 from tests.fixtures import wait_until
 

@@ -18,7 +18,7 @@ from arenasite.server import http as ours
 METHODS = {
     # Daphne
     server.Server: "listen_success create_application handle_reply application_checker kill_all_applications",
-    WebRequest: "process handle_reply handle_exception check_timeouts finish connectionLost basic_error send_disconnect",
+    WebRequest: "process handle_reply handle_exception basic_error send_disconnect finish check_timeouts",
     HTTPFactory: "buildProtocol",
     WebSocketProtocol: "onConnect check_timeouts serverSend handle_reply dataReceived",
     WebSocketFactory: "protocol",

@@ -8,10 +8,8 @@ import time
 import pytest
 from django.core.management import CommandError, call_command
 
-from arenasite.supervisor import directories, logs, ports, redis, supervisor
-from arenasite.supervisor.backoff import Backoff
-from arenasite.supervisor.children import Child
-from arenasite.supervisor.errors import CannotStart
+from arenasite.supervisor import CannotStart, children, parts, places, supervisor
+from arenasite.supervisor.children import Backoff, Child
 from arenasite.supervisor.parts import Parts, without_secrets
 from tests.cases import each_case
 
@@ -21,22 +19,22 @@ SECRETS = ("OPENROUTER_API_KEY", "ARENA_KEY_SECRETS", "ARENA_SECRET_KEY", "DATAB
 
 def test_a_private_directory_is_closed_to_others_and_nobody_elses(tmp_path, monkeypatch):
     (tmp_path / "run").mkdir(mode=0o755)
-    directories.prepare_private(tmp_path / "run")
+    places.prepare_private(tmp_path / "run")
     assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700
 
     (tmp_path / "link").symlink_to(tmp_path / "run")
     with pytest.raises(CannotStart, match="belongs to somebody else"):
-        directories.prepare_private(tmp_path / "link")
-    monkeypatch.setattr(directories.os, "getuid", lambda: os.stat(tmp_path).st_uid + 1)
+        places.prepare_private(tmp_path / "link")
+    monkeypatch.setattr(places.os, "getuid", lambda: os.stat(tmp_path).st_uid + 1)
     with pytest.raises(CannotStart, match="belongs to somebody else"):
-        directories.prepare_private(tmp_path / "run")
+        places.prepare_private(tmp_path / "run")
 
 
 def test_a_lock_is_free_again_when_its_holder_is_done(tmp_path):
-    with directories.lock(tmp_path), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
-        directories.lock(tmp_path)
+    with places.lock(tmp_path), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
+        places.lock(tmp_path)
 
-    directories.lock(tmp_path).close()
+    places.lock(tmp_path).close()
 
 
 @pytest.mark.system
@@ -44,10 +42,10 @@ def test_a_listener_on_the_other_localhost_counts_as_in_use_and_an_address_that_
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
         port = other.getsockname()[1]
         with pytest.raises(CannotStart, match=f"Port {port} is in use"):
-            ports.listen("127.0.0.1", port)
+            places.listen("127.0.0.1", port)
 
     with pytest.raises(CannotStart, match=r"Nobody can listen on 192\.0\.2\.1"):
-        ports.listen("192.0.2.1", 8000)
+        places.listen("192.0.2.1", 8000)
 
 
 @pytest.mark.system
@@ -79,17 +77,17 @@ def test_what_keeps_the_platform_from_starting_is_said_in_one_sentence(tmp_path,
 def test_a_log_that_is_written_to_is_cut_when_it_is_large(tmp_path):
     log = tmp_path / "web.log"
     with log.open("ab", buffering=0) as writer:
-        writer.write(b"x" * logs.LARGEST_LOG)
-        logs.cut(log)
+        writer.write(b"x" * children.LARGEST_LOG)
+        children.cut(log)
         assert not (tmp_path / "web.log.1").exists()
         writer.write(b"\n2026 ERROR of yesterday\n")
-        tail = logs.Tail(log)
+        tail = children.Tail(log)
         writer.write(b"2026 INFO fine\n2026 ERROR before\nTraceback (most recent call last):\n2026 ERR")
         assert tail.alarms() == ["2026 ERROR before", "Traceback (most recent call last):"]
         writer.write(b"OR second half\n")
         assert tail.alarms() == ["2026 ERROR second half"]
 
-        logs.cut(log)
+        children.cut(log)
         writer.write(b"2026 ERROR after\n")
 
     assert log.read_bytes() == b"2026 ERROR after\n"
@@ -116,12 +114,12 @@ def test_a_part_that_cannot_be_started_for_now_is_tried_again(tmp_path):
 
 
 def test_the_redis_server_of_the_package_is_found_or_the_machine_is_told_what_to_install(monkeypatch):
-    assert os.access(redis.find_binary(), os.X_OK)
+    assert os.access(parts.find_redis(), os.X_OK)
 
-    monkeypatch.setattr(redis, "_packaged", lambda: None)
+    monkeypatch.setattr(parts, "_packaged_redis", lambda: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(CannotStart, match="apt install redis-server"):
-        redis.find_binary()
+        parts.find_redis()
 
 
 @each_case("option", [["--web", "0"], ["--web", "65"], ["--workers", "two"], ["--port", "-1"]])
@@ -148,12 +146,12 @@ def test_pauses_grow_up_to_a_cap_and_start_anew_after_a_stable_period(lasted, pa
 def test_children_that_need_no_secrets_get_none_and_no_command_line_has_one(tmp_path, monkeypatch):
     for name in SECRETS:
         monkeypatch.setenv(name, CANARY)
-    parts = Parts(tmp_path, tmp_path, tmp_path, 1)
+    made = Parts(tmp_path, tmp_path, tmp_path, 1)
 
-    for child in (parts.redis(), parts.simulated()):
+    for child in (made.redis(), made.simulated()):
         assert CANARY not in str(dict(child.environment))
         assert child.environment["PATH"]
-    for child in (parts.web(1, 3), parts.worker(1), parts.reports(), parts.sandbox()):
+    for child in (made.web(1, 3), made.worker(1), made.reports(), made.sandbox()):
         assert CANARY not in " ".join(map(str, child.argv))
         assert child.environment["ARENA_KEY_SECRETS"] == CANARY
     assert without_secrets({"PATH": "/bin", "LANG": "C", "KEY_OF_THE_LAB": CANARY}) == {"PATH": "/bin", "LANG": "C"}

@@ -19,9 +19,9 @@ from PIL import Image as Picture
 from rq import SimpleWorker
 
 from accounts.crypto import encrypt
-from arenasite.backups import restoring, taking
-from arenasite.backups.archive import BackupRefused, Reader, writing
-from arenasite.backups.rows import tables
+from arenasite.backups import archive as archives
+from arenasite.backups import taking
+from arenasite.backups.archive import BackupRefused, Reader, tables, writing
 from experiments.engine import leases, recording
 from experiments.library.datasets import images
 from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
@@ -200,7 +200,7 @@ def test_a_restore_that_is_refused_or_fails_in_the_middle_changes_nothing(lab, b
     with pytest.raises(CommandError, match=r"newer version, with experiments\.9999_of_tomorrow"):
         call_command("restore", str(newer), "--replace")
     with monkeypatch.context() as patch:
-        patch.setattr(restoring.Table, "count", lambda *_: -1)
+        patch.setattr(archives.Table, "count", lambda *_: -1)
         with pytest.raises(CommandError, match="as it was"):
             call_command("restore", str(kept), "--replace")
     worker = SimpleWorker([django_rq.get_queue("reports")], connection=django_rq.get_connection("reports"))

@@ -29,16 +29,11 @@ class Command(BaseCommand):
             chosen = checked(word.strip() for word in scopes.split(",") if word.strip())
         except ValueError as error:
             raise CommandError(str(error)) from error
-        token = create_token(_owner(user), name=name, days=days, scopes=chosen)
+        owner = User.objects.filter(username=user).first()
+        if owner is None:
+            raise CommandError(f"Nobody is called {user}.")
+        if not owner.is_active:
+            raise CommandError(f"{user} is not active: a token would open nothing. Activate the person first.")
+        token = create_token(owner, name=name, days=days, scopes=chosen)
         self.stderr.write(f"A token of {user}, valid for {days} days. Send it as `Authorization: Bearer TOKEN`:")
         self.stdout.write(token)
-
-
-def _owner(username: str) -> User:
-    try:
-        user = User.objects.get(username=username)
-    except User.DoesNotExist as error:
-        raise CommandError(f"Nobody is called {username}.") from error
-    if not user.is_active:
-        raise CommandError(f"{username} is not active: a token would open nothing. Activate the person first.")
-    return user

@@ -19,7 +19,7 @@ from django.core.management.commands import makemessages
 LOCALES = ("zh_Hans",)
 DOMAINS = ("django", "djangojs")
 PLACEHOLDER = re.compile(r"%\((\w+)\)")
-ROOMS = ("accounts", "arenasite", "experiments", "leaderboard", "templates", "static")
+FOLDERS = ("accounts", "arenasite", "experiments", "leaderboard", "templates", "static")
 
 
 class Extract(makemessages.Command):
@@ -34,7 +34,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not shutil.which("xgettext"):
-            self._do_without_xgettext()
+            sentence = "Translations were NOT checked: install gettext (Debian: apt install gettext)."
+            if os.environ.get("CI") == "true":
+                raise CommandError(sentence)
+            self.stderr.write(sentence)
             return
         with _copy_of_the_source():
             complaints = [line for domain in DOMAINS for locale in LOCALES for line in _complaints(locale, domain)]
@@ -44,21 +47,15 @@ class Command(BaseCommand):
             raise CommandError(f"{len(complaints)} translations are to be done: `make messages` writes them down.")
         self.stdout.write("Every sentence is translated.")
 
-    def _do_without_xgettext(self) -> None:
-        sentence = "Translations were NOT checked: install gettext (Debian: apt install gettext)."
-        if os.environ.get("CI") == "true":
-            raise CommandError(sentence)
-        self.stderr.write(sentence)
-
 
 @contextlib.contextmanager
 def _copy_of_the_source() -> Iterator[None]:
     """A directory with a copy of the translations beside links to what is translated."""
     with tempfile.TemporaryDirectory() as name:
         shutil.copytree(settings.BASE_DIR / "locale", Path(name) / "locale", dirs_exist_ok=True)
-        for room in ROOMS:
-            if (settings.BASE_DIR / room).is_dir():
-                (Path(name) / room).symlink_to(settings.BASE_DIR / room)
+        for folder in FOLDERS:
+            if (settings.BASE_DIR / folder).is_dir():
+                (Path(name) / folder).symlink_to(settings.BASE_DIR / folder)
         with contextlib.chdir(name):
             yield
 
@@ -82,17 +79,13 @@ def _problem(message: Message, catalogue: Catalog) -> str:
         return "not translated"
     if message.fuzzy:
         return "unsure (fuzzy)"
-    known = set().union(*map(_placeholders, sources))
-    is_plural = len(sources) > 1
-    if any(_placeholders(string) - known or (_placeholders(string) != known and not is_plural) for string in strings):
-        return "other placeholders"
+    known, is_plural = set(PLACEHOLDER.findall(" ".join(sources))), len(sources) > 1
+    for found in (set(PLACEHOLDER.findall(string)) for string in strings):
+        if found - known or (found != known and not is_plural):
+            return "other placeholders"
     return "; ".join(str(error) for error in message.check(catalogue))
 
 
 def _all(texts: object) -> list[str]:
     """A message has one text, or one for each plural form."""
     return [str(text or "") for text in (texts if isinstance(texts, tuple | list) else [texts])]
-
-
-def _placeholders(text: str) -> set[str]:
-    return set(PLACEHOLDER.findall(text))

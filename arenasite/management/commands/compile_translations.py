@@ -1,6 +1,5 @@
 """`manage.py compile_translations`: .po becomes .mo, without a gettext on the machine. `up` does it by itself."""
 
-from pathlib import Path
 from typing import Any
 
 from babel.messages import mofile, pofile
@@ -15,19 +14,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         for po in stale_translations():
+            draft = po.with_suffix(".mo.draft")
             try:
-                _compile(po)
+                with po.open("rb") as source, draft.open("wb") as target:
+                    mofile.write_mo(target, pofile.read_po(source, locale=po.parent.parent.name))
+                draft.replace(po.with_suffix(".mo"))
             except OSError as error:
                 self.stderr.write(f"{po} cannot be compiled: {error.strerror}. Its language shows older words.")
             else:
                 if options["verbosity"]:
                     self.stdout.write(f"{po.with_suffix('.mo')} written.")
-
-
-def _compile(po: Path) -> None:
-    with po.open("rb") as source:
-        catalogue = pofile.read_po(source, locale=po.parent.parent.name)
-    draft = po.with_suffix(".mo.draft")
-    with draft.open("wb") as target:
-        mofile.write_mo(target, catalogue)
-    draft.replace(po.with_suffix(".mo"))

@@ -10,11 +10,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import crypto
-from arenasite.backups.archive import BackupRefused, Reader
+from arenasite.backups.archive import SECRETS, BackupRefused, Reader
 from arenasite.backups.restoring import restore
-from arenasite.backups.taking import SECRETS
-from arenasite.supervisor import directories
-from arenasite.supervisor.errors import CannotStart
+from arenasite.supervisor import CannotStart, places
 from experiments.lab.health import living_workers
 from experiments.models import ProviderKey
 
@@ -34,31 +32,25 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, replace: bool, secrets_to: Path | None, **options: Any) -> None:
         try:
-            directories.prepare(settings.DATA_DIR)
-            with directories.lock(settings.DATA_DIR):
-                self._require_rest()
-                self._restore(file, replace=replace, secrets_to=secrets_to)
+            places.prepare(settings.DATA_DIR)
+            with places.lock(settings.DATA_DIR):
+                if count := living_workers():
+                    raise BackupRefused(
+                        f"{count} workers are at work here: stop the platform first, on every machine. (After a crash "
+                        "they are forgotten within a minute.)"
+                    )
+                archive = Reader(file)
+                if secrets_to and not archive.manifest["has_secrets"]:
+                    raise BackupRefused(f"{file} has no secrets inside: it was taken without --with-secrets.")
+                files = restore(archive, replace=replace)
+                if secrets_to:  # at once: without them nothing of it can be read
+                    _write_secrets(archive, secrets_to)
         except (BackupRefused, CannotStart) as error:
             raise CommandError(str(error)) from error
-
-    def _require_rest(self) -> None:
-        if count := living_workers():
-            raise BackupRefused(
-                f"{count} workers are at work here: stop the platform first, on every machine. (After a crash they "
-                "are forgotten within a minute.)"
-            )
-
-    def _restore(self, file: Path, *, replace: bool, secrets_to: Path | None) -> None:
-        archive = Reader(file)
-        if secrets_to and not archive.manifest["has_secrets"]:
-            raise BackupRefused(f"{file} has no secrets inside: it was taken without --with-secrets.")
-        files = restore(archive, replace=replace)
-        if secrets_to:  # at once: without them nothing of it can be read
-            _write_secrets(archive, secrets_to)
-        told = archive.manifest
-        rows = sum(table["rows"] for table in told["tables"].values())
-        self.stdout.write(f"Restored: {rows:,} rows, {files:,} files, as they were at {told['made']}.")
-        self.stdout.write(f"Digest of everything in the backup: {told['digest']}.")
+        manifest = archive.manifest
+        rows = sum(table["rows"] for table in manifest["tables"].values())
+        self.stdout.write(f"Restored: {rows:,} rows, {files:,} files, as they were at {manifest['made']}.")
+        self.stdout.write(f"Digest of everything in the backup: {manifest['digest']}.")
         self.stdout.write("Everybody signs in again. Live runs go on when the platform starts.")
         if secrets_to:
             self.stdout.write(f"The secrets are in {secrets_to}: put its lines into the environment before you start.")
@@ -78,12 +70,10 @@ def _write_secrets(archive: Reader, path: Path) -> None:
 
 
 def _unreadable_keys() -> int:
-    return sum(not _is_readable(text) for text in ProviderKey.objects.active().values_list("ciphertext", flat=True))
-
-
-def _is_readable(ciphertext: str) -> bool:
-    try:
-        crypto.decrypt(ciphertext)
-    except crypto.Undecipherable:
-        return False
-    return True
+    count = 0
+    for ciphertext in ProviderKey.objects.active().values_list("ciphertext", flat=True):
+        try:
+            crypto.decrypt(ciphertext)
+        except crypto.Undecipherable:
+            count += 1
+    return count

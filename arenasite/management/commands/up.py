@@ -1,9 +1,9 @@
 """`manage.py up`: the whole platform in one process tree."""
 
 import os
-import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,16 +12,14 @@ from django.core.management.base import BaseCommand
 
 from arenasite import demo
 from arenasite.launch import Launch
-from arenasite.supervisor import directories, ports
-from arenasite.supervisor.errors import CannotStart, Stopped
+from arenasite.supervisor import CannotStart, Stopped, places
 from arenasite.supervisor.supervisor import Supervisor
 
-HIGHEST_PORT = 65535
 USUAL_WEB = 4
 MOST_WORKERS = MOST_WEB = 64
 
 
-def _up_to(most: int, *, why: str, least: int = 0) -> Any:
+def _up_to(most: int, *, why: str, least: int = 0) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
             raise ArgumentTypeError(f"{text!r} is no {why} from {least} to {most}")
@@ -30,7 +28,7 @@ def _up_to(most: int, *, why: str, least: int = 0) -> Any:
     return read
 
 
-_port = _up_to(HIGHEST_PORT, why="port")
+_port = _up_to(65535, why="port")
 _workers = _up_to(MOST_WORKERS, why="number of workers")
 _web = _up_to(MOST_WEB, why="number of web processes", least=1)
 
@@ -43,12 +41,13 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        half = max(1, min(USUAL_WEB, (os.cpu_count() or 1) // 2))  # the rest is for workers, Redis and the database
         parser.add_argument("--port", type=_port, help="default: PORT, else 8000; 0 takes any free one")
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
         parser.add_argument("--data", type=Path, help="the data directory (default: ARENA_DATA, else var/)")
         parser.add_argument("--workers", type=_workers, default=2, help="processes that drive runs (default: 2)")
         parser.add_argument(
-            "--web", type=_web, default=_usual_web(), help="web processes (default: half of the cores, 4 at most)"
+            "--web", type=_web, default=half, help="web processes (default: half of the cores, 4 at most)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,7 +56,7 @@ class Command(BaseCommand):
         supervisor = Supervisor(self._say, settings.MISSING_PARTS_FILE)
         supervisor.listen()
         try:
-            self._serve(supervisor, options)
+            self._serve(supervisor, **options)
         except Stopped:
             pass
         except (CannotStart, demo.NameTaken) as error:
@@ -68,42 +67,31 @@ class Command(BaseCommand):
             supervisor.stop()
         self._say("Stopped.")
 
-    def _serve(self, supervisor: Supervisor, options: dict[str, Any]) -> None:
-        port = _from_environment() if options["port"] is None else options["port"]
-        with ports.listen(options["host"], port) as listener:
-            directories.prepare(settings.DATA_DIR)
-            with directories.lock(settings.DATA_DIR):
-                self._play(supervisor, listener, options)
-
-    def _play(self, supervisor: Supervisor, listener: socket.socket, options: dict[str, Any]) -> None:
-        directories.prepare_private(settings.SOCKET_DIR)
-        sizes = {"web": options["web"], "workers": options["workers"]}
+    def _serve(
+        self, supervisor: Supervisor, host: str, port: int | None, web: int, workers: int, **options: Any
+    ) -> None:
         try:
-            Launch(supervisor, host=options["host"], listener=listener, **sizes, say=self._say).start()
-            supervisor.watch()
-            self._say("Stopping …")
-        finally:
-            listener.close()  # the web processes have it, as long as they listen: then visitors are refused, not held
-            supervisor.stop()  # before the directory is free for another one
+            port = _port(os.environ.get("PORT") or "8000") if port is None else port
+        except ArgumentTypeError as error:
+            raise CannotStart(f"PORT: {error}.") from error
+        with places.listen(host, port) as listener:
+            places.prepare(settings.DATA_DIR)
+            with places.lock(settings.DATA_DIR):
+                places.prepare_private(settings.SOCKET_DIR)
+                try:
+                    Launch(supervisor, host=host, listener=listener, web=web, workers=workers, say=self._say).start()
+                    supervisor.watch()
+                    self._say("Stopping …")
+                finally:
+                    listener.close()  # the web processes have it while they listen: then visitors are refused, not held
+                    supervisor.stop()  # before the directory is free for another one
 
     def _say(self, text: str) -> None:
         try:
             self.stdout.write(text)
             self.stdout.flush()
         except OSError:
-            pass  # nobody reads any more; the platform goes on
-
-
-def _usual_web() -> int:
-    """The other half is for workers, Redis and the database."""
-    return max(1, min(USUAL_WEB, (os.cpu_count() or 1) // 2))
-
-
-def _from_environment() -> int:
-    try:
-        return int(_port(os.environ.get("PORT") or "8000"))
-    except ArgumentTypeError as error:
-        raise CannotStart(f"PORT: {error}.") from error
+            pass  # the terminal is gone; the platform goes on
 
 
 def _run_again_with(data: Path) -> NoReturn:

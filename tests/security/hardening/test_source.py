@@ -79,7 +79,7 @@ def test_nobody_asks_the_network_but_where_addresses_are_looked_at():
 
     assert {path for path, name in imports() if name in asking} == {
         "accounts/oidc.py",
-        "arenasite/supervisor/health.py",
+        "arenasite/supervisor/supervisor.py",
     }
     assert clients == {"experiments/gateway/client.py", "experiments/lab/webhooks/sending.py"}
     assert all("trust_env=False" in (ROOT / path).read_text() for path in clients), "a proxy would be asked instead"
