@@ -20,7 +20,7 @@ MISSING_PARTS_FILE = SOCKET_DIR / "missing-parts"  # what `manage.py up` is rest
 FILES_DIR = Path(os.environ.get("ARENA_FILES") or DATA_DIR).resolve()  # exports, uploads, pictures: of all machines
 
 SECRET_KEY = environment.secret_key(DATA_DIR)
-KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/keys.md
+KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/administering.md
 DEBUG = environment.flag("ARENA_DEBUG")
 ALLOWED_HOSTS = environment.words("ARENA_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("ARENA_ORIGINS")
@@ -172,7 +172,7 @@ ROLE_TOKENS_CAP = environment.whole("ARENA_TOKENS_CAP", 4096)
 
 # --- The sandbox ----------------------------------------------------------------------------------------------
 
-SANDBOX_BACKEND = os.environ.get("ARENA_SANDBOX", "")  # "" is the best that this machine has; docs/sandbox.md
+SANDBOX_BACKEND = os.environ.get("ARENA_SANDBOX", "")  # "" is the best that this machine has; docs/coding.md
 SANDBOX_AT_ONCE = environment.whole("ARENA_SANDBOX_AT_ONCE", os.cpu_count() or 1)  # boxes, of each worker
 
 # --- Files of runs: made at once for a short run, by a worker for a long one ----------------------------------
@@ -315,7 +315,11 @@ TIME_ZONE = "UTC"
 # --- Files ---------------------------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static", *plugins.folders("static")]
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("documentation", BASE_DIR / "docs" / "pictures"),
+    *plugins.folders("static"),
+]
 STATIC_ROOT = DATA_DIR / "static"
 READ_BY_ALL = {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755}  # by a web server in front
 STORAGES = {
@@ -355,7 +359,7 @@ REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer"}
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 — a model's name
 MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
 
-# --- Observing: docs/observing.md ------------------------------------------------------------------------------
+# --- Observing: docs/operating.md ------------------------------------------------------------------------------
 
 METRICS_TOKEN = environment.token("ARENA_METRICS_TOKEN")  # whoever shows it may read /metrics, beside administrators
 TRACE_EXPORTER = environment.trace_exporter()  # "" for none
