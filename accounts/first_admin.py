@@ -2,7 +2,6 @@
 `manage.py first_admin_link` print while no administrator can sign in (docs/administering.md).
 """
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -16,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts import audit
 from accounts.errors import NotFound
-from accounts.models import FirstAdminLink, User
+from accounts.models import FirstAdminLink, User, digest_of
 from accounts.roles import take_role
 
 PATH = "/first-administrator/{}/"  # resolving it by name would load every page into `manage.py up`
@@ -39,7 +38,7 @@ def new_token() -> str | None:
     if not is_needed():
         return None
     token = secrets.token_urlsafe(32)
-    row = {"digest": _digest(token), "expires": timezone.now() + timedelta(hours=HOURS)}
+    row = {"digest": digest_of(token), "expires": timezone.now() + timedelta(hours=HOURS)}
     FirstAdminLink.objects.update_or_create(pk=FirstAdminLink.ONLY, defaults=row)
     return token
 
@@ -72,8 +71,4 @@ def create(person: User, token: str) -> None:
 
 
 def _valid(token: str) -> QuerySet[FirstAdminLink]:
-    return FirstAdminLink.objects.filter(digest=_digest(token), expires__gt=timezone.now())
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    return FirstAdminLink.objects.filter(digest=digest_of(token), expires__gt=timezone.now())

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 
 from accounts import audit, projects
 from accounts.errors import Conflict, Forbidden
-from accounts.models import Invitation, Membership, Project, User
+from accounts.models import Invitation, Membership, Project, User, digest_of
 from accounts.people import person
 from accounts.roles import take_role
 
@@ -70,7 +70,7 @@ def invite(
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         invitation = Invitation.objects.create(
-            digest=Invitation.digest_of(token),
+            digest=digest_of(token),
             email=email,
             role=role,
             project=project,

@@ -166,7 +166,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(Q(invited_by_id=person.pk) | Q(project__in=led))
 
     def by_token(self, token: str) -> Self:
-        return self.filter(digest=Invitation.digest_of(token))
+        return self.filter(digest=digest_of(token))
 
 
 class Invitation(models.Model):
@@ -209,10 +209,6 @@ class Invitation(models.Model):
     @property
     def is_open(self) -> bool:
         return self.accepted is None and self.revoked is None and self.expires > timezone.now()
-
-    @staticmethod
-    def digest_of(token: str) -> str:
-        return hashlib.sha256(token.encode()).hexdigest()
 
 
 class FirstAdminLink(models.Model):
@@ -331,3 +327,8 @@ class AuditEntry(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise AppendOnly("An entry of the audit record is never deleted.")
+
+
+def digest_of(token: str) -> str:
+    """What is stored of the token in a link."""
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -4,9 +4,9 @@
 
 from collections.abc import Iterable
 
-from allauth.account import views as door
-from allauth.mfa import urls as factors
-from allauth.socialaccount import views as server
+from allauth.account import views as account
+from allauth.mfa import urls as mfa
+from allauth.socialaccount import views as socialaccount
 from django.db import transaction
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.http import require_POST
@@ -28,38 +28,38 @@ def _atomic(patterns: Iterable[URLPattern | URLResolver]) -> list[URLPattern | U
     return found
 
 
-sign_out = require_POST(door.logout)
+sign_out = require_POST(account.logout)
 
 urlpatterns = [
-    path("sign-in/", door.login, name="login"),
-    path("sign-in/", door.login, name="account_login"),
-    path("sign-in/inactive/", door.account_inactive, name="account_inactive"),
+    path("sign-in/", account.login, name="login"),
+    path("sign-in/", account.login, name="account_login"),
+    path("sign-in/inactive/", account.account_inactive, name="account_inactive"),
     path("sign-out/", sign_out, name="logout"),
     path("sign-out/", sign_out, name="account_logout"),
-    path("sign-up/", door.signup, name="account_signup"),
+    path("sign-up/", account.signup, name="account_signup"),
     path("first-administrator/<str:token>/", views.first_administrator, name="first-administrator"),
     path("forgotten/", views.forgotten_password, name="account_reset_password"),
-    path("forgotten/sent/", door.password_reset_done, name="account_reset_password_done"),
-    path("forgotten/changed/", door.password_reset_from_key_done, name="account_reset_password_from_key_done"),
+    path("forgotten/sent/", account.password_reset_done, name="account_reset_password_done"),
+    path("forgotten/changed/", account.password_reset_from_key_done, name="account_reset_password_from_key_done"),
     re_path(
         r"^forgotten/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
-        door.password_reset_from_key,
+        account.password_reset_from_key,
         name="account_reset_password_from_key",
     ),
     path("oidc/<slug:provider_id>/login/", oidc.sign_in, name="openid_connect_login"),
     path("oidc/<slug:provider_id>/login/callback/", oidc.come_back, name="openid_connect_callback"),
     path("account/", views.account, name="account"),
-    path("account/confirm/", door.reauthenticate, name="account_reauthenticate"),
-    path("account/password/", door.password_change, name="account_change_password"),
-    path("account/password/set/", door.password_set, name="account_set_password"),
-    path("account/email/", door.email, name="account_email"),
-    path("account/email/sent/", door.email_verification_sent, name="account_email_verification_sent"),
-    re_path(r"^account/email/(?P<key>[-:\w]+)/$", door.confirm_email, name="account_confirm_email"),
-    path("account/second-factor/", include(_atomic(factors.urlpatterns))),
-    path("account/server/", server.connections, name="socialaccount_connections"),
-    path("account/server/cancelled/", server.login_cancelled, name="socialaccount_login_cancelled"),
-    path("account/server/error/", server.login_error, name="socialaccount_login_error"),
-    path("account/server/sign-up/", server.signup, name="socialaccount_signup"),
+    path("account/confirm/", account.reauthenticate, name="account_reauthenticate"),
+    path("account/password/", account.password_change, name="account_change_password"),
+    path("account/password/set/", account.password_set, name="account_set_password"),
+    path("account/email/", account.email, name="account_email"),
+    path("account/email/sent/", account.email_verification_sent, name="account_email_verification_sent"),
+    re_path(r"^account/email/(?P<key>[-:\w]+)/$", account.confirm_email, name="account_confirm_email"),
+    path("account/second-factor/", include(_atomic(mfa.urlpatterns))),
+    path("account/server/", socialaccount.connections, name="socialaccount_connections"),
+    path("account/server/cancelled/", socialaccount.login_cancelled, name="socialaccount_login_cancelled"),
+    path("account/server/error/", socialaccount.login_error, name="socialaccount_login_error"),
+    path("account/server/sign-up/", socialaccount.signup, name="socialaccount_signup"),
     path("account/sign-ins/end/", views.sign_out_elsewhere, name="sign-out-elsewhere"),
     path("account/sign-ins/<int:pk>/end/", views.sign_out_one, name="sign-out-one"),
     path("account/tokens/<str:token_key>/revoke/", views.revoke_token, name="token-revoke"),

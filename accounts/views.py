@@ -1,5 +1,7 @@
 """A person's own account."""
 
+from collections.abc import Container
+
 from allauth.account import views as allauth_account
 from allauth.account.models import EmailAddress
 from allauth.account.utils import perform_login
@@ -144,28 +146,24 @@ def first_administrator(request: HttpRequest, token: str) -> HttpResponse:
 def set_language(request: HttpRequest) -> HttpResponse:
     """Switch the language for this browser and, when signed in, for the account."""
     language = request.POST.get("language", "")
-    response = redirect(_back(request))
     if language in dict(settings.LANGUAGES):
-        response.set_cookie(
-            settings.LANGUAGE_COOKIE_NAME, language, max_age=YEAR, samesite="Lax", secure=settings.HTTPS
-        )
         if isinstance(request.user, User):
             User.objects.filter(pk=request.user.pk).update(language=language)
         with override(language):
             messages.success(request, _("The language is changed."))
-    return response
+    return _kept(request, settings.LANGUAGE_COOKIE_NAME, language, choices=dict(settings.LANGUAGES))
 
 
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
-    theme = request.POST.get("theme", "")
-    response = redirect(_back(request))
-    if theme in THEMES:
-        response.set_cookie(settings.THEME_COOKIE_NAME, theme, max_age=YEAR, samesite="Lax", secure=settings.HTTPS)
-    return response
+    return _kept(request, settings.THEME_COOKIE_NAME, request.POST.get("theme", ""), choices=THEMES)
 
 
-def _back(request: HttpRequest) -> str:
-    """The page the form was on, if it is one of ours."""
+def _kept(request: HttpRequest, cookie: str, value: str, *, choices: Container[str]) -> HttpResponse:
+    """Back to the page the form was on, if it is one of ours; the choice is in a cookie, if it is one."""
     target = request.POST.get("next", "")
-    return target if url_has_allowed_host_and_scheme(target, {request.get_host()}, settings.HTTPS) else "/"
+    is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, settings.HTTPS)
+    response = redirect(target if is_ours else "/")
+    if value in choices:
+        response.set_cookie(cookie, value, max_age=YEAR, samesite="Lax", secure=settings.HTTPS)
+    return response

@@ -4,9 +4,8 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from accounts import first_admin
+from accounts.views import THEMES
 from arenasite import demo
-
-THEMES = ("auto", "light", "dark")
 
 
 def site(request: HttpRequest) -> dict[str, object]:

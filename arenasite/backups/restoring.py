@@ -22,25 +22,27 @@ Node = tuple[str, str]
 
 def restore(archive: Reader, *, replace: bool = False) -> int:
     """How many files came with it. Raises BackupRefused; then the database is as it was."""
-    told = archive.manifest
+    manifest = archive.manifest
     try:
         if not replace:
             _require_empty()
-        state = _schema({(app, name) for app, name in told["migrations"]})
+        state = _schema({(app, name) for app, name in manifest["migrations"]})
         kept = {table.name: table for table in tables(state, DEFAULT_DB_ALIAS)}
         # Columns may stand in another sequence: a state of the migrations has them as they were added.
-        theirs = {name: set(table["columns"]) for name, table in told["tables"].items() if name not in LEFT_OUT}
+        theirs = {name: set(table["columns"]) for name, table in manifest["tables"].items() if name not in LEFT_OUT}
         if {name: set(table.columns) for name, table in kept.items()} != theirs:
             raise BackupRefused("The backup's tables are not those of its version: it was made by changed code.")
         count = _take_files(archive)
         with transaction.atomic():
             _empty()
             for name, table in kept.items():
-                table.write(told["tables"][name]["columns"], archive.lines(f"tables/{name}.jsonl"), DEFAULT_DB_ALIAS)
+                table.write(
+                    manifest["tables"][name]["columns"], archive.lines(f"tables/{name}.jsonl"), DEFAULT_DB_ALIAS
+                )
             with connection.cursor() as cursor:  # new rows get numbers behind the restored ones
                 for command in connection.ops.sequence_reset_sql(no_style(), [one.model for one in kept.values()]):
                     cursor.execute(command)
-            if wrong := [n for n, t in kept.items() if t.count(DEFAULT_DB_ALIAS) != told["tables"][n]["rows"]]:
+            if wrong := [n for n, t in kept.items() if t.count(DEFAULT_DB_ALIAS) != manifest["tables"][n]["rows"]]:
                 raise BackupRefused(f"{wrong[0]} has not the rows that the backup has. The database is as it was.")
     except DatabaseError as error:
         raise BackupRefused(

@@ -23,7 +23,7 @@ SNAPSHOT = "snapshot"  # the alias of a connection that sees one moment
 LIVE = ("queued", "running", "waiting", "stopping")
 
 
-class TableTold(TypedDict):
+class TableEntry(TypedDict):
     columns: list[str]
     rows: int
 
@@ -34,7 +34,7 @@ class Manifest(TypedDict):
     made: str
     database: str
     migrations: list[list[str]]
-    tables: dict[str, TableTold]
+    tables: dict[str, TableEntry]
     left_out: list[str]
     live_runs: int
     files: int
@@ -52,7 +52,7 @@ def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) ->
         path.parent.mkdir(parents=True, exist_ok=True)
         runs = apps.get_model("experiments", "run")._base_manager
         with writing(path) as archive, _snapshot(path):
-            told = Manifest(
+            manifest = Manifest(
                 made=now.isoformat(),
                 database=connections[SNAPSHOT].vendor,
                 migrations=_migrations(),
@@ -67,13 +67,13 @@ def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) ->
                 with archive.entry(SECRETS) as entry:
                     secrets = {"secret_key": settings.SECRET_KEY, "key_secrets": settings.KEY_SECRETS}
                     entry.write(json.dumps(secrets).encode())
-            digest = archive.finish(told)
+            digest = archive.finish(manifest)
     except (DatabaseError, sqlite3.Error, OSError) as error:
         raise BackupRefused(
             f"The backup could not be written to {path}: {str(error).strip()}. Nothing of it was kept; make room, or "
             "name another place."
         ) from error
-    return path, told, digest
+    return path, manifest, digest
 
 
 def places(*, with_exports: bool) -> dict[str, Path]:
@@ -133,7 +133,7 @@ def _migrations() -> list[list[str]]:
     return [list(leaf) for leaf in leaves]
 
 
-def _put_table(archive: Writer, table: Table) -> TableTold:
+def _put_table(archive: Writer, table: Table) -> TableEntry:
     rows = 0
     with archive.entry(f"tables/{table.name}.jsonl") as entry:
         for line in table.lines(SNAPSHOT):

@@ -85,11 +85,6 @@ def listen(host: str, port: int) -> socket.socket:
         raise CannotStart(why) from error
 
 
-def any_free(host: str) -> int:
-    with listen(host, 0) as listener:
-        return int(listener.getsockname()[1])
-
-
 def _is_answered(address: str, port: int) -> bool:
     """A listener on ::1 does not keep us from listening on 127.0.0.1, but browsers would ask it first."""
     try:

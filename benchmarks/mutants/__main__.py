@@ -31,7 +31,7 @@ SCOPE = (
     *(f"experiments/runs/{package}" for package in ("statistics", "steering", "sharing")),
     "leaderboard/models.py",
     "leaderboard/ratings",
-    "accounts/models",
+    "accounts/models.py",
     "accounts/permissions.py",
 )
 LEFT_OUT = ("simulated/*", "urls.py", "*views.py", "*forms.py", "*api.py", "words.py", "serializers.py")

@@ -11,11 +11,16 @@ from pathlib import Path
 import httpx
 from django.conf import settings
 
-from arenasite.supervisor.places import any_free
+from arenasite.supervisor.places import listen
 from tests.fixtures import environment, wait_until
 
 OURS = "arenasite.asgi:application"
 DAPHNE = ("-m", "arenasite.server")
+
+
+def any_free(host: str) -> int:
+    with listen(host, 0) as listener:
+        return int(listener.getsockname()[1])
 
 
 @contextmanager

@@ -9,8 +9,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from arenasite.supervisor.places import any_free
-from tests.arenasite.serving import listens, started
+from tests.arenasite.serving import any_free, listens, started
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system

@@ -9,9 +9,8 @@ import pytest
 from websockets.sync.client import connect
 
 from arenasite.server.websockets import KERNEL_BYTES, MOST_WAITING, TOO_SLOW, text_frame
-from arenasite.supervisor.places import any_free
 from benchmarks.load import frames
-from tests.arenasite.serving import listens, started
+from tests.arenasite.serving import any_free, listens, started
 from tests.cases import each_case
 from tests.fixtures import wait_until
 

@@ -30,12 +30,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, to: Path, with_secrets: bool, with_exports: bool, **options: Any) -> None:
         try:
-            path, told, digest = take(to, with_secrets=with_secrets, with_exports=with_exports)
+            path, manifest, digest = take(to, with_secrets=with_secrets, with_exports=with_exports)
         except BackupRefused as error:
             raise CommandError(str(error)) from error
-        rows = sum(table["rows"] for table in told["tables"].values())
-        self.stdout.write(f"{path}: {path.stat().st_size:,} bytes, {rows:,} rows, {told['files']:,} files.")
-        self.stdout.write(f"{told['live_runs']} runs were live; they go on where they were after a restore.")
+        rows = sum(table["rows"] for table in manifest["tables"].values())
+        self.stdout.write(f"{path}: {path.stat().st_size:,} bytes, {rows:,} rows, {manifest['files']:,} files.")
+        self.stdout.write(f"{manifest['live_runs']} runs were live; they go on where they were after a restore.")
         self.stdout.write(f"Digest of everything in it: {digest}.")
         self.stdout.write(WITH if with_secrets else WITHOUT)
         if not record(TAKEN, path, digest):

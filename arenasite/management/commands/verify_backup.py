@@ -19,13 +19,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
         try:
-            told = Reader(file).manifest
+            manifest = Reader(file).manifest
         except BackupRefused as error:
             raise CommandError(str(error)) from error
-        rows = sum(table["rows"] for table in told["tables"].values())
-        self.stdout.write(f"Whole: {rows:,} rows of {len(told['tables'])} tables, {told['files']:,} files.")
-        self.stdout.write(f"Taken at {told['made']} from {told['database']}, with {told['live_runs']} live runs.")
-        self.stdout.write(f"Digest of everything in it: {told['digest']}.")
-        self.stdout.write(f"Secrets of the lab: {'inside' if told['has_secrets'] else 'not inside'}.")
-        if not record(VERIFIED, file, told["digest"]):
+        rows = sum(table["rows"] for table in manifest["tables"].values())
+        self.stdout.write(f"Whole: {rows:,} rows of {len(manifest['tables'])} tables, {manifest['files']:,} files.")
+        self.stdout.write(
+            f"Taken at {manifest['made']} from {manifest['database']}, with {manifest['live_runs']} live runs."
+        )
+        self.stdout.write(f"Digest of everything in it: {manifest['digest']}.")
+        self.stdout.write(f"Secrets of the lab: {'inside' if manifest['has_secrets'] else 'not inside'}.")
+        if not record(VERIFIED, file, manifest["digest"]):
             self.stderr.write(NOT_RECORDED)
