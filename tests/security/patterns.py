@@ -25,7 +25,7 @@ GIVEN_UP = 1.0  # seconds after which a pattern has shown what it is
 # What is only ever given shorter texts: sentences of a verdict, and names.
 SHORTER = {"experiments.workflows.battles.words.": words.LONGEST_SENTENCE}
 PACKAGES = ("accounts", "arenasite", "experiments", "leaderboard", "arena_lab")
-LEFT_OUT = (".migrations", ".management", "__main__", "bounded_daphne", "asgi", ".simulated", ".conftest")
+LEFT_OUT = (".migrations", ".management", "__main__", "asgi", ".simulated", ".conftest")
 
 
 def patterns() -> dict[str, "re.Pattern[str]"]:
