@@ -1,17 +1,23 @@
-"""What a setter's answer says: a problem with its tests, or every reason for which it cannot be taken."""
+"""What a setter's answer says: a problem with its tests, or every reason for which it cannot be taken.
 
+And whether the problem is new, by the fingerprint of its statement. That is a MinHash of the statement's runs of three
+words: the share of equal numbers in two of them estimates the share of runs that the statements have in common (Broder,
+1997).
+"""
+
+import hashlib
 import json
 import keyword
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.json_reader import code_of, read_json
 from experiments.workflows.base.parsing import Unreadable, plain
-from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
+from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS, Earlier
 
 NAMES = ("title", "description", "test_cases", "hidden_test_cases", "reference_solution", "function_name")
 COMPARISONS = ("exact", "tolerance", "unordered")
@@ -217,3 +223,45 @@ def _criteria(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _listed(arguments: Sequence[Any]) -> str:
     return ", ".join(map(as_json, arguments))
+
+
+# --- whether it is new ---
+
+SIZE = 32  # numbers; the estimate's standard error is at most 0.09
+NEAR = 0.6
+RUN = 3  # words
+MOST_WORDS = 3_000
+WORD = re.compile(r"[^\W_]+")
+
+
+def fingerprint(problem: Problem) -> list[int]:
+    words = _words(f"{problem.title} {problem.description}")[:MOST_WORDS]
+    runs = {" ".join(words[start : start + RUN]) for start in range(max(1, len(words) - RUN + 1))}
+    hashes = [hashlib.blake2b(run.encode(), digest_size=4 * SIZE // 2).digest() for run in runs]
+    hashes_too = [hashlib.blake2b(run.encode(), digest_size=4 * SIZE // 2, key=b"2").digest() for run in runs]
+    pairs = zip(hashes, hashes_too, strict=True)
+    columns = [[int.from_bytes((a + b)[4 * i : 4 * i + 4]) for i in range(SIZE)] for a, b in pairs]
+    return [min(column) for column in zip(*columns, strict=True)]
+
+
+def likeness(one: Sequence[int], other: Sequence[int]) -> float:
+    """The estimated share of what two statements have in common, 0 to 1."""
+    same = sum(a == b for a, b in zip(one, other, strict=False))
+    return same / SIZE if len(one) == len(other) == SIZE else 0.0
+
+
+def nearest(problem: Problem, earlier: Iterable[Earlier]) -> Earlier | None:
+    """The earlier problem that this one repeats: of the same title, or nearly the same words. None when it is new."""
+    mine, title = fingerprint(problem), _words(problem.title)
+    for other in earlier:
+        if (title and title == _words(other.title)) or likeness(mine, other.fingerprint) >= NEAR:
+            return other
+    return None
+
+
+def as_earlier(problem: Problem) -> Earlier:
+    return Earlier(title=problem.title, fingerprint=fingerprint(problem))
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.casefold())
