@@ -4,6 +4,7 @@ Nothing here is out of the program's reach once it runs: what arrives at the par
 compares with what only it knows.
 """
 
+import _symtable  # type: ignore[import-not-found]  # has no stub; `symtable` would import more
 import os
 import sys
 from _json import encode_basestring_ascii as quoted
@@ -14,8 +15,11 @@ from builtins import (  # noqa: UP029 — held from before the program can chang
     SyntaxError,
     SystemExit,
     __import__,
+    any,
     bytearray,
+    callable,
     compile,
+    dict,
     exec,
     getattr,
     hasattr,
@@ -27,7 +31,7 @@ from builtins import (  # noqa: UP029 — held from before the program can chang
     type,
 )
 
-from . import finding, frames
+from . import frames
 from .encoding import Encoder, NotJSON, name_of
 
 FILENAME = "solution.py"
@@ -35,9 +39,14 @@ MODULE = "solution"
 ERROR_LENGTH = 500
 TRACEBACK_LENGTH = 10_000
 RECURSION = 2_000
+BOUND = _symtable.DEF_LOCAL | _symtable.DEF_IMPORT
 
 show, leave, set_recursion = sys.__excepthook__, os._exit, sys.setrecursionlimit
 write_all, make_module = frames.write_all, type(sys)
+
+
+class NotCallable(Exception):
+    """The name is there, but nothing that can be called; the message says so."""
 
 
 class Answer:
@@ -81,20 +90,22 @@ def outcome(request: "dict[str, object]") -> "tuple[str, str]":
     code, entry = str(request["code"]), str(request["entry"])
     try:
         compiled = compile(code, FILENAME, "exec", dont_inherit=True)
-        is_function = finding.is_named(code, FILENAME, entry)
+        is_function = is_named(code, FILENAME, entry)
+    except SyntaxError as error:
+        return "complaint", quoted(f"{type(error).__name__}: {error.msg} (line {error.lineno})")
     except BaseException as error:
-        return "complaint", quoted(complaint(error))
+        return "complaint", quoted(last_line(error))
     namespace = new_module(MODULE if is_function else "__main__")
     if not is_function:
         run_script(compiled, namespace)
     else:
         exec(compiled, namespace)  # noqa: S102 — this is what the box is for
-    return answered(request, finding.entry_in(namespace, entry), is_function)
+    return answered(request, entry_in(namespace, entry), is_function)
 
 
 def answered(request: "dict[str, object]", found: object, is_function: bool) -> "tuple[str, str]":
     if found is None and is_function:
-        raise finding.NotCallable(f"there is no function {request['entry']}")
+        raise NotCallable(f"there is no function {request['entry']}")
     if found is None:
         return "printed", "true"
     close_stdin()
@@ -154,16 +165,10 @@ async def collected(value: object) -> "list[object]":
     return [item async for item in value]  # type: ignore[attr-defined]  # whether it can be awaited was looked at
 
 
-def complaint(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
-    return last_line(error)
-
-
 def last_line(error: BaseException) -> str:
     """The last line of its traceback, cut."""
     kind, said = type(error), text_of(error)
-    if issubclass(kind, (NotJSON, finding.NotCallable)):
+    if issubclass(kind, (NotJSON, NotCallable)):
         return said
     return f"{name_of(kind)}: {said}"[:ERROR_LENGTH] if said else name_of(kind)
 
@@ -186,3 +191,37 @@ def report(error: BaseException) -> None:
         show(type(error), error.with_traceback(trace), trace)
     except BaseException:
         return
+
+
+# --- where in a program the thing to call stands ---
+
+
+def is_named(source: str, filename: str, entry: str) -> bool:
+    """Whether the program's text binds the name at its top, or as a method of a class at its top."""
+    top = _symtable.symtable(source, filename, "exec")
+    classes = [table for table in top.children if table.type == _symtable.TYPE_CLASS]
+    return any(table.symbols.get(entry, 0) & BOUND for table in [top, *classes])
+
+
+def entry_in(namespace: "dict[str, object]", entry: str) -> object:
+    """What is to be called, None when the name is nowhere. Raises NotCallable."""
+    if entry in namespace:
+        found = namespace[entry]
+        if isinstance(found, type) and callable(getattr(found, entry, None)):
+            return getattr(found(), entry)  # a class that is called like its method
+        if not callable(found):
+            raise NotCallable(f"{entry} is not a function")
+        return found
+    return method_in(namespace, entry)
+
+
+def method_in(namespace: "dict[str, object]", entry: str) -> object:
+    """The method of `Solution`, or of the one class that has it; of a class and those derived from it, of the last."""
+    module = namespace["__name__"]
+    mine = [value for value in namespace.values() if isinstance(value, type) and value.__module__ == module]
+    owners = [kind for kind in dict.fromkeys(mine) if callable(getattr(kind, entry, None))]
+    last = [kind for kind in owners if not any(other is not kind and issubclass(other, kind) for other in owners)]
+    chosen = [kind for kind in owners if kind.__name__ == "Solution"] or last
+    if len(chosen) > 1:
+        raise NotCallable(f"{len(chosen)} classes have a method {entry}; call one of them Solution")
+    return getattr(chosen[0](), entry) if chosen else None
