@@ -11,7 +11,7 @@ from django.db.models import Count, Q, Sum
 from experiments.models import Call, Cycle, Execution, Judgment, Message
 from experiments.workflows.coding.judging import DIMENSIONS
 from experiments.workflows.coding.pages import ratings
-from experiments.workflows.coding.pages.drawings import Radar, radar
+from experiments.workflows.coding.pages.drawings import radar
 from experiments.workflows.coding.pages.run_page import Coder, coders, names
 
 Data = Mapping[str, Any]
@@ -91,68 +91,15 @@ def passed(execution: Execution | None) -> int | None:
 # --- the page ---
 
 
-@dataclass(frozen=True, slots=True)
-class TestRow:
-    """A test with what came of it. result: of the sandbox; None when it was never run."""
-
-    name: str
-    is_hidden: bool
-    arguments: Any
-    expected: Any
-    result: Data | None
-
-    @property
-    def verdict(self) -> str:
-        return str(self.result["verdict"]) if self.result else "not_run"
-
-
-@dataclass(frozen=True, slots=True)
-class Solver:
-    """What a model made of the problem. solution: what was read of its answer; None when there is none. drafts: answers
-    that could not be read. mean: of its votes, None when it is not rated, and reason says why. points: means of the
-    dimensions.
-    """
-
-    coder: Coder
-    is_setter: bool
-    message: Message | None
-    drafts: tuple[Message, ...]
-    solution: Data | None
-    execution: Execution | None
-    tests: tuple[TestRow, ...]
-    judgments: Sequence[Judgment]
-    mean: float | None
-    reason: str
-    points: Mapping[str, float | None]
-    radar: Radar | None
-
-    @property
-    def passed(self) -> int:
-        return sum(test.verdict == "passed" for test in self.tests)
-
-    @property
-    def verdicts(self) -> list[dict[str, str]]:
-        return [{"name": test.name, "verdict": test.verdict} for test in self.tests]
-
-    @property
-    def has_failures(self) -> bool:
-        return self.passed < len(self.tests)
-
-    @property
-    def was_run(self) -> bool:
-        return self.execution is not None and self.execution.state == Execution.State.DONE
-
-    @property
-    def votes(self) -> int:
-        return sum(judgment.scores is not None for judgment in self.judgments)
-
-
 def context(cycle: Cycle) -> dict[str, object]:
     """What the page is made of; the number of queries depends neither on the models nor on the votes."""
     cast = cycle.run.experiment.labels
     record, named = contents(cycle), names(cast)
     parsed = record.problem.parsed if record.problem else None
-    solvers = [_solver(record, coder, parsed) for coder in coders(cast, record.seats)]
+    best_first = sorted(
+        coders(cast, record.seats), key=lambda one: (record.mean(one.seat) is None, -(record.mean(one.seat) or 0.0))
+    )
+    solvers = [_solver(record, coder, parsed) for coder in best_first]
     others = Cycle.objects.filter(run=cycle.run_id).only("turn", "title", "run_id")
     return {
         "run": cycle.run,
@@ -162,7 +109,7 @@ def context(cycle: Cycle) -> dict[str, object]:
         "problem": record.problem,
         "parsed": parsed,
         "drafts": [one for one in record.drafts if one.step.purpose == "problem"],
-        "solvers": sorted(solvers, key=lambda one: (one.mean is None, -(one.mean or 0.0), one.coder.number)),
+        "solvers": solvers,
         "figures": _figures(record, solvers),
         "dimensions": SCORES,
         "names": named,
@@ -172,40 +119,49 @@ def context(cycle: Cycle) -> dict[str, object]:
     }
 
 
-def _solver(record: Contents, coder: Coder, problem: Data | None) -> Solver:
+def _solver(record: Contents, coder: Coder, problem: Data | None) -> dict[str, Any]:
+    """What a model made of the problem. solution: what was read of its answer; None when there is none. drafts: answers
+    that could not be read. tests: each with the sandbox's result, None when it was never run. mean: of its votes, None
+    when it is not rated, and reason says why. points: means of the dimensions.
+    """
     seat, message, execution = coder.seat, record.solutions.get(coder.seat), record.executions.get(coder.seat)
-    tests: tuple[TestRow, ...] = ()
+    tests = []
     if problem is not None and execution is not None:
         results = {result["name"]: result for result in execution.results or ()}
-        tests = tuple(
-            TestRow(test["name"], kind == "hidden", test["arguments"], test["expected"], results.get(test["name"]))
-            for kind in ("shown", "hidden")
-            for test in problem[kind]
-        )
+        for kind in ("shown", "hidden"):
+            for test in problem[kind]:
+                result = results.get(test["name"])
+                verdict = result["verdict"] if result else "not_run"
+                tests.append({**test, "is_hidden": kind == "hidden", "result": result, "verdict": verdict})
     judgments = record.judgments.get(seat, ())
     scored = [judgment.scores for judgment in judgments if judgment.scores]
     points = {name: fmean(scores[name] for scores in scored) if scored else None for name in DIMENSIONS}
-    return Solver(
-        coder=coder,
-        is_setter=seat == record.cycle.setter,
-        message=message,
-        drafts=tuple(one for one in record.drafts if one.step.purpose == "solution" and one.seat == seat),
-        solution=message.parsed if message else None,
-        execution=execution,
-        tests=tests,
-        judgments=judgments,
-        mean=record.mean(seat),
-        reason=record.unrated(seat),
-        points=points,
-        radar=radar(list(points.items())) if scored else None,
-    )
+    count = sum(test["verdict"] == "passed" for test in tests)
+    return {
+        "coder": coder,
+        "is_setter": seat == record.cycle.setter,
+        "message": message,
+        "drafts": [one for one in record.drafts if one.step.purpose == "solution" and one.seat == seat],
+        "solution": message.parsed if message else None,
+        "execution": execution,
+        "was_run": execution is not None and execution.state == Execution.State.DONE,
+        "tests": tests,
+        "passed": count,
+        "has_failures": count < len(tests),
+        "judgments": judgments,
+        "votes": len(scored),
+        "mean": record.mean(seat),
+        "reason": record.unrated(seat),
+        "points": points,
+        "radar": radar(list(points.items())) if scored else None,
+    }
 
 
-def _figures(record: Contents, solvers: Sequence[Solver]) -> dict[str, object]:
+def _figures(record: Contents, solvers: Sequence[Data]) -> dict[str, object]:
     """solved: solutions that pass every test, of those that were run. cost None while no price is known; at_least: some
     are not.
     """
-    cycle, ran = record.cycle, [solver for solver in solvers if solver.was_run]
+    cycle, ran = record.cycle, [solver for solver in solvers if solver["was_run"]]
     calls = Call.objects.filter(run=cycle.run_id, step__turn=cycle.turn).exclude(step__purpose="health")
     unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state=Call.State.SENT))
     sums = calls.aggregate(total=Sum("cost"), unpriced=unpriced)
@@ -213,7 +169,7 @@ def _figures(record: Contents, solvers: Sequence[Solver]) -> dict[str, object]:
     votes = sum(judgment.scores is not None for judgment in judgments)
     return {
         "overall": cycle.found.get("overall"),
-        "solved": sum(bool(solver.tests) and not solver.has_failures for solver in ran),
+        "solved": sum(bool(solver["tests"]) and not solver["has_failures"] for solver in ran),
         "run": len(ran),
         "votes": votes,
         "missing": len(judgments) - votes,

@@ -8,7 +8,7 @@ from experiments.models import Run
 from experiments.runs import figures
 from experiments.runs.drawings import charts
 from experiments.workflows.coding.pages import ratings
-from experiments.workflows.coding.pages.rated import Moment, RunRatings, Solver
+from experiments.workflows.coding.pages.rated import RunRatings, Solver
 
 Point = tuple[float, float]
 
@@ -137,38 +137,14 @@ class Interval:
     has_interval: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A model on the board. bar None where it has no rating."""
-
-    solver: Solver
-    bar: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class After:
-    """The compatible board after a cycle: the ratings in the order of the lines of the chart."""
-
-    moment: Moment
-    band: charts.Band
-    values: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    chart: charts.Chart
-    labels: tuple[str, ...]
-    cycles: tuple[After, ...]
-
-
 def ratings_of_run(run: Run) -> dict[str, object]:
     """The context of its ratings' page. found None as long as no cycle counts."""
     found = ratings.of_run(run)
     return {"found": found, "lines": _board(found), "history": _history(found)} if found else {"found": None}
 
 
-def _board(found: RunRatings) -> list[Line]:
-    """By rank; those without one by the compatible board."""
+def _board(found: RunRatings) -> list[dict[str, object]]:
+    """By rank; those without one by the compatible board. bar None where a model has no rating."""
     ordered = sorted(found.solvers, key=lambda one: (figures.sequence(one), -one.compatible))
     values = [v for one in ordered for v in (one.lower, one.rating, one.upper) if v is not None]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
@@ -185,23 +161,22 @@ def _board(found: RunRatings) -> list[Line]:
         left, right = low if one.lower is None else one.lower, high if one.upper is None else one.upper
         return Interval(place(one.rating), place(left), place(right), has_interval=True)
 
-    return [Line(one, bar(one)) for one in ordered]
+    return [{"solver": one, "bar": bar(one)} for one in ordered]
 
 
-def _history(found: RunRatings) -> History:
-    labels = tuple(solver.shown for solver in found.solvers)
-    values = [tuple(one.compatible.get(solver.name) for one in found.history) for solver in found.solvers]
+def _history(found: RunRatings) -> dict[str, object]:
+    """The compatible board after each cycle: a chart, and the ratings in the order of its lines."""
+    labels = [solver.shown for solver in found.solvers]
+    lines = [tuple(one.compatible.get(solver.name) for one in found.history) for solver in found.solvers]
     series = [
         charts.Series(f"nth-{place}", label[:LONGEST_NAME], line)
-        for place, (label, line) in enumerate(zip(labels, values, strict=True))
+        for place, (label, line) in enumerate(zip(labels, lines, strict=True))
     ]
-    scale = _scale([value for line in values for value in line if value is not None])
-    drawn = charts.chart([moment.number for moment in found.history], series, scale, charts.OF_RATINGS)
-    cycles = [
-        After(moment, band, ratings_then)
-        for moment, band, ratings_then in zip(found.history, drawn.bands, zip(*values, strict=True), strict=True)
-    ]
-    return History(drawn, labels, tuple(cycles))
+    scale = _scale([value for line in lines for value in line if value is not None])
+    chart = charts.chart([moment.number for moment in found.history], series, scale, charts.OF_RATINGS)
+    columns = zip(found.history, chart.bands, zip(*lines, strict=True), strict=True)
+    cycles = [{"moment": moment, "band": band, "values": values} for moment, band, values in columns]
+    return {"chart": chart, "labels": labels, "cycles": cycles}
 
 
 def _scale(values: Sequence[float]) -> charts.Scale:

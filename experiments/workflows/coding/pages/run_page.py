@@ -125,21 +125,6 @@ def check_places(slots: Slots | None, turn: int, version: str = "") -> list[tupl
 # --- the whole page ---
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A cycle in the list. setter, best: what the models are called; score: of the best one."""
-
-    cycle: Cycle
-    setter: str
-    overall: float | None
-    best: str
-    score: float | None
-
-    @property
-    def seconds(self) -> float | None:
-        return (self.cycle.ended - self.cycle.began).total_seconds() if self.cycle.ended else None
-
-
 def entries(run: Run) -> list[Entry]:
     """Those of the latest cycle, and what belongs to none: a contest may have thousands of votes."""
     latest = run.cycles.order_by("-turn").values_list("turn", flat=True).first()
@@ -155,95 +140,60 @@ def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> d
         "cast": cast,
         "coders": coders(cast),
         "cycles": cycles,
-        "rated": sum(line.cycle.state == Cycle.State.RATED for line in cycles),
+        "rated": sum(line["cycle"].state == Cycle.State.RATED for line in cycles),
         "is_stranded": not run.is_over and waiting.exists() and not hosts.known(),
-        "overalls": histogram(line.overall for line in cycles if not line.cycle.voided),
+        "overalls": histogram(line["overall"] for line in cycles if not line["cycle"].voided),
     }
 
 
-def lines_of(run: Run, named: Mapping[str, str]) -> list[Line]:
-    """The cycles without their votes, of which there may be hundreds each; overall and means are read out of those."""
+def lines_of(run: Run, named: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The cycles without their votes, of which there may be hundreds each; overall and means are read out of those.
+    setter, best: what the models are called; score: of the best one.
+    """
     read = {"overall": F("found__overall"), "means": F("found__means")}
     cycles: Iterable[Any] = run.cycles.only(*OF_A_LINE).annotate(**read).order_by("-turn")
     lines = []
     for cycle in cycles:
         means: Mapping[str, float] = cycle.means or {}
         best = max(means, key=means.__getitem__, default="")
-        setter = named.get(cycle.setter, cycle.setter)
-        lines.append(Line(cycle, setter, cycle.overall, named.get(best, best), means.get(best)))
+        line = {
+            "cycle": cycle,
+            "setter": named.get(cycle.setter, cycle.setter),
+            "overall": cycle.overall,
+            "best": named.get(best, best),
+            "score": means.get(best),
+            "seconds": (cycle.ended - cycle.began).total_seconds() if cycle.ended else None,
+        }
+        lines.append(line)
     return lines
 
 
 # --- the latest cycle as a picture: how far each phase is, and who has judged whom ---
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """done of `of`, None where nobody can know. state: waiting, active, done or void. words: once it is rated."""
-
-    name: str
-    done: int
-    of: int | None
-    state: str
-    words: str
-
-    @property
-    def label(self) -> Any:
-        return PHASES[self.name]
-
-    @property
-    def state_label(self) -> Any:
-        return STATES[self.state]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What a judge gave a solution; entry None as long as there is none. is_own: nobody judges their own."""
-
-    judge: str
-    is_own: bool
-    entry: Entry | None
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The votes on one solution. mean None where it is not rated (or not yet); reason says why."""
-
-    solver: Coder
-    cells: tuple[Cell, ...]
-    mean: float | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Solvers from above, judges from the left, in one order. missing: votes that were not given."""
-
-    turn: int
-    coders: tuple[Coder, ...]
-    rows: tuple[Row, ...]
-    missing: tuple[Entry, ...]
-
-
-def matrix(slots: Slots | None, begun: Mapping[str, Any], cast: Cast) -> Matrix:
-    """begun: the data of `cycle_begun`. Without slots, as a fragment is pushed, nobody has voted yet."""
+def matrix(slots: Slots | None, begun: Mapping[str, Any], cast: Cast) -> dict[str, Any]:
+    """Solvers from above, judges from the left, in one order. begun: the data of `cycle_begun`. Without slots, as a
+    fragment is pushed, nobody has voted yet. A row's mean is None where the solution is not rated (or not yet), and
+    reason says why; nobody judges their own. missing: votes that were not given.
+    """
     turn, seated, slots = begun["turn"], coders(cast, begun["coders"]), slots or {}
     rated = _rated(slots, turn)
     means, unrated = (rated.means, rated.unrated) if rated else ({}, {})
-    rows = []
+    rows, missing = [], []
     for solver in seated:
         cells = []
         for judge in seated:
-            inside = slots.get(f"vote-{turn}-{solver.seat}-{judge.seat}", ())
-            cells.append(Cell(judge.seat, judge.seat == solver.seat, next(iter(inside), None)))
-        rows.append(Row(solver, tuple(cells), means.get(solver.seat), unrated.get(solver.seat, "")))
-    given = [cell.entry for row in rows for cell in row.cells if cell.entry]
-    missing = tuple(entry for entry in given if SolutionJudgedData.read(entry.data).judgment.scores is None)
-    return Matrix(turn, tuple(seated), tuple(rows), missing)
+            entry = next(iter(slots.get(f"vote-{turn}-{solver.seat}-{judge.seat}", ())), None)
+            cells.append({"judge": judge.seat, "is_own": judge.seat == solver.seat, "entry": entry})
+            if entry and SolutionJudgedData.read(entry.data).judgment.scores is None:
+                missing.append(entry)
+        reason = unrated.get(solver.seat, "")
+        rows.append({"solver": solver, "cells": cells, "mean": means.get(solver.seat), "reason": reason})
+    return {"turn": turn, "coders": seated, "rows": rows, "missing": missing}
 
 
-def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[Phase]:
-    """begun: the data of `cycle_begun`."""
+def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """How far each phase is: done of `of`, None where nobody can know. begun: the data of `cycle_begun`."""
     slots, turn, n = slots or {}, begun["turn"], len(begun["coders"])
     is_void = any(entry.type == "cycle_void" for entry in slots.get(f"outcome-{turn}", ()))
     is_set, rated = bool(slots.get(f"set-{turn}")), _rated(slots, turn)
@@ -251,16 +201,6 @@ def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[Phase]:
     def latest(kind: str) -> list[Entry]:
         """The last entry of each place of this kind that is not empty."""
         return [inside[-1] for name, inside in slots.items() if name.startswith(f"{kind}-{turn}-") and inside]
-
-    counts = {
-        "problem": (int(is_set), 1),
-        "checks": (len(latest("check")), None),
-        "solutions": (sum(entry.type in WRITTEN for entry in latest("solution")), n),  # there, or never to be
-        "executed": (len(latest("execution")), n),
-        "judged": (len(latest("vote")), n * (n - 1)),
-        "rated": (int(rated is not None), 1),
-    }
-    words = f"{rated.overall:.2f}" if rated and rated.overall is not None else ""
 
     def state(name: str, done: int, of: int | None) -> str:
         if is_void:
@@ -271,7 +211,21 @@ def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[Phase]:
             return "active" if name == "problem" or done else "waiting"
         return "active" if is_set and (name == "solutions" or done) else "waiting"
 
-    return [Phase(name, *count, state(name, *count), words) for name, count in counts.items()]
+    counts = {
+        "problem": (int(is_set), 1),
+        "checks": (len(latest("check")), None),
+        "solutions": (sum(entry.type in WRITTEN for entry in latest("solution")), n),  # there, or never to be
+        "executed": (len(latest("execution")), n),
+        "judged": (len(latest("vote")), n * (n - 1)),
+        "rated": (int(rated is not None), 1),
+    }
+    words = f"{rated.overall:.2f}" if rated and rated.overall is not None else ""
+    found = []
+    for name, (done, of) in counts.items():
+        now = state(name, done, of)
+        labels = {"label": PHASES[name], "state_label": STATES[now], "words": words}
+        found.append({"name": name, "done": done, "of": of, "state": now, **labels})
+    return found
 
 
 def _rated(slots: Slots, turn: int) -> CycleRated | None:

@@ -1,7 +1,6 @@
 """The set-up page of contests: the sandbox, who sets the problems, what is played for the estimate, and the list."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +17,7 @@ from experiments.workflows.base.dry_run import Planned, Sample
 from experiments.workflows.base.surface import Column, RunList
 from experiments.workflows.coding.assumptions import never_set
 from experiments.workflows.coding.config import LEAST_CODERS, Config
-from experiments.workflows.coding.pages.drawings import Histogram, histogram
+from experiments.workflows.coding.pages.drawings import histogram
 
 # --- which machines run code, what isolates it there, and what is missing ---
 
@@ -135,27 +134,17 @@ OF_A_ROW = ("run", "turn", "state", "title", "voided")
 THUMBNAIL = (96.0, 24.0)  # width and height
 
 
-@dataclass(frozen=True, slots=True)
-class Cycles:
+def _cycles(run: Run) -> dict[str, object]:
     """Those of a contest. last: the problem that was set last. overalls: of the rated ones, as a small drawing."""
-
-    planned: int
-    rated: int
-    void: int
-    last: str
-    overalls: Histogram
-
-
-def _cycles(run: Run) -> Cycles:
     cycles: list[Any] = list(run.cycles.all())
     rated = [cycle for cycle in cycles if cycle.state == Cycle.State.RATED]
-    return Cycles(
-        planned=int(run.config.get("cycles", 1)),
-        rated=len(rated),
-        void=sum(cycle.state == Cycle.State.VOID for cycle in cycles),
-        last=next((cycle.title for cycle in reversed(cycles) if cycle.title), ""),
-        overalls=histogram([cycle.overall for cycle in rated if cycle.voided is None], THUMBNAIL),
-    )
+    return {
+        "planned": int(run.config.get("cycles", 1)),
+        "rated": len(rated),
+        "void": sum(cycle.state == Cycle.State.VOID for cycle in cycles),
+        "last": next((cycle.title for cycle in reversed(cycles) if cycle.title), ""),
+        "overalls": histogram([cycle.overall for cycle in rated if cycle.voided is None], THUMBNAIL),
+    }
 
 
 def _with_cycles(rows: QuerySet[Run]) -> QuerySet[Run]:
