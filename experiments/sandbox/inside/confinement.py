@@ -5,6 +5,10 @@ import resource
 
 from . import kernel, seccomp
 
+TYPE_CHECKING = False  # importing `typing` would cost every test its milliseconds
+if TYPE_CHECKING:
+    from typing import Any
+
 IDENTITY, LIMITS, PRIVILEGES = "unprivileged user", "limits", "no new privileges"
 LANDLOCK, SECCOMP = "landlock", "seccomp"
 RLIMIT_SIGPENDING = 11  # which the module has no name for
@@ -17,16 +21,16 @@ VERSION_FLAG = 1
 BARE = 48 << 20  # bytes of address space that the interpreter itself is made of
 
 
-def confine(request: "dict[str, object]") -> "list[str]":
+def confine(request: "dict[str, Any]") -> "list[str]":
     """The layers that hold from here on. The request says which are `wanted`; Landlock and seccomp may be lacking."""
-    wanted: list[str] = request["wanted"]  # type: ignore[assignment]  # of the shape that the parent sends
-    holds = [IDENTITY] if has_ordinary_identity(request["uid"]) else []  # type: ignore[arg-type]  # of the shape that the parent sends
+    wanted: list[str] = request["wanted"]
+    holds = [IDENTITY] if has_ordinary_identity(request["uid"]) else []
     kernel.die_with_parent()
     kernel.one_memory_arena()
-    limit_resources(request["limits"])  # type: ignore[arg-type]  # of the shape that the parent sends
+    limit_resources(request["limits"])
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     holds += [LIMITS, PRIVILEGES]
-    if LANDLOCK in wanted and restrict_paths(request["readable"], request["writable"]):  # type: ignore[arg-type]  # of the shape that the parent sends
+    if LANDLOCK in wanted and restrict_paths(request["readable"], request["writable"]):
         holds.append(LANDLOCK)
     if SECCOMP in wanted and seccomp.restrict():
         holds.append(SECCOMP)

@@ -34,6 +34,10 @@ from builtins import (  # noqa: UP029 — held from before the program can chang
 from . import frames
 from .encoding import Encoder, NotJSON, name_of
 
+TYPE_CHECKING = False  # importing `typing` would cost every test its milliseconds
+if TYPE_CHECKING:
+    from typing import Any
+
 FILENAME = "solution.py"
 MODULE = "solution"
 ERROR_LENGTH = 500
@@ -49,20 +53,9 @@ class NotCallable(Exception):
     """The name is there, but nothing that can be called; the message says so."""
 
 
-class Answer:
-    """The one line that is written: the nonce first, so that a line without it is nobody's."""
-
-    def __init__(self, descriptor: int, nonce: str) -> None:
-        self.descriptor, self.nonce = descriptor, nonce
-
-    def write(self, kind: str, body: str) -> None:
-        line = f'{{"nonce":"{self.nonce}","{kind}":{body}}}\n'
-        write_all(self.descriptor, line.encode("ascii"))
-
-
-def run(request: "dict[str, object]", descriptor: int) -> None:
+def run(request: "dict[str, Any]", descriptor: int) -> None:
     """Never returns. The request holds code, entry, arguments, nonce and limits."""
-    answer = Answer(descriptor, request["nonce"])  # type: ignore[arg-type]  # of the shape that the parent sends
+    nonce = request["nonce"]
     kept = bytearray(1 << 16)  # given back when memory has run out, so that this can still be said
     try:
         kind, body = outcome(request)
@@ -72,20 +65,17 @@ def run(request: "dict[str, object]", descriptor: int) -> None:
     except BaseException as error:  # a program may raise anything
         report(error)
         kind, body = "error", quoted(last_line(error))
-    finish(answer, kind, body)
-
-
-def finish(answer: Answer, kind: str, body: str) -> None:
     for channel in (sys.stdout, sys.stderr):
         try:
             channel.flush()
         except BaseException:  # noqa: S112 — closed or replaced by the program, which is its own affair
             continue
-    answer.write(kind, body)
+    # The one line that is written: the nonce first, so that a line without it is nobody's.
+    write_all(descriptor, f'{{"nonce":"{nonce}","{kind}":{body}}}\n'.encode("ascii"))
     leave(0)
 
 
-def outcome(request: "dict[str, object]") -> "tuple[str, str]":
+def outcome(request: "dict[str, Any]") -> "tuple[str, str]":
     """The kind of the answer, and its JSON."""
     code, entry = str(request["code"]), str(request["entry"])
     try:
@@ -96,23 +86,24 @@ def outcome(request: "dict[str, object]") -> "tuple[str, str]":
     except BaseException as error:
         return "complaint", quoted(last_line(error))
     namespace = new_module(MODULE if is_function else "__main__")
-    if not is_function:
-        run_script(compiled, namespace)
-    else:
+    if is_function:
         exec(compiled, namespace)  # noqa: S102 — this is what the box is for
-    return answered(request, entry_in(namespace, entry), is_function)
-
-
-def answered(request: "dict[str, object]", found: object, is_function: bool) -> "tuple[str, str]":
+    else:
+        run_script(compiled, namespace)
+    found = entry_in(namespace, entry)
     if found is None and is_function:
-        raise NotCallable(f"there is no function {request['entry']}")
+        raise NotCallable(f"there is no function {entry}")
     if found is None:
         return "printed", "true"
-    close_stdin()
-    arguments: list[object] = request["arguments"]  # type: ignore[assignment]  # of the shape that the parent sends
-    value = settled(found(*arguments))  # type: ignore[operator]  # of the shape that the parent sends
+    # The text on stdin is for scripts: a function that asks for input is told that there is none.
+    empty, other_end = os.pipe()
+    os.close(other_end)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 — it stays open for the program
+    value = settled(found(*request["arguments"]))
     set_recursion(RECURSION)
-    limits: dict[str, int] = request["limits"]  # type: ignore[assignment]  # of the shape that the parent sends
+    limits = request["limits"]
     return "value", Encoder(limits["depth"], limits["items"], limits["result"]).text(value)
 
 
@@ -126,25 +117,16 @@ def new_module(name: str) -> "dict[str, object]":
     return module.__dict__
 
 
-def run_script(compiled: object, namespace: "dict[str, object]") -> None:
+def run_script(compiled: "Any", namespace: "dict[str, object]") -> None:
     """As Python runs a file, with the threads and the last wishes at its end."""
     try:
-        exec(compiled, namespace)  # type: ignore[arg-type]  # noqa: S102 — of the shape that the parent sends
+        exec(compiled, namespace)  # noqa: S102 — this is what the box is for
     except SystemExit as error:
         if error.code not in (None, 0):
             raise
     for name, ending in (("threading", "_shutdown"), ("atexit", "_run_exitfuncs")):
         if name in sys.modules:
             getattr(sys.modules[name], ending)()
-
-
-def close_stdin() -> None:
-    """The text on stdin is for scripts: a function that asks for input is told that there is none."""
-    empty, other_end = os.pipe()
-    os.close(other_end)
-    os.dup2(empty, 0)
-    os.close(empty)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 — it stays open for the program
 
 
 def settled(value: object) -> object:
@@ -203,7 +185,7 @@ def is_named(source: str, filename: str, entry: str) -> bool:
     return any(table.symbols.get(entry, 0) & BOUND for table in [top, *classes])
 
 
-def entry_in(namespace: "dict[str, object]", entry: str) -> object:
+def entry_in(namespace: "dict[str, object]", entry: str) -> "Any":
     """What is to be called, None when the name is nowhere. Raises NotCallable."""
     if entry in namespace:
         found = namespace[entry]
@@ -215,7 +197,7 @@ def entry_in(namespace: "dict[str, object]", entry: str) -> object:
     return method_in(namespace, entry)
 
 
-def method_in(namespace: "dict[str, object]", entry: str) -> object:
+def method_in(namespace: "dict[str, object]", entry: str) -> "Any":
     """The method of `Solution`, or of the one class that has it; of a class and those derived from it, of the last."""
     module = namespace["__name__"]
     mine = [value for value in namespace.values() if isinstance(value, type) and value.__module__ == module]

@@ -92,54 +92,34 @@ def low(argument: int) -> "tuple[int, int, int, int]":
     return (LOAD, 0, 0, 16 + 8 * argument)
 
 
-def high(argument: int) -> "tuple[int, int, int, int]":
-    return (LOAD, 0, 0, 20 + 8 * argument)
-
-
 def answer(value: int) -> "tuple[int, int, int, int]":
     return (RETURN, 0, 0, value)
 
 
-def allowed_when(values: "tuple[int, ...]", argument: int) -> "list[tuple[int, int, int, int]]":
-    found = [step for value in values for step in ((EQUAL, 0, 1, value), answer(ALLOW))]
-    return [low(argument), *found, answer(REFUSE)]
-
-
-def refused_when(values: "tuple[int, ...]", argument: int) -> "list[tuple[int, int, int, int]]":
-    found = [step for value in values for step in ((EQUAL, 0, 1, value), answer(REFUSE))]
-    return [low(argument), *found, answer(ALLOW)]
-
-
-def only_threads() -> "list[tuple[int, int, int, int]]":
-    wanted = (EQUAL, 0, 1, CLONE_THREAD)
-    return [low(0), (AND, 0, 0, CLONE_THREAD | CLONE_NEW), wanted, answer(ALLOW), answer(REFUSE)]
-
-
-def only_a_stream_pair() -> "list[tuple[int, int, int, int]]":
-    """asyncio wakes itself through one; datagrams could be sent on to a stranger's socket."""
-    family = [low(0), (EQUAL, 1, 0, AF_UNIX), answer(REFUSE)]
-    return [*family, low(1), (AND, 0, 0, SOCK_KIND), (EQUAL, 0, 1, SOCK_STREAM), answer(ALLOW), answer(REFUSE)]
-
-
-def without_address() -> "list[tuple[int, int, int, int]]":
-    nothing = [low(4), (EQUAL, 1, 0, 0), answer(REFUSE)]
-    return [*nothing, high(4), (EQUAL, 0, 1, 0), answer(ALLOW), answer(REFUSE)]
+def when(argument: int, values: "tuple[int, ...]", then: int, otherwise: int) -> "list[tuple[int, int, int, int]]":
+    """One answer for these values of the argument's lower half, and another for all others."""
+    found = [step for value in values for step in ((EQUAL, 0, 1, value), answer(then))]
+    return [low(argument), *found, answer(otherwise)]
 
 
 def conditions() -> "dict[str, list[tuple[int, int, int, int]]]":
     """What is allowed only with certain arguments."""
-    myself = os.getpid()
+    myself, high = os.getpid(), (LOAD, 0, 0, 20 + 8 * 4)
+    flags = [low(0), (AND, 0, 0, CLONE_THREAD | CLONE_NEW)]
+    family = [low(0), (EQUAL, 1, 0, AF_UNIX), answer(REFUSE)]
+    kind = [low(1), (AND, 0, 0, SOCK_KIND), (EQUAL, 0, 1, SOCK_STREAM), answer(ALLOW), answer(REFUSE)]
+    no_address = [low(4), (EQUAL, 1, 0, 0), answer(REFUSE), high, (EQUAL, 0, 1, 0), answer(ALLOW), answer(REFUSE)]
     return {
-        "clone": only_threads(),
+        "clone": [*flags, (EQUAL, 0, 1, CLONE_THREAD), answer(ALLOW), answer(REFUSE)],
         "clone3": [answer(UNKNOWN)],  # its flags lie in memory, out of a filter's sight; without it, clone is used
-        "fcntl": refused_when((F_SETOWN, F_SETSIG, F_SETOWN_EX), 1),
-        "ioctl": allowed_when(IOCTLS, 1),
-        "kill": allowed_when((myself,), 0),
-        "prctl": allowed_when(PRCTLS, 0),
-        "prlimit64": allowed_when((0, myself), 0),
-        "sendto": without_address(),
-        "socketpair": only_a_stream_pair(),
-        "tgkill": allowed_when((myself,), 0),
+        "fcntl": when(1, (F_SETOWN, F_SETSIG, F_SETOWN_EX), REFUSE, ALLOW),
+        "ioctl": when(1, IOCTLS, ALLOW, REFUSE),
+        "kill": when(0, (myself,), ALLOW, REFUSE),
+        "prctl": when(0, PRCTLS, ALLOW, REFUSE),
+        "prlimit64": when(0, (0, myself), ALLOW, REFUSE),
+        "sendto": no_address,
+        "socketpair": [*family, *kind],  # asyncio wakes itself through one; datagrams could reach a stranger's socket
+        "tgkill": when(0, (myself,), ALLOW, REFUSE),
     }
 
 
