@@ -10,7 +10,7 @@ import json
 import keyword
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -71,7 +71,9 @@ class Problem:
     @property
     def text(self) -> str:
         """As solvers and judges read it; the hidden tests and the reference are not in it."""
-        shown = "\n".join(f"{self.entry}({_listed(test.arguments)}) → {as_json(test.expected)}" for test in self.shown)
+        shown = "\n".join(
+            f"{self.entry}({', '.join(map(as_json, test.arguments))}) → {as_json(test.expected)}" for test in self.shown
+        )
         contract = f"Function: {self.entry}\nComparison: {self.comparison}"
         return f"{self.title}\n\n{self.description}\n\n{contract}\n\nTests:\n{shown}"
 
@@ -80,28 +82,51 @@ def read_problem(text: str) -> Problem:
     """Raises Unreadable with all that is wrong, one sentence a line."""
     given = read_json(text, NAMES)
     wrong: list[str] = []
+
+    def words(name: str, longest: int) -> str:
+        found = plain(given.get(name))
+        if not found:
+            wrong.append(f"{name} is missing, or is no text")
+        elif len(found) > longest:
+            wrong.append(f"{name} is longer than {longest} characters")
+        return found
+
     shown = _tests(given, "test_cases", "", (SHOWN_TESTS, SHOWN_TESTS), wrong)
     hidden = _tests(given, "hidden_test_cases", "h", (LEAST_HIDDEN, MOST_HIDDEN), wrong)
-    wrong += _repeated((*shown, *hidden))
+    seen: dict[str, str] = {}
+    for test in (*shown, *hidden):
+        first = seen.setdefault(json.dumps(test.arguments, sort_keys=True), test.name)
+        if first != test.name:
+            wrong.append(f"tests {first} and {test.name} have the same input")
     if sum(len(as_json(test.data)) for test in (*shown, *hidden)) > LONGEST_TESTS:
         wrong.append(f"the tests are longer than {LONGEST_TESTS} characters in all: smaller inputs say as much")
-    problem = Problem(
-        title=_text(given, "title", LONGEST_TITLE, wrong).replace("\n", " "),
-        description=_text(given, "description", LONGEST_STATEMENT, wrong),
-        entry=_entry(given, wrong),
-        comparison=_comparison(given, wrong),
-        shown=shown,
-        hidden=hidden,
-        criteria=_criteria(given),
-        reference=code_of(given.get("reference_solution")),
-    )
-    if not problem.reference:
+    title, description = words("title", LONGEST_TITLE).replace("\n", " "), words("description", LONGEST_STATEMENT)
+    entry = plain(given.get("function_name"))
+    if not FUNCTION.fullmatch(entry) or keyword.iskeyword(entry):
+        wrong.append("function_name is no name of a function")
+    comparison = given.get("comparison", COMPARISONS[0])
+    if comparison not in COMPARISONS:
+        wrong.append(f"comparison is none of {', '.join(COMPARISONS)}")
+    # A list of sentences, or one text; what is neither is left out, and the obvious one stands in for none.
+    listed = given.get("evaluation_criteria")
+    criteria = [plain(one)[: LONGEST_TITLE * 5] for one in (listed if isinstance(listed, list) else [listed])]
+    reference = code_of(given.get("reference_solution"))
+    if not reference:
         wrong.append("reference_solution is missing, or is no text")
-    elif len(problem.reference) > LONGEST_CODE:
+    elif len(reference) > LONGEST_CODE:
         wrong.append(f"reference_solution is longer than {LONGEST_CODE} characters")
     if wrong:
         raise Unreadable("\n".join(wrong))
-    return problem
+    return Problem(
+        title=title,
+        description=description,
+        entry=entry,
+        comparison=str(comparison),
+        shown=shown,
+        hidden=hidden,
+        criteria=tuple(one for one in criteria[:MOST_CRITERIA] if one) or DEFAULT_CRITERIA,
+        reference=reference,
+    )
 
 
 def as_json(value: Any) -> str:
@@ -160,12 +185,17 @@ def _test(item: Any, name: str) -> Test:
     return Test(name, arguments, expected)
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
 def _value(given: Any, what: str) -> Any:
     """A text is JSON text; anything else is the value itself."""
+    too_long = Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
     value = given
     if isinstance(given, str):
         if len(given) > LONGEST_VALUE:
-            raise Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
+            raise too_long
         try:
             value = json.loads(given, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
@@ -173,56 +203,8 @@ def _value(given: Any, what: str) -> Any:
     if not is_plain(value):
         raise Unreadable(f"{what} holds what JSON or a database cannot: NaN, infinity, NUL, or nesting without end")
     if len(as_json(value)) > LONGEST_VALUE:
-        raise Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
+        raise too_long
     return value
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _repeated(tests: Sequence[Test]) -> Iterator[str]:
-    seen: dict[str, str] = {}
-    for test in tests:
-        first = seen.setdefault(json.dumps(test.arguments, sort_keys=True), test.name)
-        if first != test.name:
-            yield f"tests {first} and {test.name} have the same input"
-
-
-def _text(given: Mapping[str, Any], name: str, longest: int, wrong: list[str]) -> str:
-    text = plain(given.get(name))
-    if not text:
-        wrong.append(f"{name} is missing, or is no text")
-    elif len(text) > longest:
-        wrong.append(f"{name} is longer than {longest} characters")
-    return text
-
-
-def _entry(given: Mapping[str, Any], wrong: list[str]) -> str:
-    name = plain(given.get("function_name"))
-    if not FUNCTION.fullmatch(name) or keyword.iskeyword(name):
-        wrong.append("function_name is no name of a function")
-    return name
-
-
-def _comparison(given: Mapping[str, Any], wrong: list[str]) -> str:
-    name = given.get("comparison", "exact")
-    if name not in COMPARISONS:
-        wrong.append(f"comparison is none of {', '.join(COMPARISONS)}")
-        return COMPARISONS[0]
-    return str(name)
-
-
-def _criteria(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """A list of sentences, or one text; what is neither is left out, and the obvious one stands in for none."""
-    listed = given.get("evaluation_criteria")
-    texts = listed if isinstance(listed, list) else [listed]
-    found = [plain(text)[: LONGEST_TITLE * 5] for text in texts[:MOST_CRITERIA]]
-    return tuple(text for text in found if text) or DEFAULT_CRITERIA
-
-
-def _listed(arguments: Sequence[Any]) -> str:
-    return ", ".join(map(as_json, arguments))
 
 
 # --- whether it is new ---
