@@ -79,7 +79,14 @@ class CycleDetail(CycleSerializer):
 
     @extend_schema_field(SolutionSerializer(many=True))
     def get_solutions(self, cycle: Cycle) -> Any:
-        return [_solution(self.record, seat, slug) for seat, slug in cycle.contestants]
+        found = []
+        for seat, slug in cycle.contestants:
+            solution, message = self.record.solution(seat) or {}, self.record.solutions.get(seat)
+            one = {name: solution.get(name) for name in ("code", "explanation")}
+            one |= {"seat": seat, "model": slug, "message": message and message.pk}
+            one |= {"flags": message.flags if message else [], "reason": "" if solution else self.record.unrated(seat)}
+            found.append(one)
+        return SolutionSerializer(found, many=True).data
 
     @extend_schema_field(ExecutionSerializer(many=True))
     def get_executions(self, cycle: Cycle) -> Any:
@@ -173,19 +180,6 @@ def _cycle(request: Request, pk: int) -> Cycle:
 
 def _now(cycle: Cycle) -> Response:
     return Response(CycleSerializer(Cycle.objects.select_related("voided_by").get(pk=cycle.pk)).data)
-
-
-def _solution(record: Contents, seat: str, slug: str) -> dict[str, Any]:
-    solution, message = record.solution(seat), record.solutions.get(seat)
-    return {
-        "seat": seat,
-        "model": slug,
-        "message": str(message.pk) if message else None,
-        "code": solution.get("code") if solution else None,
-        "explanation": solution.get("explanation") if solution else None,
-        "flags": message.flags if message else [],
-        "reason": "" if solution else record.unrated(seat),
-    }
 
 
 urlpatterns = [
