@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from experiments.workflows.base.labels import bare, plain
 from experiments.workflows.base.parsing import Unreadable
-from experiments.workflows.battles.judged import Choice
+
+Choice = Literal["first", "second", "tie"]
 
 LONGEST_VALUE = 300
 LONGEST_PROSE = 20_000

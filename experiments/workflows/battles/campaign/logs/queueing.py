@@ -30,7 +30,7 @@ from experiments.workflows.battles.campaign.logs.importing import (
     is_in_making,
     may_import,
 )
-from experiments.workflows.battles.campaign.logs.report import Report
+from experiments.workflows.battles.campaign.logs.records import Report
 
 if TYPE_CHECKING:
     from accounts.models import User
