@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -19,10 +19,10 @@ from django.conf import settings
 from django.db.models import Count, Max, Q, QuerySet
 from numpy.typing import NDArray
 
-from experiments.models import Battle, Contestant, Dataset, Experiment, Output, Sample
+from experiments.models import Battle, Dataset, Experiment, Output, Sample
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.counting import pair_totals
-from experiments.workflows.battles.campaign.scope import SEAT, Pair, Scope, name_of, scope_of
+from experiments.workflows.battles.campaign.scope import SEAT, Pair, Scope, name_of
 
 Flags = NDArray[np.bool_]
 Keys = NDArray[np.int64]
@@ -148,41 +148,14 @@ class Drawn:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(NamedTuple):
     """lanes: those in which something is missing. missing: how much in all; a battle counts once for each judge."""
 
     lanes: list[Lane]
     missing: int
 
 
-class Ground(Protocol):
-    """What lanes are lanes of."""
-
-    grid: Grid
-
-    def missing(self, lane: Lane, stretch: slice = ...) -> Mapping[str, Flags]:
-        """Which samples of the stretch are still to be done, by seat."""
-        ...
-
-    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> JsonObject: ...
-
-    def survey(self) -> Survey: ...
-
-    def count_done(self, experiment_id: UUID) -> int:
-        """How much is done of what a campaign counts as wanted."""
-        ...
-
-    def has_open(self, experiment_id: UUID) -> bool:
-        """Whether something that was tried is still to be done."""
-        ...
-
-
-def laps_for(missing: int, per_visit: int) -> int:
-    return max(1, math.ceil(missing / max(1, per_visit)))
-
-
-def draw(ground: Ground, lanes: Sequence[Lane], place: Place, limit: int) -> Drawn:
+def draw(ground: "Ground", lanes: Sequence[Lane], place: Place, limit: int) -> Drawn:
     """The next tasks of a pass. Fewer than the limit, though the place is not None, when there was much to look at."""
     tasks: list[JsonObject] = []
     count, at = 0, _next(lanes, place)
@@ -195,7 +168,7 @@ def draw(ground: Ground, lanes: Sequence[Lane], place: Place, limit: int) -> Dra
     return Drawn(tasks, at, count)
 
 
-def _visit(ground: Ground, lanes: Sequence[Lane], place: Place, limit: int) -> Drawn:
+def _visit(ground: "Ground", lanes: Sequence[Lane], place: Place, limit: int) -> Drawn:
     """Tasks from one stretch, and the place after it."""
     lane = lanes[place.lane]
     begin, end = (lap * lane.span // lane.laps for lap in (place.lap, place.lap + 1))
@@ -247,7 +220,9 @@ class BattleGround:
         return first(both, sampling.per_pair) if sampling.plan == "sample" else both
 
     def missing(self, lane: Lane, stretch: slice = slice(None)) -> Mapping[str, Flags]:
-        """Nothing, where one of the two has been left out since the lane was planned."""
+        """Which samples of the stretch are still to be done, by seat: none, where one of the two has been left out
+        since the lane was planned.
+        """
         if not self._taking_part.issuperset((lane.left, lane.right)):
             return {}
         wanted = self.targets(lane.left, lane.right)
@@ -271,7 +246,7 @@ class BattleGround:
             if any(of_pair):
                 targets = np.flatnonzero(self.targets(*pair))
                 span = int(targets[-1]) + 1 if targets.size else 0  # so many drawn samples hold all that concern it
-                lanes.append(Lane(*pair, span, laps_for(max(of_pair), settings.BATTLES_PER_RUN)))
+                lanes.append(Lane(*pair, span, _laps(max(of_pair))))
                 total += sum(of_pair)
         return Survey(lanes, total)
 
@@ -302,38 +277,17 @@ class BattleGround:
         yield from ((pair, np.zeros(len(self.grid), dtype=np.bool_)) for pair in sorted(wanted))
 
     def count_done(self, experiment_id: UUID) -> int:
+        """How much is done of what a campaign counts as wanted."""
         return Battle.objects.filter(experiment=experiment_id, judged__isnull=False).count()
 
     def has_open(self, experiment_id: UUID) -> bool:
+        """Whether something that was tried is still to be done."""
         return Battle.objects.filter(OPEN_STILL, experiment=experiment_id, judged__isnull=True).exists()
 
 
-def missing(experiment: Experiment, limit: int, *, seed: int = 0) -> list[JsonObject]:
-    """The first `limit` battles that are not decided on every judge's board, in the sequence in which a campaign with
-    this seed begins them.
-    """
-    ground = BattleGround(scope_of(experiment), seed)
-    tasks: list[JsonObject] = []
-    place: Place | None = Place()
-    lanes = ground.survey().lanes
-    while place is not None and len(tasks) < limit:
-        drawn = draw(ground, lanes, place, limit - len(tasks))
-        tasks += drawn.tasks
-        place = drawn.place
-    return tasks
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A contestant and the seat that answers for it."""
-
-    contestant: Contestant
-    seat: str
-
-
 class OutputGround:
-    """Outputs that an experiment asks for: a lane is a contestant and the number of its seat. asked: by key;
-    contestants that the dataset does not know join it.
+    """Outputs that an experiment asks for: a lane is a contestant and the number of its seat. Contestants that the
+    dataset does not know join it.
     """
 
     def __init__(self, experiment: Experiment, seed: int) -> None:
@@ -343,8 +297,8 @@ class OutputGround:
         for participant in experiment.participants.select_related("model"):
             details = {"model": participant.model, "params": participant.params}
             contestant, _ = dataset.contestants.get_or_create(name=name_of(config, participant), defaults=details)
-            asked.append(Asked(contestant, participant.seat))
-        self.asked = sorted(asked, key=lambda one: one.contestant.pk)
+            asked.append((contestant.pk, int(participant.seat.removeprefix(SEAT))))
+        self._asked = sorted(asked)
         self.grid = Grid(dataset.pk, config.subsets, seed)
 
     def missing(self, lane: Lane, stretch: slice = slice(None)) -> Mapping[str, Flags]:
@@ -354,17 +308,19 @@ class OutputGround:
         return {"sample": sample, "contestant": lane.left, "seat": seats[0]}
 
     def survey(self) -> Survey:
-        lanes, total = [], 0
-        for one in self.asked:
-            if count := int((~self.grid.outputs(one.contestant.pk)).sum()):
-                number = int(one.seat.removeprefix(SEAT))
-                laps = laps_for(count, settings.BATTLES_PER_RUN)
-                lanes.append(Lane(one.contestant.pk, number, len(self.grid), laps))
-                total += count
-        return Survey(lanes, total)
+        missing = {asked: int((~self.grid.outputs(asked[0])).sum()) for asked in self._asked}
+        lanes = [Lane(*asked, len(self.grid), _laps(count)) for asked, count in missing.items() if count]
+        return Survey(lanes, sum(missing.values()))
 
     def count_done(self, experiment_id: UUID) -> int:
-        return sum(int(self.grid.outputs(one.contestant.pk).sum()) for one in self.asked)
+        return sum(int(self.grid.outputs(contestant).sum()) for contestant, _seat in self._asked)
 
     def has_open(self, experiment_id: UUID) -> bool:
         return bool(self.survey().missing)
+
+
+Ground = BattleGround | OutputGround
+
+
+def _laps(missing: int) -> int:
+    return max(1, math.ceil(missing / max(1, settings.BATTLES_PER_RUN)))

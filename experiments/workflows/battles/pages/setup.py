@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count
+from django.db.models import Count, F
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
@@ -35,54 +35,26 @@ OF_PLAN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
-    """Part of a dataset. name: "" for samples that stand in no subset."""
-
-    name: str
-    samples: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """A contestant as the form shows it. outputs: of how many samples it has one; model: who could make the rest."""
-
-    name: str
-    label: str
-    outputs: int
-    void_reason: str
-    model: ProviderModel | None
-
-
-@dataclass(frozen=True, slots=True)
 class Offer:
-    """A dataset with what can be chosen of it. comparable: those that have outputs, and are not left out."""
+    """A dataset with what can be chosen of it. subsets: with `samples`; "" for samples that are in none. contestants:
+    with `made`, for how many samples they have an output. comparable: those that have some, and are not left out.
+    """
 
     dataset: Dataset
-    subsets: tuple[Subset, ...]
-    entrants: tuple[Entrant, ...]
+    subsets: list[Any]
+    contestants: list[Any]
 
     @property
     def samples(self) -> int:
-        return sum(subset.samples for subset in self.subsets)
+        return sum(subset["samples"] for subset in self.subsets)
 
     @property
     def has_subsets(self) -> bool:
         return len(self.subsets) > 1
 
     @property
-    def comparable(self) -> tuple[Entrant, ...]:
-        return tuple(one for one in self.entrants if one.outputs and not one.void_reason)
-
-
-@dataclass(frozen=True, slots=True)
-class PromptChoice:
-    """A judge prompt as it is offered. text: all that a judge is told beside what it compares."""
-
-    name: str
-    title: str
-    version: str
-    description: str
-    text: str
+    def comparable(self) -> list[Any]:
+        return [one for one in self.contestants if one.made and not one.void_reason]
 
 
 def _datasets(person: Any) -> list[Dataset]:
@@ -101,20 +73,21 @@ def _chosen(offered: Sequence[Dataset], slug: str) -> Offer | None:
 
 
 def _offer_of(dataset: Dataset) -> Offer:
-    rows = dataset.samples.order_by("subset").values_list("subset").annotate(samples=Count("pk"))
+    subsets = dataset.samples.order_by("subset").values(name=F("subset")).annotate(samples=Count("pk"))
     contestants = dataset.contestants.select_related("model__provider").annotate(made=Count("outputs")).order_by("name")
-    return Offer(
-        dataset,
-        tuple(Subset(name, samples) for name, samples in rows),
-        tuple(Entrant(one.name, str(one), one.made, one.void_reason, one.model) for one in contestants),
-    )
+    return Offer(dataset, list(subsets), list(contestants))
 
 
-def _prompt(prompt: JudgePrompt) -> PromptChoice:
+def _prompt(prompt: JudgePrompt) -> dict[str, Any]:
+    """A judge prompt as it is offered. text: all that a judge is told beside what it compares."""
     parts = prompt.parts(Shown(sample=1, first=2, second=3, token=FENCE))
-    text = "".join(part if isinstance(part, str) else f"[{part.what}]" for part in parts)
-    title, description = prompt_words(prompt.title), prompt_words(prompt.description)
-    return PromptChoice(prompt.name, title, prompt.version, description, text)
+    return {
+        "name": prompt.name,
+        "title": prompt_words(prompt.title),
+        "version": prompt.version,
+        "description": prompt_words(prompt.description),
+        "text": "".join(part if isinstance(part, str) else f"[{part.what}]" for part in parts),
+    }
 
 
 # --- battles ---
@@ -133,7 +106,7 @@ def fill(form: DeclaredForm) -> None:
             models = [one for one in models if one.accepts.images]
     form.found = {"offer": chosen, "blind": blind, "prompts": [_prompt(prompt) for prompt in prompts]}
     _choose(form, "dataset", [(one.slug, one.name) for one in offered], chosen.dataset.slug if chosen else "")
-    _tick_all(form, "subsets", [subset.name for subset in chosen.subsets] if chosen else ())
+    _tick_all(form, "subsets", [subset["name"] for subset in chosen.subsets] if chosen else ())
     _tick_all(form, "contestants", [one.name for one in chosen.comparable] if chosen else ())
     titles = [(prompt.name, prompt_words(prompt.title)) for prompt in prompts]
     _choose(form, "prompt", titles, prompts[0].name if prompts else "")
@@ -228,10 +201,10 @@ def fill_outputs(form: DeclaredForm) -> None:
     form.found = {"offer": offered}
     form.initial["makers"] = [
         {"model": one.model.slug, "name": one.name}
-        for one in offered.entrants
-        if one.model and not one.void_reason and one.outputs < offered.samples
+        for one in offered.contestants
+        if one.model and not one.void_reason and one.made < offered.samples
     ]
-    _tick_all(form, "subsets", [subset.name for subset in offered.subsets])
+    _tick_all(form, "subsets", [subset["name"] for subset in offered.subsets])
 
 
 def asked_outputs(form: DeclaredForm, asked: Asked) -> Asked:

@@ -1,8 +1,9 @@
 """The pages of campaigns: one with its live figures, the list of somebody's, stopping and resuming."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -26,7 +27,7 @@ from experiments.runs.admission import may_change
 from experiments.workflows.base.limits import WORDS
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.counting import pair_totals
-from experiments.workflows.battles.campaign.progress import Progress, progress
+from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.battles.campaign.scope import Pair, Scope, name_of, scope_of
 from experiments.workflows.shards import SHARDED
 
@@ -121,16 +122,6 @@ def _of_battles(shown: Experiment) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A campaign in the list. progress None: it was never started."""
-
-    experiment: Experiment
-    dataset: Dataset | None
-    progress: Progress | None
-    judges: str
-
-
 def listed(request: HttpRequest) -> dict[str, object]:
     """The campaigns that somebody has set up, newest first."""
     mine = Experiment.objects.changeable_by(request.user).filter(workflow__in=SHARDED)
@@ -141,8 +132,8 @@ def listed(request: HttpRequest) -> dict[str, object]:
     items = []
     for one in page.object_list:
         judges = dict.fromkeys(p.model.label for p in one.participants.all() if p.seat.startswith("judge"))
-        now = progress(one) if hasattr(one, "campaign") else None
-        items.append(Item(one, known.get(one.config.get("dataset", "")), now, ", ".join(judges)))
+        item = {"experiment": one, "dataset": known.get(one.config.get("dataset", "")), "judges": ", ".join(judges)}
+        items.append({**item, "progress": progress(one) if hasattr(one, "campaign") else None})
     return {"page": page, "items": items}
 
 
@@ -196,26 +187,11 @@ class Cell:
         return max(1, min(SHADES, SHADES * self.done // self.wanted)) if self.wanted else SHADES // 2
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A contestant: its number, and its pairs with those of higher numbers; None where a cell would say it twice."""
+def pair_table(scope: Scope) -> dict[str, Any]:
+    """A row for each contestant: its pairs with those of higher numbers, and all of its pairs together. is_table:
+    whether the rows have cells, None where one would say it twice; of many contestants there are totals alone.
 
-    number: int
-    name: str
-    cells: tuple[Cell | None, ...]
-    total: Cell
-
-
-@dataclass(frozen=True, slots=True)
-class PairTable:
-    """is_table: whether the rows have their cells, or are too many and have their totals alone."""
-
-    rows: tuple[Row, ...]
-    is_table: bool
-
-
-def pair_table(scope: Scope) -> PairTable:
-    """What stands on the boards, also what other experiments have decided: it is not judged again. Where two
+    It counts what is on the boards, also what other experiments have decided: it is not judged again. Where two
     contestants have outputs on different samples, a pair wants fewer than is said here.
     """
     sampling, one_each = scope.config.sampling, scope.contestants
@@ -235,21 +211,13 @@ def pair_table(scope: Scope) -> PairTable:
         own = [cell for pair, cell in cells.items() if one.pk in pair]
         wanted = None if any(cell.wanted is None for cell in own) else sum(cell.wanted or 0 for cell in own)
         line = tuple(cells.get((one.pk, other.pk)) for other in one_each) if is_table else ()
-        rows.append(Row(number, str(one), line, Cell(sum(cell.done for cell in own), wanted)))
-    return PairTable(tuple(rows), is_table)
+        total = Cell(sum(cell.done for cell in own), wanted)
+        rows.append({"number": number, "name": str(one), "cells": line, "total": total})
+    return {"rows": rows, "is_table": is_table}
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A contestant, the model that answers for it, and how many of the outputs that are wanted it has."""
-
-    name: str
-    model: str
-    done: int
-    wanted: int
-
-
-def made_by_each(shown: Experiment) -> list[Made]:
+def made_by_each(shown: Experiment) -> list[dict[str, Any]]:
+    """How many of the outputs that are wanted each contestant has, and the model that answers for it."""
     config = shown.parsed_config()
     dataset = Dataset.objects.get(slug=config.dataset)
     samples, outputs = Sample.objects.filter(dataset=dataset), Output.objects.filter(contestant__dataset=dataset)
@@ -258,38 +226,22 @@ def made_by_each(shown: Experiment) -> list[Made]:
     wanted, found = samples.count(), []
     for one in shown.participants.select_related("model"):
         name = name_of(config, one)
-        found.append(Made(name, one.model.label, outputs.filter(contestant__name=name).count(), wanted))
+        done = outputs.filter(contestant__name=name).count()
+        found.append({"name": name, "model": one.model.label, "done": done, "wanted": wanted})
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class StandingRow:
-    """A row of a ladder as it is stored; see `figures.Ranked`."""
-
-    name: str
-    label: str
-    component: int
-    rating: float | None
-    lower: float | None
-    upper: float | None
-    reason: str
-    rank: int | None
-    best: int | None
-    worst: int | None
-    battles: int
-
-
-@dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge of the battles with its board. rows: the beginning of its ladder, as far as that has been computed.
-    is_behind: battles have been decided since.
+    """A judge of the battles with its board. ladder: its address. rows: the beginning of its ladder as it is stored,
+    see `figures.Ranked`, as far as that has been computed. is_behind: battles have been decided since.
     """
 
     seat: str
     label: str
     board: Board | None
     ladder: str
-    rows: Sequence[StandingRow]
+    rows: list[SimpleNamespace]
     is_behind: bool
 
 
@@ -298,6 +250,6 @@ def judge_of(seat: str, label: str, board: Board | None) -> Judge:
     ladder: Any = getattr(board, "ladder", None)
     standing: Any = getattr(ladder, "standing", None)
     stored = standing.data.get("rows", [])[:STANDING_ROWS] if standing else []
-    rows = [StandingRow(**{one.name: row[one.name] for one in fields(StandingRow)}) for row in stored]
     is_behind = board is not None and board.changes > (standing.changes if standing else 0)
-    return Judge(seat, label, board, reverse("ladder", args=[ladder.slug]) if ladder else "", rows, is_behind)
+    address = reverse("ladder", args=[ladder.slug]) if ladder else ""
+    return Judge(seat, label, board, address, [SimpleNamespace(**row) for row in stored], is_behind)
