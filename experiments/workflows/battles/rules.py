@@ -28,8 +28,8 @@ LONGEST_OF_TWO = LONGEST_REASON // 2 - 35  # each reason, where the two orders h
 PATIENCE = 5.0  # seconds; who wants to be left alone for longer is not waited for where another could answer
 PAUSE = 0.2  # seconds between one endpoint's failure and the next one's question
 LONGEST_ANSWER = 4096  # tokens, thinking included
-SICK = 3  # failures in a row after which an endpoint is asked last
-PROBED = 20  # every so many questions a sick endpoint is asked in its turn all the same
+FAILING = 3  # failures in a row after which an endpoint is asked last
+PROBED = 20  # every so many questions a failing endpoint is asked in its turn all the same
 OF_THE_REQUEST = frozenset({"refused", "context_exceeded", "no_material"})  # it would be refused elsewhere, too
 MOST_FAILURES = 20  # in a row, all of the same kind
 NOTHING_TO_SHOW = "no_material"  # an output that is missing or unreadable is no fault of who was to be asked
@@ -108,14 +108,14 @@ class Endpoints:
         turn = (*self.seats[start:], *self.seats[:start])
         if number // len(self.seats) % PROBED == PROBED - 1:
             return turn
-        return tuple(sorted(turn, key=lambda seat: self.failures.get(seat, 0) >= SICK))
+        return tuple(sorted(turn, key=lambda seat: self.failures.get(seat, 0) >= FAILING))
 
     def note(self, seat: str, outcome: Outcome) -> None:
         self.failures[seat] = 0 if outcome.ok else self.failures.get(seat, 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Court:
+class Judging:
     """What all battles of a run share: who judges, who answers for the first judge, and who was given up."""
 
     config: Config
@@ -138,20 +138,20 @@ def run(config: Config, cast: Cast) -> Play:
         return End("prompt_changed", failed=True, message=config.outdated)
     endpoints = Endpoints(("judge", *(seat for seat in MIRRORS if seat in cast.seats)))
     breakers = Breakers(seat for seat in JUDGES if seat in cast.seats)
-    court = Court(config, cast, PROMPTS[config.prompt], endpoints, breakers)
-    battles = court.battles()
-    yield [_lane(court, battles) for _lane_number in range(config.side_by_side)]
+    judging = Judging(config, cast, PROMPTS[config.prompt], endpoints, breakers)
+    battles = judging.battles()
+    yield [_lane(judging, battles) for _lane_number in range(config.side_by_side)]
     return breakers.end(cast, "judge")
 
 
-def _lane(court: Court, battles: Iterator[Battle]) -> Generator[Any, Any, None]:
+def _lane(judging: Judging, battles: Iterator[Battle]) -> Generator[Any, Any, None]:
     for battle in battles:
         verdicts: list[VerdictFound] = []
-        if court.config.calls == "parallel":
-            verdicts = yield [_verdict(court, battle, order) for order in ORDERS]
+        if judging.config.calls == "parallel":
+            verdicts = yield [_verdict(judging, battle, order) for order in ORDERS]
         else:
             for order in ORDERS:
-                verdicts.append((yield from _verdict(court, battle, order)))
+                verdicts.append((yield from _verdict(judging, battle, order)))
                 if not verdicts[-1].winner:
                     break  # it stays open whatever the other order would say
         result = combined(verdicts)
@@ -168,7 +168,7 @@ def _lane(court: Court, battles: Iterator[Battle]) -> Generator[Any, Any, None]:
         yield Record(battle.key, found)
 
 
-def _verdict(court: Court, battle: Battle, order: Order) -> Generator[Any, Any, VerdictFound]:
+def _verdict(judging: Judging, battle: Battle, order: Order) -> Generator[Any, Any, VerdictFound]:
     """A verdict, or why there is none. A failure is data, and so is an answer that cannot be read, which is asked for
     again. Every time is another step; the verdict has the key of the one that counts, or failed last.
     """
@@ -176,19 +176,19 @@ def _verdict(court: Court, battle: Battle, order: Order) -> Generator[Any, Any, 
     if order == "swapped":
         first, second = second, first
     key = f"{battle.key}/{order}"
-    shown = Shown(battle.task.sample, first, second, court.cast.fence(key))
-    parts = court.prompt.parts(shown)
-    seats = court.endpoints.line_up(battle.number) if battle.seat == "judge" else (battle.seat,)
+    shown = Shown(battle.task.sample, first, second, judging.cast.fence(key))
+    parts = judging.prompt.parts(shown)
+    seats = judging.endpoints.line_up(battle.number) if battle.seat == "judge" else (battle.seat,)
     keys = (numbered(key, times) for times in count(1))
     step, judged = "", Judged(None)
-    for attempt in range(1 + court.config.attempts):
+    for attempt in range(1 + judging.config.attempts):
         prompt = Prompt("user", parts=asked_again(parts) if attempt else parts, token=shown.token)
-        step, outcome = yield from _asked(court, battle.seat, seats, keys, prompt)
-        court.breakers[battle.seat].note(outcome)
+        step, outcome = yield from _asked(judging, battle.seat, seats, keys, prompt)
+        judging.breakers[battle.seat].note(outcome)
         if not outcome.ok:
             judged = Judged(None, unread_reason=outcome.error or f"The call failed ({outcome.error_kind}).")
             break
-        judged = court.prompt.read(outcome.text)
+        judged = judging.prompt.read(outcome.text)
         if judged.winner:
             break
         if outcome.finish_reason == "length":
@@ -198,7 +198,7 @@ def _verdict(court: Court, battle: Battle, order: Order) -> Generator[Any, Any, 
 
 
 def _asked(
-    court: Court, seat: str, seats: Sequence[str], keys: Iterator[str], prompt: Prompt
+    judging: Judging, seat: str, seats: Sequence[str], keys: Iterator[str], prompt: Prompt
 ) -> Generator[Any, Any, tuple[str, Outcome]]:
     """Ask one endpoint after the other until one answers. Returns the key of the last step, and what came of it."""
     for place, endpoint in enumerate(seats, 1):
@@ -207,15 +207,15 @@ def _asked(
             seat=seat,
             messages=(prompt,),
             purpose="verdict",
-            schema=court.prompt.schema,
+            schema=judging.prompt.schema,
             params={"temperature": 0.0, "max_tokens": LONGEST_ANSWER},
-            prompt_version=court.config.prompt_version,
+            prompt_version=judging.config.prompt_version,
             delay=PAUSE if place > 1 else 0.0,
             played_by="" if endpoint == seat else endpoint,
             patience=PATIENCE if place < len(seats) else None,
         )
         outcome: Outcome = yield ask
-        court.endpoints.note(endpoint, outcome)
+        judging.endpoints.note(endpoint, outcome)
         if outcome.ok or outcome.error_kind in OF_THE_REQUEST:
             break
     return ask.key, outcome

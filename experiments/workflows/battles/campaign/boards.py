@@ -35,9 +35,9 @@ def people_board(dataset: Dataset) -> Board:
     return _board(dataset, Board.Kind.PEOPLE, PEOPLE)
 
 
-def imported_board(dataset: Dataset, judge: str, *, prompt: str = "") -> Board:
+def imported_board(dataset: Dataset, judge: str) -> Board:
     """The board of battles that were judged elsewhere, by whom the import names."""
-    return _board(dataset, Board.Kind.IMPORTED, judge, {"prompt": prompt})
+    return _board(dataset, Board.Kind.IMPORTED, judge)
 
 
 def _board(

@@ -52,8 +52,6 @@ class Progress:
     output_tokens: int = 0
     runs: int = 0
     round: int = 0
-    began: datetime | None = None
-    ended: datetime | None = None
     open_reasons: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -120,8 +118,6 @@ def progress(experiment: Experiment) -> Progress:
         output_tokens=spent.output_tokens,
         runs=Run.objects.filter(experiment=experiment).count(),
         round=campaign.round,
-        began=campaign.created,
-        ended=campaign.ended,
     )
 
 

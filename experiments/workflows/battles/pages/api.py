@@ -105,21 +105,8 @@ class BattleSerializer(serializers.ModelSerializer[Battle]):
     class Meta:
         model = Battle
         fields = [
-            "id",
-            "board",
-            "sample",
-            "subset",
-            "index",
-            "left",
-            "right",
-            "winner",
-            "is_consistent",
-            "open_reason",
-            "void_reason",
-            "experiment",
-            "run",
-            "judged",
-            "verdicts",
+            *("id", "board", "sample", "subset", "index", "left", "right", "winner", "is_consistent", "open_reason"),
+            *("void_reason", "experiment", "run", "judged", "verdicts"),
         ]
 
 

@@ -111,7 +111,7 @@ def _of_battles(shown: Experiment) -> dict[str, Any]:
     scope = scope_of(shown)
     boards = {board.pk: board for board in Board.objects.filter(pk__in=scope.boards.values())}
     labels = shown.labels
-    judges = [judge_of(seat, labels.get(seat, seat), boards.get(pk)) for seat, pk in sorted(scope.boards.items())]
+    judges = [judge_of(labels.get(seat, seat), boards.get(pk)) for seat, pk in sorted(scope.boards.items())]
     decided = Battle.objects.filter(experiment=shown, judged__isnull=False)
     latest = decided.select_related("sample", "left", "right", "board__judge_model").order_by("-judged", "-pk")
     return {
@@ -233,23 +233,21 @@ def made_by_each(shown: Experiment) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge of the battles with its board. ladder: its address. rows: the beginning of its ladder as it is stored,
-    see `figures.Ranked`, as far as that has been computed. is_behind: battles have been decided since.
+    """A judge of the battles. ladder: its address. rows: the beginning of its ladder as it is stored, see
+    `figures.Ranked`, as far as that has been computed. is_behind: battles have been decided since.
     """
 
-    seat: str
     label: str
-    board: Board | None
     ladder: str
     rows: list[SimpleNamespace]
     is_behind: bool
 
 
-def judge_of(seat: str, label: str, board: Board | None) -> Judge:
+def judge_of(label: str, board: Board | None) -> Judge:
     """The ladder belongs to the floor above: it is reached through its board."""
     ladder: Any = getattr(board, "ladder", None)
     standing: Any = getattr(ladder, "standing", None)
     stored = standing.data.get("rows", [])[:STANDING_ROWS] if standing else []
     is_behind = board is not None and board.changes > (standing.changes if standing else 0)
     address = reverse("ladder", args=[ladder.slug]) if ladder else ""
-    return Judge(seat, label, board, address, [SimpleNamespace(**row) for row in stored], is_behind)
+    return Judge(label, address, [SimpleNamespace(**row) for row in stored], is_behind)
