@@ -7,11 +7,11 @@ from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
 from experiments.lab.webhooks import urls as webhook_urls
 from experiments.library import api as library_api
+from experiments.library.annotations import urls as annotation_urls
 from experiments.library.bulk import api as bulk_api
 from experiments.library.datasets import api as dataset_api
 from experiments.library.imports import api as import_api
 from experiments.library.search.api import SearchView
-from experiments.library.shelves import api_urls as shelf_urls
 from experiments.review import urls as review_urls
 from experiments.runs import experiment_api as api
 from experiments.runs import record_api, run_api
@@ -31,7 +31,7 @@ urlpatterns = [
     *webhook_urls.api_urlpatterns,
     *observing_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
-    *shelf_urls.urlpatterns,
+    *annotation_urls.api_urlpatterns,
     *review_urls.api_urlpatterns,
     path("keys/", key_api.KeysView.as_view(), name="api-keys"),
     path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
