@@ -1,6 +1,11 @@
-"""The verbs of notes: what somebody writes about a run or a message, for themselves or for all who may see it."""
+"""Notes: what somebody writes about a run or a message, for themselves or for all who may see it.
 
-from typing import TYPE_CHECKING, Any
+The search finds them, those that are not shared for their authors alone.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
@@ -8,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Forbidden, Invalid
 from experiments.engine.text import is_storable
-from experiments.library.shelves import sought_notes
-from experiments.models import Export, Message, Note, Run
+from experiments.library.search import finding, indexing
+from experiments.models import Export, Message, Note, Passage, Run
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -30,7 +35,7 @@ def write(run: Run, text: str, *, by: "User", message: Message | None = None, sh
         if run.notes.filter(author=by).count() >= MOST_NOTES:
             raise Invalid(text=_("You keep %(most)s notes on this run already: delete some.") % {"most": MOST_NOTES})
         note = Note.objects.create(run=run, message=message, author=by, text=words, shared=shared)
-        sought_notes.index(note)
+        _index(note)
         _outdate_files(note)
     return note
 
@@ -42,14 +47,14 @@ def revise(note: Note, *, by: "User", text: str, shared: bool) -> None:
     with transaction.atomic():
         Note.objects.filter(pk=note.pk).update(text=words, shared=shared, edited=timezone.now())
         note.refresh_from_db()
-        sought_notes.index(note)
+        _index(note)
         _outdate_files(note)
 
 
 def remove(note: Note, *, by: "User") -> None:
     _require_author(note, by)
     with transaction.atomic():
-        sought_notes.forget(note)
+        indexing.drop(Passage.Kind.NOTE, note.pk)
         _outdate_files(note)
         note.delete()
 
@@ -60,12 +65,33 @@ def notes_on(run: Run, reader: "User | AnonymousUser") -> "QuerySet[Note]":
     return rows.order_by("message__seq", "created", "id")
 
 
+def connect_search() -> None:
+    finding.TEXTS[Passage.Kind.NOTE] = _texts
+    indexing.OTHERS.append(_index_all)
+
+
+def _index(note: Note) -> None:
+    reader = None if note.shared else note.author_id
+    indexing.put(Passage.Kind.NOTE, note.pk, note.text, run=note.run, message=note.message, reader=reader)
+
+
+def _index_all() -> int:
+    rows = Note.objects.select_related("run__experiment", "message")
+    for note in rows.iterator(500):
+        _index(note)
+    return rows.count()
+
+
+def _texts(keys: Sequence[UUID]) -> dict[UUID, str]:
+    return dict(Note.objects.filter(pk__in=keys).values_list("pk", "text"))
+
+
 def _outdate_files(note: Note) -> None:
     """Files that hold its author's notes are made anew when they are asked for again."""
     Export.objects.filter(run=note.run_id, owner=note.author_id).exclude(state=Export.State.QUEUED).delete()
 
 
-def _require_author(note: Note, by: Any) -> None:
+def _require_author(note: Note, by: "User") -> None:
     if note.author_id != by.pk:
         raise Forbidden(_("Only its author changes a note."))
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from django import template
 
-from experiments.library.shelves import noting, tagging
+from experiments.library.annotations import notes, tags
 from experiments.models import Experiment, Run
 from experiments.workflows import surface_of
 
 register = template.Library()
 
 
-@register.inclusion_tag("shelves/_shelf.html", takes_context=True)
+@register.inclusion_tag("annotations/_annotations.html", takes_context=True)
 def shelf(context: dict[str, Any], run: Run) -> dict[str, Any]:
     """The tags and notes of a run, for whoever is signed in."""
     user, may_tag = context["user"], context.get("may_control", False)
@@ -22,13 +22,13 @@ def shelf(context: dict[str, Any], run: Run) -> dict[str, Any]:
         "run": run,
         "csrf_token": context.get("csrf_token"),
         "may_tag": may_tag,
-        "words": tagging.words_on(run),
-        "vocabulary": tagging.vocabulary(user) if may_tag else [],
-        "notes": list(noting.notes_on(run, user)),
+        "words": tags.words_on(run),
+        "vocabulary": tags.vocabulary(user) if may_tag else [],
+        "notes": list(notes.notes_on(run, user)),
     }
 
 
-@register.inclusion_tag("shelves/_tags.html", takes_context=True)
+@register.inclusion_tag("annotations/_tags.html", takes_context=True)
 def experiment_tags(context: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
     user, may_tag = context["user"], context.get("may_control", False)
     if not user.is_authenticated:
@@ -38,8 +38,8 @@ def experiment_tags(context: dict[str, Any], experiment: Experiment) -> dict[str
         "experiment": experiment,
         "csrf_token": context.get("csrf_token"),
         "may_tag": may_tag,
-        "words": tagging.words_on(experiment),
-        "vocabulary": tagging.vocabulary(user) if may_tag else [],
+        "words": tags.words_on(experiment),
+        "vocabulary": tags.vocabulary(user) if may_tag else [],
     }
 
 

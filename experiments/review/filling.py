@@ -4,7 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
@@ -52,18 +52,18 @@ class Filters(BaseModel):
             raise ValueError("the last day lies before the first one")
         return self
 
-
-class Found:
-    """A row that goes into a queue. key: what `ReviewItem.subject` says of it."""
-
-    __slots__ = ("judgment", "key", "message", "run")
-
-    def __init__(self, key: str, run: UUID, message: UUID | None = None, judgment: UUID | None = None) -> None:
-        self.key, self.run, self.message, self.judgment = key, run, message, judgment
+    @property
+    def is_about_judges(self) -> bool:
+        return bool(self.judge) or self.confidence_below is not None
 
 
-def filters_of(queue: ReviewQueue) -> Filters:
-    return Filters.model_validate(queue.filters)
+class Found(NamedTuple):
+    """A row that goes into a queue: the fields of its item."""
+
+    subject: str
+    run_id: UUID
+    message_id: UUID | None = None
+    judgment_id: UUID | None = None
 
 
 def runs_of(queue: ReviewQueue) -> QuerySet[Run]:
@@ -77,32 +77,19 @@ def runs_of(queue: ReviewQueue) -> QuerySet[Run]:
 
 def chosen(queue: ReviewQueue, known: set[str]) -> list[Found]:
     """What is to be added to a queue that holds `known` already, in the order in which it was said, or drawn."""
-    asked = filters_of(queue)
-    found = list(_found(queue, asked))
-    fresh = [one for one in found if one.key not in known]
+    asked = Filters.model_validate(queue.filters)
+    runs = _filtered(runs_of(queue), asked)
+    kinds = {"messages": _messages, "transcripts": _transcripts, "judgments": _judgments}
+    fresh = [one for one in kinds[queue.over](runs, asked) if one.subject not in known]
     room = MOST_ITEMS - len(known)
     if asked.sample is None:
         return fresh[:room]
-    drawn = sorted(fresh, key=lambda one: _lot(asked.seed, one.key))
-    return drawn[: max(0, min(room, asked.sample - len(known)))]
+    # Each thing has its own place in the lottery: more of them do not change the places of the others.
+    fresh.sort(key=lambda one: hashlib.sha256(f"{asked.seed}:{one.subject}".encode()).hexdigest())
+    return fresh[: max(0, min(room, asked.sample - len(known)))]
 
 
-def _lot(seed: int, key: str) -> str:
-    """Each thing's place in the lottery: more of them do not change the places of the others."""
-    return hashlib.sha256(f"{seed}:{key}".encode()).hexdigest()
-
-
-def _found(queue: ReviewQueue, asked: Filters) -> Iterable[Found]:
-    runs = _of_runs(runs_of(queue), asked)
-    if queue.over == ReviewQueue.Over.TRANSCRIPTS:
-        return (Found(f"run:{pk}", pk) for pk in _transcripts(runs, asked))
-    if queue.over == ReviewQueue.Over.JUDGMENTS:
-        rows = _judgments(runs, asked)
-        return (Found(f"judgment:{one.pk}", one.run_id, judgment=one.pk) for one in rows)
-    return (Found(f"message:{one.pk}", one.run_id, message=one.pk) for one in _messages(runs, asked))
-
-
-def _of_runs(runs: QuerySet[Run], asked: Filters) -> QuerySet[Run]:
+def _filtered(runs: QuerySet[Run], asked: Filters) -> QuerySet[Run]:
     if asked.workflow:
         runs = runs.filter(experiment__workflow=asked.workflow)
     if asked.experiment:
@@ -117,20 +104,21 @@ def _of_runs(runs: QuerySet[Run], asked: Filters) -> QuerySet[Run]:
     return runs.order_by("created", "pk")
 
 
-def _transcripts(runs: QuerySet[Run], asked: Filters) -> list[UUID]:
-    messages, judgments = Message.objects.filter(run=OuterRef("pk")), Judgment.objects.filter(run=OuterRef("pk"))
+def _transcripts(runs: QuerySet[Run], asked: Filters) -> list[Found]:
+    messages = Message.objects.filter(run=OuterRef("pk"))
+    runs = runs.filter(Exists(messages))
     if asked.flags:
         runs = runs.filter(Exists(_flagged(messages, asked.flags)))
-    if asked.judge or asked.confidence_below is not None:
-        runs = runs.filter(Exists(_judged(judgments, asked)))
-    pks = list(runs.filter(Exists(messages)).values_list("pk", flat=True))
-    if asked.disagreement is None:
-        return pks
-    apart = {run for run, _turn, _seat in _disputed(pks, asked.disagreement)}
-    return [pk for pk in pks if pk in apart]
+    if asked.is_about_judges:
+        runs = runs.filter(Exists(_judged(Judgment.objects.filter(run=OuterRef("pk")), asked)))
+    found = list(runs.values_list("pk", flat=True))
+    if asked.disagreement is not None:
+        apart = {run for run, _turn, _seat in _disputed(found, asked.disagreement)}
+        found = [pk for pk in found if pk in apart]
+    return [Found(f"run:{pk}", pk) for pk in found]
 
 
-def _messages(runs: QuerySet[Run], asked: Filters) -> Sequence[Message]:
+def _messages(runs: QuerySet[Run], asked: Filters) -> list[Found]:
     rows = Message.objects.filter(run__in=runs.order_by().values("pk"), superseded=False).exclude(text="")
     if asked.model:
         labels = ProviderModel.objects.filter(Q(slug=asked.model) | Q(label=asked.model)).values("label")
@@ -139,26 +127,27 @@ def _messages(runs: QuerySet[Run], asked: Filters) -> Sequence[Message]:
         rows = rows.exclude(model="")  # what people said themselves is not reviewed
     if asked.flags:
         rows = _flagged(rows, asked.flags)
-    if asked.judge or asked.confidence_below is not None:
+    if asked.is_about_judges:
         same = Judgment.objects.filter(run=OuterRef("run"), turn=OuterRef("turn"), subject=OuterRef("seat"))
         rows = rows.filter(Exists(_judged(same, asked)))
-    found = list(rows.only("pk", "run", "turn", "seat").order_by("run__created", "run", "seq"))
-    if asked.disagreement is None:
-        return found
-    apart = _disputed({one.run_id for one in found}, asked.disagreement)
-    return [one for one in found if (one.run_id, one.turn, one.seat) in apart]
+    found = list(rows.order_by("run__created", "run", "seq").values_list("pk", "run", "turn", "seat"))
+    if asked.disagreement is not None:
+        apart = _disputed({run for _pk, run, _turn, _seat in found}, asked.disagreement)
+        found = [row for row in found if row[1:] in apart]
+    return [Found(f"message:{pk}", run, message_id=pk) for pk, run, _turn, _seat in found]
 
 
-def _judgments(runs: QuerySet[Run], asked: Filters) -> Sequence[Judgment]:
+def _judgments(runs: QuerySet[Run], asked: Filters) -> list[Found]:
     rows = _judged(Judgment.objects.filter(run__in=runs.order_by().values("pk")), asked)
     if asked.flags:
         judged = Message.objects.filter(run=OuterRef("run"), turn=OuterRef("turn"), seat=OuterRef("subject"))
         rows = rows.filter(Exists(_flagged(judged, asked.flags)))
-    found = list(rows.only("pk", "run", "turn", "subject").order_by("run__created", "run", "turn", "subject", "pk"))
-    if asked.disagreement is None:
-        return found
-    apart = _disputed({one.run_id for one in found}, asked.disagreement)
-    return [one for one in found if (one.run_id, one.turn, one.subject) in apart]
+    rows = rows.order_by("run__created", "run", "turn", "subject", "pk")
+    found = list(rows.values_list("pk", "run", "turn", "subject"))
+    if asked.disagreement is not None:
+        apart = _disputed({run for _pk, run, _turn, _subject in found}, asked.disagreement)
+        found = [row for row in found if row[1:] in apart]
+    return [Found(f"judgment:{pk}", run, judgment_id=pk) for pk, run, _turn, _subject in found]
 
 
 def _judged(rows: QuerySet[Judgment], asked: Filters) -> QuerySet[Judgment]:
@@ -195,12 +184,13 @@ def _disputed(runs: Iterable[UUID], least: float) -> set[tuple[UUID, int, str]]:
 
 def _distance(given: Sequence[dict[str, Any]]) -> float:
     """The largest distance of two scores on one measure, as a share of the measure's range."""
-    farthest = 0.0
+    apart = [0.0]
     for name in {name for scores in given for name in scores}:
         values = [scores[name] for scores in given if isinstance(scores.get(name), int | float)]
-        low, high = RANGES.get(name, USUAL_RANGE)
-        farthest = max(farthest, (max(values) - min(values)) / (high - low)) if len(values) > 1 else farthest
-    return farthest
+        if len(values) > 1:
+            low, high = RANGES.get(name, USUAL_RANGE)
+            apart.append((max(values) - min(values)) / (high - low))
+    return max(apart)
 
 
 def _midnight(day: date) -> datetime:

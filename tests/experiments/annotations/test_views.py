@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
 from accounts.models import User
-from experiments.library.shelves import viewing
+from experiments.library.annotations import saved_views
 from experiments.models import SavedView
 from tests.cases import each_case
 from tests.fixtures import signed_in
@@ -16,11 +16,11 @@ RUNS = reverse("runs")
 
 
 def test_equal_filters_are_equal_however_they_are_asked_for():
-    assert viewing.normal("state=failed&page=3&search=&tag=a%20b") == viewing.normal("tag=a+b&state=failed")
+    assert saved_views.normal("state=failed&page=3&search=&tag=a%20b") == saved_views.normal("tag=a+b&state=failed")
 
 
 def test_a_view_leads_to_its_filters_and_is_marked_there(browser, read, alice):
-    view = viewing.save(by=alice, name="Failed", query="state=failed&page=2")
+    view = saved_views.save(by=alice, name="Failed", query="state=failed&page=2")
     page = read(browser.get(view.get_absolute_url()))
     [current] = [link for link in page.find("a", aria_current="page") + page.find("a") if link.text == "Failed"][-1:]
 
@@ -46,9 +46,9 @@ def test_a_view_is_kept_from_the_list_renamed_and_deleted(browser, alice, projec
 
 
 def test_the_default_view_is_shown_where_nothing_is_asked_for(browser, alice):
-    viewing.save(by=alice, name="Failed", query="state=failed", is_default=True)
-    newer = viewing.save(by=alice, name="Odd", query="tag=odd", is_default=True)
-    viewing.save(by=alice, name="Even", query="tag=even")
+    saved_views.save(by=alice, name="Failed", query="state=failed", is_default=True)
+    newer = saved_views.save(by=alice, name="Odd", query="tag=odd", is_default=True)
+    saved_views.save(by=alice, name="Even", query="tag=even")
 
     assert browser.get(RUNS)["Location"] == newer.get_absolute_url()
     assert browser.get(RUNS, {"whose": "mine"}).status_code == 200
@@ -56,21 +56,21 @@ def test_the_default_view_is_shown_where_nothing_is_asked_for(browser, alice):
 
 
 def test_members_find_the_views_of_their_projects_and_change_none(alice, mia, charlie, project):
-    view = viewing.save(by=alice, name="Failed", query="state=failed", project=str(project.pk))
+    view = saved_views.save(by=alice, name="Failed", query="state=failed", project=str(project.pk))
 
     assert "Failed" in signed_in(mia).get(RUNS).content.decode()
     assert "Failed</a>" not in signed_in(charlie).get(RUNS).content.decode()
     assert signed_in(mia).get(reverse("view", args=[view.pk])).status_code == 404
     with pytest.raises(Forbidden):
-        viewing.remove(view, by=mia)
+        saved_views.remove(view, by=mia)
     with pytest.raises(Invalid):
-        viewing.save(by=charlie, name="Failed", query="state=failed", project=str(project.pk))
+        saved_views.save(by=charlie, name="Failed", query="state=failed", project=str(project.pk))
 
 
 @each_case(("name", "query"), [("", "a=b"), ("x" * 61, "a=b"), ("x", "a=" + "b" * 1000)])
 def test_what_cannot_be_kept_is_refused(alice, name, query):
     with pytest.raises(Invalid):
-        viewing.save(by=alice, name=name, query=query)
+        saved_views.save(by=alice, name=name, query=query)
 
 
 def test_programs_keep_and_change_views(api, project):

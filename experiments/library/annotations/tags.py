@@ -1,4 +1,4 @@
-"""The verbs of tags, and reading them: words on runs and experiments, put there by whoever may change these."""
+"""Tags: words on runs and experiments, put there by whoever may change these."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -42,7 +42,7 @@ def tag(things: Collection[Thing], name: str, *, by: "User") -> int:
     no word, and Forbidden where somebody may look at one of them only.
     """
     word = _checked(name)
-    _check(things, by)
+    _require_right(things, by)
     with transaction.atomic():
         return sum(_put(thing, word, by) for thing in things)
 
@@ -50,7 +50,7 @@ def tag(things: Collection[Thing], name: str, *, by: "User") -> int:
 def untag(things: Collection[Thing], name: str, *, by: "User") -> int:
     """Take a word off; how many had it. A word that stands nowhere any more is forgotten."""
     word = folded(name)
-    _check(things, by)
+    _require_right(things, by)
     with transaction.atomic():
         taken: int = sum(_on(thing).filter(tag__folded=word).delete()[0] for thing in things)
         Tag.objects.filter(folded=word, taggings__isnull=True).delete()
@@ -60,7 +60,7 @@ def untag(things: Collection[Thing], name: str, *, by: "User") -> int:
 def set_tags(thing: Thing, names: Sequence[str], *, by: "User") -> None:
     """Exactly these words stand on it afterwards."""
     wanted = {folded(name): name for name in (_checked(one, "names") for one in names)}
-    _check([thing], by)
+    _require_right([thing], by)
     with transaction.atomic():
         for name in _on(thing).exclude(tag__folded__in=wanted).values_list("tag__name", flat=True):
             untag([thing], name, by=by)
@@ -74,15 +74,13 @@ def words_of(runs: Iterable[Any]) -> dict[UUID, list[Word]]:
     rows = Tagging.objects.filter(Q(run__in=experiments) | Q(run__isnull=True, experiment__in=experiments.values()))
     own: dict[Any, dict[str, Word]] = defaultdict(dict)
     for row in rows.select_related("tag"):
-        word = Word(row.tag.name, row.tag.folded, row.run_id is None)
-        own[row.run_id or row.experiment_id].setdefault(word.folded, word)
-    return {run: _sorted({**own[experiment], **own[run]}) for run, experiment in experiments.items()}
+        own[row.run_id or row.experiment_id].setdefault(row.tag.folded, _word(row))
+    found = {run: {**own[experiment], **own[run]} for run, experiment in experiments.items()}
+    return {run: [words[key] for key in sorted(words)] for run, words in found.items()}
 
 
 def words_on(thing: Thing) -> list[Word]:
-    if isinstance(thing, Run):
-        return words_of([thing])[thing.pk]
-    return [Word(row.tag.name, row.tag.folded, True) for row in _on(thing).select_related("tag")]
+    return words_of([thing])[thing.pk] if isinstance(thing, Run) else list(map(_word, _on(thing).select_related("tag")))
 
 
 def with_tag(runs: QuerySet[Run], name: str) -> QuerySet[Run]:
@@ -102,33 +100,29 @@ def vocabulary(person: "User | AnonymousUser") -> list[str]:
     return list(words.values())
 
 
-def _sorted(words: dict[str, Word]) -> list[Word]:
-    return [words[key] for key in sorted(words)]
+def _word(row: Tagging) -> Word:
+    return Word(row.tag.name, row.tag.folded, row.run_id is None)
 
 
-def _on(thing: Thing) -> Any:
-    if isinstance(thing, Run):
-        return Tagging.objects.filter(run=thing)
-    return Tagging.objects.filter(experiment=thing, run__isnull=True)
+def _on(thing: Thing) -> "QuerySet[Tagging]":
+    about = {"run": thing} if isinstance(thing, Run) else {"experiment": thing, "run": None}
+    return Tagging.objects.filter(**about)
 
 
 def _put(thing: Thing, name: str, by: "User") -> bool:
-    run = thing if isinstance(thing, Run) else None
-    experiment = thing.experiment if isinstance(thing, Run) else thing
+    run, experiment = (thing, thing.experiment) if isinstance(thing, Run) else (None, thing)
     if _on(thing).filter(tag__folded=folded(name)).exists():
         return False
     if _on(thing).count() >= MOST_TAGS:
         raise Invalid(name=_("At most %(most)s tags stand on one thing: take one off first.") % {"most": MOST_TAGS})
-    word, _is_new = Tag.objects.get_or_create(folded=folded(name), **_place(experiment), defaults={"name": name})
+    # Whose word it is: what its project's members do not see adds nothing to their words.
+    if experiment.project_id and experiment.visibility != Visibility.PRIVATE:
+        place: dict[str, Any] = {"project_id": experiment.project_id, "owner": None}
+    else:
+        place = {"owner_id": experiment.owner_id, "project": None}
+    word, _is_new = Tag.objects.get_or_create(folded=folded(name), **place, defaults={"name": name})
     Tagging.objects.get_or_create(tag=word, run=run, experiment=experiment, defaults={"by": by})
     return True
-
-
-def _place(experiment: Experiment) -> dict[str, Any]:
-    """Whose word it is: what its project's members do not see adds nothing to their words."""
-    if experiment.project_id and experiment.visibility != Visibility.PRIVATE:
-        return {"project_id": experiment.project_id, "owner": None}
-    return {"owner_id": experiment.owner_id, "project": None}
 
 
 def _checked(name: str, field: str = "name") -> str:
@@ -139,7 +133,7 @@ def _checked(name: str, field: str = "name") -> str:
     return word
 
 
-def _check(things: Collection[Thing], by: "User") -> None:
+def _require_right(things: Collection[Thing], by: "User") -> None:
     if not things:
         raise Invalid(name=_("Choose what is to be tagged."))
     if len(things) > MOST_AT_ONCE:

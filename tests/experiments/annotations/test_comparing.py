@@ -3,8 +3,8 @@
 import pytest
 from django.urls import reverse
 
-from experiments.library.shelves import comparing
-from experiments.library.shelves.settings_beside import differing
+from experiments.library.annotations import comparison
+from experiments.library.annotations.comparison import differing
 from experiments.models import Experiment, Run
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
@@ -48,7 +48,7 @@ def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read
     config = {**two.experiment.config, "prompt": "Share nine solar panels.", "max_turns": 7, "filter": False}
     Experiment.objects.filter(pk=two.experiment_id).update(config=config)
     two.experiment.participants.filter(seat="A").update(params={"temperature": 0.5}, persona="Dr. Vega")
-    beheld = comparing.of(comparing.chosen(one.experiment.owner, ids(one, two)["run"]))
+    beheld = comparison.of(comparison.chosen(one.experiment.owner, ids(one, two)["run"]))
     found = {setting.name: setting.words for setting in beheld.settings}
 
     assert found["prompt"] == ("Share seven solar panels.", "Share nine solar panels.")
@@ -66,16 +66,16 @@ def test_what_was_set_up_differently_is_shown_and_the_rest_counted(browser, read
     long = "Two villages share one well and seven solar panels. " * 3
     for run, end in ((one, "Be kind."), (two, "Be firm.")):
         Experiment.objects.filter(pk=run.experiment_id).update(config={**run.experiment.config, "prompt": long + end})
-    beheld = comparing.of(comparing.chosen(one.experiment.owner, ids(one, two)["run"]))
+    beheld = comparison.of(comparison.chosen(one.experiment.owner, ids(one, two)["run"]))
     [prompt] = [setting for setting in beheld.settings if setting.name == "prompt"]
     assert [piece.text for piece in prompt.pieces[1] if piece.change] == ["kind.", "firm."]
 
 
 def test_long_transcripts_are_capped_and_it_is_said(browser, talk, monkeypatch):
-    monkeypatch.setattr(comparing, "MOST_MESSAGES", 2)
-    monkeypatch.setattr(comparing, "LONGEST_TEXT", 5)
+    monkeypatch.setattr(comparison, "MOST_MESSAGES", 2)
+    monkeypatch.setattr(comparison, "LONGEST_TEXT", 5)
     one = talk("a", "b", "c")
-    beheld = comparing.of([*comparing.chosen(one.experiment.owner, ids(one, talk("long enough"))["run"])])
+    beheld = comparison.of([*comparison.chosen(one.experiment.owner, ids(one, talk("long enough"))["run"])])
 
     assert (beheld.left_out, beheld.shortened) == (1, 1)
     assert [cell.said.text for cell in beheld.comparison.rows[0].cells] == ["a", "long "]

@@ -1,4 +1,4 @@
-"""The verbs of saved views: the filters of the list of runs under a name, one's own or a project's."""
+"""Saved views: the filters of the list of runs under a name, one's own or a project's."""
 
 from typing import TYPE_CHECKING
 
@@ -54,24 +54,20 @@ def normal(query: str) -> str:
 
 
 def _store(view: SavedView, name: str, query: str, project: Project | None, is_default: bool) -> SavedView:
-    view.name, view.query, view.project, view.is_default = _checked_name(name), normal(query), project, is_default
+    words = " ".join(name.split())
+    if not 0 < len(words) <= LONGEST_NAME or not words.isprintable() or not is_storable(words):
+        raise Invalid(name=_("A view has a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME})
+    view.name, view.query, view.project, view.is_default = words, normal(query), project, is_default
     if len(view.query) > LONGEST_QUERY:
-        raise Invalid({"query": [_("These filters are too long to be kept.")]})
+        raise Invalid(query=_("These filters are too long to be kept."))
     try:
         with transaction.atomic():
             if is_default:
                 SavedView.objects.filter(owner=view.owner, is_default=True).exclude(pk=view.pk).update(is_default=False)
             view.save()
     except IntegrityError as error:
-        raise Invalid({"name": [_("You have a view of this name already.")]}) from error
+        raise Invalid(name=_("You have a view of this name already.")) from error
     return view
-
-
-def _checked_name(name: str) -> str:
-    words = " ".join(name.split())
-    if not words or len(words) > LONGEST_NAME or not words.isprintable() or not is_storable(words):
-        raise Invalid({"name": [_("A view has a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME}]})
-    return words
 
 
 def _require_owner(view: SavedView, by: "User") -> None:

@@ -11,12 +11,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import ExperimentSerializer, RunSerializer
-from experiments.library.shelves import cloning, comparing
-from experiments.models import Experiment, Run
-from experiments.runs.comparison import Cell, Row
+from experiments.library.annotations import cloning, comparison
+from experiments.models import Experiment
+from experiments.runs.comparison import Cell
 
 RUN = OpenApiParameter("run", str, many=True, required=True, description="The ids of 2 to 4 runs.")
 
@@ -44,10 +43,13 @@ class PieceSerializer(serializers.Serializer[Any]):
 class CellSerializer(serializers.Serializer[Any]):
     """pieces: the text beside that of the first run; empty where it is the same, or pieces would not help."""
 
-    message = serializers.UUIDField()
-    text = serializers.CharField(allow_blank=True)
+    message = serializers.UUIDField(source="said.id")
+    text = serializers.CharField(allow_blank=True, source="said.text")
     pieces = PieceSerializer(many=True)
     is_too_long = serializers.BooleanField(help_text="Not compared word by word.")
+
+    def to_representation(self, cell: Cell) -> Any:
+        return super().to_representation(cell) if cell.said else None
 
 
 class RowSerializer(serializers.Serializer[Any]):
@@ -63,14 +65,16 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     """
 
     runs = RunSerializer(many=True)
-    settings = SettingSerializer(many=True, help_text="Those that are not the same in all runs.")
+    settings = SettingSerializer(
+        source="found.settings", many=True, help_text="Those that are not the same in all runs."
+    )
     numbers = NumbersSerializer(many=True)
-    rows = RowSerializer(many=True)
-    shared = serializers.IntegerField()
-    shared_turns = serializers.IntegerField()
-    left_out = serializers.IntegerField()
-    shortened = serializers.IntegerField()
-    uncompared = serializers.IntegerField()
+    rows = RowSerializer(source="found.comparison.rows", many=True)
+    shared = serializers.IntegerField(source="found.comparison.shared")
+    shared_turns = serializers.IntegerField(source="found.comparison.shared_turns")
+    left_out = serializers.IntegerField(source="found.left_out")
+    shortened = serializers.IntegerField(source="found.shortened")
+    uncompared = serializers.IntegerField(source="found.comparison.uncompared")
 
 
 class CloneExperiment(serializers.Serializer[Any]):
@@ -91,8 +95,16 @@ class CompareView(APIView):
 
     @extend_schema(parameters=[RUN], responses={200: ComparisonSerializer, **PROBLEMS}, operation_id="runs_compare")
     def get(self, request: Request) -> Response:
-        runs = comparing.chosen(request.user, request.query_params.getlist("run"))
-        return Response(_said(comparing.of(runs), runs))
+        runs = comparison.chosen(request.user, request.query_params.getlist("run"))
+        found = comparison.of(runs)
+        numbers = [
+            {
+                "subject": subject,
+                "measures": {name: [one.measures[name] for one in values] for name in values[0].measures},
+            }
+            for subject, values in found.numbers.items()
+        ]
+        return Response(ComparisonSerializer({"found": found, "runs": runs, "numbers": numbers}).data)
 
 
 class CloneView(APIView):
@@ -100,7 +112,7 @@ class CloneView(APIView):
 
     @extend_schema(
         request=CloneExperiment,
-        responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS},
+        responses={201: ExperimentSerializer, **PROBLEMS},
         operation_id="experiment_clone",
     )
     def post(self, request: Request, pk: UUID) -> Response:
@@ -109,35 +121,3 @@ class CloneView(APIView):
         asked = validated(CloneExperiment, request)
         made = cloning.clone(shown, by=person(request), **asked)
         return Response(ExperimentSerializer(made).data, status=201)
-
-
-def _said(beheld: comparing.Beheld, runs: list[Run]) -> dict[str, Any]:
-    comparison = beheld.comparison
-    return {
-        "runs": RunSerializer(runs, many=True).data,
-        "settings": [{"name": one.name, "values": one.values} for one in beheld.settings],
-        "numbers": [
-            {
-                "subject": subject,
-                "measures": {name: [one.measures[name] for one in values] for name in values[0].measures},
-            }
-            for subject, values in beheld.numbers.items()
-        ],
-        "rows": [_row(row) for row in comparison.rows],
-        "shared": comparison.shared,
-        "shared_turns": comparison.shared_turns,
-        "left_out": beheld.left_out,
-        "shortened": beheld.shortened,
-        "uncompared": comparison.uncompared,
-    }
-
-
-def _row(row: Row) -> dict[str, Any]:
-    return {"turn": row.turn, "seat": row.seat, "kind": row.kind, "cells": [_cell(cell) for cell in row.cells]}
-
-
-def _cell(cell: Cell) -> dict[str, Any] | None:
-    if cell.said is None:
-        return None
-    pieces = [{"text": piece.text, "change": piece.change} for piece in cell.pieces]
-    return {"message": cell.said.id, "text": cell.said.text, "pieces": pieces, "is_too_long": cell.is_too_long}

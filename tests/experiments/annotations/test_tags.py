@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
 from accounts.tokens import create_token
-from experiments.library.shelves import tagging
+from experiments.library.annotations import tags
 from experiments.models import Tag, Tagging
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api
@@ -15,25 +15,25 @@ pytestmark = pytest.mark.django_db
 
 
 def names(thing):
-    return [word.name for word in tagging.words_on(thing)]
+    return [word.name for word in tags.words_on(thing)]
 
 
 @pytest.mark.databases
 def test_a_word_in_another_case_or_width_is_the_same_word(alice, talk):
     run, other = talk(), talk()
-    tagging.tag([run], "Ｌoops  twice", by=alice)
-    tagging.tag([other], "LOOPS twice", by=alice)
+    tags.tag([run], "Ｌoops  twice", by=alice)
+    tags.tag([other], "LOOPS twice", by=alice)
     assert Tag.objects.count() == 1
     assert names(other) == ["Ｌoops twice"]
-    assert tagging.tag([run], "loops TWICE", by=alice) == 0
+    assert tags.tag([run], "loops TWICE", by=alice) == 0
 
-    assert tagging.untag([run, other], "LOOPS TWICE", by=alice) == 2
-    assert tagging.vocabulary(alice) == [], "it stands nowhere any more"
+    assert tags.untag([run, other], "LOOPS TWICE", by=alice) == 2
+    assert tags.vocabulary(alice) == [], "it stands nowhere any more"
 
 
 def test_a_word_belongs_to_the_project_and_otherwise_to_the_owner(alice, mia, talk, shared, project):
-    tagging.tag([shared], "odd", by=mia)
-    tagging.tag([talk()], "odd", by=alice)
+    tags.tag([shared], "odd", by=mia)
+    tags.tag([talk()], "odd", by=alice)
 
     assert {(tag.project, tag.owner) for tag in Tag.objects.all()} == {(project, None), (None, alice)}
 
@@ -41,32 +41,32 @@ def test_a_word_belongs_to_the_project_and_otherwise_to_the_owner(alice, mia, ta
 def test_whoever_may_only_look_tags_nothing(will, charlie, mia, shared, talk):
     for person in (will, charlie):
         with pytest.raises(Forbidden):
-            tagging.tag([shared], "odd", by=person)
+            tags.tag([shared], "odd", by=person)
     with pytest.raises(Forbidden):
-        tagging.tag([shared, talk(visibility="lab")], "odd", by=mia)
+        tags.tag([shared, talk(visibility="lab")], "odd", by=mia)
     assert not Tagging.objects.exists(), "all are tagged or none"
-    assert tagging.tag([shared], "odd", by=mia) == 1
+    assert tags.tag([shared], "odd", by=mia) == 1
 
 
 @each_case("word", ["", "   ", "a,b", "x" * 41, "a\x00b"])
 def test_what_is_no_word_is_refused(alice, talk, word):
     with pytest.raises(Invalid):
-        tagging.tag([talk()], word, by=alice)
+        tags.tag([talk()], word, by=alice)
 
 
 def test_a_stranger_meets_no_word_of_what_they_may_not_see(charlie, alice, talk):
-    tagging.tag([talk()], "secret", by=alice)
-    assert tagging.vocabulary(charlie) == []
+    tags.tag([talk()], "secret", by=alice)
+    assert tags.vocabulary(charlie) == []
 
-    tagging.tag([talk(visibility="lab")], "open", by=alice)
-    assert tagging.vocabulary(charlie) == ["open"]
+    tags.tag([talk(visibility="lab")], "open", by=alice)
+    assert tags.vocabulary(charlie) == ["open"]
 
 
 @pytest.mark.databases
 def test_the_list_of_runs_shows_words_and_finds_by_them(browser, read, alice, talk):
     tagged, of_experiment, other = talk(), talk(), talk()
-    tagging.tag([tagged], "odd", by=alice)
-    tagging.tag([of_experiment.experiment], "Odd", by=alice)
+    tags.tag([tagged], "odd", by=alice)
+    tags.tag([of_experiment.experiment], "Odd", by=alice)
     page = browser.get(reverse("runs"), {"tag": "ODD"}).content.decode()
 
     assert str(tagged.pk) in page

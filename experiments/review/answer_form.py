@@ -5,26 +5,27 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from experiments.models import ReviewAnswer, ReviewComment
-from experiments.review.content import Content, Correction, Remark
-from experiments.review.rubric import Rubric, plain
+from experiments.review.answers import Content, Correction, Remark
+from experiments.review.rubrics import Rubric, plain
 from experiments.review.spans import Span, located
 
 UNSAID = "unsaid"  # the value of a scale's choice "cannot say"
 LONGEST_NUMBER = 30
+NOWHERE = UUID(int=0)  # no message has this id
 
 Fields = Mapping[str, Sequence[str]]
 
 
 def read(fields: Fields, rubric: Rubric) -> Content:
     """What the form says. What is no number is kept as one that no scale holds, so that it is refused, not guessed."""
-    chosen = {scale.name: _first(fields, f"score.{scale.name}") for scale in rubric.scales}
+    chosen = {scale.name: first(fields, f"score.{scale.name}") for scale in rubric.scales}
     return Content(
         scores={name: _number(text) for name, text in chosen.items() if text and text != UNSAID},
-        unsaid={name: _first(fields, f"why.{name}") for name, text in chosen.items() if text == UNSAID},
-        labels={one.name: found for one in rubric.labels if (found := list(_of(fields, f"label.{one.name}")))},
-        note=_first(fields, "note").strip(),
-        flags=tuple(dict.fromkeys(_of(fields, "flag"))),
-        remarks=tuple(_remarks(fields)),
+        unsaid={name: first(fields, f"why.{name}") for name, text in chosen.items() if text == UNSAID},
+        labels={one.name: list(found) for one in rubric.labels if (found := fields.get(f"label.{one.name}"))},
+        note=first(fields, "note").strip(),
+        flags=tuple(dict.fromkeys(fields.get("flag", ()))),
+        remarks=tuple(remark or Remark(NOWHERE, 0, 0, text) for text, remark in remarks(fields)),
         corrections=tuple(_corrections(fields)),
     )
 
@@ -59,25 +60,29 @@ def place_of(comment: ReviewComment) -> Span | None:
     return located(text, start=comment.start, end=comment.end, quote=comment.quote, known=known)
 
 
-def places(fields: Fields) -> list[tuple[str, Remark | None]]:
-    """Each comment's words, with its place; None where that cannot be read."""
-    pairs = zip(_of(fields, "place"), _of(fields, "comment"), strict=False)
-    return [(text, _remark(place, text)) for place, text in pairs if text.strip()]
+def remarks(fields: Fields) -> list[tuple[str, Remark | None]]:
+    """Each comment's words, with its place, `message:start:end`; None where that cannot be read."""
+    found: list[tuple[str, Remark | None]] = []
+    for place, text in zip(fields.get("place", ()), fields.get("comment", ()), strict=False):
+        message, _colon, span = place.partition(":")
+        start, _colon, end = span.partition(":")
+        is_span = span.isascii() and start.isdigit() and end.isdigit() and len(span) < LONGEST_NUMBER
+        pk = uuid_of(message) if is_span else None
+        if text.strip():
+            found.append((text, Remark(pk, int(start), int(end), text) if pk else None))
+    return found
 
 
-def _remarks(fields: Fields) -> list[Remark]:
-    """A place that cannot be read becomes one that no message has."""
-    nowhere = UUID(int=0)
-    return [remark or Remark(nowhere, 0, 0, text) for text, remark in places(fields)]
+def first(fields: Fields, name: str) -> str:
+    found = fields.get(name, ())
+    return found[0] if found else ""
 
 
-def _remark(place: str, text: str) -> Remark | None:
-    message, _colon, span = place.partition(":")
-    start, _colon, end = span.partition(":")
-    if not (start.isascii() and end.isascii() and start.isdigit() and end.isdigit() and len(span) < LONGEST_NUMBER):
+def uuid_of(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
         return None
-    pk = _uuid(message)
-    return Remark(pk, int(start), int(end), text) if pk else None
 
 
 def _corrections(fields: Fields) -> list[Correction]:
@@ -85,18 +90,11 @@ def _corrections(fields: Fields) -> list[Correction]:
     for name in fields:
         kind, _dot, rest = name.partition(".")
         judgment, _dot, measure = rest.partition(".")
-        score = _first(fields, name).strip()
-        if kind == "correct" and score and (pk := _uuid(judgment)):
-            reason = _first(fields, f"because.{rest}").strip()
+        score = first(fields, name).strip()
+        if kind == "correct" and score and (pk := uuid_of(judgment)):
+            reason = first(fields, f"because.{rest}").strip()
             found.append(Correction(pk, measure[:60], _number(score), reason))
     return found
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def _number(text: str) -> float:
@@ -104,12 +102,3 @@ def _number(text: str) -> float:
         return float(text.replace(",", ".")) if len(text) < LONGEST_NUMBER else math.nan
     except ValueError:
         return math.nan
-
-
-def _of(fields: Fields, name: str) -> Sequence[str]:
-    return fields.get(name, ())
-
-
-def _first(fields: Fields, name: str) -> str:
-    found = _of(fields, name)
-    return found[0] if found else ""

@@ -7,9 +7,9 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
+from experiments.library.annotations import notes
 from experiments.library.search.asked import read
 from experiments.library.search.finding import find
-from experiments.library.shelves import noting
 from experiments.models import Experiment, Export, Note, Passage
 from experiments.runs.reports import making
 from experiments.runs.reports.formats import FORMATS
@@ -21,21 +21,21 @@ pytestmark = pytest.mark.django_db
 
 
 def texts(run, reader):
-    return [note.text for note in noting.notes_on(run, reader)]
+    return [note.text for note in notes.notes_on(run, reader)]
 
 
 def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(alice, mia, charlie, shared):
-    note = noting.write(shared, "Odd.", by=alice)
+    note = notes.write(shared, "Odd.", by=alice)
     assert texts(shared, mia) == []
-    noting.revise(note, by=alice, text="Odd!", shared=True)
+    notes.revise(note, by=alice, text="Odd!", shared=True)
     assert (texts(shared, mia), texts(shared, charlie)) == (["Odd!"], [])
     assert note.edited is not None
     with pytest.raises(Forbidden):
-        noting.revise(note, by=mia, text="Fine.", shared=True)
+        notes.revise(note, by=mia, text="Fine.", shared=True)
     with pytest.raises(Forbidden):
-        noting.remove(note, by=mia)
+        notes.remove(note, by=mia)
 
-    noting.write(shared, "Mine.", by=mia)
+    notes.write(shared, "Mine.", by=mia)
     Experiment.objects.filter(pk=shared.experiment_id).update(visibility="lab")
     assert texts(shared, charlie) == ["Odd!"]
     Experiment.objects.filter(pk=shared.experiment_id).update(visibility="private")
@@ -45,7 +45,7 @@ def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(
 def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
     run = talk(visibility="public")
     approved(run)
-    noting.write(run, "Between us.", by=alice, shared=True)
+    notes.write(run, "Between us.", by=alice, shared=True)
 
     assert "Between us." not in client.get(run.get_absolute_url()).content.decode()
 
@@ -54,9 +54,9 @@ def test_visitors_of_a_public_run_read_no_notes(client, alice, talk):
 def test_what_cannot_be_kept_is_refused(alice, talk, text):
     run, other = talk(), talk()
     with pytest.raises(Invalid):
-        noting.write(run, text, by=alice)
+        notes.write(run, text, by=alice)
     with pytest.raises(Invalid):
-        noting.write(run, "On a message of another run.", by=alice, message=other.messages.first())
+        notes.write(run, "On a message of another run.", by=alice, message=other.messages.first())
 
 
 def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
@@ -76,7 +76,7 @@ def test_a_note_is_written_on_the_page_and_rendered_safely(browser, read, talk):
 
 
 def test_a_note_is_edited_and_deleted_on_the_page(browser, mia, shared, alice):
-    note = noting.write(shared, "Odd.", by=alice, shared=True)
+    note = notes.write(shared, "Odd.", by=alice, shared=True)
     assert signed_in(mia).get(reverse("note", args=[note.pk])).status_code == 404
 
     browser.post(reverse("note", args=[note.pk]), {"text": "Even.", "shared": "on"})
@@ -107,8 +107,8 @@ def rows(answer):
 def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_that_is_handed_on(
     browser, mia, alice, shared
 ):
-    noting.write(shared, "Mine.", by=alice)
-    noting.write(shared, "Shared by another.", by=mia, shared=True)
+    notes.write(shared, "Mine.", by=alice)
+    notes.write(shared, "Shared by another.", by=mia, shared=True)
     lines = rows(browser.get(reverse("run-export", args=[shared.pk, "jsonl"])))
     report = json.loads(b"".join(browser.get(reverse("run-report", args=[shared.pk, "json"]))))
 
@@ -122,12 +122,12 @@ def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_that_
 
 
 def test_a_file_that_a_worker_makes_has_the_notes_of_whoever_asked_and_is_made_anew(alice, shared, make_files):
-    noting.write(shared, "First.", by=alice)
+    notes.write(shared, "First.", by=alice)
     first = making.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
     make_files()
     assert b"First." in first.path.read_bytes()
 
-    noting.write(shared, "Second.", by=alice)
+    notes.write(shared, "Second.", by=alice)
     second = making.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
     make_files()
     assert second.pk != first.pk
@@ -146,20 +146,20 @@ def found(person, words="heliotrope"):
 
 @pytest.mark.databases
 def test_a_note_is_found_by_its_author_until_they_share_it_or_it_is_gone(alice, mia, charlie, shared):
-    note = noting.write(shared, "Compare with heliotrope.", by=alice)
+    note = notes.write(shared, "Compare with heliotrope.", by=alice)
     assert (found(alice), found(mia)) == (["Compare with heliotrope."], [])
 
-    noting.revise(note, by=alice, text="Heliotrope it is.", shared=True)
+    notes.revise(note, by=alice, text="Heliotrope it is.", shared=True)
     assert (found(mia), found(mia, "compare")) == (["Heliotrope it is."], [])
     assert found(charlie) == [], "who may not see the run"
 
-    noting.remove(note, by=alice)
+    notes.remove(note, by=alice)
     assert found(alice) == []
 
 
 @pytest.mark.databases
 def test_the_index_is_made_anew_with_its_notes(alice, mia, shared):
-    noting.write(shared, "Heliotrope.", by=alice)
+    notes.write(shared, "Heliotrope.", by=alice)
     Passage.objects.filter(kind="note").delete()
     assert found(alice) == []
 

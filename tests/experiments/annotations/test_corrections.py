@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from experiments.models import Judgment, Run
 from experiments.review import queues
-from experiments.review.content import Correction
+from experiments.review.answers import Correction
 from experiments.runs.statistics.rows import repeats
 from tests.experiments.reviews import reviewed
 
