@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts.people import person
-from experiments.admin.base import Long, ReadOnly
+from experiments.admin.base import Long, ReadOnly, table
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
 from experiments.models import (
@@ -164,51 +164,32 @@ class ProviderKeyAdmin(admin.ModelAdmin[ProviderKey]):
         return False
 
 
-@admin.register(InjectionRate)
-class InjectionRateAdmin(ReadOnly):
-    """Measured by `manage.py try_injections`."""
-
-    list_display = ["model", "workflow", "won", "tried", "unread", "alone_won", "alone_tried", "measured"]
-    list_filter = ["workflow"]
-    search_fields = ["model__slug", "model__label"]
-
-
-@admin.register(Budget)
-class BudgetAdmin(Long):
-    list_display = ["__str__", "person", "project", "experiment", "cost_limit", "token_limit", "active"]
-    list_filter = ["period", "active"]
-    search_fields = ["person__username", "project__name", "=experiment__id"]
-
-
-@admin.register(BudgetPeriod)
-class BudgetPeriodAdmin(Long):
-    list_display = ["budget_id", "begins", "cost_spent", "cost_reserved", "tokens_spent", "tokens_reserved"]
-    search_fields = ["=budget__id"]
-
-
-@admin.register(Reservation)
-class ReservationAdmin(Long):
-    list_display = ["id", "period_id", "call_id"]
-    search_fields = ["=call__id"]
-
-
-@admin.register(UsageDay)
-class UsageDayAdmin(Long):
-    list_display = ["day", "experiment_id", "model", "purpose", "calls", "input_tokens", "output_tokens", "cost"]
-    list_filter = ["purpose"]
-    search_fields = ["=experiment__id", "model__slug"]
-
-
-@admin.register(KeyUse)
-class KeyUseAdmin(Long):
-    list_display = ["day", "key_id", "run_id"]
-    search_fields = ["=key__id", "=run__id"]
-
-
-@admin.register(ShareLink)
-class ShareLinkAdmin(Long):
-    list_display = ["hint", "experiment", "created_by", "created", "expires", "revoked"]
-    search_fields = ["hint", "=experiment__id", "created_by__username"]
+# Measured by `manage.py try_injections`.
+table(
+    InjectionRate,
+    "model workflow won tried unread alone_won alone_tried measured",
+    filters="workflow",
+    search="model__slug model__label",
+    base=ReadOnly,
+)
+table(
+    Budget,
+    "__str__ person project experiment cost_limit token_limit active",
+    filters="period active",
+    search="person__username project__name =experiment__id",
+)
+table(BudgetPeriod, "budget_id begins cost_spent cost_reserved tokens_spent tokens_reserved", search="=budget__id")
+table(Reservation, "id period_id call_id", search="=call__id")
+table(
+    UsageDay,
+    "day experiment_id model purpose calls input_tokens output_tokens cost",
+    filters="purpose",
+    search="=experiment__id model__slug",
+)
+table(KeyUse, "day key_id run_id", search="=key__id =run__id")
+table(
+    ShareLink, "hint experiment created_by created expires revoked", search="hint =experiment__id created_by__username"
+)
 
 
 @admin.action(description=_("Allow private addresses"))
@@ -246,8 +227,9 @@ class WebhookAdmin(Long):
     actions = [allow_private, forbid_private, pause]
 
 
-@admin.register(WebhookDelivery)
-class WebhookDeliveryAdmin(Long):
-    list_display = ["id", "type", "webhook", "state", "status", "problem", "attempt", "seconds", "created"]
-    list_filter = ["state", "type", "problem"]
-    search_fields = ["=id", "=webhook__id", "=run__id"]
+table(
+    WebhookDelivery,
+    "id type webhook state status problem attempt seconds created",
+    filters="state type problem",
+    search="=id =webhook__id =run__id",
+)

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from experiments.admin.base import Long, ReadOnly
+from experiments.admin.base import Long, ReadOnly, table
 from experiments.models import (
     Board,
     BulkExport,
@@ -33,32 +33,22 @@ from experiments.models import (
     Verdict,
 )
 
-
-@admin.register(Preset)
-class PresetAdmin(ReadOnly):
-    list_display = ["name", "workflow", "owner", "shared", "created"]
-    list_filter = ["workflow", "shared"]
-    search_fields = ["name", "owner__username"]
-
-
-@admin.register(Scenario)
-class ScenarioAdmin(ReadOnly):
-    list_display = ["title", "version", "kind", "owner", "shared", "archived", "created"]
-    list_filter = ["kind", "shared", "archived"]
-    search_fields = ["title", "owner__username"]
-
-
-@admin.register(Tag)
-class TagAdmin(ReadOnly):
-    list_display = ["name", "owner", "project", "created"]
-    search_fields = ["folded", "owner__username", "project__name"]
-
-
-@admin.register(Tagging)
-class TaggingAdmin(Long):
-    list_display = ["tag", "experiment", "run", "by", "created"]
-    list_select_related = ["run__experiment"]
-    search_fields = ["tag__folded"]
+table(
+    Preset,
+    "name workflow owner shared created",
+    filters="workflow shared",
+    search="name owner__username",
+    base=ReadOnly,
+)
+table(
+    Scenario,
+    "title version kind owner shared archived created",
+    filters="kind shared archived",
+    search="title owner__username",
+    base=ReadOnly,
+)
+table(Tag, "name owner project created", search="folded owner__username project__name", base=ReadOnly)
+table(Tagging, "tag experiment run by created", search="tag__folded", list_select_related=["run__experiment"])
 
 
 @admin.register(Note)
@@ -73,125 +63,72 @@ class NoteAdmin(Long):
         return super().get_queryset(request).filter(shared=True)
 
 
-@admin.register(SavedView)
-class SavedViewAdmin(ReadOnly):
-    list_display = ["name", "owner", "project", "is_default", "created"]
-    search_fields = ["name", "owner__username"]
-
-
-@admin.register(Dataset)
-class DatasetAdmin(ReadOnly):
-    list_display = ["name", "slug", "owner", "modality", "visibility", "takes_votes", "state", "created"]
-    list_filter = ["modality", "visibility", "state"]
-    search_fields = ["name", "slug", "owner__username"]
-    date_hierarchy = "created"
-
-
-@admin.register(Sample)
-class SampleAdmin(Long):
-    list_display = ["id", "dataset", "subset", "index", "category"]
-    list_filter = ["dataset"]
-
-
-@admin.register(Output)
-class OutputAdmin(Long):
-    list_display = ["id", "contestant", "sample_id", "created"]
-
-
-@admin.register(Image)
-class ImageAdmin(Long):
-    list_display = ["sha256", "mime", "width", "height", "size", "created"]
-    list_filter = ["mime"]
-    search_fields = ["=sha256"]
-
-
-@admin.register(DatasetImage)
-class DatasetImageAdmin(Long):
-    list_display = ["id", "dataset", "image_id"]
-
-
-@admin.register(Board)
-class BoardAdmin(ReadOnly):
-    list_display = ["slug", "dataset", "kind", "judge", "prompt", "prompt_version", "created"]
-    list_filter = ["kind"]
-    search_fields = ["slug", "dataset__name", "judge"]
-
-
-@admin.register(Campaign)
-class CampaignAdmin(ReadOnly):
-    list_display = ["experiment", "state", "wanted", "round", "note", "created", "ended"]
-    list_filter = ["state"]
-    search_fields = ["experiment__title"]
-    date_hierarchy = "created"
-
-
-@admin.register(Verdict)
-class VerdictAdmin(Long):
-    list_display = ["id", "battle_id", "order", "winner", "confidence", "unread_reason"]
-    list_filter = ["order", "winner"]
-    search_fields = ["=battle__id"]
-
-
-@admin.register(PairCount)
-class PairCountAdmin(Long):
-    list_display = ["board", "left", "right", "subset", "left_wins", "right_wins", "ties", "both_bad"]
-
-
-@admin.register(Export)
-class ExportAdmin(Long):
-    list_display = ["id", "run_id", "owner", "format", "language", "state", "size", "created"]
-    list_filter = ["format", "state"]
-    search_fields = ["=run__id", "owner__username"]
-
-
-@admin.register(Upload)
-class UploadAdmin(Long):
-    list_display = ["name", "owner", "dataset", "kind", "state", "size", "refused_reason", "created"]
-    list_filter = ["kind", "state"]
-    search_fields = ["name", "owner__username"]
-
-
-@admin.register(LogImport)
-class LogImportAdmin(Long):
-    list_display = ["name", "owner", "dataset", "judge", "state", "created", "ended"]
-    list_filter = ["state"]
-    search_fields = ["name", "owner__username"]
-
-
-@admin.register(IdempotentRequest)
-class IdempotentRequestAdmin(Long):
-    list_display = ["key", "owner", "created"]
-    search_fields = ["=key", "owner__username"]
-
-
-@admin.register(BulkExport)
-class BulkExportAdmin(Long):
-    list_display = ["name", "owner", "format", "run_count", "state", "size", "created"]
-    list_filter = ["format", "state"]
-    search_fields = ["name", "owner__username"]
-
-
-@admin.register(RunImport)
-class RunImportAdmin(Long):
-    list_display = ["name", "owner", "source", "state", "size", "created", "ended"]
-    list_filter = ["source", "state"]
-    search_fields = ["name", "=sha256", "owner__username"]
-
-
-@admin.register(ImportedRun)
-class ImportedRunAdmin(Long):
-    list_display = ["run_id", "owner", "source", "file_name", "place"]
-    list_filter = ["source"]
-    search_fields = ["=run__id", "=file_sha256", "file_name", "owner__username"]
-
-
-@admin.register(Passage)
-class PassageAdmin(Long):
-    """What the search is asked: a table that `manage.py reindex` writes anew."""
-
-    list_display = ["id", "kind", "experiment_id", "run_id", "created"]
-    list_filter = ["kind"]
-    search_fields = ["=source", "=run__id"]
-    search_help_text = "id"
-    exclude = ["words"]
-    heavy = ("words",)
+table(SavedView, "name owner project is_default created", search="name owner__username", base=ReadOnly)
+table(
+    Dataset,
+    "name slug owner modality visibility takes_votes state created",
+    filters="modality visibility state",
+    search="name slug owner__username",
+    base=ReadOnly,
+    date_hierarchy="created",
+)
+table(Sample, "id dataset subset index category", filters="dataset")
+table(Output, "id contestant sample_id created")
+table(Image, "sha256 mime width height size created", filters="mime", search="=sha256")
+table(DatasetImage, "id dataset image_id")
+table(
+    Board,
+    "slug dataset kind judge prompt prompt_version created",
+    filters="kind",
+    search="slug dataset__name judge",
+    base=ReadOnly,
+)
+table(
+    Campaign,
+    "experiment state wanted round note created ended",
+    filters="state",
+    search="experiment__title",
+    base=ReadOnly,
+    date_hierarchy="created",
+)
+table(Verdict, "id battle_id order winner confidence unread_reason", filters="order winner", search="=battle__id")
+table(PairCount, "board left right subset left_wins right_wins ties both_bad")
+table(
+    Export,
+    "id run_id owner format language state size created",
+    filters="format state",
+    search="=run__id owner__username",
+)
+table(
+    Upload,
+    "name owner dataset kind state size refused_reason created",
+    filters="kind state",
+    search="name owner__username",
+)
+table(LogImport, "name owner dataset judge state created ended", filters="state", search="name owner__username")
+table(IdempotentRequest, "key owner created", search="=key owner__username")
+table(
+    BulkExport, "name owner format run_count state size created", filters="format state", search="name owner__username"
+)
+table(
+    RunImport,
+    "name owner source state size created ended",
+    filters="source state",
+    search="name =sha256 owner__username",
+)
+table(
+    ImportedRun,
+    "run_id owner source file_name place",
+    filters="source",
+    search="=run__id =file_sha256 file_name owner__username",
+)
+# What the search is asked: a table that `manage.py reindex` writes anew.
+table(
+    Passage,
+    "id kind experiment_id run_id created",
+    filters="kind",
+    search="=source =run__id",
+    search_help_text="id",
+    exclude=["words"],
+    heavy=("words",),
+)

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from experiments.admin.base import Inline, Long, ReadOnly
+from experiments.admin.base import Inline, Long, ReadOnly, table
 from experiments.models import (
     FlagDeed,
     QueueMember,
@@ -18,12 +18,7 @@ from experiments.models import (
     RunReview,
 )
 
-
-@admin.register(ReviewRubric)
-class ReviewRubricAdmin(ReadOnly):
-    list_display = ["title", "version", "owner", "shared", "created"]
-    list_filter = ["shared"]
-    search_fields = ["title"]
+table(ReviewRubric, "title version owner shared created", filters="shared", search="title", base=ReadOnly)
 
 
 class MemberInline(Inline):
@@ -39,22 +34,9 @@ class ReviewQueueAdmin(ReadOnly):
     inlines = [MemberInline]
 
 
-@admin.register(QueueMember)
-class QueueMemberAdmin(ReadOnly):
-    list_display = ["queue", "user", "created"]
-    search_fields = ["queue__name", "user__username"]
-
-
-@admin.register(ReviewItem)
-class ReviewItemAdmin(Long):
-    list_display = ["queue", "number", "subject", "run_id", "created"]
-    search_fields = ["=subject", "queue__name"]
-
-
-@admin.register(ReviewSlot)
-class ReviewSlotAdmin(Long):
-    list_display = ["item_id", "number", "holder", "until", "answered"]
-    list_filter = [("answered", admin.EmptyFieldListFilter)]
+table(QueueMember, "queue user created", search="queue__name user__username", base=ReadOnly)
+table(ReviewItem, "queue number subject run_id created", search="=subject queue__name")
+table(ReviewSlot, "item_id number holder until answered", filters=[("answered", admin.EmptyFieldListFilter)])
 
 
 class CommentInline(Inline):
@@ -71,40 +53,20 @@ class ReviewAnswerAdmin(Long):
     inlines = [CommentInline]
 
 
-@admin.register(ReviewComment)
-class ReviewCommentAdmin(Long):
-    list_display = ["message_id", "quote", "text"]
-    search_fields = ["=message__id"]
-
-
-@admin.register(ReviewCorrection)
-class ReviewCorrectionAdmin(Long):
-    list_display = ["judgment_id", "measure", "score", "reason"]
-    list_filter = ["measure"]
-
-
-@admin.register(ReviewSkip)
-class ReviewSkipAdmin(Long):
-    list_display = ["item_id", "person", "reason", "created"]
-
-
-@admin.register(ReviewDraft)
-class ReviewDraftAdmin(Long):
-    """When somebody last worked on something; what they have not sent is theirs alone."""
-
-    list_display = ["item_id", "person", "saved"]
-    fields = ["person", "saved"]
-
-
-@admin.register(FlagDeed)
-class FlagDeedAdmin(Long):
-    list_display = ["message_id", "flag", "kind", "scanner", "by", "reason", "at"]
-    list_filter = ["flag", "kind", "scanner"]
-    search_fields = ["=message__id", "by__username"]
-
-
-@admin.register(RunReview)
-class RunReviewAdmin(Long):
-    list_display = ["run_id", "approved", "approved_by", "excluded", "excluded_by", "reason"]
-    list_filter = [("approved", admin.EmptyFieldListFilter), ("excluded", admin.EmptyFieldListFilter)]
-    search_fields = ["=run__id"]
+table(ReviewComment, "message_id quote text", search="=message__id")
+table(ReviewCorrection, "judgment_id measure score reason", filters="measure")
+table(ReviewSkip, "item_id person reason created")
+# When somebody last worked on something; what they have not sent is theirs alone.
+table(ReviewDraft, "item_id person saved", fields=["person", "saved"])
+table(
+    FlagDeed,
+    "message_id flag kind scanner by reason at",
+    filters="flag kind scanner",
+    search="=message__id by__username",
+)
+table(
+    RunReview,
+    "run_id approved approved_by excluded excluded_by reason",
+    filters=[("approved", admin.EmptyFieldListFilter), ("excluded", admin.EmptyFieldListFilter)],
+    search="=run__id",
+)

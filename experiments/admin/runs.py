@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts import audit
 from accounts.errors import Refusal
 from accounts.people import person
-from experiments.admin.base import Inline, LatestValues, Long, ReadOnly, is_visible
+from experiments.admin.base import Inline, LatestValues, Long, ReadOnly, is_visible, table
 from experiments.library.search.excerpts import excerpt
 from experiments.library.search.query import Phrase, Sought
 from experiments.library.search.runs import beginnings
@@ -102,10 +102,7 @@ class ExperimentAdmin(Long):
     inlines = [ParticipantInline]
 
 
-@admin.register(Participant)
-class ParticipantAdmin(Long):
-    list_display = ["experiment", "seat", "model", "persona"]
-    search_fields = ["=experiment__id", "model__slug"]
+table(Participant, "experiment seat model persona", search="=experiment__id model__slug")
 
 
 @admin.register(Run)
@@ -190,11 +187,7 @@ class RunAdmin(Long):
             )
 
 
-@admin.register(ClientTalk)
-class ClientTalkAdmin(Long):
-    list_display = ["id", "system", "owner", "run_id", "created"]
-    list_filter = ["system"]
-    search_fields = ["=id", "=run__id", "owner__username"]
+table(ClientTalk, "id system owner run_id created", filters="system", search="=id =run__id owner__username")
 
 
 def _review(run: Run) -> RunReview:
@@ -258,55 +251,39 @@ def _is_id(text: str) -> bool:
     return True
 
 
-@admin.register(Judgment)
-class JudgmentAdmin(Long):
-    list_display = ["run_id", "turn", "subject", "judge", "unscored_reason", "confidence", "created"]
-    list_filter = [("subject", LatestValues)]
-    ordering = ["-pk"]
-    search_fields = ["=run__id", "=judge"]
-
-
-@admin.register(Ballot)
-class BallotAdmin(Long):
-    list_display = ["run_id", "turn", "count", "reviewer", "model", "abstained_reason", "superseded", "created"]
-    list_filter = ["superseded"]
-    search_fields = ["=run__id"]
-
-
-@admin.register(Step)
-class StepAdmin(Long):
-    list_display = ["run_id", "key", "kind", "purpose", "seat", "turn", "state", "created"]
-    list_filter = [("kind", LatestValues), "state"]
-    ordering = ["-pk"]
-    search_fields = ["=run__id"]
-
-
-@admin.register(Call)
-class CallAdmin(Long):
-    list_display = ["step", "attempt", "state", "model", "input_tokens", "output_tokens", "cost", "sent"]
-    list_filter = ["state", "model", ("error_kind", LatestValues)]
-    ordering = ["-pk"]
-    search_fields = ["=run__id"]
-
-
-@admin.register(Event)
-class EventAdmin(Long):
-    list_display = ["run_id", "seq", "type", "at"]
-    list_filter = [("type", LatestValues)]
-    ordering = ["-pk"]
-    search_fields = ["=run__id"]
-
-
-@admin.register(Execution)
-class ExecutionAdmin(Long):
-    """Tests and results are large, so the list does without them."""
-
-    list_display = ["step", "turn", "seat", "state", "backend", "is_unsafe", "seconds", "error_kind", "created"]
-    list_filter = ["state", "is_unsafe", "backend"]
-    search_fields = ["=run__id", "=seat"]
-
-
-@admin.register(SandboxHost)
-class SandboxHostAdmin(ReadOnly):
-    list_display = ["name", "backend", "is_sufficient", "checked", "refusal"]
-    list_filter = ["is_sufficient", "backend"]
+table(
+    Judgment,
+    "run_id turn subject judge unscored_reason confidence created",
+    filters=[("subject", LatestValues)],
+    search="=run__id =judge",
+    ordering=["-pk"],
+)
+table(
+    Ballot,
+    "run_id turn count reviewer model abstained_reason superseded created",
+    filters="superseded",
+    search="=run__id",
+)
+table(
+    Step,
+    "run_id key kind purpose seat turn state created",
+    filters=[("kind", LatestValues), "state"],
+    search="=run__id",
+    ordering=["-pk"],
+)
+table(
+    Call,
+    "step attempt state model input_tokens output_tokens cost sent",
+    filters=["state", "model", ("error_kind", LatestValues)],
+    search="=run__id",
+    ordering=["-pk"],
+)
+table(Event, "run_id seq type at", filters=[("type", LatestValues)], search="=run__id", ordering=["-pk"])
+# Tests and results are large, so the list does without them.
+table(
+    Execution,
+    "step turn seat state backend is_unsafe seconds error_kind created",
+    filters="state is_unsafe backend",
+    search="=run__id =seat",
+)
+table(SandboxHost, "name backend is_sufficient checked refusal", filters="is_sufficient backend", base=ReadOnly)
