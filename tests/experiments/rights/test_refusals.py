@@ -29,7 +29,7 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
     "run-mode": ("experiments.runs.steering.steering.set_mode", "api-run-mode", {"mode": "manual"}),
     "run-pause": ("experiments.runs.steering.steering.pause", "api-run-pause", {}),
     "run-extend": ("experiments.runs.steering.steering.extend", "api-run-extend", {"max_turns": 3}),
-    "run-lift": ("experiments.runs.steering.furthering.lift", "api-run-lift", {}, {}, {"limits": {"tokens": 9}}),
+    "run-lift": ("experiments.runs.steering.steering.lift", "api-run-lift", {}, {}, {"limits": {"tokens": 9}}),
     "run-resume": ("experiments.runs.actions.resume", "api-run-resume", {}),
     "run-stop": ("experiments.runs.actions.stop", "api-run-stop", {}),
     "message-branch": ("experiments.runs.steering.branching.branch", "api-branch", {"text": "b"}),
