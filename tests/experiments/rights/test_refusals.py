@@ -37,9 +37,19 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
     "experiment-share": ("experiments.runs.sharing.sharing.share", "api-experiment-share", {"visibility": "lab"}),
     "campaign-stop": ("experiments.workflows.battles.campaign.campaigns.stop", "api-campaign-stop", {}),
     "run-curation": ("experiments.review.curation.act", "api-run-curation", {"deed": "approve"}),
-    "run-tags": ("experiments.library.shelves.tagging._check", "api-run-tags", {"tag": "a"}, {}, {"names": ["a"]}),
-    "run-notes": ("experiments.library.shelves.noting.write", "api-run-notes", {"text": "a"}),
-    "view-new": ("experiments.library.shelves.viewing.save", "api-views", {"name": "a", "query": "state=failed"}),
+    "run-tags": (
+        "experiments.library.annotations.tags._require_right",
+        "api-run-tags",
+        {"tag": "a"},
+        {},
+        {"names": ["a"]},
+    ),
+    "run-notes": ("experiments.library.annotations.notes.write", "api-run-notes", {"text": "a"}),
+    "view-new": (
+        "experiments.library.annotations.saved_views.save",
+        "api-views",
+        {"name": "a", "query": "state=failed"},
+    ),
     "scenario-new": (
         "experiments.library.keeping.save_scenario",
         "api-scenarios",

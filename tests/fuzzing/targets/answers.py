@@ -9,8 +9,7 @@ from experiments.workflows.base.json_reader import Found, Missing, code_of, find
 from experiments.workflows.base.judge import RANGES, read_verdicts
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.steps import Outcome
-from experiments.workflows.battles.judged import Judged
-from experiments.workflows.battles.reading import read_verdict
+from experiments.workflows.battles.reading import Judged, read_verdict
 from experiments.workflows.coding.judging import HIGH, LOW, read_vote
 from experiments.workflows.coding.problems import COMPARISONS, is_plain, read_problem
 from experiments.workflows.coding.solving import read_solution

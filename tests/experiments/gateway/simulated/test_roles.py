@@ -16,7 +16,7 @@ from experiments.workflows.base.prompts import fenced, fill
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import passed
 from experiments.workflows.base.steps import Ask, Cast, Listen, Outcome, Prompt, Seat, Stored
-from experiments.workflows.battles.judged import Shown
+from experiments.workflows.battles.judge_prompt import Shown
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding import judging, setting, solving
 from experiments.workflows.coding.judging import read_vote
