@@ -109,7 +109,7 @@ def check_filter(data: bytes) -> None:
 
 def contest(data: bytes) -> tuple[Any, Any, Any]:
     text = text_of(data)
-    return attempt(read_problem, text), attempt(read_solution, text, "coder-1"), attempt(read_vote, text)
+    return attempt(read_problem, text), attempt(read_solution, text), attempt(read_vote, text)
 
 
 def check_contest(data: bytes) -> None:
