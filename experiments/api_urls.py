@@ -5,7 +5,7 @@ from rest_framework.routers import SimpleRouter
 from experiments.lab.budgets import api as budget_api
 from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
-from experiments.lab.webhooks import urls as webhook_urls
+from experiments.lab.webhooks import api as webhook_api
 from experiments.library import api as library_api
 from experiments.library.bulk import api as bulk_api
 from experiments.library.datasets import api as dataset_api
@@ -26,10 +26,11 @@ router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
+router.register("webhooks", webhook_api.WebhookViewSet, basename="api-webhook")
+router.register("deliveries", webhook_api.DeliveryViewSet, basename="api-delivery")
 
 urlpatterns = [
     *(path("", include(surface.api_urls)) for surface in map(surface_of, REGISTRY) if surface.api_urls),
-    *webhook_urls.api_urlpatterns,
     *observing_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
     *shelf_urls.urlpatterns,
