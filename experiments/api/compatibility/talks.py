@@ -40,6 +40,13 @@ def begin(
     return ClientTalk.objects.select_related("run__experiment").get(pk=answer["talk"])
 
 
+def run_of(talk: ClientTalk) -> Run:
+    """That of a talk that has begun."""
+    if talk.run is None:
+        raise LookupError("nothing was begun")
+    return talk.run
+
+
 def latest(system: ClientSystem, by: User) -> ClientTalk | None:
     talks = ClientTalk.objects.owned_by(by).filter(system=system).exclude(run=None)
     return talks.select_related("run__experiment").order_by("-created", "-id").first()

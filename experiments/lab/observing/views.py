@@ -1,4 +1,4 @@
-"""What Prometheus reads, and the page of what is going on."""
+"""What Prometheus reads, and what is going on: as a page and over the API."""
 
 from collections.abc import Sequence
 from secrets import compare_digest
@@ -10,12 +10,16 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
 
+from accounts.api.people import ForAdmins
 from accounts.models import User
 from accounts.people import for_admins
 from experiments.lab.observing.exposition import exposition
-from experiments.lab.observing.lately import Hour
-from experiments.lab.observing.report import report
+from experiments.lab.observing.report import OperatorSerializer, report
+from experiments.lab.observing.status import Hour
 from experiments.runs.drawings import bars
 
 
@@ -50,9 +54,16 @@ def now(request: HttpRequest) -> HttpResponse:
     return render(request, "operator/_now.html", _context())
 
 
+class OperatorView(ForAdmins):
+    @extend_schema(responses={200: OperatorSerializer})
+    def get(self, request: Request) -> Response:
+        """What is going on now, and what the last hours brought."""
+        return Response(OperatorSerializer(report()).data)
+
+
 def _context() -> dict[str, Any]:
     found = report()
-    return {"report": found, "charts": _charts(found.lately.hours) if found.lately else []}
+    return {"report": found, "charts": _charts(found.hours) if found.lately else []}
 
 
 def _charts(hours: Sequence[Hour]) -> list[dict[str, Any]]:
