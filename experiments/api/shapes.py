@@ -34,7 +34,7 @@ def shape(name: str, /, *of: type, doc: str = "", **fields: Any) -> Any:
         typed |= get_type_hints(dataclass)
     made = {field: _field(type_) for field, type_ in {**typed, **fields}.items()}
     for place, field in enumerate(made.values()):
-        field._creation_counter = place  # by which REST framework puts fields in order
+        field._creation_counter = place  # type: ignore[attr-defined]  # by which REST framework puts fields in order
     bases = tuple(one for one in of if not is_dataclass(one)) or (serializers.Serializer,)
     return type(name, bases, {"__doc__": doc or None, "__module__": __name__, **made})
 

@@ -1,4 +1,4 @@
-"""The figures that `/metrics` tells, and what this process counts of them. A test compares docs/observing.md with them.
+"""The figures that `/metrics` tells, and what this process counts of them. A test compares docs/operating.md with them.
 
 Counts are sent to Redis every two seconds, where they are added to what all other processes have counted: a counter in
 Redis only rises, whichever process on whichever machine adds to it. Each batch has a number, so that one whose arrival

@@ -30,7 +30,7 @@ TOLD = (ExperimentStarted, Ending, WaitingForUser, JudgeEvaluationCompletedData)
 
 
 class Kind(TextChoices):
-    """What a webhook can be told of. docs/webhooks.md says what each carries."""
+    """What a webhook can be told of. docs/api.md says what each carries."""
 
     RUN_STARTED = "run.started", _("a run has started")
     RUN_WAITING = "run.waiting", _("a run waits for a person")
