@@ -1,4 +1,4 @@
-"""The verbs of budgets: who may set and remove them, and whether anything may begin under those that apply."""
+"""Setting and removing budgets, who may do that, and whether anything may begin under those that apply."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,8 @@ from accounts import audit
 from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.lab.budgets import standing as budget_standing
-from experiments.lab.budgets.words import whom_to_allow
-from experiments.lab.usage.call_sums import amount_of
+from experiments.lab.budgets.standing import whom_to_allow
+from experiments.lab.usage.days import amount_of
 from experiments.models import Budget, BudgetPeriod, Call, Experiment, ProviderModel
 from experiments.models.budget import SUBJECTS
 from experiments.models.run import RECORDS

@@ -9,7 +9,7 @@ from django.db.models import Sum
 
 from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.recording import lose_calls
-from experiments.lab.usage.call_sums import cost_counted, tokens_counted
+from experiments.lab.usage.days import cost_counted, tokens_counted
 from experiments.models import TERMINAL_STATES, BudgetPeriod, Call, Run
 from experiments.models.money import SMALLEST
 

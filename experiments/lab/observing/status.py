@@ -27,8 +27,7 @@ from rq import Worker
 from experiments.engine.jobs import WORKER_SECONDS
 from experiments.lab.observing import backups, counting
 from experiments.lab.observing.backups import Backup
-from experiments.lab.usage.call_sums import parts
-from experiments.lab.usage.days import UNKNOWN, calls_since
+from experiments.lab.usage.days import UNKNOWN, calls_since, parts
 from experiments.models import BulkExport, Call, Execution, Export, LogImport, Run, RunImport, Upload, WebhookDelivery
 from experiments.models.money import SMALLEST
 from experiments.models.run import DRIVEN_STATES

@@ -154,8 +154,8 @@ def remove(hook: Webhook, *, by: User) -> None:
 
 
 def encrypt_all() -> tuple[int, int]:
-    """Encrypt all secrets with the newest secret of the lab (docs/administering.md): how many were, and how many cannot be
-    decrypted any more. Each is one statement: it may be killed and repeated.
+    """Encrypt all secrets with the newest one of the lab (docs/administering.md). Returns how many were, and how many
+    cannot be decrypted any more. Each is one statement: it may be killed and repeated.
     """
     done = lost = 0
     for hook in Webhook.objects.order_by("pk").iterator():
