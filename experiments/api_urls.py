@@ -26,6 +26,7 @@ router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
+router.register("keys", key_api.KeyViewSet, basename="api-key")
 router.register("webhooks", webhook_api.WebhookViewSet, basename="api-webhook")
 router.register("deliveries", webhook_api.DeliveryViewSet, basename="api-delivery")
 
@@ -58,9 +59,6 @@ urlpatterns = [
     path("review/items/<uuid:pk>/skip/", review_api.SkipView.as_view(), name="api-review-skip"),
     path("runs/<uuid:pk>/flags/", curation_api.FlagsView.as_view(), name="api-run-flags"),
     path("runs/<uuid:pk>/curation/", curation_api.CurationView.as_view(), name="api-run-curation"),
-    path("keys/", key_api.KeysView.as_view(), name="api-keys"),
-    path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
-    path("keys/<uuid:pk>/test/", key_api.KeyTestView.as_view(), name="api-key-test"),
     path("budgets/", budget_api.BudgetsView.as_view(), name="api-budgets"),
     path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
     path("usage/", budget_api.UsageView.as_view(), name="api-usage"),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
 SHORTEST, LONGEST = 8, 500
-LONGEST_NAME = 100
+LONGEST_NAME = int(ProviderKey.name.field.max_length or 0)
 
 
 def is_keeper(person: "User | AnonymousUser") -> bool:
