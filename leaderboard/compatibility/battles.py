@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404
 
 from experiments.models import Battle, Board, Contestant, Sample
@@ -40,10 +41,14 @@ def battle_list(view: ReadView, subset: str, exp_name: str) -> object:
 def battle(view: ReadView, subset: str, exp_name: str, battle_id: str) -> object:
     """One battle with what both sides gave and the judge said."""
     board = view.board(subset, exp_name)
-    found = _named(board, battle_id)
-    if found is None:
+    pair, _colon, index = battle_id.rpartition(":")  # A_vs_B:SAMPLE, whatever the names contain
+    if not (index.isascii() and index.isdigit() and len(index) <= 18):
         raise Http404
-    return _detailed(found, board)
+    for found in _battles(board).filter(sample=int(index)):
+        names = found.left.name, found.right.name
+        if pair in {"_vs_".join(names), "_vs_".join(reversed(names))}:
+            return _detailed(found, board)
+    raise Http404
 
 
 @route(f"{OF_EXPERIMENT}search", "search", "subset_search", "q", "models", "consistent", "page", "page_size")
@@ -83,7 +88,22 @@ def all_models(view: ReadView, subset: str, exp_name: str, sample_index: int) ->
 @route(f"{OF_SAMPLE}models/<path:model>/battles", "model-battles", "sample_model", "opponents")
 def model_battles(view: ReadView, subset: str, exp_name: str, sample_index: int, model: str) -> object:
     """The battles of one contestant on one sample."""
-    return _of_model(*view.sample(subset, exp_name, sample_index), model, view.names("opponents"))
+    board, sample = view.sample(subset, exp_name, sample_index)
+    opponents = view.names("opponents")
+    shown, everybody = [], set()
+    for battle in _battles(board).filter(sample=sample):
+        names = {battle.left.name, battle.right.name}
+        if model not in names:
+            continue
+        [opponent] = names - {model}
+        everybody.add(opponent)
+        winner = _winner(battle)
+        result = "tie" if winner == "tie" else "win" if winner == model else "loss"
+        if not opponents or opponent in opponents:
+            shown.append({"opponent": opponent, "result": result, **_detailed(battle, board)})
+    mine = next((_fared(one) for one in on_sample(board, sample) if one.contestant.name == model), {"model": model})
+    battled = sorted(shown, key=lambda one: str(one["opponent"]))
+    return {**mine, "sample_index": sample.pk, "battles": battled, "all_opponents": sorted(everybody)}
 
 
 def _chosen(board: Board, query: Mapping[str, Any], names: Collection[str], search: str = "") -> Filter:
@@ -130,19 +150,6 @@ def _detailed(battle: Battle, board: Board) -> dict[str, object]:
     return {**_brief(battle, board), "original_call": None, "swapped_call": None, **calls, "has_audit": bool(calls)}
 
 
-def _named(board: Board, text: str) -> Battle | None:
-    """The battle of `A_vs_B:SAMPLE`, whatever the names contain."""
-    pair, _colon, index = text.rpartition(":")
-    if not (index.isascii() and index.isdigit() and len(index) <= 18):
-        return None
-    battles_of_keys = Battle.objects.filter(board=board, sample=int(index)).counted().revealed()
-    for battle in battles_of_keys.select_related("left", "right", "sample"):
-        names = battle.left.name, battle.right.name
-        if pair in {"_vs_".join(names), "_vs_".join(reversed(names))}:
-            return battle
-    return None
-
-
 def _prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
     found = fitting_samples(board.dataset_id, looked).order_by("pk")
     count = found.count()
@@ -162,23 +169,8 @@ def _on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str,
     }
 
 
-def _of_model(board: Board, sample: Sample, model: str, opponents: Collection[str] = ()) -> dict[str, object]:
-    """A contestant's battles on a sample, with what the judge said in each."""
-    battles = Battle.objects.filter(board=board, sample=sample).counted().revealed()
-    shown, everybody = [], set()
-    for battle in battles.select_related("left", "right", "sample"):
-        names = {battle.left.name, battle.right.name}
-        if model not in names:
-            continue
-        [opponent] = names - {model}
-        everybody.add(opponent)
-        winner = _winner(battle)
-        result = "tie" if winner == "tie" else "win" if winner == model else "loss"
-        if not opponents or opponent in opponents:
-            shown.append({"opponent": opponent, "result": result, **_detailed(battle, board)})
-    mine = next((_fared(one) for one in on_sample(board, sample) if one.contestant.name == model), {"model": model})
-    battled = sorted(shown, key=lambda one: str(one["opponent"]))
-    return {**mine, "sample_index": sample.pk, "battles": battled, "all_opponents": sorted(everybody)}
+def _battles(board: Board) -> QuerySet[Battle]:
+    return Battle.objects.filter(board=board).counted().revealed().select_related("left", "right", "sample")
 
 
 def _fared(one: SampleResult) -> dict[str, object]:

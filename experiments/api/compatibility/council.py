@@ -6,7 +6,7 @@ the labels in reviews and ballots are translated: Response A is the answer of th
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -266,25 +266,23 @@ def stage1(run: Run, turn: int) -> list[dict[str, object]]:
 
 
 def stage2(run: Run, turn: int) -> list[dict[str, object]]:
-    """Every review with the labels that all share in place of the reviewer's own, and what was read out of it."""
+    """Every review with its labels translated, and what was read out of it."""
     slugs, labels = slugs_of(run), _labels(run, turn)
     reviews = {said.seat: words(said.text) for said in _said(run, turn, "review")}
-    shown: list[dict[str, object]] = []
-    for ballot in run.ballots.filter(turn=turn, superseded=False):
+    return [
+        {
+            "model": slugs[ballot.reviewer],
+            "ranking": _translated(reviews.get(ballot.reviewer, ""), ballot.labels, labels),
+            "parsed_ranking": [labels[seat] for group in ballot.order or [] for seat in group if seat in labels],
+            "unread_reason": ballot.abstained_reason,
+        }
+        for ballot in run.ballots.filter(turn=turn, superseded=False)
+    ]
 
-        def shared(found: re.Match[str], own: Any = ballot.labels) -> str:
-            return labels.get(own.get(found[0], ""), found[0])
 
-        order = [labels[seat] for group in ballot.order or [] for seat in group if seat in labels]
-        shown.append(
-            {
-                "model": slugs[ballot.reviewer],
-                "ranking": LABEL.sub(shared, reviews.get(ballot.reviewer, "")),
-                "parsed_ranking": order,
-                "unread_reason": ballot.abstained_reason,
-            }
-        )
-    return shown
+def _translated(text: str, own: Mapping[str, str], labels: Mapping[str, str]) -> str:
+    """A review with the labels that all share in place of the reviewer's own."""
+    return LABEL.sub(lambda found: labels.get(own.get(found[0], ""), found[0]), text)
 
 
 def stage3(run: Run, turn: int) -> dict[str, object] | None:

@@ -1,7 +1,7 @@
-"""The verbs of provider keys: a person's own, and the lab's, which administrators look after.
+"""What is done with provider keys: a person's own, and the lab's, which administrators look after.
 
-A key goes in and is never read again by anybody: it can be replaced, tested and removed. Each deed is recorded, without
-the key.
+A key is never shown after it was entered: it can be replaced, tested and removed. The audit log has each change,
+without the key.
 """
 
 from typing import TYPE_CHECKING
@@ -37,7 +37,10 @@ def add(*, by: User, provider: Provider, key: str, for_lab: bool = False, name: 
     """A key from now on: of the person, or of the lab. Raises Forbidden, Invalid for what is no key, and Conflict
     where there is one already.
     """
-    _require(by, for_lab=for_lab)
+    if for_lab and not is_keeper(by):
+        raise Forbidden(_("The lab's keys are looked after by administrators: ask one of them."))
+    if not for_lab and not by.may_experiment:
+        raise Forbidden(_("Your role does not allow experiments, so that no key of yours would be used."))
     made = _made(by, provider, None if for_lab else by, key, name)
     with transaction.atomic():
         _put(made)
@@ -86,13 +89,6 @@ def test(key: ProviderKey, *, by: User) -> ProviderKey:
         audit.record(audit.Action.KEY_TESTED, by=by, of=key, outcome=result.outcome.value, of_lab=key.is_of_lab)
     key.refresh_from_db(fields=list(told))
     return key
-
-
-def _require(by: User, *, for_lab: bool) -> None:
-    if for_lab and not is_keeper(by):
-        raise Forbidden(_("The lab's keys are looked after by administrators: ask one of them."))
-    if not for_lab and not by.may_experiment:
-        raise Forbidden(_("Your role does not allow experiments, so that no key of yours would be used."))
 
 
 def _require_own(key: ProviderKey, by: User) -> None:

@@ -27,10 +27,12 @@ from rq import Worker
 from experiments.engine.jobs import WORKER_SECONDS
 from experiments.lab.observing import backups, counting
 from experiments.lab.observing.backups import Backup
+from experiments.lab.observing.counting import Family, field_of
 from experiments.lab.usage.days import UNKNOWN, calls_since, parts
 from experiments.models import BulkExport, Call, Execution, Export, LogImport, Run, RunImport, Upload, WebhookDelivery
 from experiments.models.money import SMALLEST
-from experiments.models.run import DRIVEN_STATES
+from experiments.models.run import DRIVEN_STATES, LIVE_STATES
+from experiments.workflows import BROKEN, REGISTRY
 
 STATUS_SECONDS, LATELY_SECONDS, MACHINES_SECONDS = 2, 15, 60  # so old may each of them be
 HOURS = 24
@@ -140,6 +142,101 @@ class Machines:
     platform_version: str
     python_version: str
     django_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the operator page shows and the API answers. What is not known is None, in lists nothing. lately: None while
+    the database is away.
+    """
+
+    now: Status
+    machines: Machines
+    lately: Lately | None
+
+    @property
+    def database_up(self) -> bool:
+        return self.now.database is not None
+
+    @property
+    def redis_up(self) -> bool:
+        return self.now.redis is not None
+
+    @property
+    def runs(self) -> list[dict[str, object]]:
+        """One row for each workflow, with how many of its runs are in each state; None while that is not known."""
+        found = self.now.database
+        return [
+            {
+                "workflow": workflow,
+                **{state.value: found.runs.get((workflow, state.value), 0) if found else None for state in LIVE_STATES},
+            }
+            for workflow in REGISTRY
+        ]
+
+    @property
+    def broken_workflows(self) -> dict[str, str]:
+        """Installed workflows that could not be loaded, with the reason."""
+        return BROKEN
+
+    @property
+    def oldest_queued_seconds(self) -> float | None:
+        """0 when none is queued."""
+        if self.now.database is None:
+            return None
+        oldest = self.now.database.oldest
+        return max(0.0, (timezone.now() - oldest).total_seconds()) if oldest else 0.0
+
+    @property
+    def queues(self) -> list[dict[str, object]]:
+        """waits: pieces of work; None also for ratings, of which nothing waits. workers: those that were heard of."""
+        database, redis = self.now.database, self.now.redis
+        alive = [worker for worker in self.workers if not worker.is_silent]
+        return [
+            {
+                "name": name,
+                "waits": database.depth.get(name) if database else None,
+                "bells": redis.jobs.get(name) if redis else None,
+                "workers": sum(name in worker.queues for worker in alive) if redis else None,
+            }
+            for name in self.now.queues
+        ]
+
+    @property
+    def workers(self) -> tuple[AtWork, ...]:
+        return self.now.redis.workers if self.now.redis else ()
+
+    @property
+    def calls(self) -> list[dict[str, object]]:
+        found = self.now.database.calls if self.now.database else {}
+        return [{"provider": provider, "count": count} for provider, count in sorted(found.items())]
+
+    @property
+    def failures(self) -> tuple[Failures, ...]:
+        return self.lately.failures if self.lately else ()
+
+    @property
+    def hours(self) -> tuple[Hour, ...]:
+        return self.lately.hours if self.lately else ()
+
+    @property
+    def paused(self) -> list[dict[str, object]]:
+        """Providers that limit calls, with the number of models that are asked nothing for a while."""
+        found = self._gauges(counting.PAUSED)
+        return [{"provider": labels[0], "models": int(count)} for labels, count in sorted(found.items())]
+
+    @property
+    def viewers(self) -> int | None:
+        return int(self._gauges(counting.VIEWERS).get((), 0)) if self.now.redis else None
+
+    def _gauges(self, family: Family) -> dict[tuple[str, ...], float]:
+        fields = self.now.redis.gauges if self.now.redis else {}
+        named = [(field_of(field), value) for field, value in fields.items()]
+        return {labels: value for (found, labels), value in named if found == family.name}
+
+
+def report() -> Report:
+    return Report(status(), machines(), lately())
 
 
 def status() -> Status:

@@ -133,7 +133,13 @@ def usage(scope: Scope, since: date, until: date) -> Usage:
     total = Totals()
     for one in by_day.values():
         total.add(one)
-    by = {name: _ranked(found[name]) for name in DIMENSIONS[:-1]}
+    by = {
+        name: sorted(
+            ((key or "", totals) for key, totals in found[name].items()),
+            key=lambda item: (-item[1].cost, -item[1].tokens, item[0]),
+        )
+        for name in DIMENSIONS[:-1]
+    }
     return Usage(since, until, total, {**by, "day": [(day.isoformat(), one) for day, one in by_day.items()]})
 
 
@@ -156,8 +162,3 @@ def _add_live(found: dict[str, dict[Any, Totals]], scope: Scope, since: date, un
         keys = (*experiments[row["experiment_id"]], labels[row["model_id"]], row["purpose"], row["day"])
         for name, key in zip(DIMENSIONS, keys, strict=True):
             found[name].setdefault(key, Totals()).add(_totals(row, SMALLEST))
-
-
-def _ranked(found: dict[Any, Totals]) -> list[tuple[str, Totals]]:
-    named = [(key or "", totals) for key, totals in found.items()]
-    return sorted(named, key=lambda item: (-item[1].cost, -item[1].tokens, item[0]))

@@ -138,17 +138,13 @@ async def _send(letters: Sequence[Letter], stop: Event) -> list[Answer | None]:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-    return [_result(task) for task in tasks]
-
-
-def _result(task: "asyncio.Task[Answer]") -> Answer | None:
-    """Whatever one address makes us stumble over ends this attempt, not the others."""
-    if task.cancelled():
-        return None
-    if error := task.exception():
-        logger.error("a webhook could not be told", exc_info=error)
-        return Answer(sending.Problem.UNREACHABLE)
-    return task.result()
+    answers: list[Answer | None] = []
+    for task in tasks:
+        error = None if task.cancelled() else task.exception()
+        if error:  # whatever one address makes us stumble over ends this attempt, not the others
+            logger.error("a webhook could not be told", exc_info=error)
+        answers.append(None if task.cancelled() else Answer(sending.Problem.UNREACHABLE) if error else task.result())
+    return answers
 
 
 def _settle(delivery: WebhookDelivery, answer: Answer) -> None:
