@@ -315,7 +315,7 @@ class ManualContinueView(ArenaView):
             _moved_on(request, run, pause.key)
 
         def go() -> Step:
-            """The pause before a side speaks: whoever's go it is, where none is named."""
+            """The pause before a side speaks: that of the next speaker, where none is named."""
             pause = _pause(run)
             if pause is None:
                 raise Conflict(_("A model is speaking: wait until it has finished."))

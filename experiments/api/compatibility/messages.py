@@ -21,7 +21,7 @@ def slugs_of(run: Run) -> dict[str, str]:
 
 
 def message_shape(message: Message, slugs: Mapping[str, str]) -> dict[str, object]:
-    """content: as the other side sees it. What nobody knows is left out."""
+    """content: as the other side sees it. What is not known is left out."""
     call = message.call
     shape = {
         "id": str(message.pk),
@@ -76,7 +76,7 @@ def _filtered(message: Message) -> dict[str, Any] | None:
 
 
 def _logprobs(message: Message) -> dict[str, Any] | None:
-    """Absent where nobody asked for them; not available where the provider gave none."""
+    """Absent where they were not asked for; not available where the provider gave none."""
     call = message.call
     if call is None or not call.request.get("logprobs"):
         return None

@@ -51,7 +51,7 @@ class TooManyRequests(ProviderFailed):
 
 
 class NotYet(APIException):
-    """Whoever asked has waited long enough; the run goes on."""
+    """The request has waited long enough; the run goes on."""
 
     status_code = 504
     default_code = "not_yet"

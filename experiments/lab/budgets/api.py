@@ -138,7 +138,7 @@ class UsageView(APIView):
 
 
 def _subject(request: Request, named: dict[str, Any]) -> Subject:
-    """Whom the budget is for. Whoever may not set it is not told whether there is such a person or project."""
+    """Whom the budget is for. Who may not set it must not learn whether there is such a person or project."""
     if len(named) != 1:
         raise ValidationError({"person": [_("Name exactly one of person, project and experiment.")]})
     [(kind, value)] = named.items()

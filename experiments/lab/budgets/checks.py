@@ -28,7 +28,7 @@ class Difference:
 def check(*, repair: bool = False) -> list[Difference]:
     """Every counter that is wrong. repair: it is put right, account by account, while calls go on.
 
-    Whoever changes an account holds its row until the commit: while we hold it, counters and calls agree.
+    Every change of an account locks its row until the commit: while we hold the lock, counters and calls agree.
     """
     differences = []
     for pk in BudgetPeriod.objects.order_by("pk").values_list("pk", flat=True):

@@ -67,7 +67,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """A budget with its account of the period under way. cost and tokens: None where it has no such limit. asked: who
-    decides on it beside the administrators; admins: they themselves, where nobody else does.
+    decides on it beside the administrators; admins: their names, where only they decide.
     """
 
     budget: Budget
@@ -167,7 +167,7 @@ def both(cost: Decimal | str | None, tokens: int | None) -> str:
 
 
 def whom_to_ask(names: Sequence[str], admins: Sequence[str] = ()) -> str:
-    """names: who decides beside the administrators. admins: they themselves, where nobody else does."""
+    """names: who decides beside the administrators. admins: their names, where only they decide."""
     if admins:
         return _("Ask an administrator (%(names)s) to raise it.") % {"names": ", ".join(admins)}
     if not names:
@@ -202,8 +202,8 @@ def whom_to_allow(names: Sequence[str], admins: Sequence[str] = ()) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """What is about to be started could come to at most; None where that is not known. unpriced: models whose price
-    nobody knows.
+    """What is about to be started could come to at most; None where that is not known. unpriced: models
+    without a known price.
     """
 
     cost: Decimal | None = None

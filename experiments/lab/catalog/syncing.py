@@ -78,7 +78,7 @@ def register_simulated(base_url: str) -> Provider:
 
 
 def retire_simulated() -> None:
-    """Nobody serves it now: its models are not offered."""
+    """It is not served now: its models are not offered."""
     Provider.objects.filter(is_simulated=True, is_active=True).update(is_active=False)
 
 

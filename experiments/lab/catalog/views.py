@@ -30,8 +30,8 @@ CAPABILITIES = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model as the table shows it. price: the newest, None where none is known. lacks_key: its provider, for whoever
-    asks.
+    """A model as the table shows it. price: the newest, None where none is known. lacks_key: its provider, for
+    this person.
     """
 
     model: ProviderModel
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def why_not(self) -> Any:
-        """Why whoever asks cannot ask it; "" when they can."""
+        """Why this person cannot ask it; "" when they can."""
         if not self.model.is_active:
             return _("It is switched off.")
         if not self.model.provider.is_active:

@@ -49,7 +49,7 @@ Trial = Callable[[int, str, Judge], Awaitable[Result]]
 
 
 class Stage:
-    """said: what a step's key is answered with; a judge is asked where `is_judged` says so, and nobody elsewhere.
+    """said: what a step's key is answered with; a judge is asked only where `is_judged` says so.
 
     records: the findings so far, by kind.
     """

@@ -92,7 +92,7 @@ def test(key: ProviderKey, *, by: User) -> ProviderKey:
 
 
 def _require_own(key: ProviderKey, by: User) -> None:
-    """Of a key of somebody else's nothing can be done, whoever asks."""
+    """Another person's key is out of reach, for administrators too."""
     if not ProviderKey.objects.visible_to(by).filter(pk=key.pk).exists():
         raise Forbidden(_("This key belongs to somebody else."))
 

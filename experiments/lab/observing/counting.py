@@ -106,7 +106,7 @@ PAUSED = _family(
 )
 OF_PROCESSES = (VIEWERS, DRIVEN, PAUSED)
 
-# Read from the database and Redis when somebody asks.
+# Read from the database and Redis on request.
 DATABASE_UP = _family("database_up", "1 when the database answers.")
 REDIS_UP = _family("redis_up", "1 when Redis answers.")
 RUNS = _family("runs", "Runs that have not ended.", "workflow", "state")
@@ -179,7 +179,7 @@ class Counts:
             return True
 
     def end(self) -> None:
-        """Send what is left, and take leave."""
+        """Send what is left, and sign this process off."""
         if self.flush():
             with suppress(RedisError, OSError):
                 self._redis().delete(f"{PROCESS}:{self._id}")
@@ -190,7 +190,7 @@ class Counts:
         self._batch = {}
 
     def _tell(self) -> None:
-        """That this process is there, and how its gauges stand."""
+        """That this process is alive, and the values of its gauges."""
         found = {family: read() for family, read in list(self._gauges.items())}
         gauges = {_field(family, labels): value for family, told in found.items() for labels, value in told.items()}
         told = json.dumps({"host": HOST, "pid": os.getpid(), "at": time.time(), "gauges": gauges})
@@ -210,7 +210,7 @@ class Counts:
 
 @cache
 def connect() -> Any:
-    """Redis, which answers soon or not at all: nobody waits for figures."""
+    """Redis, with short timeouts: figures are not worth waiting for."""
     return Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2, decode_responses=True)
 
 

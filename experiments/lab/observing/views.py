@@ -28,7 +28,7 @@ from experiments.runs.drawings import bars
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For whoever shows `ARENA_METRICS_TOKEN`, and for administrators. To everybody else there is no such address."""
+    """For requests with `ARENA_METRICS_TOKEN`, and for administrators; 404 for all others."""
     scheme, _blank, token = request.headers.get("Authorization", "").partition(" ")
     wanted = settings.METRICS_TOKEN
     is_bearer = bool(wanted) and scheme.lower() == "bearer"

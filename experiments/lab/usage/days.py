@@ -30,7 +30,7 @@ def parts(amount: Any) -> Cast:
 
 
 def cost_counted() -> Cast:
-    """What a call counts, in smallest parts: its cost; while or where nobody knows it, what was set aside."""
+    """What a call counts, in smallest parts: its cost; while or where it is not known, what was set aside."""
     return parts(Coalesce("cost", "reserved", output_field=_DOLLARS))
 
 

@@ -31,7 +31,7 @@ USUAL_DAYS, LONGEST = 30, 3 * 366  # days
 
 @dataclass(slots=True)
 class Totals:
-    """lost and unpriced: calls whose cost nobody knows (the lost are among the unpriced): cost is a lower bound then,
+    """lost and unpriced: calls without a known cost (the lost are among the unpriced): cost is a lower bound then,
     and may be higher by possible_cost at most.
     """
 

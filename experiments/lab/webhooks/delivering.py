@@ -107,7 +107,7 @@ def _claim() -> list[WebhookDelivery]:
 
 
 def _held(delivery: WebhookDelivery) -> QuerySet[WebhookDelivery]:
-    """The row, as long as nobody else has claimed it since it was read."""
+    """The row, unless another sender has claimed it since it was read."""
     return WebhookDelivery.objects.waiting().filter(pk=delivery.pk, attempt=delivery.attempt)
 
 

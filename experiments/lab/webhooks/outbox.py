@@ -64,7 +64,7 @@ class News(NamedTuple):
 
 
 def tell(owner: int, *news: News, project: UUID | None = None, run: Run | None = None) -> None:
-    """To whoever listens to this person's, or to what the members of this project see. Call inside a transaction."""
+    """To the webhooks of this person, and of the project whose members see it. Call inside a transaction."""
     hooks = Webhook.objects.listening().hearing(owner=owner, project=project)
     _write([(hook, one) for hook in hooks for one in news if one.kind in hook.events], run)
 
