@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from django.utils import timezone
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
@@ -87,9 +86,8 @@ def _gauges(now: Status) -> Iterator[tuple[Family, Samples]]:
 
 def _of_database(found: InDatabase) -> Iterator[tuple[Family, Samples]]:
     every: Samples = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
-    waited = (timezone.now() - found.oldest).total_seconds() if found.oldest else 0.0
     yield counting.RUNS, {**every, **{labels: float(count) for labels, count in found.runs.items()}}
-    yield counting.OLDEST, {(): max(0.0, waited)}
+    yield counting.OLDEST, {(): found.oldest_queued_seconds}
     yield counting.LEASES_EXPIRED, {(): float(found.leases["ended"])}
     yield counting.IN_FLIGHT, {(provider,): float(count) for provider, count in found.calls.items()}
     yield counting.BACKUP, {(): found.backup.at.timestamp()} if found.backup else {}

@@ -68,6 +68,11 @@ class InDatabase:
     depth: dict[str, int]
     backup: Backup | None
 
+    @property
+    def oldest_queued_seconds(self) -> float:
+        """0 when none is queued."""
+        return max(0.0, (timezone.now() - self.oldest).total_seconds()) if self.oldest else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class InRedis:
@@ -181,11 +186,7 @@ class Report:
 
     @property
     def oldest_queued_seconds(self) -> float | None:
-        """0 when none is queued."""
-        if self.now.database is None:
-            return None
-        oldest = self.now.database.oldest
-        return max(0.0, (timezone.now() - oldest).total_seconds()) if oldest else 0.0
+        return self.now.database.oldest_queued_seconds if self.now.database else None
 
     @property
     def queues(self) -> list[dict[str, object]]:
