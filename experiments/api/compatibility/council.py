@@ -37,8 +37,7 @@ from experiments.api.shapes import shape
 from experiments.models import ClientTalk, Event, Experiment, Message, Run
 from experiments.runs import actions
 from experiments.runs.admission import require_role
-from experiments.runs.steering.furthering import ask_further
-from experiments.runs.steering.steering import locked
+from experiments.runs.steering.steering import ask_further, locked
 from experiments.workflows.base.labels import labels_for
 from experiments.workflows.base.records import StageStarted
 from experiments.workflows.council import WORKFLOW
