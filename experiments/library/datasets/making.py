@@ -17,7 +17,7 @@ from accounts.errors import Forbidden, Invalid
 from experiments.lab.webhooks import outbox
 from experiments.lab.webhooks.kinds import Kind
 from experiments.library.datasets import jobs, process, uploads
-from experiments.library.datasets.reader.names import is_version
+from experiments.library.datasets.reader.tree import is_version
 from experiments.library.datasets.taking import READ_SHARE, Added, empty, take_outputs, take_samples
 from experiments.models import Dataset, Upload
 from experiments.tasks import clock

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from experiments.library.datasets import images, process, writing
 from experiments.library.datasets.process import Refused
-from experiments.library.datasets.reader import documents
+from experiments.library.datasets.reader import tables
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.tables import open_table
 from experiments.models import Dataset, DatasetImage, Image
@@ -211,7 +211,7 @@ def test_a_contestant_and_a_subset_have_names_that_can_be_shown(load, tmp_path, 
 
 @each_case("size", [1, 7, 64])
 def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
-    monkeypatch.setattr(documents, "CHUNK", size)
+    monkeypatch.setattr(tables, "CHUNK", size)
     path = tmp_path / "a.json"
     path.write_text('\n[ {"a": "é", "n": [1, {"x": "]}"}]} ,\n{"b": "猫"}]\n', encoding="utf-8")
 
@@ -312,15 +312,12 @@ def test_a_zip_whose_entries_overlap_is_refused(load, tmp_path):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "connected", ["duck._connect({'/nowhere'}, limits)", "parquet._connect(Path('/nowhere'), limits)"]
-)
-def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found(connected):
+def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found():
     """It takes a program without a file for a person at a terminal, and draws after two seconds."""
     words = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path;"
-        "from experiments.library.datasets.reader import duck, parquet, limits; limits = limits.Limits();"
-        f"print({connected}.execute(sys.argv[2]).fetchone()[0])"
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from experiments.library.datasets.reader import duck, limits;"
+        "print(duck.connect(limits.Limits()).execute(sys.argv[2]).fetchone()[0])"
     )
     asked = "select current_setting('enable_progress_bar')"
     command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR), asked]

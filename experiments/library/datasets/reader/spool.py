@@ -6,9 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from experiments.library.datasets.reader.errors import CannotRead
-from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.pictures import checked
+from experiments.library.datasets.reader.cells import checked_picture
+from experiments.library.datasets.reader.limits import CannotRead, Limits
 
 RECORDS = "records.jsonl"
 STEP = 0.01
@@ -36,10 +35,7 @@ class Spool:
 
     def picture(self, data: bytes, **place: Any) -> str:
         """Its hash. place: what a complaint about it names. Raises CannotRead."""
-        try:
-            found = checked(data, self.limits)
-        except CannotRead as refusal:
-            raise CannotRead(refusal.code, **refusal.facts, **place) from refusal
+        found = checked_picture(data, self.limits, **place)
         path = self.folder / str(found["sha256"])
         if not path.exists():
             self._take(len(data))
@@ -48,7 +44,7 @@ class Spool:
         return str(found["sha256"])
 
     def _take(self, count: int) -> None:
-        """A table of a few megabytes may say the same text a million times."""
+        """A table of a few megabytes may say the same text a million times. Raises CannotRead."""
         self.taken += count
         if self.taken > max(self.limits.taken, self.given * self.limits.ratio):
             raise CannotRead("swells", times=self.limits.ratio)
