@@ -4,9 +4,9 @@ Receivers are slow where they please: the thread is all that waits for them. No 
 """
 
 from experiments.lab.webhooks.delivering import send_all
-from experiments.library.datasets.jobs import ReadingThread
+from experiments.tasks.threads import WorkerThread
 
-sender = ReadingThread("webhooks", send_all)
+sender = WorkerThread("webhooks", send_all)
 
 
 def send() -> None:

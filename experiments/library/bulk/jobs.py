@@ -1,8 +1,8 @@
 """The job of bulk exports, in a thread of its own: reports do not wait for thousands of runs."""
 
 from experiments.library.bulk import making
-from experiments.library.datasets.jobs import QUEUE, ReadingThread
 from experiments.tasks import job_queue
+from experiments.tasks.threads import QUEUE, WorkerThread
 
 MOST_QUEUED = 2  # unanswered ones: whoever answers makes all that waits
 
@@ -21,4 +21,4 @@ def sweep() -> None:
         wake()
 
 
-maker = ReadingThread("exports", making.make_all)
+maker = WorkerThread("exports", making.make_all)

@@ -1,12 +1,15 @@
 """The scenes of the demonstration, and how its made-up contestants draw them. The same scene gives the same bytes."""
 
+import json
 import random
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import NamedTuple
 
 from PIL import Image, ImageDraw
 
+FILE = Path(__file__).parents[1] / "files" / "demonstration" / "pictures.json"
 PAINTERS = ("atelier", "studio", "sketch", "smudge")
 WIDTH, HEIGHT, SCALE = 160, 120, 4  # pixels; drawn larger and scaled down, for smooth edges
 COLOURS = {
@@ -58,7 +61,9 @@ def _atelier(scene: Scene, chance: random.Random) -> Image.Image:
     picture = _sky()
     canvas = ImageDraw.Draw(picture, "RGBA")
     for shape in scene.shapes:
-        _ellipse(canvas, shape.x, shape.y + shape.radius, shape.radius, shape.radius // 4, (0, 0, 0, 70))
+        across, down, y = shape.radius, shape.radius // 4, shape.y + shape.radius
+        corners = (shape.x - across, y - down, shape.x + across, y + down)
+        canvas.ellipse([corner * SCALE for corner in corners], (0, 0, 0, 70))
     for shape in scene.shapes:
         _paint(canvas, shape, COLOURS[shape.colour])
         bright = tuple(min(255, part + 60) for part in COLOURS[shape.colour])
@@ -129,65 +134,22 @@ def _paint(canvas: ImageDraw.ImageDraw, shape: Shape, colour: tuple[int, ...]) -
         canvas.polygon([(left, bottom), (right, bottom), ((left + right) // 2, top)], colour)
 
 
-def _ellipse(canvas: ImageDraw.ImageDraw, x: int, y: int, across: int, down: int, colour: tuple[int, ...]) -> None:
-    corners = [(x - across) * SCALE, (y - down) * SCALE, (x + across) * SCALE, (y + down) * SCALE]
-    canvas.ellipse(corners, colour)
-
-
 def _png(picture: Image.Image) -> bytes:
     file = BytesIO()
     picture.save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
-def _pair(first: tuple[str, str], second: tuple[str, str]) -> tuple[Shape, ...]:
-    return Shape(*first, 48, 62, 26), Shape(*second, 114, 62, 26)
+def scenes() -> tuple[Scene, ...]:
+    return tuple(
+        Scene(
+            told["category"],
+            told["instruction"],
+            tuple(Shape(*shape) for shape in told["shapes"]),
+            tuple(Shape(*shape) for shape in told.get("before", ())),
+        )
+        for told in json.loads(FILE.read_text(encoding="utf-8"))
+    )
 
 
-def _row(kind: str, colour: str, count: int) -> tuple[Shape, ...]:
-    step = WIDTH // (count + 1)
-    return tuple(Shape(kind, colour, step * (place + 1), 62, min(20, step // 2 - 2)) for place in range(count))
-
-
-SCENES = (
-    Scene("place", "A red circle left of a blue square", _pair(("circle", "red"), ("square", "blue"))),
-    Scene("place", "A green triangle left of a yellow circle", _pair(("triangle", "green"), ("circle", "yellow"))),
-    Scene("place", "A purple square left of an orange triangle", _pair(("square", "purple"), ("triangle", "orange"))),
-    Scene(
-        "place",
-        "A yellow circle above a blue square",
-        (Shape("circle", "yellow", 80, 30, 22), Shape("square", "blue", 80, 86, 24)),
-    ),
-    Scene("count", "Three red squares in a row", _row("square", "red", 3)),
-    Scene("count", "Four blue circles in a row", _row("circle", "blue", 4)),
-    Scene("count", "Five green triangles in a row", _row("triangle", "green", 5)),
-    Scene(
-        "count",
-        "Two orange circles and one purple square",
-        (*_row("circle", "orange", 2), Shape("square", "purple", 80, 96, 16)),
-    ),
-    Scene(
-        "edit",
-        "Make the circle green",
-        _pair(("circle", "green"), ("square", "blue")),
-        _pair(("circle", "red"), ("square", "blue")),
-    ),
-    Scene(
-        "edit",
-        "Replace the square by a triangle of the same colour",
-        _pair(("circle", "yellow"), ("triangle", "purple")),
-        _pair(("circle", "yellow"), ("square", "purple")),
-    ),
-    Scene(
-        "edit",
-        "Add a red circle above the square",
-        (Shape("square", "blue", 80, 86, 24), Shape("circle", "red", 80, 30, 20)),
-        (Shape("square", "blue", 80, 86, 24),),
-    ),
-    Scene(
-        "edit",
-        "Swap the two shapes",
-        _pair(("triangle", "orange"), ("square", "green")),
-        _pair(("square", "green"), ("triangle", "orange")),
-    ),
-)
+SCENES = scenes()

@@ -4,8 +4,10 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -14,8 +16,9 @@ from django.conf import settings
 from django.db import transaction
 from PIL import Image as Picture
 
-from experiments.models import Dataset, DatasetImage, Image
+from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
 
+THUMBNAILS = 4  # of one sample
 MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
 
 
@@ -38,7 +41,11 @@ def store(data: bytes) -> Image:
     with Picture.open(BytesIO(data), formats=tuple(MIMES)) as picture:
         mime, (width, height) = MIMES[picture.format or ""], picture.size
     checked = Checked(hashlib.sha256(data).hexdigest(), mime, width, height, len(data))
-    _place(checked.sha256, data)
+    path = path_of(checked.sha256)
+    if not _is_whole(path, len(data)):
+        with _begun(path) as unfinished:
+            unfinished.write_bytes(data)
+            unfinished.replace(path)
     return Image.objects.get_or_create(sha256=checked.sha256, defaults=checked._asdict())[0]
 
 
@@ -90,8 +97,9 @@ def _place_file(picture: Checked, spool: Path) -> None:
     with os.fdopen(handle, "rb") as file, _begun(path) as unfinished:
         with unfinished.open("wb") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)
-        if _hash_of(unfinished) != picture.sha256:
-            raise Spoiled(picture.sha256)
+        with unfinished.open("rb") as copy:
+            if hashlib.file_digest(copy, "sha256").hexdigest() != picture.sha256:
+                raise Spoiled(picture.sha256)
         unfinished.replace(path)
 
 
@@ -111,14 +119,23 @@ def _begun(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
-def _hash_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """contestant: whose picture it is, None for one that was given with the sample."""
+
+    sha256: str
+    contestant: Contestant | None = None
 
 
-def _place(sha256: str, data: bytes) -> None:
-    path = path_of(sha256)
-    if not _is_whole(path, len(data)):
-        with _begun(path) as unfinished:
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
+def thumbnails(dataset: Dataset, samples: Sequence[Sample]) -> dict[int, list[Thumbnail]]:
+    """By the key of the sample; a sample without any picture is left out."""
+    found: dict[int, list[Thumbnail]] = defaultdict(list)
+    for sample in samples:
+        found[sample.pk] += [Thumbnail(sha) for sha in sample.images[:THUMBNAILS]]
+    without = [sample.pk for sample in samples if not sample.images]
+    if dataset.modality == Dataset.Modality.IMAGE and without:
+        first = list(dataset.contestants.order_by("name")[:THUMBNAILS])
+        made = Output.objects.filter(sample__in=without, contestant__in=first, image__isnull=False)
+        for output in made.defer("text").select_related("contestant").order_by("contestant__name"):
+            found[output.sample_id].append(Thumbnail(str(output.image_id), output.contestant))
+    return {pk: thumbs for pk, thumbs in found.items() if thumbs}

@@ -1,6 +1,6 @@
 """What is wrong with an upload, in words: each reason names the place and what helps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.template.defaultfilters import filesizeformat
@@ -95,7 +95,6 @@ REFUSALS: dict[str, Promise] = {
     "needs_memory": gettext_lazy("Reading it needs more memory than a dataset may take."),
     "took_too_long": gettext_lazy("Reading it took longer than a dataset may take."),
     "reader_died": gettext_lazy("The process that read it ended without a word (%(said)s). Nothing of it was stored."),
-    "worker_died": gettext_lazy("The worker was ended %(times)s times while it read this."),
     "interrupted": gettext_lazy("The reading was interrupted: load it again."),
     "upload_gone": gettext_lazy("The uploaded file is not there any more: upload it again."),
     "wrong_kind_image": gettext_lazy("It holds pictures, but the outputs of this dataset are texts."),
@@ -153,10 +152,10 @@ def sentence(code: str, facts: Mapping[str, Any]) -> str:
     return _("%(file)s, row %(row)s: %(said)s") % place if row else _("%(file)s: %(said)s") % place
 
 
-def warning(told: Mapping[str, Any]) -> str:
-    """A stored warning, {code, …}, in words."""
-    words = WARNINGS.get(told.get("code", ""))
-    return str(words % told) if words else ""
+def in_words(warnings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Stored warnings, each {code, …}."""
+    known = ((WARNINGS.get(told.get("code", "")), told) for told in warnings)
+    return [str(words % told) for words, told in known if words]
 
 
 def _printable(value: Any) -> str:

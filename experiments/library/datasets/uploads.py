@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Invalid
 from experiments.library.datasets import process
+from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import sentence
 from experiments.models import Dataset, LogImport, Upload
 
@@ -45,12 +46,16 @@ def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset:
     for it.
     """
     if file is None or not file.name:
-        raise Invalid({"file": [_("Choose a file.")]})
+        raise Invalid(file=_("Choose a file."))
     if not file.size:
-        raise Invalid({"file": [_("The file is empty.")]})
+        raise Invalid(file=_("The file is empty."))
     if file.size > settings.UPLOAD_BYTES:
-        raise Invalid({"file": [too_long()]})
-    _refuse_hoard(owner, file.size)
+        raise Invalid(file=too_long())
+    # Whoever sends and never says how it is to be read must not fill the disk.
+    over = [Upload.State.DONE, Upload.State.REFUSED]
+    held = Upload.objects.filter(owner=owner).exclude(state__in=over).aggregate(held=Sum("size"))["held"] or 0
+    if held + file.size > UNREAD * settings.UPLOAD_BYTES:
+        raise Invalid(file=_("Your other files are not read yet: wait for them, or say how they are to be read."))
     upload = Upload(owner=owner, kind=kind, dataset=dataset, name=_safe_name(file.name), size=file.size)
     with all_or_nothing(upload):
         upload.folder.mkdir(mode=0o700, parents=True)
@@ -61,12 +66,25 @@ def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset:
     return upload
 
 
-def preview(upload: Upload) -> dict[str, object]:
-    """Its first rows, and how they would be read: see the reader's preview. Raises Refused."""
-    with process.spool_in(upload.folder) as spool:
-        return process.read(
-            upload.path, spool, what="preview", within=PREVIEW_SECONDS, limits={"seconds": PREVIEW_SECONDS}
-        ).said
+def preview(upload: Upload) -> dict[str, Any]:
+    """Its first rows, and how they would be read: see the reader's preview. Read once, and kept with the upload. Raises
+    Refused, and forgets the file.
+    """
+    if upload.state == Upload.State.REFUSED:
+        raise Refused("upload_gone")
+    if upload.found:
+        return dict(upload.found)
+    try:
+        with process.spool_in(upload.folder) as spool:
+            seconds: Any = {"within": PREVIEW_SECONDS, "limits": {"seconds": PREVIEW_SECONDS}}
+            upload.found = process.read(upload.path, spool, what="preview", **seconds).said
+    except Refused as refused:
+        upload.state, upload.refused_reason = Upload.State.REFUSED, str(refused)
+        upload.save(update_fields=["state", "refused_reason"])
+        upload.forget_file()
+        raise
+    upload.save(update_fields=["found"])
+    return dict(upload.found)
 
 
 def forget_old() -> None:
@@ -85,17 +103,8 @@ def all_or_nothing(kept: Upload | LogImport) -> Iterator[None]:
     except BaseException as error:
         kept.forget_file()
         if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise Invalid({"file": [sentence("disk_full", {})]}) from error
+            raise Invalid(file=sentence("disk_full", {})) from error
         raise
-
-
-def _refuse_hoard(owner: "User", size: int) -> None:
-    """Whoever sends and never says how it is to be read must not fill the disk. Raises Invalid."""
-    over = [Upload.State.DONE, Upload.State.REFUSED]
-    held = Upload.objects.filter(owner=owner).exclude(state__in=over).aggregate(held=Sum("size"))["held"] or 0
-    if held + size > UNREAD * settings.UPLOAD_BYTES:
-        said = _("Your other files are not read yet: wait for them, or say how they are to be read.")
-        raise Invalid({"file": [said]})
 
 
 def _safe_name(name: str) -> str:

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Forbidden, Refusal, TooLarge
 from experiments.engine.text import storable
-from experiments.library.datasets.jobs import QUEUE, ReadingThread
 from experiments.library.imports import reading, storing
 from experiments.library.imports.formats import DatasetFormat, dataset_formats
 from experiments.library.imports.report import Report
@@ -24,6 +23,7 @@ from experiments.models import Dataset, RunImport
 from experiments.models.waiting import WorkState
 from experiments.runs.reports.json_values import InvalidDocument
 from experiments.tasks import job_queue, waiting
+from experiments.tasks.threads import QUEUE, WorkerThread
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -90,7 +90,7 @@ def read_all(stop: threading.Event) -> None:
         _read(row, stop)
 
 
-reader = ReadingThread("imports", read_all)
+reader = WorkerThread("imports", read_all)
 
 
 def sweep() -> None:

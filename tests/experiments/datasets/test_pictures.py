@@ -290,7 +290,7 @@ def test_a_picture_of_another_dataset_cannot_be_named(alice, tmp_path):
 
     for found in (record, writing.OutputRecord(kind="output", **output)):
         with pytest.raises(Refused, match="a picture that it did not bring"):
-            writing.Writer(mine, tmp_path, lambda: None, "").write([found])
+            writing.Writer(mine, tmp_path, lambda share: None, "", records=1).write([found])
     assert not mine.samples.exists()
 
 
