@@ -9,7 +9,8 @@ from experiments.lab.webhooks import urls as webhook_urls
 from experiments.library import api as library_api
 from experiments.library.bulk import api as bulk_api
 from experiments.library.datasets import api as dataset_api
-from experiments.library.imports import api as import_api
+from experiments.library.imports.api import ImportView
+from experiments.library.imports.api import RunImportViewSet as RunImports
 from experiments.library.search.api import SearchView
 from experiments.library.shelves import api_urls as shelf_urls
 from experiments.review import api as review_api
@@ -85,10 +86,14 @@ urlpatterns = [
     path("scenarios/<slug:ref>/demonstration/", library_api.ScenarioDemonstration.as_view(), name="api-demonstration"),
     path("presets/", library_api.PresetsView.as_view(), name="api-presets"),
     path("presets/<slug:ref>/", library_api.PresetView.as_view(), name="api-preset"),
-    path("runs/import/", import_api.ImportView.as_view(), name="api-run-import"),
-    path("runs/imported/", import_api.ImportsView.as_view(), name="api-run-imports"),
-    path("runs/imported/<uuid:pk>/", import_api.ImportedView.as_view(), name="api-run-import-file"),
-    path("runs/imported/<uuid:pk>/store/", import_api.StoreView.as_view(), name="api-run-import-store"),
+    path("runs/import/", ImportView.as_view(), name="api-run-import"),
+    path("runs/imported/", RunImports.as_view({"get": "list"}), name="api-run-imports"),
+    path(
+        "runs/imported/<uuid:pk>/",
+        RunImports.as_view({"get": "retrieve", "delete": "destroy"}),
+        name="api-run-import-file",
+    ),
+    path("runs/imported/<uuid:pk>/store/", RunImports.as_view({"post": "store"}), name="api-run-import-store"),
     path("exports/", bulk_api.ExportsView.as_view(), name="api-bulk-exports"),
     path("exports/<uuid:pk>/", bulk_api.ExportView.as_view(), name="api-bulk-export"),
     path("exports/<uuid:pk>/download/", bulk_api.DownloadView.as_view(), name="api-bulk-export-download"),

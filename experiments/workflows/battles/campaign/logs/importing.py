@@ -19,7 +19,7 @@ from django.utils.translation import ngettext
 
 from accounts.errors import Forbidden, TooLarge
 from experiments.library.datasets.writing import empty
-from experiments.library.imports.lines import Allowance
+from experiments.library.imports.files import Allowance
 from experiments.library.imports.values import Unreadable
 from experiments.models import Battle, Dataset
 from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena, rows

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from experiments.library.datasets import process
 from experiments.library.datasets.records import RECORDS
-from experiments.library.imports.lines import LINE_BYTES, Allowance, Line, lines
+from experiments.library.imports.files import LINE_BYTES, Allowance, Line, lines
 from experiments.workflows.battles.campaign.logs.lmarena import COLUMNS
 
 CHUNK = 1 << 16
