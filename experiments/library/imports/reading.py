@@ -117,7 +117,8 @@ def _of_entries(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
         yield from _of_folder(str(folder), folders[folder], within, allowed, read)
     for entry in found:
         path = paths[entry.name]
-        if any(path.is_relative_to(folder) for folder in folders) or (len(found) > 1 and path.name in NOT_RUNS):
+        is_read = any(path.parent == folder or (folder.parts and folder in path.parents) for folder in folders)
+        if is_read or (len(found) > 1 and path.name in NOT_RUNS):
             continue
         if len(found) > 1 and path.suffix.lower() not in (".json", ".jsonl"):
             yield Found(None, entry.name, None, _("Only files ending in .json or .jsonl are read within a zip."))
@@ -158,11 +159,8 @@ def _of_entry(entry: Entry, allowed: Allowance, read: set[Any]) -> Iterator[Foun
                 yield Found(ImportSource.OWN, gathered.place, gathered.taken())
             gathered = own.Lines(said, value.place)
         elif own.is_line(said):
-            if (
-                reason := gathered.add(said)
-                if gathered
-                else _("The line that tells of the run itself has to come first.")
-            ):
+            reason = _("The line that tells of the run itself has to come first.")
+            if reason := gathered.add(said) if gathered else reason:
                 yield Found(ImportSource.OWN, value.place, None, reason)
         elif not any(one.folder and one.fits(said) and one.number(said) in read for one in run_formats()):
             yield from of_value(said, value.place)  # where its folder was read, that tells more
@@ -173,13 +171,13 @@ def _of_entry(entry: Entry, allowed: Allowance, read: set[Any]) -> Iterator[Foun
 def _of_inspect(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
     by_name = {entry.name: entry for entry in found}
     header = files.whole(by_name.get("header.json") or by_name["_journal/start.json"], allowed)
+
+    def sample_of(entry: Entry) -> Taken:
+        return inspect.read(header, files.whole(entry, allowed), entry.name)
+
     for entry in found:
         if entry.name.startswith("samples/") and entry.name.endswith(".json"):
-            yield _taken(
-                ImportSource.INSPECT,
-                entry.name,
-                lambda entry=entry: inspect.read(header, files.whole(entry, allowed), entry.name),
-            )
+            yield _taken(ImportSource.INSPECT, entry.name, partial(sample_of, entry))
 
 
 def _taken(source: ImportSource, place: str, read: Callable[[], Taken]) -> Found:
