@@ -7,7 +7,7 @@ from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
 from experiments.lab.webhooks import urls as webhook_urls
 from experiments.library import api as library_api
-from experiments.library.bulk import api as bulk_api
+from experiments.library.bulk.api import BulkExportViewSet as BulkExports
 from experiments.library.datasets import api as dataset_api
 from experiments.library.imports.api import ImportView
 from experiments.library.imports.api import RunImportViewSet as RunImports
@@ -94,9 +94,9 @@ urlpatterns = [
         name="api-run-import-file",
     ),
     path("runs/imported/<uuid:pk>/store/", RunImports.as_view({"post": "store"}), name="api-run-import-store"),
-    path("exports/", bulk_api.ExportsView.as_view(), name="api-bulk-exports"),
-    path("exports/<uuid:pk>/", bulk_api.ExportView.as_view(), name="api-bulk-export"),
-    path("exports/<uuid:pk>/download/", bulk_api.DownloadView.as_view(), name="api-bulk-export-download"),
+    path("exports/", BulkExports.as_view({"get": "list", "post": "create"}), name="api-bulk-exports"),
+    path("exports/<uuid:pk>/", BulkExports.as_view({"get": "retrieve", "delete": "destroy"}), name="api-bulk-export"),
+    path("exports/<uuid:pk>/download/", BulkExports.as_view({"get": "download"}), name="api-bulk-export-download"),
     path("runs/<uuid:pk>/report/", report_api.ReportView.as_view(), name="api-run-report"),
     path("runs/<uuid:pk>/export/", report_api.ExportView.as_view(), name="api-run-export"),
     path("runs/<uuid:pk>/files/", report_api.RunFilesView.as_view(), name="api-run-files"),

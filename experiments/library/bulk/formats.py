@@ -1,19 +1,22 @@
-"""The formats of bulk exports: what each is called, and who writes it. None of them holds more than one run at once."""
+"""The formats of bulk exports: what each is called, and how it is written, with no more than one run held at once. Each
+part of a file is counted and hashed on its way, for the manifest.
+"""
 
 import csv
+import hashlib
 import io
 import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.bulk import tables
-from experiments.library.bulk.writing import MANIFEST, Part, pack, parts_in
 from experiments.library.datasets import process
 from experiments.models import Run
 from experiments.runs.reports.csv_export import BOM, cell
@@ -23,6 +26,8 @@ from experiments.runs.reports.inspect_log import inspect_log, log_name
 from experiments.runs.zipping import entry
 from experiments.workflows.shards import is_sharded
 
+AT_ONCE = 1 << 20
+MANIFEST = "manifest.json"
 TYPES = {
     tables.TEXT: "VARCHAR",
     tables.JSON: "VARCHAR",
@@ -53,16 +58,53 @@ class BulkFormat:
     returns: bool = False
 
 
+class Part:
+    """One table or list of the export, being written. count: its rows; sha256, size: of its bytes so far."""
+
+    def __init__(self, name: str, file: IO[bytes]) -> None:
+        self.name, self.count, self.size = name, 0, 0
+        self._file, self._hash = file, hashlib.sha256()
+
+    def write(self, data: bytes, rows: int = 0) -> None:
+        self._file.write(data)
+        self._hash.update(data)
+        self.size += len(data)
+        self.count += rows
+
+    def told(self) -> dict[str, object]:
+        return {"name": self.name, "rows": self.count, "size": self.size, "sha256": self._hash.hexdigest()}
+
+
+@contextmanager
+def parts_in(folder: Path, names: Iterable[str]) -> Iterator[dict[str, Part]]:
+    """Parts side by side, each a file of the folder: tables grow together, run after run."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files = {name: (folder / name).open("wb") for name in names}
+    try:
+        yield {name: Part(name, file) for name, file in files.items()}
+    finally:
+        for file in files.values():
+            file.close()
+
+
+def pack(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, object]:
+    """The file goes into the zip, piece by piece."""
+    with path.open("rb") as source, archive.open(entry(name), "w", force_zip64=True) as target:
+        part = Part(name, target)
+        while chunk := source.read(AT_ONCE):
+            part.write(chunk)
+    return part.told()
+
+
 def _documents(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
-    return _lines(runs, path, described, "runs.jsonl", lambda run: [_document(run)])
-
-
-def _document(run: Run) -> dict[str, Any]:
     """As the report in JSON; of part of a campaign with its battles, which stand on a board of many runs."""
-    shards = (
-        {"battles": list(tables.TABLES_BY_NAME["battles"].rows(run))} if is_sharded(run.experiment.workflow) else {}
-    )
-    return {**document(run), **shards}
+
+    def rows(run: Run) -> list[dict[str, Any]]:
+        battles = tables.TABLES_BY_NAME["battles"].rows
+        shards = {"battles": list(battles(run))} if is_sharded(run.experiment.workflow) else {}
+        return [{**document(run), **shards}]
+
+    return _lines(runs, path, described, "runs.jsonl", rows)
 
 
 def _messages(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:

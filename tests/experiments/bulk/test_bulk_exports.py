@@ -18,8 +18,7 @@ from django.utils import timezone
 from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, User
 from experiments.library.bulk import making, selecting
-from experiments.library.bulk.formats import FORMATS
-from experiments.library.bulk.writing import MANIFEST
+from experiments.library.bulk.formats import FORMATS, MANIFEST
 from experiments.library.imports import queueing
 from experiments.library.search import indexing
 from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, Judgment, Message, Run
