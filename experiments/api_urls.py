@@ -6,7 +6,8 @@ from experiments.lab.budgets import api as budget_api
 from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
 from experiments.lab.webhooks import urls as webhook_urls
-from experiments.library import api as library_api
+from experiments.library.api import PresetViewSet as Presets
+from experiments.library.api import ScenarioViewSet as Scenarios
 from experiments.library.bulk.api import BulkExportViewSet as BulkExports
 from experiments.library.datasets import api as dataset_api
 from experiments.library.imports.api import ImportView
@@ -77,15 +78,19 @@ urlpatterns = [
     path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
     path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),
     path("experiments/<uuid:pk>/statistics/", statistics_api.StatisticsView.as_view(), name="api-statistics"),
-    path("scenarios/", library_api.ScenariosView.as_view(), name="api-scenarios"),
-    path("scenarios/<slug:ref>/", library_api.ScenarioView.as_view(), name="api-scenario"),
-    path("scenarios/<slug:ref>/versions/", library_api.ScenarioVersions.as_view(), name="api-scenario-versions"),
-    path("scenarios/<slug:ref>/share/", library_api.ScenarioShare.as_view(), name="api-scenario-share"),
-    path("scenarios/<slug:ref>/archive/", library_api.ScenarioArchive.as_view(), name="api-scenario-archive"),
-    path("scenarios/<slug:ref>/copy/", library_api.ScenarioCopy.as_view(), name="api-scenario-copy"),
-    path("scenarios/<slug:ref>/demonstration/", library_api.ScenarioDemonstration.as_view(), name="api-demonstration"),
-    path("presets/", library_api.PresetsView.as_view(), name="api-presets"),
-    path("presets/<slug:ref>/", library_api.PresetView.as_view(), name="api-preset"),
+    path("scenarios/", Scenarios.as_view({"get": "list", "post": "create"}), name="api-scenarios"),
+    path("scenarios/<slug:ref>/", Scenarios.as_view({"get": "retrieve"}), name="api-scenario"),
+    path("scenarios/<slug:ref>/versions/", Scenarios.as_view({"post": "revise"}), name="api-scenario-versions"),
+    path("scenarios/<slug:ref>/share/", Scenarios.as_view({"post": "share"}), name="api-scenario-share"),
+    path("scenarios/<slug:ref>/archive/", Scenarios.as_view({"post": "archive"}), name="api-scenario-archive"),
+    path("scenarios/<slug:ref>/copy/", Scenarios.as_view({"post": "copy"}), name="api-scenario-copy"),
+    path("scenarios/<slug:ref>/demonstration/", Scenarios.as_view({"post": "demonstration"}), name="api-demonstration"),
+    path("presets/", Presets.as_view({"get": "list", "post": "create"}), name="api-presets"),
+    path(
+        "presets/<slug:ref>/",
+        Presets.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+        name="api-preset",
+    ),
     path("runs/import/", ImportView.as_view(), name="api-run-import"),
     path("runs/imported/", RunImports.as_view({"get": "list"}), name="api-run-imports"),
     path(

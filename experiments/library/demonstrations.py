@@ -1,4 +1,4 @@
-"""A written transcript as the document of a run, so that a demonstration goes the way of every import.
+"""Demonstrations: a written transcript as the document of a run, which goes the way of every import.
 
 A scenario's file holds what somebody wrote: paragraphs, of which some are `removed` by the filter, reasoning, tokens,
 seconds, scores. The frame that the format asks for is put around it here.
@@ -6,13 +6,27 @@ seconds, scores. The frame that the format asks for is put around it here.
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
-from experiments.library.scenarios import BuiltinScenario, WrittenMessage
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.errors import Conflict
+from experiments.library.builtin import BuiltinScenario, WrittenMessage
+from experiments.models import IdempotentRequest, Provider, ProviderModel, Run
+from experiments.runs.admission import require_role
+from experiments.runs.reports.importing import import_document
 from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.base.events import JsonObject
 
+if TYPE_CHECKING:
+    from accounts.models import User
+
 REPORT_VERSION = 1
+DEMONSTRATION_PROVIDER = "demonstration"
+NOWHERE = "http://demonstration.invalid/v1"
 NOBODY_ASKED = "Written for a demonstration: no model was asked."
 MODELS = {
     "A": ("demonstration/model-a", "Demonstration model A"),
@@ -21,6 +35,63 @@ MODELS = {
     "filter": ("demonstration/filter", "Demonstration filter"),
 }
 """Seats to the slug and the label of who sits in them."""
+
+
+def replay_demonstration(scenario: BuiltinScenario | None, *, by: "User") -> tuple[Run, bool]:
+    """The person's run of a scenario's demonstration, and whether it was made just now.
+
+    There is one per person and version: a second click gets the run of the first. No model is asked, no cost arises,
+    and the run's origin keeps it out of statistics. Raises Forbidden and Conflict.
+    """
+    require_role(by)
+    if scenario is None:
+        raise Conflict(_("This scenario has no demonstration: only those that come with the platform have one."))
+    asked = IdempotentRequest.objects.filter(owner=by, key=_key(scenario))
+    try:
+        with transaction.atomic():
+            before = asked.first()
+            if before and (run := _made_by(before)):
+                return run, False
+            if before:  # its run was deleted
+                asked.filter(pk=before.pk).delete()
+            return _play(scenario, by), True
+    except IntegrityError:
+        rival = asked.first()
+        if rival and (run := _made_by(rival)):
+            return run, False
+        raise
+
+
+def _play(scenario: BuiltinScenario, by: "User") -> Run:
+    """The key is claimed first, so that of two clicks at once one makes the run and the other waits for it."""
+    request = IdempotentRequest.objects.create(owner=by, key=_key(scenario), fingerprint="demonstration")
+    _enter_models()
+    title = _("Demonstration: %(title)s") % {"title": scenario.title}
+    written = document(scenario, title=title, ended=timezone.now())
+    run = import_document(written, by=by, origin=Run.Origin.DEMONSTRATION)
+    request.answer = {"runs": [str(run.pk)]}
+    request.save(update_fields=["answer"])
+    return run
+
+
+def _made_by(request: IdempotentRequest) -> Run | None:
+    return Run.objects.filter(pk__in=request.answer.get("runs", []), experiment__owner=request.owner_id).first()
+
+
+def _key(scenario: BuiltinScenario) -> str:
+    """Begins with a character that no `Idempotency-Key` may hold, so that no request of a person is in the way."""
+    return f"\tdemonstration/{scenario.slug}/{scenario.version}"
+
+
+def _enter_models() -> None:
+    """The names under which demonstrations were written, for nobody to ask: they have no server."""
+    defaults = {"base_url": NOWHERE, "is_active": False, "is_simulated": True}
+    provider, _made = Provider.objects.get_or_create(name=DEMONSTRATION_PROVIDER, defaults=defaults)
+    rows = [
+        ProviderModel(provider=provider, slug=slug, upstream=slug, label=label, is_active=False, is_tool=True)
+        for slug, label in MODELS.values()
+    ]
+    ProviderModel.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def document(scenario: BuiltinScenario, *, title: str, ended: datetime) -> dict[str, object]:

@@ -15,8 +15,8 @@ from accounts.api_requests import person, validated
 from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
 from experiments.api.requests import PROBLEMS
-from experiments.library import keeping
 from experiments.library.datasets import contestants, making
+from experiments.library.presets import delete_preset, save_setup
 from experiments.models import Contestant, Dataset, Preset
 from experiments.setup import presets
 from experiments.setup.casting import checked_cast, checked_config
@@ -148,9 +148,7 @@ class CouncilPresetsView(APIView):
         """Keep a council under a name of your own, without its question."""
         asked, by = validated(SaveCouncil, request), person(request)
         content = _council(asked["cast"], asked["config"], by)
-        kept = keeping.save_setup(
-            owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"]
-        )
+        kept = save_setup(owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"])
         return Response(CouncilPresetSerializer(kept).data, status=201)
 
 
@@ -161,7 +159,7 @@ class CouncilPresetView(APIView):
     def delete(self, request: Request, pk: UUID) -> Response:
         """Delete a council that you have kept. Runs go on as they were set up."""
         rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug)
-        keeping.delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
+        delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
         return Response(status=204)
 
 

@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple
 from django.conf import settings
 
 from experiments.library.datasets.reasons import sentence
+from experiments.tasks.waiting import Failed
 
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from experiments.library.datasets.reader.program import main; main()"
@@ -27,7 +28,7 @@ LAST_WORDS = 2000  # bytes of its standard error that are kept
 Heard = Callable[[float], None]
 
 
-class Refused(ValueError):
+class Refused(Failed):
     """What was uploaded cannot be taken. The message is a sentence for whoever uploaded it."""
 
     def __init__(self, code: str, **facts: Any) -> None:
