@@ -4,7 +4,6 @@ A scenario's file holds what somebody wrote: paragraphs, of which some are `remo
 seconds, scores. The frame that the format asks for is put around it here.
 """
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
@@ -19,7 +18,6 @@ from experiments.models import IdempotentRequest, Provider, ProviderModel, Run
 from experiments.runs.admission import require_role
 from experiments.runs.reports.importing import import_document
 from experiments.workflows.arena import WORKFLOW as ARENA
-from experiments.workflows.base.events import JsonObject
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -65,7 +63,14 @@ def replay_demonstration(scenario: BuiltinScenario | None, *, by: "User") -> tup
 def _play(scenario: BuiltinScenario, by: "User") -> Run:
     """The key is claimed first, so that of two clicks at once one makes the run and the other waits for it."""
     request = IdempotentRequest.objects.create(owner=by, key=_key(scenario), fingerprint="demonstration")
-    _enter_models()
+    # The names under which demonstrations were written are in no catalogue to be asked: they have no server.
+    defaults = {"base_url": NOWHERE, "is_active": False, "is_simulated": True}
+    provider, _made = Provider.objects.get_or_create(name=DEMONSTRATION_PROVIDER, defaults=defaults)
+    rows = [
+        ProviderModel(provider=provider, slug=slug, upstream=slug, label=label, is_active=False, is_tool=True)
+        for slug, label in MODELS.values()
+    ]
+    ProviderModel.objects.bulk_create(rows, ignore_conflicts=True)
     title = _("Demonstration: %(title)s") % {"title": scenario.title}
     written = document(scenario, title=title, ended=timezone.now())
     run = import_document(written, by=by, origin=Run.Origin.DEMONSTRATION)
@@ -83,31 +88,35 @@ def _key(scenario: BuiltinScenario) -> str:
     return f"\tdemonstration/{scenario.slug}/{scenario.version}"
 
 
-def _enter_models() -> None:
-    """The names under which demonstrations were written, for nobody to ask: they have no server."""
-    defaults = {"base_url": NOWHERE, "is_active": False, "is_simulated": True}
-    provider, _made = Provider.objects.get_or_create(name=DEMONSTRATION_PROVIDER, defaults=defaults)
-    rows = [
-        ProviderModel(provider=provider, slug=slug, upstream=slug, label=label, is_active=False, is_tool=True)
-        for slug, label in MODELS.values()
-    ]
-    ProviderModel.objects.bulk_create(rows, ignore_conflicts=True)
-
-
 def document(scenario: BuiltinScenario, *, title: str, ended: datetime) -> dict[str, object]:
     """The demonstration of a scenario in the format of `reports.document`: a completed run that cost nothing known."""
-    messages = scenario.demonstration["messages"]
-    started = ended - timedelta(seconds=sum(message["seconds"] for message in messages))
-    moments = list(_moments(messages, started))
-    run = {"state": "completed", "stop_reason": "max_turns", "seed": 0, "turn": messages[-1]["turn"]}
+    written = scenario.demonstration
+    started = sent = ended - timedelta(seconds=sum(message["seconds"] for message in written["messages"]))
+    messages, calls = [], []
+    for message in written["messages"]:
+        said = sent + timedelta(seconds=message["seconds"])
+        place = f"{scenario.slug}/{scenario.version}/{message['turn']}/{message['seat']}"
+        call = str(uuid5(NAMESPACE_URL, f"{place}/call"))
+        shared = {name: message[name] for name in ("turn", "seat", "reasoning")} | {"finish_reason": "stop"}
+        messages.append({**shared, "id": str(uuid5(NAMESPACE_URL, f"{place}/message")), "call": call,
+                         "model": MODELS[message["seat"]][1], "text": seen_text(message), "raw_text": raw_text(message),
+                         "filter": _filter(message), "created": said.isoformat()})  # fmt: skip
+        calls.append({**shared, **_call(message), "id": call, "sent": sent.isoformat()})
+        sent = said
+    run = {"state": "completed", "stop_reason": "max_turns", "seed": 0, "turn": written["messages"][-1]["turn"]}
+    moments = {"created": started.isoformat(), "started": started.isoformat(), "ended": ended.isoformat()}
     cast = [{"seat": seat, "model": slug} for seat, (slug, _label) in MODELS.items()]
+    dynamics = written["dynamics"]
     return {
         "report_version": REPORT_VERSION,
-        "run": {**run, "created": _text(started), "started": _text(started), "ended": _text(ended)},
+        "run": run | moments,
         "experiment": {"workflow": ARENA.slug, "title": title, "config": scenario.config, "cast": cast},
-        "messages": [_message(scenario, m, said) for m, (_sent, said) in zip(messages, moments, strict=True)],
-        "judgments": [_judgment(scenario, judgment) for judgment in scenario.demonstration["judgments"]],
-        "calls": [_call(scenario, m, sent) for m, (sent, _said) in zip(messages, moments, strict=True)],
+        "messages": messages,
+        "judgments": [
+            {**judgment, "judge": MODELS["judge"][1], "dynamics": dynamics.get(str(judgment["turn"]), "")}
+            for judgment in written["judgments"]
+        ],
+        "calls": calls,
     }
 
 
@@ -118,83 +127,28 @@ def raw_text(message: WrittenMessage) -> str:
 
 def seen_text(message: WrittenMessage) -> str:
     """What the other side sees: the paragraphs that the filter left, or all of them where it failed."""
-    if _status(message) == "failed":
+    if message["filter"].get("status") == "failed":
         return raw_text(message)
     return "\n\n".join(paragraph["text"] for paragraph in message["paragraphs"] if "removed" not in paragraph)
 
 
-def _moments(messages: list[WrittenMessage], start: datetime) -> Iterator[tuple[datetime, datetime]]:
-    for message in messages:
-        end = start + timedelta(seconds=message["seconds"])
-        yield start, end
-        start = end
-
-
-def _message(scenario: BuiltinScenario, message: WrittenMessage, said: datetime) -> dict[str, object]:
-    return {
-        "id": _id(scenario, message, "message"),
-        "turn": message["turn"],
-        "seat": message["seat"],
-        "model": MODELS[message["seat"]][1],
-        "text": seen_text(message),
-        "raw_text": raw_text(message),
-        "reasoning": message["reasoning"],
-        "filter": _filter(message),
-        "finish_reason": "stop",
-        "call": _id(scenario, message, "call"),
-        "created": _text(said),
-    }
-
-
-def _status(message: WrittenMessage) -> str:
-    removed = any("removed" in paragraph for paragraph in message["paragraphs"])
-    return str(message["filter"].get("status") or ("filtered" if removed else "kept"))
-
-
 def _filter(message: WrittenMessage) -> dict[str, object]:
-    return {
-        "changed": _status(message) == "filtered",
-        "removed": [paragraph["removed"] for paragraph in message["paragraphs"] if "removed" in paragraph],
-        "confidence": message["filter"]["confidence"],
-        "reasoning": message["filter"]["reasoning"],
-        "status": _status(message),
-        "call": None,
-    }
+    removed = [paragraph["removed"] for paragraph in message["paragraphs"] if "removed" in paragraph]
+    status = message["filter"].get("status") or ("filtered" if removed else "kept")
+    told = {"confidence": message["filter"]["confidence"], "reasoning": message["filter"]["reasoning"]}
+    return {"changed": status == "filtered", "removed": removed, **told, "status": status, "call": None}
 
 
-def _call(scenario: BuiltinScenario, message: WrittenMessage, sent: datetime) -> dict[str, object]:
-    tokens = message["tokens"]
+def _call(message: WrittenMessage) -> dict[str, object]:
     return {
-        "id": _id(scenario, message, "call"),
         "step": f"turn/{message['turn']}/{message['seat']}",
-        "seat": message["seat"],
-        "turn": message["turn"],
         "purpose": "reply",
         "model": MODELS[message["seat"]][0],
         "simulated": True,
         "warnings": [NOBODY_ASKED],
         "text": raw_text(message),
-        "reasoning": message["reasoning"],
-        "finish_reason": "stop",
-        "input_tokens": tokens["input"],
-        "output_tokens": tokens["output"],
-        "reasoning_tokens": tokens["reasoning"],
+        **{f"{kind}_tokens": message["tokens"][kind] for kind in ("input", "output", "reasoning")},
         "cost": None,
         "cost_source": "unknown",
-        "sent": _text(sent),
         "seconds": message["seconds"],
     }
-
-
-def _judgment(scenario: BuiltinScenario, judgment: JsonObject) -> dict[str, object]:
-    dynamics = scenario.demonstration["dynamics"].get(str(judgment["turn"]), "")
-    return {**judgment, "judge": MODELS["judge"][1], "dynamics": dynamics}
-
-
-def _id(scenario: BuiltinScenario, message: WrittenMessage, kind: str) -> str:
-    place = f"{scenario.slug}/{scenario.version}/{message['turn']}/{message['seat']}/{kind}"
-    return str(uuid5(NAMESPACE_URL, place))
-
-
-def _text(moment: datetime) -> str:
-    return moment.isoformat()

@@ -11,7 +11,7 @@ from django.utils import translation
 
 from experiments.lab.webhooks import outbox
 from experiments.lab.webhooks.kinds import Kind
-from experiments.library.datasets import process, tidying, uploads
+from experiments.library.datasets import process, uploads
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import sentence
 from experiments.library.datasets.writing import READ_SHARE, empty, take_outputs, take_samples
@@ -20,7 +20,7 @@ from experiments.tasks import clock, job_queue, waiting
 from experiments.tasks.threads import QUEUE, WorkerThread
 
 MOST_QUEUED = 4  # unanswered ones: whoever answers reads all that waits
-tidier = tidying.Tidier()
+tidier = uploads.Tidier()
 
 
 def wake() -> None:

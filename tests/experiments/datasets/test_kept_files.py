@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.errors import Forbidden, Invalid
-from experiments.library.datasets import images, making, tidying, uploads, writing
+from experiments.library.datasets import images, making, uploads, writing
 from experiments.library.datasets.process import Refused
 from experiments.models import Dataset, LogImport, Sample, Upload
 from experiments.tasks import waiting
@@ -25,7 +25,7 @@ def keep(owner, data=ROWS, name="a.csv"):
 
 def grow_old(*paths):
     for path in paths:
-        os.utime(path, (time.time() - 3 * tidying.DAY,) * 2)
+        os.utime(path, (time.time() - 3 * uploads.DAY,) * 2)
 
 
 def full(*_args, **_more):
@@ -44,7 +44,7 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
         folder.mkdir(parents=True, exist_ok=True)
     grow_old(*unknown, *kept[:-1], over.folder)
 
-    tidying.forget_uploads()
+    uploads.forget_uploads()
 
     assert [path.exists() for path in (*unknown, over.folder)] == [False] * 4
     assert all(path.exists() for path in (*kept, used.path))
@@ -52,10 +52,10 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
 
 def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
     tidied = []
-    monkeypatch.setattr(tidying, "tidy", lambda: tidied.append(1))
-    tidier = tidying.Tidier()
+    monkeypatch.setattr(uploads, "tidy", lambda: tidied.append(1))
+    tidier = uploads.Tidier()
 
-    for seconds, times in ((0, 1), (1, 1), (tidying.EVERY_SECONDS - 10, 1), (10, 2), (1, 2)):
+    for seconds, times in ((0, 1), (1, 1), (uploads.EVERY_SECONDS - 10, 1), (10, 2), (1, 2)):
         time.sleep(seconds)
         tidier.look()
         assert len(tidied) == times
@@ -166,6 +166,6 @@ def test_pictures_without_a_row_are_taken_away_and_one_that_lost_its_bytes_is_wr
         unknown.write_bytes(b"x")
     grow_old(part, lost, kept)
 
-    tidying.forget_pictures(kept.parent)
+    uploads.forget_pictures(kept.parent)
 
     assert list(kept.parent.iterdir()) == [kept]
