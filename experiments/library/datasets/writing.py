@@ -114,7 +114,7 @@ class Writer:
 
     def _take_pictures(self, found: list[Picture]) -> None:
         try:
-            images.take_over(self._dataset, [picture.checked for picture in found], self._spool)
+            images.take_over(self._dataset, [picture.row for picture in found], self._spool)
         except (images.Spoiled, OSError) as error:
             if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
                 raise Refused("disk_full") from error

@@ -159,7 +159,7 @@ def test_pictures_that_belong_to_nothing_are_forgotten(load, tmp_path):
 def test_a_spool_is_not_believed(tmp_path, load, alice):
     """Whoever has taken over the process cannot pass off other bytes, or a link to a file of ours."""
     dataset = Dataset.objects.create(owner=alice, name="x", slug="x")
-    checked = images.Checked("0" * 64, "image/png", 1, 1, 3)
+    checked = Image(sha256="0" * 64, mime="image/png", width=1, height=1, size=3)
     (tmp_path / ("0" * 64)).write_bytes(b"abc")
     with pytest.raises(images.Spoiled):
         images.take_over(dataset, [checked], tmp_path)

@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
 from experiments.library import presets
-from experiments.library.builtin import CUSTOM, builtin_presets, chosen_context, presets_for
+from experiments.library.builtin import CUSTOM, builtin_presets
+from experiments.library.presets import chosen_context, presets_for
 from experiments.models import Preset
 from tests.cases import each_case
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reader.limits import CannotRead, Limits
-from experiments.library.datasets.reader.samples import Outputs, Samples
-from experiments.library.datasets.reader.spool import Spool
+from experiments.library.datasets.reader.samples import Outputs, Samples, Spool
 from experiments.library.datasets.reader.tree import open_tree
 from experiments.library.datasets.reasons import REFUSALS
 from experiments.library.datasets.records import records_in
