@@ -35,16 +35,10 @@ class ScenarioChoiceSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(Scenario.Kind.choices)
     version = serializers.IntegerField()
     config = serializers.DictField()
-    owner = serializers.SerializerMethodField()
-    builtin = serializers.SerializerMethodField()
+    owner = serializers.CharField(read_only=True, allow_null=True)
+    builtin = serializers.BooleanField(source="is_builtin", read_only=True)
     shared = serializers.BooleanField()
     archived = serializers.BooleanField()
-
-    def get_owner(self, choice: scenarios.ScenarioChoice) -> str | None:
-        return choice.owner or None
-
-    def get_builtin(self, choice: scenarios.ScenarioChoice) -> bool:
-        return choice.builtin is not None
 
 
 class VersionSerializer(serializers.Serializer[Any]):
@@ -93,11 +87,8 @@ class PresetChoiceSerializer(serializers.Serializer[Any]):
     description = serializers.CharField()
     context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     builtin = serializers.BooleanField(source="is_builtin")
-    owner = serializers.SerializerMethodField()
+    owner = serializers.CharField(read_only=True, allow_null=True)
     shared = serializers.BooleanField()
-
-    def get_owner(self, choice: presets.PresetChoice) -> str | None:
-        return choice.owner or None
 
 
 @extend_schema_serializer(many=False)

@@ -31,7 +31,7 @@ MOST_PRESETS = 200
 class PresetChoice:
     """A system context that somebody may use. id: its slug, or that of the row. context "": no system message.
 
-    owner is "" for a built-in one.
+    owner is None for a built-in one.
     """
 
     id: str
@@ -39,7 +39,7 @@ class PresetChoice:
     description: str
     context: str
     is_builtin: bool
-    owner: str = ""
+    owner: str | None = None
     is_mine: bool = False
     shared: bool = False
 

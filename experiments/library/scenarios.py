@@ -33,7 +33,7 @@ MOST_SCENARIOS = 500
 class ScenarioChoice:
     """A scenario that somebody may see. ref: its slug, or the id of this version. config: fields of the arena's Config.
 
-    owner is "" for a built-in one. row and builtin: where it comes from; one of them is None.
+    owner is None for a built-in one. row and builtin: where it comes from; one of them is None.
     """
 
     ref: str
@@ -42,7 +42,7 @@ class ScenarioChoice:
     kind: str
     version: int
     config: ScenarioConfig
-    owner: str = ""
+    owner: str | None = None
     is_mine: bool = False
     shared: bool = False
     archived: bool = False
@@ -50,8 +50,12 @@ class ScenarioChoice:
     builtin: BuiltinScenario | None = None
 
     @property
+    def is_builtin(self) -> bool:
+        return self.builtin is not None
+
+    @property
     def shelf(self) -> str:
-        return shelf_of(is_builtin=self.builtin is not None, is_mine=self.is_mine)
+        return shelf_of(is_builtin=self.is_builtin, is_mine=self.is_mine)
 
     @property
     def kind_label(self) -> str:

@@ -316,8 +316,8 @@ def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_foun
     """It takes a program without a file for a person at a terminal, and draws after two seconds."""
     words = (
         "import sys; sys.path.insert(0, sys.argv[1]);"
-        "from experiments.library.datasets.reader import duck, limits;"
-        "print(duck.connect(limits.Limits()).execute(sys.argv[2]).fetchone()[0])"
+        "from experiments.library.datasets.reader import limits, tables;"
+        "print(tables.connect(limits.Limits()).execute(sys.argv[2]).fetchone()[0])"
     )
     asked = "select current_setting('enable_progress_bar')"
     command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR), asked]

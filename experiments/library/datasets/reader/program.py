@@ -9,10 +9,9 @@ from typing import Any, TypedDict
 
 from experiments.library.datasets.reader.cells import be_strict, jsonable
 from experiments.library.datasets.reader.columns import columns_of, preview
-from experiments.library.datasets.reader.duck import write_parquet
 from experiments.library.datasets.reader.limits import CannotRead, Limits, die_with_parent, impose, leave_network
 from experiments.library.datasets.reader.samples import Outputs, Samples, Spool
-from experiments.library.datasets.reader.tables import Parquet
+from experiments.library.datasets.reader.tables import Parquet, write_parquet
 from experiments.library.datasets.reader.tree import open_tree
 
 PIPE = 1

@@ -1,19 +1,26 @@
-"""Tables of every kind, a few rows at a time: Parquet, JSON Lines, a JSON document, CSV."""
+"""Tables of every kind, a few rows at a time: Parquet, JSON Lines, a JSON document, CSV. And Parquet made of JSON lines,
+here because this process may use only so much.
+"""
 
 import codecs
 import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from experiments.library.datasets.reader import duck
+import duckdb
+
 from experiments.library.datasets.reader.limits import CannotRead, Limits
 from experiments.library.datasets.reader.tree import suffix_of
 
+AT_ONCE = 8  # rows that are in this process at the same time
+PATTERN = re.compile(r"[*?\[]")  # a path with these signs is taken for a pattern
+ROWS_OF_GROUP = 2_048  # what is held at once: a row may be a prompt of a hundred pages
+LONGEST_ROW = 64 << 20
 SEEN_FOR_COLUMNS = 200  # objects whose fields are the columns
 CHUNK = 1 << 18  # bytes of a document that are read at once
 LONGEST = 64 << 20  # bytes of a line, characters of an object of a document
@@ -86,23 +93,46 @@ def open_table(path: Path, file: str, limits: Limits) -> Table:
 
 
 class Parquet(Table):
-    """One file of rows in groups, of which DuckDB holds one at a time."""
+    """One file of rows in groups, of which DuckDB holds one at a time. It may open this file, and nothing else."""
 
     def __init__(self, path: Path, file: str, limits: Limits) -> None:
         super().__init__(path, file)
-        self._query = duck.Query(path, file, limits)
+        self._named = PATTERN.sub(r"[\g<0>]", str(path))
+        paths = ", ".join(_quoted(one) for one in sorted({str(path), self._named}))
+        self._database = connect(limits, f"allowed_paths=[{paths}]")
 
     def columns(self) -> list[Column]:
-        described = self._query.rows("DESCRIBE SELECT * FROM read_parquet($path)")
+        described = self._query("DESCRIBE SELECT * FROM read_parquet($path)")
         return [Column(str(row[0]), str(row[1])) for row in described]
 
     def rows(self, columns: list[str]) -> Iterator[Row]:
-        [(total,)] = self._query.rows("SELECT count(*) FROM read_parquet($path)")
+        [(total,)] = self._query("SELECT count(*) FROM read_parquet($path)")
         named = ", ".join('"' + name.replace('"', '""') + '"' for name in columns) or "1"
-        found = self._query.rows(f"SELECT {named} FROM read_parquet($path)")  # noqa: S608 - quoted
+        found = self._query(f"SELECT {named} FROM read_parquet($path)")  # noqa: S608 - quoted
         for number, row in enumerate(found, 1):
             self.share = number / max(total, 1)
             yield dict(zip(columns, row, strict=False))
+
+    def _query(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """Raises CannotRead for whatever DuckDB cannot read."""
+        cursor = self._database.cursor()
+        try:
+            cursor.execute(statement, {"path": self._named})
+            while rows := cursor.fetchmany(AT_ONCE):
+                yield from rows
+        except (duckdb.OutOfMemoryException, MemoryError) as error:
+            code = "wide_groups" if self._path.suffix == ".parquet" else "needs_memory"
+            raise CannotRead(code, file=self.file) from error
+        except (duckdb.Error, UnicodeDecodeError, RuntimeError) as error:
+            said = str(error)
+            if "unicode" in said.lower() or "utf-8" in said.lower():
+                raise CannotRead("not_utf8", file=self.file) from error
+            # its first line, without its advice and without where the file lies here
+            first = next((line.strip() for line in said.splitlines() if line.strip()), "")
+            said = first.replace(str(self._path), self.file)[:300]
+            raise CannotRead("unreadable_table", file=self.file, said=said) from error
+        finally:
+            cursor.close()
 
 
 class Lines(Table):
@@ -238,3 +268,48 @@ def _single(pairs: list[tuple[str, Any]]) -> Row:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_single)
+
+
+def connect(limits: Limits, *allowed: str) -> duckdb.DuckDBPyConnection:
+    """A database that may open nothing but what these settings allow."""
+    database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": f"{limits.memory >> 20}MiB"})
+    for setting in (
+        "enable_progress_bar=false",  # it would be drawn into what this process has to say
+        "autoinstall_known_extensions=false",
+        "autoload_known_extensions=false",
+        "temp_directory=''",
+        *allowed,
+        "enable_external_access=false",
+        "lock_configuration=true",
+    ):
+        database.execute(f"SET {setting}")
+    return database
+
+
+def write_parquet(folder: Path, tables: Mapping[str, Mapping[str, str]], limits: Limits) -> dict[str, int]:
+    """NAME.parquet beside each NAME.jsonl. tables: columns to types of DuckDB, by name. Returns rows by name. Raises
+    CannotRead.
+    """
+    database = connect(limits, "TimeZone='UTC'", f"allowed_directories=[{_quoted(folder)}]")
+    rows: dict[str, int] = {}
+    try:
+        for name, columns in tables.items():
+            described = ", ".join(f"{_quoted(column)}: {_quoted(kind)}" for column, kind in columns.items())
+            reading = (
+                f"read_json({_quoted(folder / f'{name}.jsonl')}, format='newline_delimited', "
+                f"columns={{{described}}}, maximum_object_size={LONGEST_ROW})"
+            )
+            options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROWS_OF_GROUP}"
+            copied = f"COPY (FROM {reading}) TO {_quoted(folder / f'{name}.parquet')} ({options})"
+            count = database.execute(copied).fetchone()
+            rows[name] = int(count[0]) if count else 0
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        raise CannotRead("needs_memory") from error
+    except duckdb.Error as error:
+        first = next(iter(str(error).splitlines()), "")
+        raise CannotRead("unreadable_table", file="parquet", said=first.replace(str(folder), "")[:300]) from error
+    return rows
+
+
+def _quoted(text: str | Path) -> str:
+    return "'" + str(text).replace("'", "''") + "'"
