@@ -1,5 +1,5 @@
-"""Tables of every kind, a few rows at a time: Parquet, JSON Lines, a JSON document, CSV. And Parquet made of JSON lines,
-here because this process may use only so much.
+"""Tables of every kind, a few rows at a time: Parquet, JSON Lines, a JSON document, CSV. And Parquet made of JSON
+lines, here because this process may use only so much.
 """
 
 import codecs
