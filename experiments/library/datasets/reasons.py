@@ -136,7 +136,10 @@ SIZES = {"too_bulky", "heavy_picture", "long_line"}
 
 def sentence(code: str, facts: Mapping[str, Any]) -> str:
     """Why it was refused, beginning with the file and the row where they are known and not named anyway."""
-    told = {name: _printable(value) for name, value in facts.items()}
+    told = {  # names of files come from strangers
+        name: "".join(character if character.isprintable() else "\ufffd" for character in str(value))[:400]
+        for name, value in facts.items()
+    }
     if code in SIZES and "most" in facts:
         told["most"] = filesizeformat(facts["most"])
     words = str(REFUSALS[code])
@@ -152,8 +155,3 @@ def in_words(warnings: Iterable[Mapping[str, Any]]) -> list[str]:
     """Stored warnings, each {code, …}."""
     known = ((WARNINGS.get(told.get("code", "")), told) for told in warnings)
     return [str(words % told) for words, told in known if words]
-
-
-def _printable(value: Any) -> str:
-    """Names of files come from strangers."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in str(value))[:400]

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -38,6 +37,7 @@ MOST_PICTURES = 2_000  # of those that nobody needs, taken away at a time
 DAY = 86_400  # seconds: what is younger may still be written
 FOLDERS = 256  # of pictures, by the first two letters of their hashes
 LOGS = "logs"
+KEY = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def too_long() -> str:
@@ -162,7 +162,7 @@ def forget_pictures(folder: Path) -> None:
 
 def _forget(folder: Path, needed: set[str]) -> None:
     for path in _old(folder):
-        if path.name not in needed and (path.name.startswith("spool-") or _is_key(path.name)):
+        if path.name not in needed and (path.name.startswith("spool-") or KEY.fullmatch(path.name)):
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -171,10 +171,3 @@ def _old(folder: Path) -> Iterator[Path]:
     for path in folder.iterdir() if folder.is_dir() else ():
         if time.time() - path.lstat().st_mtime > max(DAY, settings.UPLOAD_DAYS * DAY):
             yield path
-
-
-def _is_key(name: str) -> bool:
-    try:
-        return str(UUID(name)) == name
-    except ValueError:
-        return False

@@ -172,17 +172,14 @@ def _parsed(name: str, number: int, data: bytes) -> Value:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[Entry]:
-    found = [one for one in archive.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
+    parts = {one: PurePosixPath(one.filename).parts for one in archive.infolist() if not one.is_dir()}
+    found = [one for one in parts if not any(part.startswith(".") or part == "__MACOSX" for part in parts[one])]
     if len(found) > MOST_ENTRIES:
         raise Unreadable(_("There are more than %(most)s files in it: send them in parts.") % {"most": MOST_ENTRIES})
     for one in found:
         if one.flag_bits & 1:
             raise Unreadable(_("%(name)s is encrypted: send it without a password.") % {"name": one.filename})
     return [Entry(name, archive, path) for name in sorted({one.filename for one in found})]
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
 class Line(NamedTuple):
