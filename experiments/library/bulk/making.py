@@ -1,8 +1,10 @@
 """Bulk exports: asked for with a right that is looked at again when they are made and when they are taken."""
 
 import hashlib
+import json
 import shutil
 import threading
+import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -18,9 +20,10 @@ from accounts import audit
 from accounts.attachments import pieces_of, streamed, to_be_saved
 from accounts.errors import Forbidden, NotFound
 from experiments.library.bulk import selecting
-from experiments.library.bulk.formats import FORMATS, BulkFormat, Manifest, Parts
+from experiments.library.bulk.formats import FORMATS, MANIFEST, BulkFormat
 from experiments.models import BulkExport, Run
 from experiments.models.waiting import WorkState
+from experiments.runs.zipping import entry
 from experiments.tasks import job_queue, waiting
 from experiments.tasks.threads import QUEUE, WorkerThread
 
@@ -112,8 +115,11 @@ def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
     folder = row.path.with_name(f"{row.pk}.{row.attempt}.d")
     unfinished = folder / "whole"
 
-    def described(parts: Parts) -> Manifest:
-        return {
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        runs = _fetched(seen, row.owner, progress)
+        format_ = FORMATS[row.format]
+        manifest = {
             "manifest_version": MANIFEST_VERSION,
             "made_by": "Arena Lab",
             "made": timezone.now().isoformat(),
@@ -121,13 +127,11 @@ def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
             "selection": row.asked,
             "runs": len(seen),
             "left_out": row.run_count - len(seen),
-            "parts": parts,
+            "parts": format_.write(runs, unfinished, folder / "parts"),
         }
-
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        runs = _fetched(seen, row.owner, progress)
-        manifest = FORMATS[row.format].write(runs, unfinished, folder / "parts", described)
+        if format_.content_type == "application/zip":  # where it is the last entry
+            with zipfile.ZipFile(unfinished, "a", allowZip64=True) as archive:
+                archive.writestr(entry(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=1).encode())
         with unfinished.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         size = unfinished.stat().st_size

@@ -260,7 +260,7 @@ def test_of_a_run_that_is_written_nothing_is_held(format_, tmp_path, alice):
     path = tmp_path / "whole"
     tracemalloc.start()
     try:
-        FORMATS[format_].write(watched(), path, tmp_path / "parts", lambda parts: {"parts": parts})
+        FORMATS[format_].write(watched(), path, tmp_path / "parts")
     finally:
         tracemalloc.stop()
 
