@@ -110,7 +110,7 @@ def listed(datasets: list[Dataset]) -> list[tuple[Dataset, dict[str, int]]]:
     return [(one, {"samples": samples.get(one.pk, 0), "cast": cast.get(one.pk, 0)}) for one in datasets]
 
 
-def sent_outputs(dataset: Dataset) -> list[dict[str, object]]:
+def sent_outputs(dataset: Dataset) -> list[dict[str, Any]]:
     """What was sent as outputs lately, with what became of it."""
     sent = dataset.uploads.filter(kind=Upload.Kind.OUTPUTS).exclude(state=Upload.State.KEPT)[:10]
     return [

@@ -9,10 +9,9 @@ import pytest
 
 from accounts.errors import TooLarge
 from experiments.library.datasets import process
-from experiments.library.imports import files
 from experiments.library.imports.files import Allowance
 from experiments.library.imports.values import Unreadable
-from experiments.workflows.battles.campaign.logs import importing, rows
+from experiments.workflows.battles.campaign.logs import files, importing
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
 
@@ -20,8 +19,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_line_without_an_end_is_refused_and_the_next_is_read(tmp_path, take, monkeypatch):
-    monkeypatch.setattr(files, "LINE_BYTES", 1000)
-    monkeypatch.setattr(files, "SKIPPED_AT_ONCE", 300)
+    monkeypatch.setattr("experiments.library.imports.files.LINE_BYTES", 1000)
+    monkeypatch.setattr("experiments.library.imports.files.SKIPPED_AT_ONCE", 300)
     write(tmp_path / "log.jsonl", ["x" * 5000, slim("flux", "sdxl", 1, "flux")])
 
     _board, report = take(tmp_path / "log.jsonl")
@@ -70,10 +69,10 @@ def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):
 
 @each_case("size", [1, 7, 64])
 def test_a_list_is_read_in_pieces_of_any_size(size, monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", size)
+    monkeypatch.setattr(files, "CHUNK", size)
     values = [{"model_a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫" * 30}]
 
-    found = list(rows.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
+    found = list(files.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
 
     assert [row.content for row in found] == values
 
