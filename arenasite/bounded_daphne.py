@@ -19,7 +19,7 @@ from arenasite import draining
 from arenasite.leaving import LeavingFactory, LeavingServer
 from arenasite.patient_answers import PatientRequest
 from arenasite.patient_sockets import EXTENSION, Frames, PatientFactory, PatientSocket
-from experiments.tasks.collecting import spare_what_is_loaded
+from experiments.tasks.threads import spare_what_is_loaded
 
 ROOM_FOR_FORM = 1 << 20  # bytes of a request beside its file
 AT_ONCE = 8  # requests of the longest kind that may be coming in at the same time

@@ -1,8 +1,8 @@
 """The demonstration's queue: people review what two models said in a demonstrated negotiation."""
 
 from accounts.models import User
-from experiments.library import keeping
-from experiments.library.scenarios import builtin_scenarios
+from experiments.library.builtin import builtin_scenarios
+from experiments.library.demonstrations import replay_demonstration
 from experiments.models import ReviewQueue, ReviewRubric
 from experiments.review import queues, rubrics
 
@@ -22,7 +22,7 @@ def prepare() -> ReviewQueue | None:
     owner = User.objects.get(username=User.Role.RESEARCHER.value)
     if ReviewQueue.objects.filter(owner=owner, name=NAME).exists():
         return None
-    run, _is_new = keeping.replay_demonstration(builtin_scenarios()[SCENARIO], by=owner)
+    run, _is_new = replay_demonstration(builtin_scenarios()[SCENARIO], by=owner)
     rubrics.ensure_builtin()
     rubric = ReviewRubric.objects.get(family=rubrics.family_of("turn"), version=rubrics.builtin()["turn"].version)
     return queues.make(

@@ -16,7 +16,7 @@ from experiments.lab.observing import counting, measuring
 from experiments.models import Run
 from experiments.models.signals import engine_swept
 from experiments.tasks import job_queue
-from experiments.tasks.collecting import spare_what_is_loaded
+from experiments.tasks.threads import spare_what_is_loaded
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
 from accounts.refusing import back_to
-from experiments.library.datasets.thumbnails import thumbnails
+from experiments.library.datasets.images import thumbnails
 from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.boards.listing import simulation

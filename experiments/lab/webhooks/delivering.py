@@ -29,9 +29,9 @@ from experiments.lab.observing import measuring
 from experiments.lab.webhooks import sending
 from experiments.lab.webhooks.outbox import wake_now
 from experiments.lab.webhooks.sending import Answer, Letter
-from experiments.library.datasets.jobs import ReadingThread
 from experiments.models import Webhook, WebhookDelivery
 from experiments.tasks import clock
+from experiments.tasks.threads import WorkerThread
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def send_all(stop: Event) -> None:
                 _give_back(delivery)
 
 
-sender = ReadingThread("webhooks", send_all)
+sender = WorkerThread("webhooks", send_all)
 
 
 def sweep() -> None:
