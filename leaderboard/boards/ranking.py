@@ -16,8 +16,7 @@ from leaderboard.boards.counts import Counts
 from leaderboard.boards.standings import SHAPE, Row, share
 from leaderboard.models import Standing
 from leaderboard.ratings import Intervals, Ranks, Reason, Table, bootstrap, ranks, sandwich
-from leaderboard.ratings.bradley_terry import Errors
-from leaderboard.ratings.intervals import Shared, as_wide_as, by_items, times_as_wide
+from leaderboard.ratings.intervals import Errors, Shared, as_wide_as, by_items, times_as_wide
 from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray
 
 MOST_READ = 20_000  # battles while a page waits, in less than a tenth of a second

@@ -52,7 +52,17 @@ class Voter:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        return tuple(mark for mark, is_passed in BOUNDS.items() if is_passed(self))
+        sides, agreed = self.first.interval, self.agreement.interval
+        found = {
+            Mark.ONE_SIDED: self.first.of >= FEWEST_VOTES and sides is not None and not sides[0] <= 0.5 <= sides[1],
+            Mark.AGAINST_OTHERS: agreed is not None
+            and not isinstance(self.chance, Undefined)
+            and self.agreement.of >= FEWEST_VOTES
+            and agreed[1] < self.chance,
+            Mark.TOO_FAST: not isinstance(self.pace, Undefined) and self.pace < FASTEST_PACE,
+            Mark.TOO_MANY: self.counted >= FEWEST_VOTES and self.weight.part > LARGEST_SHARE * self.weight.of,
+        }
+        return tuple(mark for mark, is_beyond in found.items() if is_beyond)
 
 
 def voters(
@@ -63,32 +73,33 @@ def voters(
     answer: LEFT, RIGHT or NEITHER, in terms of the item; first: whether left was shown first; seconds: when; counts:
     whether the vote does. Raises ValueError for rows of different lengths.
     """
-    who, items, said = (_numbers(one) for one in (voter, item, answer))
+    who, items, said = (np.asarray(one, dtype=np.int64) for one in (voter, item, answer))
     is_first, counting = np.asarray(first, dtype=bool), np.asarray(counts, dtype=bool)
     when = np.asarray(seconds, dtype=np.float64)
     if len({len(who), len(items), len(said), len(is_first), len(when), len(counting)}) > 1:
         raise ValueError("there is one row per vote")
-    count = int(who.max(initial=-1)) + 1
-    chose = said != NEITHER
-    compared = _compared(who, items, said, counting, count)
-    sums = {
-        "votes": np.bincount(who, minlength=count),
-        "counted": np.bincount(who[counting], minlength=count),
-        "sided": np.bincount(who[chose], minlength=count),
-        "first": np.bincount(who[chose & ((said == LEFT) == is_first)], minlength=count),
-    }
+    count, chose = int(who.max(initial=-1)) + 1, said != NEITHER
+
+    def number(rows: BoolArray) -> list[int]:
+        return np.bincount(who[rows], minlength=count).tolist()  # type: ignore[no-any-return]  # numpy's tolist is Any
+
+    is_shared, tables = _compared(who, items, said, counting, count)
+    agreed, of = np.trace(tables, axis1=1, axis2=2).tolist(), tables.sum(axis=(1, 2)).tolist()
+    total = int(counting.sum())
+    votes, counted, sided = number(who >= 0), number(counting), number(chose)
+    firsts, shared = number(chose & ((said == LEFT) == is_first)), number(is_shared)
     paces = _paces(who, when, count)
     return [
         Voter(
-            votes=int(sums["votes"][one]),
-            counted=int(sums["counted"][one]),
-            first=Share(int(sums["first"][one]), int(sums["sided"][one])),
-            neither=Share(int(sums["votes"][one] - sums["sided"][one]), int(sums["votes"][one])),
+            votes=votes[one],
+            counted=counted[one],
+            first=Share(firsts[one], sided[one]),
+            neither=Share(votes[one] - sided[one], votes[one]),
             pace=paces.get(one, Undefined(Reason.TOO_FEW_UNITS)),
-            with_others=Share(int(compared.shared[one]), int(sums["votes"][one])),
-            agreement=Share(int(compared.agreed[one]), int(compared.tables[one].sum())),
-            chance=_chance(compared.tables[one]),
-            weight=Share(int(sums["counted"][one]), int(counting.sum())),
+            with_others=Share(shared[one], votes[one]),
+            agreement=Share(agreed[one], of[one]),
+            chance=_chance(tables[one]),
+            weight=Share(counted[one], total),
         )
         for one in range(count)
     ]
@@ -104,16 +115,10 @@ def effective(counted: ArrayLike) -> float | None:
     return float(votes.sum()) ** 2 / squares if squares else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Compared:
-    """Per voter: votes on shared items; agreements; and how often they said i where most others said j."""
-
-    shared: IntArray
-    agreed: IntArray
-    tables: IntArray
-
-
-def _compared(who: IntArray, items: IntArray, said: IntArray, counting: BoolArray, count: int) -> _Compared:
+def _compared(
+    who: IntArray, items: IntArray, said: IntArray, counting: BoolArray, count: int
+) -> tuple[BoolArray, IntArray]:
+    """Which votes are on what others have voted on; and per voter how often they said i where most others said j."""
     numbers = np.unique(items, return_inverse=True)[1].reshape(-1)
     size = int(numbers.max(initial=-1)) + 1
     given = np.bincount(numbers[counting] * ANSWERS + said[counting], minlength=size * ANSWERS).reshape(size, ANSWERS)
@@ -125,8 +130,7 @@ def _compared(who: IntArray, items: IntArray, said: IntArray, counting: BoolArra
     usual = others.argmax(axis=1) if len(others) else said
     cells = (who * ANSWERS + said) * ANSWERS + usual
     tables = np.bincount(cells[is_clear], minlength=count * ANSWERS**2).reshape(count, ANSWERS, ANSWERS)
-    shared = np.bincount(who[is_shared], minlength=count)
-    return _Compared(shared, np.trace(tables, axis1=1, axis2=2), tables)
+    return is_shared, tables
 
 
 def _chance(table: IntArray) -> float | Undefined:
@@ -141,51 +145,12 @@ def _paces(who: IntArray, when: FloatArray, count: int) -> dict[int, float]:
     order = np.lexsort((when, who))
     pauses, same = np.diff(when[order]), np.diff(who[order]) == 0
     sitting = same & (pauses <= LONGEST_PAUSE)
-    owner = who[order][1:][sitting]
-    ends = np.searchsorted(owner, np.arange(count + 1))
-    found = pauses[sitting]
-    parts = ((one, found[ends[one] : ends[one + 1]]) for one in range(count))
-    return {one: float(np.median(part)) for one, part in parts if len(part) >= FEWEST_PAUSES}
-
-
-def _is_one_sided(one: Voter) -> bool:
-    ends = one.first.interval
-    return one.first.of >= FEWEST_VOTES and ends is not None and not ends[0] <= 0.5 <= ends[1]
-
-
-def _is_against_others(one: Voter) -> bool:
-    ends = one.agreement.interval
-    if ends is None or isinstance(one.chance, Undefined) or one.agreement.of < FEWEST_VOTES:
-        return False
-    return ends[1] < one.chance
-
-
-def _is_too_fast(one: Voter) -> bool:
-    return not isinstance(one.pace, Undefined) and one.pace < FASTEST_PACE
-
-
-def _has_too_many(one: Voter) -> bool:
-    return one.counted >= FEWEST_VOTES and one.weight.part > LARGEST_SHARE * one.weight.of
-
-
-BOUNDS = {
-    Mark.ONE_SIDED: _is_one_sided,
-    Mark.AGAINST_OTHERS: _is_against_others,
-    Mark.TOO_FAST: _is_too_fast,
-    Mark.TOO_MANY: _has_too_many,
-}
-
-
-def _numbers(values: ArrayLike) -> IntArray:
-    return np.asarray(values, dtype=np.int64)
+    ends = np.searchsorted(who[order][1:][sitting], np.arange(count + 1))
+    parts = {one: pauses[sitting][ends[one] : ends[one + 1]] for one in range(count)}
+    return {one: float(np.median(part)) for one, part in parts.items() if len(part) >= FEWEST_PAUSES}
 
 
 def limits() -> Mapping[str, float]:
     """The bounds by name, for whoever explains them."""
-    return {
-        "fewest_votes": FEWEST_VOTES,
-        "fewest_pauses": FEWEST_PAUSES,
-        "longest_pause": LONGEST_PAUSE,
-        "fastest_pace": FASTEST_PACE,
-        "largest_share": LARGEST_SHARE,
-    }
+    names = ("fewest_votes", "fewest_pauses", "longest_pause", "fastest_pace", "largest_share")
+    return dict(zip(names, (FEWEST_VOTES, FEWEST_PAUSES, LONGEST_PAUSE, FASTEST_PACE, LARGEST_SHARE), strict=True))

@@ -15,8 +15,7 @@ from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard.boards.titles import judge_words
 from leaderboard.pages.battle_details import BattleLine, Side
 from leaderboard.ratings import Undefined
-from leaderboard.ratings.agreement import Interval
-from leaderboard.ratings.statistics import Share
+from leaderboard.ratings.statistics import Interval, Share
 from leaderboard.votes.agreement import AGREEMENT_REASONS
 from leaderboard.votes.voter_report import mark_words, no_agreement, no_pace, no_widening
 

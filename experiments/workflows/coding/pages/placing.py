@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leaderboard.ratings.cycles import Reason, SolverRatings
+from leaderboard.ratings.cycles import SolverRatings
 from leaderboard.ratings.ranks import ranks
-from leaderboard.ratings.values import NORMAL
+from leaderboard.ratings.values import NORMAL, Reason
 
 DRAWS = 2000  # of the probability of being the strongest: its standard error is at most 1.1 %
 SEED = 1

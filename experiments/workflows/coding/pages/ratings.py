@@ -19,23 +19,11 @@ from experiments.models import Judgment, ProviderModel, Run
 from experiments.workflows.coding.pages.counted import Counted, read
 from experiments.workflows.coding.pages.placing import by_strength
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, Moment, RunRatings, SetterRow, Solver
-from leaderboard.ratings.cycles import (
-    Cycle,
-    Estimate,
-    Judge,
-    Reason,
-    Snapshot,
-    SolverRatings,
-    Undefined,
-    compatible_elo,
-    judging,
-    replay,
-    scores,
-    setters,
-    solver_ratings,
-)
+from leaderboard.ratings.cycles import Cycle, Snapshot, SolverRatings, compatible_elo, replay, scores, solver_ratings
 from leaderboard.ratings.cycles import Moment as Replayed
-from leaderboard.ratings.statistics import mean_estimate
+from leaderboard.ratings.judging import Judge, judging, setters
+from leaderboard.ratings.statistics import Estimate, mean_estimate
+from leaderboard.ratings.values import Reason, Undefined
 
 HIGHEST = 10.0  # of a score
 KEPT_SECONDS = 3600  # the figures of judges take seconds where there are hundreds of cycles
