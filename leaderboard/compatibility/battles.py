@@ -6,8 +6,14 @@ from typing import Any
 from experiments.models import Battle, Board, Contestant, Sample
 from leaderboard.compatibility.standing import ALL
 from leaderboard.pages.battle_details import SampleResult, judgments, on_sample
-from leaderboard.pages.battle_filters import Filter, fitting_samples
-from leaderboard.pages.battle_search import PageStart, battle_count, battle_keys, battles_of_keys
+from leaderboard.pages.battle_search import (
+    Filter,
+    PageStart,
+    battle_count,
+    battle_keys,
+    battles_of_keys,
+    fitting_samples,
+)
 
 RESULTS = {
     **dict.fromkeys(("win", "wins"), "won"),

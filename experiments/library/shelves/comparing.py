@@ -14,7 +14,7 @@ from experiments.models import Message, Run
 from experiments.runs import progress
 from experiments.runs.comparison import Cell, Comparison, Row, Said, compare
 from experiments.runs.statistics import rows
-from experiments.runs.statistics.values import SubjectValues, values_of
+from experiments.runs.statistics.summary import SubjectValues, values_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
