@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
     def with_board(self) -> Self:
-        """With everything at hand that titles and standings need."""
-        return self.select_related("standing", "board__dataset", "board__judge_model__provider")
+        """With everything at hand that titles need."""
+        return self.select_related("board__dataset", "board__judge_model__provider")
 
     def beside(self, dataset: "Dataset") -> Self:
         """The ladders of a dataset that are shown."""

@@ -65,7 +65,7 @@ class Line:
 
 def visible_ladders(user: Any) -> LadderQuerySet:
     """With everything at hand that titles and standings need."""
-    return Ladder.objects.visible_to(user).with_board()
+    return Ladder.objects.visible_to(user).with_board().select_related("standing")
 
 
 def index_ladders(user: Any) -> list[Ladder]:

@@ -13,7 +13,7 @@ from accounts.refusing import back_to
 from experiments.library.datasets.thumbnails import thumbnails
 from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
 from experiments.workflows.battles.campaign import voiding
-from leaderboard.boards.listing import head_of, visible_ladders
+from leaderboard.boards.listing import head_of
 from leaderboard.boards.titles import judge_words
 from leaderboard.models import Ladder
 from leaderboard.pages import battle_details, battle_search
@@ -25,7 +25,7 @@ OUTPUTS_PER_PAGE = 20
 
 def board_of(request: HttpRequest, slug: str) -> tuple[Ladder, Board]:
     """A ladder that the person may see, and its board. Raises Http404, also for a ladder of runs, which has none."""
-    ladder = get_object_or_404(visible_ladders(request.user), slug=slug)
+    ladder = get_object_or_404(Ladder.objects.visible_to(request.user).with_board(), slug=slug)
     if ladder.board is None:
         raise Http404
     return ladder, ladder.board

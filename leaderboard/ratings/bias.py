@@ -92,7 +92,10 @@ def covariate_bias(battles: Battles, covariate: ArrayLike, *, clusters: ArrayLik
         return parameters
     strengths = parameters[:-1] - parameters[:-1].mean()
     effect = ELO * float(parameters[-1])
-    error = ELO * _error(rows, parameters) * (1.0 if clusters is None else factor(rows.clusters))
+    chance = rows.chances(parameters)
+    inverse = np.linalg.inv(_solvable(rows.products(chance * (1.0 - chance))))
+    variance = (inverse @ rows.spread(rows.score - chance) @ inverse)[-1, -1]
+    error = ELO * float(np.sqrt(max(variance, 0.0))) * (1.0 if clusters is None else factor(rows.clusters))
     ratings = np.full(len(found.order), np.nan)
     ratings[found.order[part]] = MEAN + ELO * strengths
     return Bias(effect, error, effect - NORMAL * error, effect + NORMAL * error, len(rows.score), ratings)
@@ -194,11 +197,3 @@ def _maximise(rows: _Rows, strengths: FloatArray) -> FloatArray | Undefined:
         if np.abs(step).max() < FINE:
             return parameters
     return Undefined(Reason.SEPARATED)
-
-
-def _error(rows: _Rows, parameters: FloatArray) -> float:
-    """The effect's standard error, by the sandwich."""
-    chance = rows.chances(parameters)
-    inverse = np.linalg.inv(_solvable(rows.products(chance * (1.0 - chance))))
-    covariance = inverse @ rows.spread(rows.score - chance) @ inverse
-    return float(np.sqrt(max(covariance[-1, -1], 0.0)))

@@ -89,6 +89,13 @@ def voters(
     votes, counted, sided = number(who >= 0), number(counting), number(chose)
     firsts, shared = number(chose & ((said == LEFT) == is_first)), number(is_shared)
     paces = _paces(who, when, count)
+
+    def chance(table: IntArray) -> float | Undefined:
+        """Of Cohen (1960): the sum over answers of one's own share of it and the others'."""
+        total = int(table.sum())
+        shares = table.sum(axis=1) / max(total, 1), table.sum(axis=0) / max(total, 1)
+        return float(shares[0] @ shares[1]) if total else Undefined(Reason.NOTHING_PAIRED)
+
     return [
         Voter(
             votes=votes[one],
@@ -98,7 +105,7 @@ def voters(
             pace=paces.get(one, Undefined(Reason.TOO_FEW_UNITS)),
             with_others=Share(shared[one], votes[one]),
             agreement=Share(agreed[one], of[one]),
-            chance=_chance(tables[one]),
+            chance=chance(tables[one]),
             weight=Share(counted[one], total),
         )
         for one in range(count)
@@ -131,14 +138,6 @@ def _compared(
     cells = (who * ANSWERS + said) * ANSWERS + usual
     tables = np.bincount(cells[is_clear], minlength=count * ANSWERS**2).reshape(count, ANSWERS, ANSWERS)
     return is_shared, tables
-
-
-def _chance(table: IntArray) -> float | Undefined:
-    """Of Cohen (1960): the sum over answers of one's own share of it and the others'."""
-    total = int(table.sum())
-    if not total:
-        return Undefined(Reason.NOTHING_PAIRED)
-    return float((table.sum(axis=1) / total) @ (table.sum(axis=0) / total))
 
 
 def _paces(who: IntArray, when: FloatArray, count: int) -> dict[int, float]:

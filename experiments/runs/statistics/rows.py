@@ -138,15 +138,11 @@ def _scores(ids: Collection[UUID], subjects: Sequence[str], corrections: Correct
     rows = by_beginning(Judgment.objects.filter(run__in=ids, subject__in=subjects))
     scored: Scored = defaultdict(dict)
     for key, run, turn, subject, judged in rows.values_list("id", "run_id", "turn", "subject", "scores"):
-        instead = corrections.scores.get(key, {})
-        scores = {**judged, **instead} if isinstance(judged, dict) else judged
-        scored[run, subject][turn] = TurnScores(turn, {name: _number(scores, name) for name in SCORES})
+        given = {**judged, **corrections.scores.get(key, {})} if isinstance(judged, dict) else {}
+        numbers = {name: score for name, score in given.items() if type(score) in (int, float)}  # no bool
+        scores = {name: float(numbers[name]) if name in numbers else None for name in SCORES}
+        scored[run, subject][turn] = TurnScores(turn, scores)
     return scored
-
-
-def _number(scores: Any, name: str) -> float | None:
-    value = scores.get(name) if isinstance(scores, dict) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _tokens(ids: Collection[UUID], subjects: Sequence[str]) -> dict[tuple[UUID, str], int | None]:
