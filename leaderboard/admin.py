@@ -120,7 +120,7 @@ class ContestantAdmin(Changeable):
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Contestant, form: Any, change: bool) -> None:
-        """By the verbs, so that every ladder follows; who may not is told so."""
+        """By the verbs, so that every ladder follows; users who may not get a message."""
         by, reason = person(request), obj.void_reason
         try:
             if {"label", "link"} & set(form.changed_data):

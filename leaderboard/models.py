@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
     def with_board(self) -> Self:
-        """With everything at hand that titles need."""
+        """With all that titles need."""
         return self.select_related("board__dataset", "board__judge_model__provider")
 
     def beside(self, dataset: "Dataset") -> Self:

@@ -20,7 +20,7 @@ CHANGES_APART = 500  # the estimate is made anew after so many changes of the bo
 
 @dataclass(frozen=True, slots=True)
 class JudgeBias:
-    """In Elo, each with its 95 % interval, None where it cannot be told. position: what being shown first is worth;
+    """In Elo, each with its 95 % interval, None where there is none. position: what being shown first is worth;
     length: what one standard deviation of relative length is. verdicts: the newest, on which both rest; those on one
     sample are one observation.
     """

@@ -64,7 +64,7 @@ class Line:
 
 
 def visible_ladders(user: Any) -> LadderQuerySet:
-    """With everything at hand that titles and standings need."""
+    """With all that titles and standings need."""
     return Ladder.objects.visible_to(user).with_board().select_related("standing")
 
 

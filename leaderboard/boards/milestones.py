@@ -63,7 +63,7 @@ def may_take(ladder: Ladder, by: object) -> bool:
 
 
 def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
-    """Keep the ladder as it stands now, for good. name: words and a date, "release_20260131".
+    """Keep the ladder as it is now, for good. name: words and a date, "release_20260131".
 
     Raises Forbidden for users who may not, Invalid for a name that is taken or has no real date, and where
     nothing is rated.

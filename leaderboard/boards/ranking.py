@@ -158,7 +158,7 @@ def rounds_for(size: int) -> int:
 def resampled(table: Table, closed: Intervals, rounds: int) -> Intervals:
     """The bootstrap's intervals, as many times as wide as the errors of `closed` are to those of independent battles.
 
-    Ranks are told by those errors. Whom no resample moves has the closed form's interval.
+    Ranks follow from those errors. A contestant that no resample moves has the closed form's interval.
     """
     alone, drawn, values = sandwich(table).errors, bootstrap(table, rounds, SEED), closed.ratings.values
     has_moved = alone > NO_SPREAD

@@ -187,7 +187,7 @@ class PageStart:
 @dataclass(frozen=True, slots=True)
 class BattlePage:
     """battles: newest first. total: how many there are in all, or at least where `is_exact` is not; None on a further
-    page of what cannot be told.
+    page of what cannot be counted.
     """
 
     battles: tuple[Battle, ...]

@@ -1,7 +1,7 @@
 """How far raters agree, and what their verdicts owe to something else than the answers.
 
 Undefined is returned, with the reason, where a figure does not exist: agreement among values that are all the same is
-neither perfect nor absent, it cannot be told from chance.
+neither perfect nor absent, it cannot be distinguished from chance.
 """
 
 from collections.abc import Hashable, Sequence

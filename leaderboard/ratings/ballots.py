@@ -21,9 +21,9 @@ class Ballots:
     A candidate that a ballot does not name was either not before the reviewer, and the ballot says nothing of it
     (`offered` empty: the rule "leave_out"), or it was offered and passed over (`offered` has one set per ballot: the
     rule "mean_of_unused"). Those passed over share the positions that are left, which is a tie group at the end: of
-    five offered and two named, the other three stand at (3 + 4 + 5) / 3 = 4.
+    five offered and two named, the other three are at (3 + 4 + 5) / 3 = 4.
 
-    A ballot that names nobody is an abstention. Raises ValueError for an index that is out of range, named twice or
+    A ballot that names no candidate is an abstention. Raises ValueError for an index that is out of range, named twice or
     not offered, for an empty group, and when `offered` is not one set per ballot.
     """
 
@@ -130,7 +130,7 @@ def _mean_of_known(table: FloatArray) -> FloatArray:
 
 
 def strict_preferences(ballots: Ballots) -> FloatArray:
-    """On how many ballots candidate i stands above candidate j, n × n. A tie counts for neither."""
+    """On how many ballots candidate i is above candidate j, n × n. A tie counts for neither."""
     table = positions(ballots)
     count = table.shape[1]
     return np.array([np.count_nonzero(table[:, [i]] < table, axis=0) for i in range(count)], float).reshape(-1, count)

@@ -37,7 +37,7 @@ class Bias:
 def position_bias(battles: Battles, *, clusters: ArrayLike | None = None) -> Bias | Undefined:
     """How many points being on the left is worth: above 0 the judge leans to the left.
 
-    Undefined when sides cannot be told from contestants, as when each is always on the same side, or when one side
+    Undefined when sides cannot be separated from contestants, as when each is always on the same side, or when one side
     always wins.
     """
     return covariate_bias(battles, np.ones(len(battles)), clusters=clusters)

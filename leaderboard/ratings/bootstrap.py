@@ -42,8 +42,8 @@ def bootstrap(
     """95 % percentile intervals from `rounds` resamples of the battles; the same for the same seed.
 
     kind: "multinomial" draws battles with replacement; "bayesian" weighs them at random, is faster, and never loses a
-    link of the table. anchors with errors are drawn anew in each round. A resample that leaves somebody unbeaten, or
-    without a win, counts as infinitely high or low, and one that cannot place somebody as either. Ratings are relative
+    link of the table. anchors with errors are drawn anew in each round. A resample that leaves a contestant unbeaten, or
+    without a win, counts as infinitely high or low, and one that cannot place a contestant as either. Ratings are relative
     to the component's mean in each resample.
     Raises ValueError as `fit` does, for rounds below 1, and for fractions of battles unless bayesian.
     """
@@ -180,7 +180,7 @@ def _replicates(part: _Part, rounds: int, seeds: np.random.SeedSequence) -> Floa
 def _extended(part: _Part, points: FloatArray, start: FloatArray) -> FloatArray:
     """One table's maximum: infinite for those above or below the others, nan where nothing links them.
 
-    Where no group is rated, those with somebody below and nobody above are infinitely high, and the reverse.
+    Where no group is rated, those with others below and none above are infinitely high, and the reverse.
     """
     fixed = np.where(part.is_fixed, start, np.nan)
     solution = solve(points, fixed)

@@ -266,7 +266,7 @@ class Ratings:
 
     @property
     def is_placeable(self) -> BoolArray:
-        """Who is rated, above or below the rated, or in a component in which nobody is rated."""
+        """Who is rated, above or below the rated, or in a component without a rated contestant."""
         rated, component = ~np.isnan(self.values), self.component_of
         found: BoolArray = rated | self.above | self.below | ~np.isin(component, component[rated])
         return found

@@ -2,7 +2,7 @@
 
 `compatible_elo` is the board of MatrixArena, in its stated order. `solver_elo` and `solver_ratings` depend on no order,
 and a judge's votes move others alone. `leaderboard.ratings.judging` has the figures of setters and judges. A void cycle
-is left out by whoever calls: everything is computed from the cycles given.
+is left out by the caller: everything is computed from the cycles given.
 """
 
 import math
@@ -86,7 +86,7 @@ def scores(cycle: Cycle, quorum: int = 1) -> dict[str, float]:
 
 
 def overall(cycle: Cycle, quorum: int = 1) -> float | None:
-    """The mean of the solvers' mean votes, 0 to 10; None when nobody is rated. Every rated solver counts alike."""
+    """The mean of the solvers' mean votes, 0 to 10; None when no solver is rated. Every rated solver counts alike."""
     means = scores(cycle, quorum).values()
     return math.fsum(means) / len(means) if means else None
 
@@ -109,7 +109,7 @@ class Snapshot:
     """After a cycle: the rating of everybody who was in a cycle so far, in the sequence in which they came.
 
     changes: by this cycle, of its contestants, 0 for one without a match. played: how many matches (compatible board)
-    or cycles with a comparison (`solver_elo`) everybody has had; whoever has none still is at the start.
+    or cycles with a comparison (`solver_elo`) everybody has had; those without one are still at the start.
     """
 
     ratings: Mapping[str, float]
@@ -133,7 +133,7 @@ class History:
 class Moment:
     """A cycle and what it left. scores: mean votes (0 to 10) of those who are rated in it, in the stated order.
 
-    overall and calibration of the problem: None when nobody is rated. compatible, solvers: both boards after it.
+    overall and calibration of the problem: None when no solver is rated. compatible, solvers: both boards after it.
     """
 
     cycle: Cycle
@@ -225,13 +225,13 @@ def matches(
     setter_k: float = SETTER_K,
     quorum: int = 1,
 ) -> tuple[Match, ...]:
-    """The matches of one cycle in their order, from the ratings before it; whoever has none begins at `start`.
+    """The matches of one cycle in their order, from the ratings before it; those without one begin at `start`.
 
     Solvers in the contestants' order, each against those of its judges who voted, in the contestants' order; the
     solver's score is its mean vote / 10 in each of them. Then the setter against every other contestant in order, with
     the calibration of its problem as its score. Each match starts from the ratings that the one before left:
     change = k · (score - expected), expected = 1 / (1 + 10^((other - own) / 400)) (Elo 1978, 1.4). Who is unrated plays
-    no match as a solver, and a cycle in which nobody is rated has none at all; but the setter plays every other
+    no match as a solver, and a cycle without a rated solver has none at all; but the setter plays every other
     contestant, also one without solution or vote: its opponents stand for the pool, and who of them was unlucky in this
     cycle says nothing of the problem.
     """
@@ -371,7 +371,7 @@ def solver_ratings(cycles: Sequence[Cycle], *, quorum: int = 1) -> SolverRatings
 
     Comparisons of one cycle share its problem and its solutions, so they are one cluster of the sandwich. It is too
     narrow for few clusters; errors are therefore multiplied by `factor` of the cycles in which the solver was compared:
-    rating ± 1.96 errors is its t interval, and differences and ranks that are told by the errors are as careful.
+    rating ± 1.96 errors is its t interval, and differences and ranks that follow from the errors are as careful.
     No interval: of one cycle nothing can be learned about another (TOO_FEW_UNITS), nor where all comparisons came out
     alike (NO_SPREAD). Raises NotConverged as `fit` does.
     """

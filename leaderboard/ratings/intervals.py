@@ -137,8 +137,8 @@ def by_items(
 
     shared: the table's battles, of the same contestants in the same sequence; those of the table that are not among
     them are taken for independent. Errors are multiplied by `factor` of the items on which a contestant was compared
-    within the rated group; nan for one item. at_least: whoever's scores hardly vary, or who has few battles in the
-    group, has at least the variance that the model alone gives, the diagonal of the information's inverse. anchors,
+    within the rated group; nan for one item. at_least: those whose scores hardly vary, or who have few battles in the
+    group, have at least the variance that the model alone gives, the diagonal of the information's inverse. anchors,
     errors: as of `sandwich`. Raises ValueError as `fit` does, and for battles of other contestants.
     """
     if tuple(shared.battles.contestants) != table.contestants:
@@ -224,7 +224,7 @@ def _covariance(
     # what that adds has its effect on the others' ratings through the mean, too.
     games = (points + points.T).sum(axis=1)
     is_little = ((np.diag(meat) < LITTLE_SPREAD * np.diag(expected)) | (games < FEW)) & at_least
-    own = np.maximum(np.diag(expected), np.finfo(float).tiny)  # an anchor may have met nobody
+    own = np.maximum(np.diag(expected), np.finfo(float).tiny)  # an anchor may have no battles
     lacking = np.where(is_little, np.clip(1 - np.diag(meat) / own, 0.0, 1.0), 0.0)
     whole = meat + laplacian(-expected * np.maximum(lacking[:, None], lacking[None, :]))
     covariance: FloatArray = inverse @ whole @ inverse * np.outer(factors, factors)
@@ -258,7 +258,7 @@ def anchor_covariance(contestants: tuple[str, ...], anchors: Mapping[str, float]
     """The covariance of the anchors' ratings in nats², n × n, 0 for everybody else.
 
     errors: standard errors in Elo by name, those not named being known exactly; or a covariance in Elo² in the
-    sequence of `anchors`. Raises ValueError for an error of somebody who is no anchor, below 0, or of another shape.
+    sequence of `anchors`. Raises ValueError for an error of a contestant that is no anchor, below 0, or of another shape.
     """
     matrix = np.zeros((len(contestants), len(contestants)))
     places = {name: index for index, name in enumerate(contestants)}

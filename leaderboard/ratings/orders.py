@@ -59,7 +59,7 @@ def by_score(scores: FloatArray) -> Order | Undefined:
 
 
 def by_relation(above: BoolArray, placed: BoolArray) -> Order:
-    """The order of a strict partial order above[i, j]: those with nobody above them first, then the same of the rest.
+    """The order of a strict partial order above[i, j]: those with none above them first, then the same of the rest.
 
     Two that are not related are in one group unless others part them. Independent of the candidates' sequence.
     """
@@ -77,7 +77,7 @@ def by_relation(above: BoolArray, placed: BoolArray) -> Order:
 def bradley_terry(ballots: Ballots) -> Order | Undefined:
     """The order of the Bradley-Terry strengths of the table of preferences, a tie as half a win for each.
 
-    Somebody who was never put below another is above all whom wins lead to: a place, though no finite rating.
+    A candidate that was never put below another is above all whom wins lead to: a place, though no finite rating.
     """
     compared = is_compared(ballots)
     if not compared.any():

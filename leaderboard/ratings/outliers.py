@@ -1,7 +1,7 @@
-"""Voters whose votes look unlike those of somebody who compares: one-sided, too fast, against everybody, too many.
+"""Voters whose votes look unlike those of voters who compare: one-sided, too fast, against everybody, too many.
 
 A mark is a reason to look, and no proof. All bounds are the constants below; a voter with fewer votes than the bounds
-ask for is not marked, since nothing can be told of them.
+ask for is not marked, since so few say nothing.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Reason, 
 
 LEFT, RIGHT, NEITHER = 0, 1, 2
 ANSWERS = 3
-FEWEST_VOTES = 20  # of a side, compared with others, or cast at all: with fewer nobody is marked
+FEWEST_VOTES = 20  # of a side, compared with others, or cast at all: with fewer no voter is marked
 FEWEST_PAUSES = 10  # with fewer there is no median pace
 LONGEST_PAUSE = 600.0  # seconds; after a longer one another sitting begins
 FASTEST_PACE = 2.0  # seconds from one vote to the next, in the median
@@ -68,7 +68,7 @@ class Voter:
 def voters(
     voter: ArrayLike, item: ArrayLike, answer: ArrayLike, first: ArrayLike, seconds: ArrayLike, counts: ArrayLike
 ) -> list[Voter]:
-    """One per voter, numbered from 0, from one row per vote; somebody votes on an item once.
+    """One per voter, numbered from 0, from one row per vote; a voter votes on an item once.
 
     answer: LEFT, RIGHT or NEITHER, in terms of the item; first: whether left was shown first; seconds: when; counts:
     whether the vote does. Raises ValueError for rows of different lengths.
@@ -150,6 +150,6 @@ def _paces(who: IntArray, when: FloatArray, count: int) -> dict[int, float]:
 
 
 def limits() -> Mapping[str, float]:
-    """The bounds by name, for whoever explains them."""
+    """The bounds by name, for pages that explain them."""
     names = ("fewest_votes", "fewest_pauses", "longest_pause", "fastest_pace", "largest_share")
     return dict(zip(names, (FEWEST_VOTES, FEWEST_PAUSES, LONGEST_PAUSE, FASTEST_PACE, LARGEST_SHARE), strict=True))

@@ -1,4 +1,4 @@
-"""What is known of ranks: which contestants can be told apart, and who may be the best.
+"""What is known of ranks: which contestants can be distinguished, and who may be the best.
 
 Sources: Goldstein & Healy, J. R. Statist. Soc. A 158 (1995); Goldstein & Spiegelhalter, ibid. 159 (1996).
 """
@@ -18,8 +18,8 @@ class Ranks:
 
     rank: 1 + how many are rated higher, or are above by wins that never lead back; equals share a rank. best, worst:
     the 95 % interval of the rank, 1 + how many are surely higher, and n less those surely lower, n being how many have
-    a rank. group: contestants of one group cannot be told from the group's highest, 1 first. first: the probability of
-    being the strongest of the component, 0 to 1; nan without a rating, and where somebody is above the rated.
+    a rank. group: contestants of one group cannot be distinguished from the group's highest, 1 first. first: the probability of
+    being the strongest of the component, 0 to 1; nan without a rating, and where others are above the rated.
     """
 
     rank: FloatArray
@@ -33,10 +33,10 @@ def ranks(
     intervals: Intervals, *, draws: int = 10_000, seed: int = 0, is_known: Sequence[bool] | BoolArray | None = None
 ) -> Ranks:
     """Ranks from ratings, their joint covariance and one-sided bounds. is_known: n, of whom enough is known; all of
-    those that have an error, a bound, or are surely above or below somebody without it.
+    those that have an error, a bound, or are surely above or below another without it.
 
-    Two rated contestants are told apart when their difference is more than 1.96 of its standard errors: each pair at
-    95 %, not all pairs together. One without a finite rating is told from another by its bound in place of its rating,
+    Two rated contestants are distinguished when their difference is more than 1.96 of its standard errors: each pair at
+    95 %, not all pairs together. One without a finite rating is distinguished from another by its bound in place of its rating,
     or by having won, or lost, every battle with it, see `OneSided`. `first` counts joint normal draws. The same for
     the same seed, in whatever sequence contestants are.
     """
@@ -64,7 +64,7 @@ def ranks(
 
 
 def has_place(intervals: Intervals) -> BoolArray:
-    """Who can be told from anybody: by an error, a bound, or by winning, or losing, every battle with somebody."""
+    """Who can be distinguished from others: by an error, a bound, or by winning, or losing, every battle with one."""
     one_sided, rated = intervals.one_sided, ~np.isnan(intervals.ratings.values)
     has_bound = ~np.isnan(one_sided.lower) | ~np.isnan(one_sided.upper)
     is_told = has_bound | one_sided.surely.any(axis=0) | one_sided.surely.any(axis=1)

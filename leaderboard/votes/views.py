@@ -102,7 +102,7 @@ def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
 @voters_only
 @require_GET
 def my_votes(request: HttpRequest) -> HttpResponse:
-    """What the person has voted, newest first; on a dataset that was closed to them since, nothing more is told."""
+    """What the person has voted, newest first; votes on a dataset that was closed to them since are left out."""
     visible = Dataset.objects.visible_to(request.user)
     cast = voting.of_voter(voter_of(request)).exclude(winner="").filter(board__dataset__in=visible)
     before = request.GET.get("before", "")

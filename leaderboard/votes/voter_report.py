@@ -177,9 +177,9 @@ def exclude_voter(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
         if found:
             counting.count(board.pk, found, by=-1)
             _update(found, changes)
-            told = f"{board} · {name}"
+            subject = f"{board} · {name}"
             audit.record(
-                audit.Action.VOIDED, by=by, of=board, name=told, votes=len(found), reason=said[:LONGEST_REASON]
+                audit.Action.VOIDED, by=by, of=board, name=subject, votes=len(found), reason=said[:LONGEST_REASON]
             )
     return len(found)
 

@@ -56,7 +56,7 @@ class LeftOut:
 class Repeats:
     """The runs of an experiment, by seed: those that count, with their statistics, and those that do not, with why.
 
-    statistics: as judged. corrected: the same runs with the scores that people corrected; None where nobody did.
+    statistics: as judged. corrected: the same runs with the scores that people corrected; None where there is none.
     """
 
     experiment: Experiment
@@ -152,9 +152,7 @@ def _tokens(ids: Collection[UUID], subjects: Sequence[str]) -> dict[tuple[UUID, 
 
 
 def corrections_in(runs: Collection[UUID]) -> Corrections:
-    """Those of answers that stand, in queues that are closed: while people still review, nobody leans on what others
-    said.
-    """
+    """Those of answers that count, in queues that are closed: people who still review are not to lean on others."""
     rows = ReviewCorrection.objects.filter(
         judgment__run__in=runs, answer__slot__isnull=False, answer__item__queue__state=QueueState.CLOSED
     )
