@@ -23,8 +23,8 @@ class Ballots:
     rule "mean_of_unused"). Those passed over share the positions that are left, which is a tie group at the end: of
     five offered and two named, the other three are at (3 + 4 + 5) / 3 = 4.
 
-    A ballot that names no candidate is an abstention. Raises ValueError for an index that is out of range, named twice or
-    not offered, for an empty group, and when `offered` is not one set per ballot.
+    A ballot that names no candidate is an abstention. Raises ValueError for an index that is out of range, named twice
+    or not offered, for an empty group, and when `offered` is not one set per ballot.
     """
 
     orders: tuple[Groups, ...]

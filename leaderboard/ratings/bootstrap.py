@@ -42,10 +42,10 @@ def bootstrap(
     """95 % percentile intervals from `rounds` resamples of the battles; the same for the same seed.
 
     kind: "multinomial" draws battles with replacement; "bayesian" weighs them at random, is faster, and never loses a
-    link of the table. anchors with errors are drawn anew in each round. A resample that leaves a contestant unbeaten, or
-    without a win, counts as infinitely high or low, and one that cannot place a contestant as either. Ratings are relative
-    to the component's mean in each resample.
-    Raises ValueError as `fit` does, for rounds below 1, and for fractions of battles unless bayesian.
+    link of the table. anchors with errors are drawn anew in each round. A resample that leaves a contestant unbeaten,
+    or without a win, counts as infinitely high or low, and one that cannot place a contestant as either. Ratings are
+    relative to the component's mean in each resample. Raises ValueError as `fit` does, for rounds below 1, and for
+    fractions of battles unless bayesian.
     """
     if rounds < 1:
         raise ValueError("a bootstrap needs a round or more")

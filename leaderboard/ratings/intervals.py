@@ -257,8 +257,8 @@ def response(curvature: FloatArray, inverse: FloatArray, free: IntArray) -> Floa
 def anchor_covariance(contestants: tuple[str, ...], anchors: Mapping[str, float], errors: Errors | None) -> FloatArray:
     """The covariance of the anchors' ratings in nats², n × n, 0 for everybody else.
 
-    errors: standard errors in Elo by name, those not named being known exactly; or a covariance in Elo² in the
-    sequence of `anchors`. Raises ValueError for an error of a contestant that is no anchor, below 0, or of another shape.
+    errors: standard errors in Elo by name, those not named being known exactly; or a covariance in Elo² in the sequence
+    of `anchors`. Raises ValueError for an error of a contestant that is no anchor, below 0, or of another shape.
     """
     matrix = np.zeros((len(contestants), len(contestants)))
     places = {name: index for index, name in enumerate(contestants)}

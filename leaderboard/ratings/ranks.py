@@ -18,8 +18,9 @@ class Ranks:
 
     rank: 1 + how many are rated higher, or are above by wins that never lead back; equals share a rank. best, worst:
     the 95 % interval of the rank, 1 + how many are surely higher, and n less those surely lower, n being how many have
-    a rank. group: contestants of one group cannot be distinguished from the group's highest, 1 first. first: the probability of
-    being the strongest of the component, 0 to 1; nan without a rating, and where others are above the rated.
+    a rank. group: contestants of one group cannot be distinguished from the group's highest, 1 first. first: the
+    probability of being the strongest of the component, 0 to 1; nan without a rating, and where others are above the
+    rated.
     """
 
     rank: FloatArray
@@ -36,9 +37,9 @@ def ranks(
     those that have an error, a bound, or are surely above or below another without it.
 
     Two rated contestants are distinguished when their difference is more than 1.96 of its standard errors: each pair at
-    95 %, not all pairs together. One without a finite rating is distinguished from another by its bound in place of its rating,
-    or by having won, or lost, every battle with it, see `OneSided`. `first` counts joint normal draws. The same for
-    the same seed, in whatever sequence contestants are.
+    95 %, not all pairs together. One without a finite rating is distinguished from another by its bound in place of its
+    rating, or by having won, or lost, every battle with it, see `OneSided`. `first` counts joint normal draws. The same
+    for the same seed, in whatever sequence contestants are.
     """
     ratings, values = intervals.ratings, intervals.ratings.values
     known = has_place(intervals) & (True if is_known is None else np.asarray(is_known, dtype=bool))
