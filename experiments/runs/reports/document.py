@@ -17,7 +17,7 @@ from experiments.engine.projections import listed_writers, with_rows
 from experiments.models import Note, Run, Step
 from experiments.models.run import PAUSES
 from experiments.runs import metrics
-from experiments.workflows.coding.pages.novelty import KNOWN, without_titles
+from experiments.workflows.coding.services import KNOWN, without_titles
 
 REPORT_VERSION = 1
 INTERVENTION = "intervention"
