@@ -9,8 +9,14 @@ from django.http import Http404
 from experiments.models import Battle, Board, Contestant, Sample
 from leaderboard.compatibility.views import ALL, OF_EXPERIMENT, OF_SAMPLE, OF_SUBSET, ReadView, route
 from leaderboard.pages.battle_details import SampleResult, judgments, on_sample
-from leaderboard.pages.battle_filters import Filter, fitting_samples
-from leaderboard.pages.battle_search import PageStart, battle_count, battle_keys, battles_of_keys
+from leaderboard.pages.battle_search import (
+    Filter,
+    PageStart,
+    battle_count,
+    battle_keys,
+    battles_of_keys,
+    fitting_samples,
+)
 
 RESULTS = {
     **dict.fromkeys(("win", "wins"), "won"),

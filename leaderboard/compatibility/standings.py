@@ -12,8 +12,7 @@ from rest_framework.exceptions import ValidationError
 from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards import compute
-from leaderboard.boards.counts import Counts, counts_of
-from leaderboard.boards.ranking import MOST_READ, kept_widths, ranking_of, rows_of, to_read
+from leaderboard.boards.ranking import MOST_READ, Counts, counts_of, kept_widths, ranking_of, rows_of, to_read
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.boards.tables import Cell, pair_matrix
 from leaderboard.compatibility.views import ALL, MOST_TOGETHER, OF_EXPERIMENT, OF_SUBSET, ReadView, route
