@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts import logs
 from accounts.addresses import route_of, shown_path
-from experiments.lab.observing import counting, families
+from experiments.lab.observing import counting
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +35,8 @@ class RequestMiddleware:
             response = self._get_response(request)
             seconds, route, method = time.perf_counter() - began, route_of(request), request.method or ""
             status = str(response.status_code)
-            counting.add(families.HTTP_REQUESTS, route, method if method in METHODS else "other", status)
-            counting.observe(families.HTTP_SECONDS, seconds, route)
+            counting.add(counting.HTTP_REQUESTS, route, method if method in METHODS else "other", status)
+            counting.observe(counting.HTTP_SECONDS, seconds, route)
             level = logging.DEBUG if route in UNTOLD else logging.INFO
             logger.log(level, "%s %s %s in %.0f ms", method, shown_path(request), status, 1000 * seconds)
         response[HEADER] = name

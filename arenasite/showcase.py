@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from accounts.models import User
-from experiments.library import keeping
+from experiments.library.builtin import builtin_scenarios
 from experiments.library.datasets import demonstration
-from experiments.library.scenarios import builtin_scenarios
+from experiments.library.demonstrations import replay_demonstration
 from experiments.models import Experiment, ReviewQueue, ReviewRubric, Run
 from experiments.review import queues, rubrics
 from experiments.runs import actions
@@ -69,7 +69,7 @@ def prepare_review() -> ReviewQueue | None:
     owner = _researcher()
     if ReviewQueue.objects.filter(owner=owner, name=QUEUE).exists():
         return None
-    run, _is_new = keeping.replay_demonstration(builtin_scenarios()[NEGOTIATION], by=owner)
+    run, _is_new = replay_demonstration(builtin_scenarios()[NEGOTIATION], by=owner)
     rubrics.ensure_builtin()
     rubric = ReviewRubric.objects.get(family=rubrics.family_of("turn"), version=rubrics.builtin()["turn"].version)
     return queues.make(

@@ -5,12 +5,14 @@ from rest_framework.routers import SimpleRouter
 from experiments.lab.budgets import api as budget_api
 from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
-from experiments.lab.webhooks import urls as webhook_urls
-from experiments.library import api as library_api
+from experiments.lab.webhooks import api as webhook_api
 from experiments.library.annotations import urls as annotation_urls
-from experiments.library.bulk import api as bulk_api
+from experiments.library.api import PresetViewSet as Presets
+from experiments.library.api import ScenarioViewSet as Scenarios
+from experiments.library.bulk.api import BulkExportViewSet as BulkExports
 from experiments.library.datasets import api as dataset_api
-from experiments.library.imports import api as import_api
+from experiments.library.imports.api import ImportView
+from experiments.library.imports.api import RunImportViewSet as RunImports
 from experiments.library.search.api import SearchView
 from experiments.review import urls as review_urls
 from experiments.runs import experiment_api as api
@@ -25,17 +27,16 @@ router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
+router.register("keys", key_api.KeyViewSet, basename="api-key")
+router.register("webhooks", webhook_api.WebhookViewSet, basename="api-webhook")
+router.register("deliveries", webhook_api.DeliveryViewSet, basename="api-delivery")
 
 urlpatterns = [
     *(path("", include(surface.api_urls)) for surface in map(surface_of, REGISTRY) if surface.api_urls),
-    *webhook_urls.api_urlpatterns,
     *observing_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
     *annotation_urls.api_urlpatterns,
     *review_urls.api_urlpatterns,
-    path("keys/", key_api.KeysView.as_view(), name="api-keys"),
-    path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
-    path("keys/<uuid:pk>/test/", key_api.KeyTestView.as_view(), name="api-key-test"),
     path("budgets/", budget_api.BudgetsView.as_view(), name="api-budgets"),
     path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
     path("usage/", budget_api.UsageView.as_view(), name="api-usage"),
@@ -52,22 +53,30 @@ urlpatterns = [
     path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
     path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),
     path("experiments/<uuid:pk>/statistics/", statistics_api.StatisticsView.as_view(), name="api-statistics"),
-    path("scenarios/", library_api.ScenariosView.as_view(), name="api-scenarios"),
-    path("scenarios/<slug:ref>/", library_api.ScenarioView.as_view(), name="api-scenario"),
-    path("scenarios/<slug:ref>/versions/", library_api.ScenarioVersions.as_view(), name="api-scenario-versions"),
-    path("scenarios/<slug:ref>/share/", library_api.ScenarioShare.as_view(), name="api-scenario-share"),
-    path("scenarios/<slug:ref>/archive/", library_api.ScenarioArchive.as_view(), name="api-scenario-archive"),
-    path("scenarios/<slug:ref>/copy/", library_api.ScenarioCopy.as_view(), name="api-scenario-copy"),
-    path("scenarios/<slug:ref>/demonstration/", library_api.ScenarioDemonstration.as_view(), name="api-demonstration"),
-    path("presets/", library_api.PresetsView.as_view(), name="api-presets"),
-    path("presets/<slug:ref>/", library_api.PresetView.as_view(), name="api-preset"),
-    path("runs/import/", import_api.ImportView.as_view(), name="api-run-import"),
-    path("runs/imported/", import_api.ImportsView.as_view(), name="api-run-imports"),
-    path("runs/imported/<uuid:pk>/", import_api.ImportedView.as_view(), name="api-run-import-file"),
-    path("runs/imported/<uuid:pk>/store/", import_api.StoreView.as_view(), name="api-run-import-store"),
-    path("exports/", bulk_api.ExportsView.as_view(), name="api-bulk-exports"),
-    path("exports/<uuid:pk>/", bulk_api.ExportView.as_view(), name="api-bulk-export"),
-    path("exports/<uuid:pk>/download/", bulk_api.DownloadView.as_view(), name="api-bulk-export-download"),
+    path("scenarios/", Scenarios.as_view({"get": "list", "post": "create"}), name="api-scenarios"),
+    path("scenarios/<slug:ref>/", Scenarios.as_view({"get": "retrieve"}), name="api-scenario"),
+    path("scenarios/<slug:ref>/versions/", Scenarios.as_view({"post": "revise"}), name="api-scenario-versions"),
+    path("scenarios/<slug:ref>/share/", Scenarios.as_view({"post": "share"}), name="api-scenario-share"),
+    path("scenarios/<slug:ref>/archive/", Scenarios.as_view({"post": "archive"}), name="api-scenario-archive"),
+    path("scenarios/<slug:ref>/copy/", Scenarios.as_view({"post": "copy"}), name="api-scenario-copy"),
+    path("scenarios/<slug:ref>/demonstration/", Scenarios.as_view({"post": "demonstration"}), name="api-demonstration"),
+    path("presets/", Presets.as_view({"get": "list", "post": "create"}), name="api-presets"),
+    path(
+        "presets/<slug:ref>/",
+        Presets.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+        name="api-preset",
+    ),
+    path("runs/import/", ImportView.as_view(), name="api-run-import"),
+    path("runs/imported/", RunImports.as_view({"get": "list"}), name="api-run-imports"),
+    path(
+        "runs/imported/<uuid:pk>/",
+        RunImports.as_view({"get": "retrieve", "delete": "destroy"}),
+        name="api-run-import-file",
+    ),
+    path("runs/imported/<uuid:pk>/store/", RunImports.as_view({"post": "store"}), name="api-run-import-store"),
+    path("exports/", BulkExports.as_view({"get": "list", "post": "create"}), name="api-bulk-exports"),
+    path("exports/<uuid:pk>/", BulkExports.as_view({"get": "retrieve", "delete": "destroy"}), name="api-bulk-export"),
+    path("exports/<uuid:pk>/download/", BulkExports.as_view({"get": "download"}), name="api-bulk-export-download"),
     path("runs/<uuid:pk>/report/", report_api.ReportView.as_view(), name="api-run-report"),
     path("runs/<uuid:pk>/export/", report_api.ExportView.as_view(), name="api-run-export"),
     path("runs/<uuid:pk>/files/", report_api.RunFilesView.as_view(), name="api-run-files"),

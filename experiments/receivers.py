@@ -12,7 +12,7 @@ from experiments.lab.observing import measuring
 from experiments.lab.usage import days as usage_days
 from experiments.lab.webhooks import delivering
 from experiments.library.annotations import notes
-from experiments.library.bulk import jobs as bulk
+from experiments.library.bulk import making as bulk
 from experiments.library.imports import queueing as imports
 from experiments.models.signals import run_finished, swept
 
@@ -52,5 +52,6 @@ def _sweep_webhooks(sender: Any, **more: Any) -> None:
 
 
 def _sweep_bulk(sender: Any, **more: Any) -> None:
-    bulk.sweep()
+    if bulk.sweep():
+        bulk.wake()
     imports.sweep()

@@ -1,5 +1,6 @@
 """Curators publish and withdraw ladders, and leave out battles and contestants; every reason is shown on the pages."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -8,7 +9,6 @@ from django.contrib.admin.helpers import ActionForm
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.errors import Refusal
@@ -27,8 +27,45 @@ class ReasonForm(ActionForm):
     reason = forms.CharField(label=gettext_lazy("Reason"), required=False, max_length=voiding.LONGEST_REASON)
 
 
+class Changeable(ReadOnly):
+    """Of which some fields can be changed."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+
+class LeavesOut(ReadOnly):
+    """Rows that can be left out of the ratings with a reason, by the verbs `void` and `restore` of a module."""
+
+    verbs: Any
+    changed: Any  # the sentence with the number of rows that were changed
+    action_form = ReasonForm
+    actions = ["void_chosen", "restore_chosen"]
+
+    @admin.action(description=gettext_lazy("Leave out of the ratings, with the reason"))
+    def void_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        by, reason = person(request), request.POST.get("reason", "")
+        self.change(request, rows, lambda row: self.verbs.void(row, by=by, reason=reason))
+
+    @admin.action(description=gettext_lazy("Let count again"))
+    def restore_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
+        by = person(request)
+        self.change(request, rows, lambda row: self.verbs.restore(row, by=by))
+
+    def change(self, request: HttpRequest, rows: QuerySet[Any], verb: Callable[[Any], bool]) -> None:
+        try:
+            done = self.done(rows, verb)
+        except Refusal as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, self.changed % {"n": done})
+
+    def done(self, rows: QuerySet[Any], verb: Callable[[Any], bool]) -> int:
+        return sum(map(verb, rows))
+
+
 @admin.register(Ladder)
-class LadderAdmin(ReadOnly):
+class LadderAdmin(Changeable):
     """is_public acts on ladders of runs; a board's ladder is as public as its dataset."""
 
     list_display = ["title", "workflow", "is_public", "withdrawn_reason", "created"]
@@ -36,9 +73,6 @@ class LadderAdmin(ReadOnly):
     search_fields = ["title", "slug"]
     fields = ["title", "slug", "workflow", "board", "is_public", "withdrawn_reason", "created"]
     readonly_fields = ["title", "slug", "workflow", "board", "created"]
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return admin.ModelAdmin.has_change_permission(self, request, obj)
 
     def save_model(self, request: HttpRequest, obj: Ladder, form: Any, change: bool) -> None:
         obj.save(update_fields=["is_public", "withdrawn_reason"])
@@ -70,7 +104,7 @@ class RatingPointAdmin(Long):
 
 
 @admin.register(Contestant)
-class ContestantAdmin(ReadOnly):
+class ContestantAdmin(Changeable):
     """Only how a contestant is shown can be changed, and whether it counts."""
 
     list_display = ["name", "label", "dataset", "version", "void_reason", "created"]
@@ -80,16 +114,13 @@ class ContestantAdmin(ReadOnly):
     fields = ["dataset", "name", "label", "link", "void_reason", "model", "version"]
     readonly_fields = ["dataset", "name", "model", "version"]
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return admin.ModelAdmin.has_change_permission(self, request, obj)
-
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "link":
             kwargs["assume_scheme"] = "https"
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Contestant, form: Any, change: bool) -> None:
-        """By the verbs, so that every ladder follows; who may not is told so."""
+        """By the verbs, so that every ladder follows; users who may not get a message."""
         by, reason = person(request), obj.void_reason
         try:
             if {"label", "link"} & set(form.changed_data):
@@ -101,7 +132,7 @@ class ContestantAdmin(ReadOnly):
 
 
 @admin.register(Battle)
-class BattleAdmin(ReadOnly):
+class BattleAdmin(LeavesOut):
     """A list that stays fast over a million rows: nothing is counted or searched that no index answers."""
 
     list_display = ["id", "board", "sample", "left", "right", "winner", "is_consistent", "void_reason", "judged"]
@@ -110,8 +141,7 @@ class BattleAdmin(ReadOnly):
     ordering = ["-id"]
     paginator = BoundedPaginator
     show_full_result_count = False
-    action_form = ReasonForm
-    actions = ["void_chosen", "restore_chosen"]
+    verbs, changed = voiding, gettext_lazy("%(n)s battles were changed.")
     fields = [
         *("board", "sample", "left", "right", "winner", "is_consistent", "judged", "open_reason"),
         *("experiment", "run", "voter", "void_reason", "voided", "voided_by"),
@@ -121,26 +151,12 @@ class BattleAdmin(ReadOnly):
         """Without open offers: whose outputs a voter is comparing is not shown anywhere before the vote."""
         return Battle.objects.revealed().order_by(*self.get_ordering(request))
 
-    @admin.action(description=gettext_lazy("Leave out of the ratings, with the reason"))
-    def void_chosen(self, request: HttpRequest, battles: QuerySet[Battle]) -> None:
-        reason = request.POST.get("reason", "")
-        self._each(request, battles, lambda battle: voiding.void(battle, by=person(request), reason=reason))
-
-    @admin.action(description=gettext_lazy("Let count again"))
-    def restore_chosen(self, request: HttpRequest, battles: QuerySet[Battle]) -> None:
-        self._each(request, battles, lambda battle: voiding.restore(battle, by=person(request)))
-
-    def _each(self, request: HttpRequest, battles: QuerySet[Battle], verb: Any) -> None:
-        try:
-            done = sum(verb(battle) for battle in battles.select_related("board__dataset"))
-        except Refusal as error:
-            messages.error(request, str(error))
-        else:
-            messages.success(request, _("%(n)s battles were changed.") % {"n": done})
+    def done(self, rows: QuerySet[Any], verb: Callable[[Any], bool]) -> int:
+        return super().done(rows.select_related("board__dataset"), verb)
 
 
 @admin.register(Cycle)
-class CycleAdmin(ReadOnly):
+class CycleAdmin(LeavesOut):
     """Which cycles of coding count; the page of the ladder's cycles does the same, and shows what was done before."""
 
     list_display = ["turn", "title", "setter", "state", "run", "void_reason", "voided", "voided_by", "ended"]
@@ -148,27 +164,12 @@ class CycleAdmin(ReadOnly):
     list_filter = ["state", ("voided", admin.EmptyFieldListFilter)]
     search_fields = ["title", "run__id"]
     ordering = ["-ended", "-id"]
-    action_form = ReasonForm
-    actions = ["void_chosen", "restore_chosen"]
+    verbs, changed = cycle_voiding, gettext_lazy("%(n)s cycles were changed.")
     fields = [
         *("run", "turn", "title", "setter", "state", "reason", "contestants", "found"),
         *("void_reason", "voided", "voided_by", "began", "ended"),
     ]
 
-    @admin.action(description=gettext_lazy("Leave out of the ratings, with the reason"))
-    def void_chosen(self, request: HttpRequest, cycles: QuerySet[Cycle]) -> None:
-        reason = request.POST.get("reason", "")
-        self._each(request, cycles, lambda cycle: cycle_voiding.void(cycle, by=person(request), reason=reason))
-
-    @admin.action(description=gettext_lazy("Let count again"))
-    def restore_chosen(self, request: HttpRequest, cycles: QuerySet[Cycle]) -> None:
-        self._each(request, cycles, lambda cycle: cycle_voiding.restore(cycle, by=person(request)))
-
-    def _each(self, request: HttpRequest, cycles: QuerySet[Cycle], verb: Any) -> None:
-        try:
-            with transaction.atomic():
-                done = sum(verb(cycle) for cycle in cycles)
-        except Refusal as error:
-            messages.error(request, str(error))
-        else:
-            messages.success(request, _("%(n)s cycles were changed.") % {"n": done})
+    def done(self, rows: QuerySet[Any], verb: Callable[[Any], bool]) -> int:
+        with transaction.atomic():
+            return super().done(rows, verb)

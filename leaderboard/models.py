@@ -16,6 +16,21 @@ if TYPE_CHECKING:
 
 
 class LadderQuerySet(models.QuerySet["Ladder"]):
+    def with_board(self) -> Self:
+        """With all that titles need."""
+        return self.select_related("board__dataset", "board__judge_model__provider")
+
+    def beside(self, dataset: "Dataset") -> Self:
+        """The ladders of a dataset that are shown."""
+        return self.filter(board__dataset=dataset, withdrawn_reason="")
+
+    def of_runs(self, workflow: str, title: str) -> "Ladder":
+        """The ladder of a workflow's runs, made when it is new: public in a demonstration, elsewhere when an admin
+        publishes it.
+        """
+        made = {"title": title, "workflow": workflow, "is_public": settings.DEMO_MODE}
+        return self.select_related("standing").get_or_create(slug=workflow, defaults=made)[0]
+
     def visible_to(self, user: "User | AnonymousUser") -> Self:
         """A board's ladder is visible to those who see its dataset; a ladder of runs to everyone once it is public."""
         of_boards = models.Q(board__dataset__in=Dataset.objects.visible_to(user))

@@ -12,10 +12,9 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
     "accounts/passwords.py": ("arena starchamber council debate coding", "words that no password may be made of"),
     "arenasite/describing.py": ("battles council", "headings of the API's description"),
     "arenasite/settings.py": ("arena", "the prefix of keys in Redis"),
-    "experiments/admin/__init__.py": ("battles coding", "names of modules"),
     "experiments/library/bulk": ("battles", "a table of a bulk file"),
     "experiments/library/datasets": ("outputs", "a part of a row of a dataset"),
-    "experiments/library/presets.py": ("debate", "the id of a preset"),
+    "experiments/library/builtin.py": ("debate", "the id of a preset"),
     "experiments/management/commands/load_dataset.py": ("outputs", "a part of a row of a dataset"),
     "experiments/models/client.py": ("arena starchamber council", "systems whose clients are answered"),
     "experiments/models/run_import.py": ("arena starchamber council debate", "systems whose files are read"),
@@ -29,7 +28,10 @@ KNOW_ONE = {  # shared packages that are about a workflow, and why
     "experiments/api/compatibility": "clients of LLM Arena, LLM Council, StarChamber and multi-llm-assistant",
     "experiments/lab/injections": "a trial for each kind of judge",
     **dict.fromkeys(
-        [f"experiments/library/{name}.py" for name in ("api", "demonstrations", "forms", "keeping", "shelf", "views")],
+        [
+            f"experiments/library/{name}.py"
+            for name in ("api", "demonstrations", "forms", "presets", "scenarios", "views")
+        ],
         "scenarios are set-ups of an arena",
     ),
     "experiments/library/imports/inspect.py": "a log of anybody becomes a talk with one model",

@@ -19,7 +19,7 @@ from twisted.internet.tcp import Port
 from arenasite import probes
 from arenasite.server.http import Request, leave_on_disk
 from arenasite.server.websockets import EXTENSION, Frames, PatientSocket
-from experiments.tasks.collecting import spare_what_is_loaded
+from experiments.tasks.threads import spare_what_is_loaded
 
 logger = logging.getLogger(__name__)
 

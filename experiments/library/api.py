@@ -2,33 +2,22 @@
 
 from typing import Any
 
-from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_serializer
+from rest_framework import serializers, viewsets
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from accounts.errors import NotFound
 from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, runs_with_totals, validated
 from experiments.api.serializers import RunSerializer
-from experiments.library import keeping
-from experiments.library.shelf import (
-    PresetChoice,
-    ScenarioChoice,
-    find_scenario,
-    of_preset,
-    own_preset,
-    own_scenario,
-    presets_for,
-    scenarios_for,
-    versions_of,
-)
-from experiments.models import Scenario
+from experiments.library import presets, scenarios
+from experiments.library.demonstrations import replay_demonstration
+from experiments.models import Preset, Scenario
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer}
@@ -46,16 +35,10 @@ class ScenarioChoiceSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(Scenario.Kind.choices)
     version = serializers.IntegerField()
     config = serializers.DictField()
-    owner = serializers.SerializerMethodField()
-    builtin = serializers.SerializerMethodField()
+    owner = serializers.CharField(read_only=True, allow_null=True)
+    builtin = serializers.BooleanField(source="is_builtin", read_only=True)
     shared = serializers.BooleanField()
     archived = serializers.BooleanField()
-
-    def get_owner(self, choice: ScenarioChoice) -> str | None:
-        return choice.owner or None
-
-    def get_builtin(self, choice: ScenarioChoice) -> bool:
-        return choice.builtin is not None
 
 
 class VersionSerializer(serializers.Serializer[Any]):
@@ -68,6 +51,7 @@ class ScenarioDetail(ScenarioChoiceSerializer):
     versions = VersionSerializer(many=True)
 
 
+@extend_schema_serializer(many=False)  # a page, also where it is the answer of `list`
 class ScenarioList(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
@@ -103,13 +87,11 @@ class PresetChoiceSerializer(serializers.Serializer[Any]):
     description = serializers.CharField()
     context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
     builtin = serializers.BooleanField(source="is_builtin")
-    owner = serializers.SerializerMethodField()
+    owner = serializers.CharField(read_only=True, allow_null=True)
     shared = serializers.BooleanField()
 
-    def get_owner(self, choice: PresetChoice) -> str | None:
-        return choice.owner or None
 
-
+@extend_schema_serializer(many=False)
 class PresetList(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
@@ -129,93 +111,70 @@ class SavePreset(ChangePreset):
     context = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
 
-class ScenariosView(APIView):
-    """Built-in scenarios, your own, and those that others share: the newest version of each."""
+class ScenarioViewSet(viewsets.ViewSet):
+    """Scenarios. ref: the slug of a built-in one, the id of one version of another."""
 
     scope = Scope.WRITE
 
     @extend_schema(
         operation_id="scenarios_list", parameters=[SEARCH, KIND, *SHELF], responses={200: ScenarioList, **PROBLEMS}
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
+        """Built-in scenarios, your own, and those that others share: the newest version of each."""
         search, kind = request.query_params.get("search", ""), request.query_params.get("kind", "")
         if kind and kind not in Scenario.Kind.values:
             raise ValidationError({"kind": [_("Choose cooperation, competition or mixed.")]})
-        found = scenarios_for(person(request), search=search.replace("\x00", ""), kind=kind)
+        found = scenarios.scenarios_for(person(request), search=search.replace("\x00", ""), kind=kind)
         return Response(_page(request, found, ScenarioChoiceSerializer))
 
     @extend_schema(request=SaveNewScenario, responses={201: ScenarioDetail, **REFUSED})
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Keep a scenario of your own."""
-        asked = validated(SaveNewScenario, request)
-        saved = keeping.save_scenario(owner=person(request), **asked)
+        saved = scenarios.save_scenario(owner=person(request), **validated(SaveNewScenario, request))
         return _detail(request, str(saved.pk), 201)
-
-
-class ScenarioView(APIView):
-    """One version of a scenario, with the ids of the others."""
 
     @extend_schema(operation_id="scenarios_retrieve", responses={200: ScenarioDetail, **PROBLEMS})
-    def get(self, request: Request, ref: str) -> Response:
+    def retrieve(self, request: Request, ref: str) -> Response:
+        """One version of a scenario, with the ids of the others."""
         return _detail(request, ref)
-
-
-class ScenarioVersions(APIView):
-    scope = Scope.WRITE
 
     @extend_schema(request=SaveScenario, responses={201: ScenarioDetail, **CONTESTED})
-    def post(self, request: Request, ref: str) -> Response:
+    def revise(self, request: Request, ref: str) -> Response:
         """A new version after this one. 409 when there is one already: read that first."""
-        row, asked = own_scenario(person(request), ref), validated(SaveScenario, request)
-        saved = keeping.revise_scenario(row, by=person(request), **asked)
+        row, asked = scenarios.own_scenario(person(request), ref), validated(SaveScenario, request)
+        saved = scenarios.revise_scenario(row, by=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
 
-
-class ScenarioShare(APIView):
-    scope = Scope.WRITE
-
     @extend_schema(request=Share, responses={200: ScenarioDetail, **REFUSED})
-    def post(self, request: Request, ref: str) -> Response:
+    def share(self, request: Request, ref: str) -> Response:
         """Show every version of it to the lab, or to nobody else any more."""
-        row, asked = own_scenario(person(request), ref), validated(Share, request)
-        keeping.share_scenario(row, by=person(request), **asked)
+        row, asked = scenarios.own_scenario(person(request), ref), validated(Share, request)
+        scenarios.share_scenario(row, by=person(request), **asked)
         return _detail(request, ref)
-
-
-class ScenarioArchive(APIView):
-    scope = Scope.WRITE
 
     @extend_schema(request=Archive, responses={200: ScenarioDetail, **REFUSED})
-    def post(self, request: Request, ref: str) -> Response:
+    def archive(self, request: Request, ref: str) -> Response:
         """Take it off the lists, or put it back on them. Nothing is deleted."""
-        row, asked = own_scenario(person(request), ref), validated(Archive, request)
-        keeping.archive_scenario(row, by=person(request), **asked)
+        row, asked = scenarios.own_scenario(person(request), ref), validated(Archive, request)
+        scenarios.archive_scenario(row, by=person(request), **asked)
         return _detail(request, ref)
 
-
-class ScenarioCopy(APIView):
-    scope = Scope.WRITE
-
     @extend_schema(request=None, responses={201: ScenarioDetail, **REFUSED})
-    def post(self, request: Request, ref: str) -> Response:
+    def copy(self, request: Request, ref: str) -> Response:
         """A scenario of your own with the same content."""
-        copy = keeping.copy_scenario(_visible(request, ref), by=person(request))
+        copy = scenarios.copy_scenario(scenarios.find_scenario(person(request), ref), by=person(request))
         return _detail(request, str(copy.pk), 201)
 
-
-class ScenarioDemonstration(APIView):
-    scope = Scope.WRITE
-
     @extend_schema(request=None, responses={200: RunSerializer, 201: RunSerializer, **CONTESTED})
-    def post(self, request: Request, ref: str) -> Response:
+    def demonstration(self, request: Request, ref: str) -> Response:
         """A run of the written transcript, marked as a demonstration. Asked again, the same run is answered (200)."""
-        shown = _visible(request, ref)
-        run, is_new = keeping.replay_demonstration(shown.builtin, by=person(request))
+        shown = scenarios.find_scenario(person(request), ref)
+        run, is_new = replay_demonstration(shown.builtin, by=person(request))
         return Response(RunSerializer(runs_with_totals().get(pk=run.pk)).data, status=201 if is_new else 200)
 
 
-class PresetsView(APIView):
-    """System contexts of a workflow: built-in ones, your own, and those that others share."""
+class PresetViewSet(viewsets.ViewSet):
+    """System contexts. ref: the slug of a built-in one, the id of another."""
 
     scope = Scope.WRITE
 
@@ -224,60 +183,54 @@ class PresetsView(APIView):
         parameters=[OpenApiParameter("workflow", str, description=f"{STARCHAMBER.slug} unless given."), *SHELF],
         responses={200: PresetList, **PROBLEMS},
     )
-    def get(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
+        """System contexts of a workflow: built-in ones, your own, and those that others share."""
         workflow = request.query_params.get("workflow", STARCHAMBER.slug).replace("\x00", "")
-        return Response(_page(request, presets_for(person(request), workflow), PresetChoiceSerializer))
+        return Response(_page(request, presets.presets_for(person(request), workflow), PresetChoiceSerializer))
 
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Keep a system context of your own."""
-        saved = keeping.save_preset(owner=person(request), **validated(SavePreset, request))
-        return Response(PresetChoiceSerializer(of_preset(saved, person(request))).data, status=201)
-
-
-class PresetView(APIView):
-    scope = Scope.WRITE
+        saved = presets.save_preset(owner=person(request), **validated(SavePreset, request))
+        return _preset(request, saved, 201)
 
     @extend_schema(operation_id="presets_retrieve", responses={200: PresetChoiceSerializer, **PROBLEMS})
-    def get(self, request: Request, ref: str) -> Response:
+    def retrieve(self, request: Request, ref: str) -> Response:
         """One preset: built-in by its slug, otherwise by its id."""
-        shown = next((preset for preset in presets_for(person(request)) if preset.id == ref), None)
-        if shown is None:
-            raise Http404
+        if (shown := presets.find_preset(person(request), ref)) is None:
+            raise NotFound
         return Response(PresetChoiceSerializer(shown).data)
 
     @extend_schema(request=ChangePreset, responses={200: PresetChoiceSerializer, **REFUSED})
-    def patch(self, request: Request, ref: str) -> Response:
+    def partial_update(self, request: Request, ref: str) -> Response:
         """Change what is given of a preset of yours. Runs keep the text that they were started with."""
-        preset, asked = own_preset(person(request), ref), validated(ChangePreset, request)
+        preset, asked = presets.own_preset(person(request), ref), validated(ChangePreset, request)
         owner, shared = person(request), asked.pop("shared", None)
-        changed = keeping.revise_preset(preset, by=owner, **asked) if asked else preset
+        changed = presets.revise_preset(preset, by=owner, **asked) if asked else preset
         if shared is not None:
-            keeping.share_preset(changed, by=owner, shared=shared)
-        return Response(PresetChoiceSerializer(of_preset(changed, owner)).data)
+            presets.share_preset(changed, by=owner, shared=shared)
+        return _preset(request, changed)
 
     @extend_schema(responses={200: PresetChoiceSerializer, **REFUSED})
-    def delete(self, request: Request, ref: str) -> Response:
+    def destroy(self, request: Request, ref: str) -> Response:
         """Delete a preset of yours; the answer is what it was. Runs keep its text."""
-        preset = own_preset(person(request), ref)
-        was = PresetChoiceSerializer(of_preset(preset, person(request))).data
-        keeping.delete_preset(preset, by=person(request))
-        return Response(was)
-
-
-def _visible(request: Request, ref: str) -> ScenarioChoice:
-    shown = find_scenario(person(request), ref)
-    if shown is None:
-        raise Http404
-    return shown
+        preset = presets.own_preset(person(request), ref)
+        was = _preset(request, preset)
+        presets.delete_preset(preset, by=person(request))
+        return was
 
 
 def _detail(request: Request, ref: str, status: int = 200) -> Response:
-    shown = _visible(request, ref)
-    versions = VersionSerializer(versions_of(shown, person(request)), many=True).data
+    shown = scenarios.find_scenario(person(request), ref)
+    versions = VersionSerializer(scenarios.versions_of(shown, person(request)), many=True).data
     return Response({**ScenarioChoiceSerializer(shown).data, "versions": versions}, status=status)
 
 
+def _preset(request: Request, row: Preset, status: int = 200) -> Response:
+    shown = presets.PresetChoice.of_row(row, person(request))
+    return Response(PresetChoiceSerializer(shown).data, status=status)
+
+
 def _page(request: Request, rows: Any, serializer: Any) -> dict[str, Any]:
-    page = page_of_shelf(request, list(rows), lambda row: str(getattr(row, "ref", "") or row.id))
+    page = page_of_shelf(request, rows, lambda row: str(getattr(row, "ref", "") or row.id))
     return {**page, "results": serializer(page["results"], many=True).data}

@@ -1,7 +1,6 @@
 """What differs between two texts, line by line and, within a line, word by word."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -39,15 +38,12 @@ def lines_between(before: str, after: str) -> list[Line]:
     if max(len(old), len(new)) > MOST_LINES:
         return [*_plain("removed", old), *_plain("added", new)]
     opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    has_few = sum(_pairs(old[i:j], new[k:n]) for tag, i, j, k, n in opcodes if tag != "equal") <= MOST_PAIRS
+    pairs = ((a, b) for tag, i, j, k, n in opcodes if tag != "equal" for a, b in zip(old[i:j], new[k:n], strict=False))
+    has_few = sum(len(_split(a)) * len(_split(b)) for a, b in pairs) <= MOST_PAIRS
     found: list[Line] = []
     for tag, i, j, k, n in opcodes:
         found += _same(old[i:j], k == 0, n == len(new)) if tag == "equal" else _changed(old[i:j], new[k:n], has_few)
     return found
-
-
-def _pairs(old: list[str], new: list[str]) -> int:
-    return sum(len(_split(a)) * len(_split(b)) for a, b in zip(old, new, strict=False))
 
 
 def _same(lines: list[str], is_first: bool, is_last: bool) -> list[Line]:
@@ -73,17 +69,11 @@ def _words(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     if matcher.ratio() < ALIKE:
         return (Piece(before, False),), (Piece(after, False),)
-    opcodes = matcher.get_opcodes()
+    changes = [(tag != "equal", "".join(old[i:j]), "".join(new[k:n])) for tag, i, j, k, n in matcher.get_opcodes()]
     return (
-        tuple(_pieces((tag, old[i:j]) for tag, i, j, _k, _n in opcodes)),
-        tuple(_pieces((tag, new[k:n]) for tag, _i, _j, k, n in opcodes)),
+        tuple(Piece(words, is_changed) for is_changed, words, _new in changes if words),
+        tuple(Piece(words, is_changed) for is_changed, _old, words in changes if words),
     )
-
-
-def _pieces(parts: Iterator[tuple[str, list[str]]]) -> Iterator[Piece]:
-    for tag, words in parts:
-        if words:
-            yield Piece("".join(words), tag != "equal")
 
 
 def _split(line: str) -> list[str]:

@@ -15,6 +15,11 @@ from experiments.workflows.arena import WORKFLOW as ARENA
 PLACED = ("prompting", "prompt", "prompts-A", "prompts-B", "max_turns", "first", "filter", "judge")
 
 
+def initial_of(config: Mapping[str, object]) -> dict[str, object]:
+    """A configuration of the arena under the names of its set-up form's fields."""
+    return form_for(ARENA.slug).values_of(config)
+
+
 class ScenarioContent(TypedDict):
     title: str
     description: str
@@ -38,14 +43,9 @@ class ScenarioFields(SetupForm):
     kept: dict[str, object] = {}
 
     def content(self) -> ScenarioContent:
-        """What was filled in, as the verbs of `keeping` take it."""
-        given = self.cleaned_data
-        return {
-            "title": given["title"],
-            "description": given["description"],
-            "kind": given["kind"],
-            "config": {**self.kept, **self.config()},
-        }
+        """What was filled in, as `save_scenario` takes it."""
+        title, description, kind = (self.cleaned_data[name] for name in ("title", "description", "kind"))
+        return {"title": title, "description": description, "kind": kind, "config": {**self.kept, **self.config()}}
 
     def keep(self, config: Mapping[str, object]) -> None:
         """Carry over what this form does not edit."""

@@ -12,21 +12,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
-from experiments.library import keeping
-from experiments.library.forms import PresetForm, ScenarioFields, scenario_form
-from experiments.library.shelf import (
-    ScenarioChoice,
-    find_preset,
-    find_scenario,
-    initial_of,
-    on_shelves,
-    own_preset,
-    own_scenario,
-    presets_for,
-    runs_with,
-    scenarios_for,
-    versions_of,
-)
+from experiments.library import presets, scenarios
+from experiments.library.demonstrations import replay_demonstration
+from experiments.library.forms import PresetForm, initial_of, scenario_form
+from experiments.library.scenarios import find_scenario, own_scenario, versions_of
+from experiments.library.texts import on_shelves
 from experiments.models import Experiment, Run, Scenario
 from experiments.workflows.arena import WORKFLOW as ARENA
 
@@ -35,12 +25,12 @@ RUNS_SHOWN = 10
 
 @login_required
 @require_GET
-def scenarios(request: HttpRequest) -> HttpResponse:
+def scenario_list(request: HttpRequest) -> HttpResponse:
     """Built-in scenarios, mine, and those that others share; a search over titles and descriptions."""
     asked = {"search": request.GET.get("search", "").strip().replace("\x00", ""), "kind": request.GET.get("kind", "")}
     asked["kind"] = asked["kind"] if asked["kind"] in Scenario.Kind.values else ""
     archived = request.GET.get("archived") == "1"
-    shelves = on_shelves(scenarios_for(request.user, archived=archived, **asked))
+    shelves = on_shelves(scenarios.scenarios_for(request.user, archived=archived, **asked))
     context = {**asked, "archived": archived, "shelves": shelves, "kinds": Scenario.Kind.choices}
     return render(request, "library/scenarios.html", context)
 
@@ -49,9 +39,9 @@ def scenarios(request: HttpRequest) -> HttpResponse:
 @require_GET
 def scenario(request: HttpRequest, ref: str) -> HttpResponse:
     """One version of a scenario: what is in it, its other versions, and the runs with its instructions."""
-    shown = _visible(request, ref)
+    shown = find_scenario(request.user, ref)
     versions = versions_of(shown, request.user)
-    runs = runs_with(shown, request.user)
+    runs = scenarios.runs_with(shown, request.user)
     context = {
         "scenario": shown,
         "newest": versions[0],
@@ -66,7 +56,7 @@ def scenario(request: HttpRequest, ref: str) -> HttpResponse:
 @require_GET
 def scenario_changes(request: HttpRequest, ref: str, against: str) -> HttpResponse:
     """What differs between two versions of one scenario, whichever of them is named first."""
-    pair = [_visible(request, ref), _visible(request, against)]
+    pair = [find_scenario(request.user, ref), find_scenario(request.user, against)]
     rows = [choice.row for choice in pair]
     if not (rows[0] and rows[1] and rows[0].family == rows[1].family):
         raise Http404
@@ -82,7 +72,7 @@ def scenario_new(request: HttpRequest) -> HttpResponse:
     form.keep(config)
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
-            saved = keeping.save_scenario(owner=person(request), **form.content())
+            saved = scenarios.save_scenario(owner=person(request), **form.content())
             messages.success(request, _("The scenario is saved."))
             return redirect("scenario", saved.pk)
     return _form_page(request, form, {"kept": form.kept})
@@ -91,7 +81,7 @@ def scenario_new(request: HttpRequest) -> HttpResponse:
 @login_required
 def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
     """A new version. Of an older version, too: what it says becomes the newest again."""
-    row, shown = own_scenario(person(request), ref), _visible(request, ref)
+    row, shown = own_scenario(person(request), ref), find_scenario(request.user, ref)
     newest = versions_of(shown, request.user)[0]
     words = {"title": shown.title, "description": shown.description, "kind": shown.kind, "base": newest.version}
     form = scenario_form()(request.POST or None, initial={**initial_of(shown.config), **words})
@@ -99,8 +89,10 @@ def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
             try:
-                saved = keeping.revise_scenario(_base(row, form), by=person(request), **form.content())
-            except keeping.RevisedAlready as error:
+                opened = form.cleaned_data["base"] or row.version  # what was the newest when the form was opened
+                base = get_object_or_404(Scenario, family=row.family, version=opened)
+                saved = scenarios.revise_scenario(base, by=person(request), **form.content())
+            except scenarios.RevisedAlready as error:
                 form.data = {**request.POST.dict(), "base": str(error.newest)}
                 raise
             messages.success(request, _("Version %(version)s is saved.") % {"version": saved.version})
@@ -112,7 +104,7 @@ def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
 @require_POST
 def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
     row, shared = own_scenario(person(request), ref), request.POST.get("shared") == "1"
-    keeping.share_scenario(row, by=person(request), shared=shared)
+    scenarios.share_scenario(row, by=person(request), shared=shared)
     messages.success(request, _("The lab sees this scenario now.") if shared else _("Only you see this scenario now."))
     return redirect("scenario", ref)
 
@@ -121,7 +113,7 @@ def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
 @require_POST
 def scenario_archive(request: HttpRequest, ref: str) -> HttpResponse:
     row, archived = own_scenario(person(request), ref), request.POST.get("archived") == "1"
-    keeping.archive_scenario(row, by=person(request), archived=archived)
+    scenarios.archive_scenario(row, by=person(request), archived=archived)
     said = _("The scenario is archived.") if archived else _("The scenario is on the list again.")
     messages.success(request, said)
     return redirect("scenario", ref)
@@ -131,9 +123,9 @@ def scenario_archive(request: HttpRequest, ref: str) -> HttpResponse:
 @require_POST
 def scenario_copy(request: HttpRequest, ref: str) -> HttpResponse:
     """Mine from here on: a scenario that I may see, built-in or shared."""
-    shown = _visible(request, ref)
+    shown = find_scenario(request.user, ref)
     back_to(request, "scenario", shown.ref)
-    copy = keeping.copy_scenario(shown, by=person(request))
+    copy = scenarios.copy_scenario(shown, by=person(request))
     messages.success(request, _("This copy is yours: change it as you like."))
     return redirect("scenario-edit", copy.pk)
 
@@ -142,33 +134,33 @@ def scenario_copy(request: HttpRequest, ref: str) -> HttpResponse:
 @require_POST
 def scenario_demonstration(request: HttpRequest, ref: str) -> HttpResponse:
     """The scenario as somebody wrote it, as a run of mine that is marked as a demonstration."""
-    shown = _visible(request, ref)
+    shown = find_scenario(request.user, ref)
     back_to(request, "scenario", shown.ref)
-    run, _is_new = keeping.replay_demonstration(shown.builtin, by=person(request))
+    run, _is_new = replay_demonstration(shown.builtin, by=person(request))
     return redirect(run)
 
 
 @login_required
-def presets(request: HttpRequest) -> HttpResponse:
+def preset_list(request: HttpRequest) -> HttpResponse:
     """The system contexts of StarChamber, and a form for one of my own."""
     form = PresetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
-            saved = keeping.save_preset(owner=person(request), **form.cleaned_data)
+            saved = presets.save_preset(owner=person(request), **form.cleaned_data)
             messages.success(request, _("The preset “%(name)s” is saved.") % {"name": saved.name})
             return redirect("presets")
-    context = {"shelves": on_shelves(presets_for(request.user)), "form": form}
+    context = {"shelves": on_shelves(presets.presets_for(request.user)), "form": form}
     return render(request, "library/presets.html", context, status=status_of(form))
 
 
 @login_required
 def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
-    preset = own_preset(person(request), str(pk))
+    preset = presets.own_preset(person(request), str(pk))
     shown = {"name": preset.name, **preset.config}
     form = PresetForm(request.POST or None, initial=shown)
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
-            keeping.revise_preset(preset, by=person(request), **form.cleaned_data)
+            presets.revise_preset(preset, by=person(request), **form.cleaned_data)
             messages.success(request, _("The preset is changed. Runs keep the text that they were started with."))
             return redirect("presets")
     context = {"form": form, "name": shown["name"]}
@@ -178,8 +170,8 @@ def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
-    preset, shared = own_preset(person(request), str(pk)), request.POST.get("shared") == "1"
-    keeping.share_preset(preset, by=person(request), shared=shared)
+    preset, shared = presets.own_preset(person(request), str(pk)), request.POST.get("shared") == "1"
+    presets.share_preset(preset, by=person(request), shared=shared)
     messages.success(request, _("The lab sees this preset now.") if shared else _("Only you see this preset now."))
     return redirect("presets")
 
@@ -187,7 +179,7 @@ def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def preset_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
-    keeping.delete_preset(own_preset(person(request), str(pk)), by=person(request))
+    presets.delete_preset(presets.own_preset(person(request), str(pk)), by=person(request))
     messages.success(request, _("The preset is deleted. Runs keep its text."))
     return redirect("presets")
 
@@ -196,24 +188,12 @@ def preset_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def preset_copy(request: HttpRequest, id_: str) -> HttpResponse:
     """Mine from here on: a preset that I may use, built-in or shared."""
-    shown = find_preset(request.user, id_)
+    shown = presets.find_preset(request.user, id_)
     if shown is None:
         raise Http404
     back_to(request, "presets")
-    copy = keeping.copy_preset(shown, by=person(request))
+    copy = presets.copy_preset(shown, by=person(request))
     return redirect("preset-edit", copy.pk)
-
-
-def _visible(request: HttpRequest, ref: str) -> ScenarioChoice:
-    shown = find_scenario(request.user, ref)
-    if shown is None:
-        raise Http404
-    return shown
-
-
-def _base(row: Scenario, form: ScenarioFields) -> Scenario:
-    """The version that was the newest when the form was opened."""
-    return get_object_or_404(Scenario, family=row.family, version=form.cleaned_data["base"] or row.version)
 
 
 def _source(request: HttpRequest) -> tuple[dict[str, Any], str]:

@@ -43,7 +43,7 @@ class RubricQuerySet(models.QuerySet["ReviewRubric"]):
 class ReviewRubric(models.Model):
     """One version of a rubric; versions share a `family`, and are never changed: a change is another version.
 
-    scales, labels: as `reviews.rubrics` reads them. owner: null for those that come with the platform.
+    scales, labels: as `review.rubrics` reads them. owner: null for those that come with the platform.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -117,7 +117,7 @@ class QueueState(models.TextChoices):
 class ReviewQueue(models.Model):
     """What is to be reviewed, by whom and how. Its items are fixed when it is filled; filling again adds new ones.
 
-    is_lab: every reviewer of the lab may take part. filters: what it is filled with, of `reviews.choosing`. overlap:
+    is_lab: every reviewer of the lab may take part. filters: what it is filled with, of `review.filling`. overlap:
     how many people review each item. is_blind: neither models nor judges' scores are shown before one has answered.
     """
 

@@ -40,7 +40,7 @@ class RunImportQuerySet(models.QuerySet["RunImport"]):
 
 class RunImport(Waiting):
     """A file with runs. source: whose format it is; "" until it is recognised. is_wanted: what is in it shall be
-    stored; until then it is only looked through. report: what was found, of `imports.report.Report`. dataset: what
+    stored; until then it is only looked through. report: what was found, of `imports.storing.Report`. dataset: what
     battles of it became.
     """
 

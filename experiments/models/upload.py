@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.models.dataset import Dataset
 from experiments.models.ids import new_id
+from experiments.models.waiting import Claimable
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -22,11 +23,10 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
 
-class Upload(models.Model):
+class Upload(Claimable):
     """A file of samples, or of contestants' outputs for a dataset that is there.
 
-    KEPT until its owner has said how it is to be read (`asked`). attempt rises with every claim: a worker that was
-    frozen writes nothing any more. found: what was in it. refused_reason: in the owner's language.
+    KEPT until its owner has said how it is to be read (`asked`). found: what was in it.
     """
 
     class Kind(models.TextChoices):
@@ -40,6 +40,12 @@ class Upload(models.Model):
         DONE = "done", _("read")
         REFUSED = "refused", _("refused")
 
+    QUEUED = State.WAITING
+    RUNNING = State.READING
+    FAILED = State.REFUSED
+    REASON = "refused_reason"
+    LEASE = "DATASET_LEASE_SECONDS"
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="uploads", verbose_name=_("owner"))
     dataset = models.ForeignKey(Dataset, models.CASCADE, null=True, related_name="uploads", verbose_name=_("dataset"))
@@ -50,17 +56,10 @@ class Upload(models.Model):
     found = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.KEPT)
     refused_reason = models.TextField(_("why it was refused"), blank=True)
-    progress = models.FloatField(_("progress"), default=0)
-    attempt = models.PositiveSmallIntegerField(default=0, editable=False)
-    beat = models.DateTimeField(null=True, editable=False)
-    created = models.DateTimeField(_("created"), auto_now_add=True)
-    started = models.DateTimeField(_("started"), null=True)
-    ended = models.DateTimeField(_("ended"), null=True)
 
     objects = UploadQuerySet.as_manager()
 
-    class Meta:
-        ordering = ["-created", "-id"]
+    class Meta(Claimable.Meta):
         verbose_name = _("upload")
         verbose_name_plural = _("uploads")
         indexes = [models.Index(fields=["state", "beat"], name="upload_claimable")]
@@ -76,6 +75,10 @@ class Upload(models.Model):
     def path(self) -> Path:
         """Where the file is. Complaints about what is in it name it, so it keeps its name."""
         return self.folder / self.name
+
+    @property
+    def language(self) -> str:
+        return self.owner.language or settings.LANGUAGE_CODE
 
     @property
     def is_over(self) -> bool:

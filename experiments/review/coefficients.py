@@ -12,10 +12,7 @@ from statistics import mean
 import numpy as np
 
 from leaderboard.ratings.agreement import (
-    Interval,
     Level,
-    Reason,
-    Undefined,
     alpha_interval,
     cohen_interval,
     cohen_kappa,
@@ -23,7 +20,8 @@ from leaderboard.ratings.agreement import (
     fleiss_kappa,
     krippendorff_alpha,
 )
-from leaderboard.ratings.values import FloatArray
+from leaderboard.ratings.statistics import Interval
+from leaderboard.ratings.values import FloatArray, Reason, Undefined
 
 FEW = 5  # items with two values
 MOST_PAIRS = 45

@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
 from experiments.api.requests import PROBLEMS, person, validated
-from experiments.library import keeping
 from experiments.library.datasets import contestants, making
+from experiments.library.presets import delete_preset, save_setup
 from experiments.models import Contestant, Dataset, Message, Preset, Run, RunReview
 from experiments.review import curation, flagging
 from experiments.setup import presets
@@ -239,9 +239,7 @@ class CouncilPresetsView(APIView):
         """Keep a council under a name of your own, without its question."""
         asked, by = validated(SaveCouncil, request), person(request)
         content = _council(asked["cast"], asked["config"], by)
-        kept = keeping.save_setup(
-            owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"]
-        )
+        kept = save_setup(owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"])
         return Response(CouncilPresetSerializer(kept).data, status=201)
 
 
@@ -252,7 +250,7 @@ class CouncilPresetView(APIView):
     def delete(self, request: Request, pk: UUID) -> Response:
         """Delete a council that you have kept. Runs go on as they were set up."""
         rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug)
-        keeping.delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
+        delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
         return Response(status=204)
 
 

@@ -33,6 +33,14 @@ class NamesField(forms.CharField):
         return [name for name in re.split(r"[\s,;]+", super().clean(value)) if name]
 
 
+class InstructionsField(forms.CharField):
+    """Markdown, in which the white space at the ends counts."""
+
+    def __init__(self, rows: int) -> None:
+        widget = forms.Textarea(attrs={"rows": rows})
+        super().__init__(label=_("Instructions"), required=False, strip=False, widget=widget)
+
+
 class QueueForm(forms.ModelForm[ReviewQueue]):
     """A new queue. whose: "", "lab", or a project's id."""
 
@@ -40,6 +48,7 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
     whose = forms.ChoiceField(label=_("For"), required=False)
     rubric = forms.ModelChoiceField(label=_("Rubric"), queryset=ReviewRubric.objects.none(), empty_label=None)
     members = NamesField()
+    instructions = InstructionsField(rows=4)
     workflow = forms.ChoiceField(label=_("Workflow"), required=False)
     experiment = forms.UUIDField(label=_("Experiment (its id)"), required=False)
     model = forms.CharField(label=_("Model"), required=False, max_length=200)
@@ -67,7 +76,6 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
         model = ReviewQueue
         fields = ["name", "over", "rubric", "overlap", "lock_minutes", "is_blind", "instructions"]
         labels = {"is_blind": _("Blind: models and judges' scores are shown after the answer")}
-        widgets = {"instructions": forms.Textarea(attrs={"rows": 4})}
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -96,12 +104,12 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
 class QueueChange(forms.ModelForm[ReviewQueue]):
     name = forms.CharField(label=_("Name"), required=False, strip=False)
     members = NamesField()
+    instructions = InstructionsField(rows=6)
     field_order = ["name", "members", "lock_minutes", "instructions"]
 
     class Meta:
         model = ReviewQueue
         fields = ["name", "lock_minutes", "instructions"]
-        widgets = {"instructions": forms.Textarea(attrs={"rows": 6})}
 
 
 class RubricForm(forms.Form):

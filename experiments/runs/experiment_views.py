@@ -22,7 +22,7 @@ from experiments.runs import actions, lineage, progress
 from experiments.runs.admission import may_change
 from experiments.runs.reports.csv_export import cell
 from experiments.runs.statistics import rows
-from experiments.runs.statistics.table import COLUMNS, table
+from experiments.runs.statistics.summary import COLUMNS, table
 from experiments.runs.steering.repeating import MoreRuns, fresh_form, may_repeat
 from experiments.workflows import services_of
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from accounts.errors import Refusal
 from accounts.people import person
 from accounts.refusing import status_of
-from experiments.library import keeping
+from experiments.library import presets as kept_presets
 from experiments.setup import estimates, initial, listed, presets
 from experiments.setup.beginning import begin
 from experiments.setup.forms import DeclaredForm, setup_form
@@ -52,11 +52,11 @@ def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
     for word, shared in (("share", True), ("unshare", False)):
         if word in request.POST:
             mine = presets.mine(request, workflow, request.POST[word])
-            keeping.share_preset(mine, by=person(request), shared=shared)
+            kept_presets.share_preset(mine, by=person(request), shared=shared)
             messages.success(request, _("Shared with the lab.") if shared else _("Not shared with the lab any more."))
             return _as_typed(request, workflow, typed)
     try:
-        kept = keeping.save_setup(
+        kept = kept_presets.save_setup(
             owner=person(request),
             workflow=workflow,
             name=request.POST.get("preset_name", ""),
@@ -74,7 +74,7 @@ def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
 @login_required
 @require_POST
 def delete_preset(request: HttpRequest, workflow: str, pk: UUID) -> HttpResponse:
-    keeping.delete_preset(presets.mine(request, workflow, str(pk)), by=person(request))
+    kept_presets.delete_preset(presets.mine(request, workflow, str(pk)), by=person(request))
     messages.success(request, _("The preset is deleted. Runs that were started with it stay as they are."))
     return _as_typed(request, workflow, setup_form(workflow)(request.POST, reader=person(request)))
 

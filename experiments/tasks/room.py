@@ -2,7 +2,6 @@
 
 import errno
 import sqlite3
-from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 from psycopg.errors import DiskFull
@@ -10,8 +9,15 @@ from psycopg.errors import DiskFull
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
-def is_out_of_room(error: BaseException) -> bool:
-    return any(_says_full(link) for link in _chain(error))
+def is_out_of_room(error: BaseException | None) -> bool:
+    """Also where another error was raised from it, or while it was handled."""
+    if error is None:
+        return False
+    if isinstance(error, sqlite3.OperationalError) and getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
+        return True
+    if isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno in FULL):
+        return True
+    return is_out_of_room(error.__cause__ or error.__context__)
 
 
 def said_of(error: Exception) -> str:
@@ -21,15 +27,3 @@ def said_of(error: Exception) -> str:
             "The disk of the server is full, so that this could not be finished. Tell an administrator, and try again."
         )
     return f"{type(error).__name__}: {error}"
-
-
-def _says_full(error: BaseException) -> bool:
-    if isinstance(error, sqlite3.OperationalError):
-        return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL
-    return isinstance(error, DiskFull) or (isinstance(error, OSError) and error.errno in FULL)
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__

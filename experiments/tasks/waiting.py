@@ -1,20 +1,23 @@
-"""Doing what waits for a worker: claimed by one, its beat heard while it lasts, put back when its worker has died."""
+"""Background work: claimed by one worker, its heartbeat written while it lasts, put back when its worker has died.
+
+A row that waits is a `models.waiting.Claimable`; its class says what its states are called.
+"""
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from experiments.models.waiting import Waiting, WorkState
+from experiments.models.waiting import OVER, Claimable, Waiting, WorkState
 from experiments.tasks import clock
 from experiments.tasks.room import said_of
 
@@ -22,12 +25,12 @@ logger = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 3
 STEP = 0.02  # progress is written when it has grown by so much
-Work = TypeVar("Work", bound=Waiting)
-Told = Callable[[Any], None]  # of the row that has ended, in the transaction of its end
+Work = TypeVar("Work", bound=Claimable)
+Hook = Callable[[Any], object]
 
 
-def nobody_is_told(row: Waiting) -> None:
-    """Its end is seen in its row alone."""
+def nothing(row: Claimable) -> None:
+    """Nothing more happens at its end."""
 
 
 class ClaimLost(Exception):
@@ -38,31 +41,45 @@ class Interrupted(Exception):
     """The worker is asked to end; the work waits for the next one."""
 
 
-class Progress:
-    """How far the work is, written now and then. Raises ClaimLost and Interrupted, to end it."""
+class Failed(ValueError):
+    """It cannot be done. The message says why, for its owner."""
 
-    def __init__(self, row: Waiting, stop: threading.Event) -> None:
-        self._row, self._stop, self._written = row, stop, -1.0
+
+class Progress:
+    """How far the work is, written now and then. Raises ClaimLost and Interrupted, to end it. written: what was."""
+
+    def __init__(self, row: Claimable, stop: threading.Event) -> None:
+        self.row, self._stop, self.written, self._at = row, stop, -1.0, 0.0
 
     def __call__(self, done: float, **fields: Any) -> None:
         if self._stop.is_set():
             raise Interrupted
-        if done - self._written < STEP and not fields:
-            return
-        self._written = done
-        if not held(self._row).update(progress=min(done, 1.0), beat=Now(), **fields):
+        is_due = time.monotonic() - self._at > self.row.lease_seconds() / 4
+        if fields or is_due or done - self.written >= STEP:
+            self.write(done, **fields)
+
+    def write(self, done: float, **fields: Any) -> None:
+        """At the beginning of a transaction that writes: a worker that has lost the claim writes nothing."""
+        if self._stop.is_set():
+            raise Interrupted
+        self.written, self._at = done, time.monotonic()
+        if not held(self.row).update(progress=min(done, 1.0), beat=Now(), **fields):
             raise ClaimLost
 
 
-def held(row: Waiting) -> Any:
+def _rows(model: type[Claimable]) -> Any:
+    return model._default_manager
+
+
+def held(row: Claimable) -> Any:
     """The row, as long as the claim is ours."""
-    return type(row)._default_manager.filter(pk=row.pk, state=WorkState.RUNNING, attempt=row.attempt)
+    return _rows(type(row)).filter(pk=row.pk, state=row.RUNNING, attempt=row.attempt)
 
 
-def claim(row: Waiting) -> bool:
+def claim(row: Claimable) -> bool:
     """True when this call did it."""
-    claimed = {"state": WorkState.RUNNING, "started": Now(), "beat": Now(), "attempt": F("attempt") + 1}
-    if not type(row)._default_manager.filter(pk=row.pk, state=WorkState.QUEUED).update(**claimed):
+    claimed = {"state": row.RUNNING, "started": Now(), "beat": Now(), "attempt": F("attempt") + 1}
+    if not _rows(type(row)).filter(pk=row.pk, state=row.QUEUED).update(**claimed):
         return False
     row.refresh_from_db()
     return True
@@ -70,7 +87,8 @@ def claim(row: Waiting) -> bool:
 
 def claim_next(model: type[Work]) -> Work | None:
     """The oldest that waits, if no other worker was faster."""
-    for row in model._default_manager.filter(state=WorkState.QUEUED).order_by("created")[:20]:
+    oldest: Iterable[Work] = _rows(model).filter(state=model.QUEUED).order_by("created")[:20]
+    for row in oldest:
         if claim(row):
             return row
     return None
@@ -80,58 +98,70 @@ def do(
     row: Work,
     work: Callable[[Work, Progress], dict[str, object]],
     stop: threading.Event,
-    told: Told = nobody_is_told,
+    told: Hook = nothing,
+    *,
+    undo: Hook = nothing,
+    after: Hook = nothing,
 ) -> None:
-    """Do what was claimed; `work` gives the fields of its end, its state among them."""
+    """Do what was claimed; `work` gives the fields of its end, its state among them. told: called in the transaction of
+    its end. undo: takes away what it has left, before it fails. after: called once its end is committed.
+    """
     try:
-        with beating(row), translation.override(row.language):
+        with _beating(row), translation.override(row.language):
             fields = work(row, Progress(row, stop))
-        _end(row, {"progress": 1, "error": "", **fields}, told)
+        _end(row, {"progress": 1, row.REASON: "", **fields}, told, after)
     except (ClaimLost, Interrupted) as reason:
         logger.info("%s=%s left unfinished: %s", row._meta.model_name, row.pk, type(reason).__name__)
-        held(row).update(state=WorkState.QUEUED, progress=0, attempt=F("attempt") - 1)
+        held(row).update(state=row.QUEUED, progress=0, attempt=F("attempt") - 1)
+    except Failed as reason:
+        fail(row, str(reason), told, undo=undo, after=after)
     except DatabaseError:
         raise
     except Exception as error:  # whatever is wrong with this piece of work ends it, not the worker
         logger.exception("%s=%s has failed", row._meta.model_name, row.pk)
         with translation.override(row.language):
             said = said_of(error)
-        fail(row, said, told)
+        fail(row, said, told, undo=undo, after=after)
 
 
-def fail(row: Waiting, said: str, told: Told = nobody_is_told) -> None:
-    _end(row, {"state": WorkState.FAILED, "error": said[:2000]}, told)
+def fail(row: Claimable, said: str, told: Hook = nothing, *, undo: Hook = nothing, after: Hook = nothing) -> None:
+    """Unless the claim is lost. Undoing may take long, and is done in transactions of its own."""
+    if held(row).update(beat=Now()):
+        with _beating(row):
+            undo(row)
+        _end(row, {"state": row.FAILED, row.REASON: said[:2000]}, told, after)
 
 
-def _end(row: Waiting, fields: Mapping[str, object], told: Told) -> None:
+def _end(row: Claimable, fields: dict[str, Any], told: Hook, after: Hook) -> None:
     with transaction.atomic():
-        if held(row).update(ended=Now(), **fields):
-            row.state = str(fields["state"])
-            told(row)
+        if not held(row).update(ended=Now(), **fields):
+            return
+        for name, value in fields.items():
+            setattr(row, name, value)
+        told(row)
+    after(row)
 
 
-def sweep(model: type[Work], told: Told = nobody_is_told) -> int:
+def sweep(model: type[Work], told: Hook = nothing, *, undo: Hook = nothing, after: Hook = nothing) -> int:
     """Put back what dead workers held, give up what killed them. Returns how many wait."""
-    running = model._default_manager.filter(state=WorkState.RUNNING)
-    abandoned = running.filter(beat__lt=clock.ago(timedelta(seconds=settings.EXPORT_LEASE_SECONDS)))
+    silent = clock.ago(timedelta(seconds=model.lease_seconds()))
+    abandoned = _rows(model).filter(state=model.RUNNING, beat__lt=silent)
     for row in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(row.language):
             said = _("The worker was ended %(times)s times while it did this.") % {"times": MOST_ATTEMPTS}
-        fail(row, said, told)
-    abandoned.filter(attempt__lt=MOST_ATTEMPTS).update(state=WorkState.QUEUED, progress=0)
-    return model._default_manager.filter(state=WorkState.QUEUED).count()
+        fail(row, said, told, undo=undo, after=after)
+    abandoned.filter(attempt__lt=MOST_ATTEMPTS).update(state=model.QUEUED, progress=0)
+    return int(_rows(model).filter(state=model.QUEUED).count())
 
 
 def cancel(row: Waiting) -> bool:
     """Nothing more is done for it. False when it was over already."""
-    under_way = type(row)._default_manager.filter(
-        pk=row.pk, state__in=(WorkState.QUEUED, WorkState.RUNNING, WorkState.READY)
-    )
+    under_way = _rows(type(row)).filter(pk=row.pk).exclude(state__in=OVER)
     return bool(under_way.update(state=WorkState.CANCELLED, ended=Now()))
 
 
 @contextmanager
-def beating(row: Waiting) -> Iterator[None]:
+def _beating(row: Claimable) -> Iterator[None]:
     """Say that the worker is alive while the work says nothing."""
     done = threading.Event()
     thread = threading.Thread(target=_beat, args=(row, done), name="beat", daemon=True)
@@ -143,9 +173,9 @@ def beating(row: Waiting) -> Iterator[None]:
         thread.join()
 
 
-def _beat(row: Waiting, done: threading.Event) -> None:
+def _beat(row: Claimable, done: threading.Event) -> None:
     try:
-        while not done.wait(settings.EXPORT_LEASE_SECONDS / 4):
+        while not done.wait(row.lease_seconds() / 4):
             held(row).update(beat=Now())
     except DatabaseError:
         logger.warning("%s=%s could not say that it is worked on", row._meta.model_name, row.pk)

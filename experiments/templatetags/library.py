@@ -10,10 +10,11 @@ from django.template.defaultfilters import truncatechars
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
+from experiments.library.builtin import CUSTOM
 from experiments.library.differences import Line, lines_between
 from experiments.library.forms import ScenarioFields, scenario_form
-from experiments.library.presets import CUSTOM
-from experiments.library.shelf import PresetChoice, ScenarioChoice
+from experiments.library.presets import PresetChoice
+from experiments.library.scenarios import ScenarioChoice
 from experiments.models import Scenario
 from experiments.setup.config_form import CHOICES, flat
 from experiments.setup.forms import declared, labels_of

@@ -14,8 +14,7 @@ from experiments.runs.drawings.lanes import Picture, picture
 from experiments.runs.drawings.strips import Strip, reach, strip
 from experiments.runs.lineage import Lineage
 from experiments.runs.statistics.estimates import Estimate
-from experiments.runs.statistics.summary import Statistics
-from experiments.runs.statistics.values import MEASURES, SWITCHES, RunFacts, SubjectValues
+from experiments.runs.statistics.summary import MEASURES, SWITCHES, RunFacts, Statistics, SubjectValues
 from experiments.templatetags.arena import MINUS, MISSING, figure, grouped, signed
 from experiments.templatetags.drawing import Drawing, Row
 

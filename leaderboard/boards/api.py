@@ -1,7 +1,6 @@
 """The API of the leaderboard: public where the dataset is, without a token too."""
 
-from types import NoneType
-from typing import Any, ClassVar, get_args, get_type_hints
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -12,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.permissions import HasScope
+from experiments.api.dataclasses import DataclassSerializer
 from experiments.api.requests import PROBLEMS
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
@@ -25,29 +25,13 @@ SLICE = [
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
 WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
-FIELDS: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
-    str: serializers.CharField,
-    int: serializers.IntegerField,
-    bool: serializers.BooleanField,
-    float: serializers.FloatField,
-    Figure: FigureOfCycles,
-}
 
 
-class DataclassSerializer(serializers.Serializer[Any]):
-    # The fields of `dataclass`, in its order; each subclass's docstring is its description in the schema.
-    dataclass: ClassVar[Any]
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        found = {}
-        for name, hint in get_type_hints(self.dataclass).items():
-            kinds = get_args(hint) or (hint,)
-            kind = FIELDS[kinds[0]]
-            found[name] = kind(allow_null=True) if NoneType in kinds else kind()
-        return found
+class _OfCycles(DataclassSerializer):
+    nested: ClassVar[Any] = {Figure: FigureOfCycles}
 
 
-class SolverSerializer(DataclassSerializer):
+class SolverSerializer(_OfCycles):
     """compatible: sequential Elo; change: in the last cycle; reverse: with the order of contestants reversed. elo:
     batch Elo. rating, lower, upper: Bradley-Terry with its 95 % interval; reason: why there is none. mean: its score.
     """
@@ -55,7 +39,7 @@ class SolverSerializer(DataclassSerializer):
     dataclass = Solver
 
 
-class SetterSerializer(DataclassSerializer):
+class SetterSerializer(_OfCycles):
     """calibration: 0 to 1; by_others: without the setter's own votes. overall: mean score of its problems, 0 to 10.
     passed: share of tests that the other solvers passed. void: how often it set nothing that could be played.
     """
@@ -63,7 +47,7 @@ class SetterSerializer(DataclassSerializer):
     dataclass = SetterRow
 
 
-class JudgeOfCyclesSerializer(DataclassSerializer):
+class JudgeOfCyclesSerializer(_OfCycles):
     """severity: points less than the other judges gave to the same solutions. consensus: correlation with their mean;
     passed: with the share of tests passed. missing: judgments that were not given or could not be read.
     """
@@ -178,10 +162,10 @@ class LadderList(generics.ListAPIView[Ladder]):
 
     @extend_schema(responses={200: LadderSerializer(many=True), **PROBLEMS})
     def get(self, request: Request) -> Response:
-        listed = [(ladder, listing.entry(ladder)) for ladder in self.paginate_queryset(self.get_queryset()) or []]
+        entries = map(listing.entry, self.paginate_queryset(self.get_queryset()) or [])
         rows = [
-            {**downloads.summary(ladder), "battles": found.battles, "computed": found.updated.isoformat()}
-            for ladder, found in listed
+            {**downloads.summary(one.ladder), "battles": one.battles, "computed": one.updated.isoformat()}
+            for one in entries
         ]
         return self.get_paginated_response(rows)
 
@@ -193,10 +177,8 @@ class LadderView(APIView):
 
     @extend_schema(parameters=SLICE, responses={200: LadderDetail, **PROBLEMS})
     def get(self, request: Request, slug: str) -> Response:
-        ladder, chosen = (
-            get_object_or_404(listing.visible_ladders(request.user), slug=slug),
-            tables.read_choice(request.GET),
-        )
+        ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
+        chosen = tables.read_choice(request.GET)
         current = compute.current(ladder, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
         found = downloads.document(ladder, current)
         return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)

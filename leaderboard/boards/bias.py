@@ -20,7 +20,7 @@ CHANGES_APART = 500  # the estimate is made anew after so many changes of the bo
 
 @dataclass(frozen=True, slots=True)
 class JudgeBias:
-    """In Elo, each with its 95 % interval, None where it cannot be told. position: what being shown first is worth;
+    """In Elo, each with its 95 % interval, None where there is none. position: what being shown first is worth;
     length: what one standard deviation of relative length is. verdicts: the newest, on which both rest; those on one
     sample are one observation.
     """
@@ -57,8 +57,7 @@ def bias_of(board: Board) -> JudgeBias | None:
             (contestant, sample): len(text)
             for contestant, sample, text in texts.values_list("contestant_id", "sample_id", "text").iterator()
         }
-        first = np.array([lengths.get((one, sample), 0) for one, _other, sample in shown], dtype=np.float64)
-        second = np.array([lengths.get((other, sample), 0) for _one, other, sample in shown], dtype=np.float64)
+        first, second = ([lengths.get((one[side], one[2]), 0) for one in shown] for side in (0, 1))
         length = _bounds(length_bias(found, first, second, clusters=samples))
     return JudgeBias(_bounds(position_bias(found, clusters=samples)), length, len(rows))
 
@@ -70,9 +69,8 @@ def in_shown_order(rows: Iterable[tuple[int, int, int, bool, str]]) -> tuple[Bat
     """
     shown, scores = [], []
     for left, right, sample, is_left_first, winner in rows:
-        score = SCORES.get(winner, 0.5)
         shown.append((left, right, sample) if is_left_first else (right, left, sample))
-        scores.append(score if is_left_first else 1.0 - score)
+        scores.append(SCORES.get(winner, 0.5) if is_left_first else 1.0 - SCORES.get(winner, 0.5))
     keys = sorted({key for first, second, _sample in shown for key in (first, second)})
     place = {key: number for number, key in enumerate(keys)}
     firsts, seconds = [place[first] for first, *_rest in shown], [place[second] for _first, second, _sample in shown]

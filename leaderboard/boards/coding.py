@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from django.conf import settings
 from django.db.models import Count, Max
 
 from experiments.models import Cycle
@@ -24,9 +23,7 @@ TITLE = "Models that set, solve and judge programming problems"
 
 
 def ladder() -> Ladder:
-    """The ladder of coding, made when it is new: public in a demonstration, elsewhere when an admin publishes it."""
-    made = {"title": TITLE, "workflow": WORKFLOW, "is_public": settings.DEMO_MODE}
-    return Ladder.objects.select_related("standing").get_or_create(slug=WORKFLOW, defaults=made)[0]
+    return Ladder.objects.of_runs(WORKFLOW, TITLE)
 
 
 def is_anything_rated() -> bool:
@@ -51,8 +48,8 @@ def standings() -> Standings:
 
     def row(solver: Solver) -> Row:
         games = solver.wins + solver.ties + solver.losses
-        fields = {name: getattr(solver, name) for name in SHARED}
-        return Row(**fields, win_rate=(solver.wins + solver.ties / 2) / games if games else None)
+        win_rate = (solver.wins + solver.ties / 2) / games if games else None
+        return Row(**{name: getattr(solver, name) for name in SHARED}, win_rate=win_rate)
 
     return replace(
         same,

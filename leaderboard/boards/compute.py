@@ -14,7 +14,6 @@ from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
 from leaderboard.boards import coding, council, ranking
 from leaderboard.boards.caching import memoize
-from leaderboard.boards.counts import counts_of, slices_of
 from leaderboard.boards.standings import Excluded, Row, Standings
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder, RatingPoint, Standing
@@ -49,22 +48,30 @@ def standings(
     """Compute a ladder, or one slice of it, from the counts of its pairs; one of runs from their ballots or cycles.
 
     bootstrapped: intervals of resamples, with a seed that is always the same, in place of the closed form.
-    is_awaited: whether a page waits, see `ranking.quick_intervals`.
+    is_awaited: whether a page waits, so that no more battles are read than there is time for.
     """
     board = ladder.board
     if board is None:
         return coding.standings() if ladder.workflow == coding.WORKFLOW else council.standings()
     changes = Board.objects.values_list("changes", flat=True).get(pk=board.pk)  # read first: counts may only be newer
-    counts = counts_of(board, subset, category)
+    counts = ranking.counts_of(board, subset, category)
     table = counts.table
-    widths: ranking.Widths = {}
-    if is_awaited:
-        closed = ranking.quick_intervals(board, counts, subset, category)
-    else:
-        closed, widths = ranking.full_intervals(board, counts, subset, category)
+    most = ranking.MOST_READ if is_awaited else float("inf")
+    closed = ranking.board_intervals(board, counts, subset, category, most=most)
     rounds = ranking.rounds_for(len(counts.contestants)) if bootstrapped else 0
     found = ranking.ranking_of(ranking.resampled(table, closed, rounds) if rounds else closed, table)
-    subsets, categories = slices_of(board)
+    subsets, categories = ranking.slices_of(board)
+    described = {
+        one.name: Row(
+            name=one.name,
+            label=one.label,
+            link=one.link,
+            contestant=one.pk,
+            version=one.version,
+            is_simulated=one.model is not None and one.model.provider.is_simulated,
+        )
+        for one in counts.contestants
+    }
     excluded = Contestant.objects.filter(dataset=board.dataset_id, pk__in=counts.excluded).order_by("name")
     both_ways = ("ties", "both_bad", "consistent", "inconsistent")
     totals: dict[str, Any] = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
@@ -75,12 +82,12 @@ def standings(
         subsets=subsets,
         categories=categories,
         components=len(found.intervals.ratings.components),
-        rows=tuple(ranking.rows_of(table, found, {one.name: _described(one) for one in counts.contestants}, counts)),
+        rows=tuple(ranking.rows_of(table, found, described, counts)),
         excluded=tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in excluded),
         method="bootstrap" if rounds else "sandwich",
         rounds=rounds,
         seed=ranking.SEED if rounds else 0,
-        widths=widths,
+        widths={} if is_awaited else ranking.widths_of(table, closed),
         battles=int(counts.wins.sum()) + totals["ties"] + totals["both_bad"],
         **totals,
     )
@@ -110,13 +117,12 @@ def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrappe
     is_whole = ladder.board is None or not (subset or category or bootstrapped)
     if ladder.stored and kept and is_whole and (not behind or takes_long(ladder)):
         return Current(kept, ladder.stored.computed, behind)
-    key = (ladder.slug, state_of(ladder), subset, category, bootstrapped)
 
     def compute() -> Current:
         found = standings(ladder, subset, category, bootstrapped=bootstrapped, is_awaited=True)
         return Current(found, timezone.now())
 
-    return memoize("standings", key, compute)
+    return memoize("standings", (ladder.slug, state_of(ladder), subset, category, bootstrapped), compute)
 
 
 def state_of(ladder: Ladder) -> str:
@@ -124,11 +130,11 @@ def state_of(ladder: Ladder) -> str:
     kept = f"{ladder.stored.changes}@{ladder.stored.computed.timestamp()}" if ladder.stored else ""
     shown = (ladder.title, ladder.is_public, ladder.withdrawn_reason)
     if ladder.board is None:
-        of_coding = ladder.workflow == coding.WORKFLOW
-        return repr((ladder.pk, kept, coding.newest() if of_coding else council.newest(), shown))
+        newest = coding.newest() if ladder.workflow == coding.WORKFLOW else council.newest()
+        return repr((ladder.pk, kept, newest, shown))
     dataset = ladder.board.dataset
-    newest = bool(_behind(ladder)) if takes_long(ladder) else ladder.board.changes
-    return repr((ladder.pk, kept, newest, shown, dataset.name, dataset.visibility))
+    changes = bool(_behind(ladder)) if takes_long(ladder) else ladder.board.changes
+    return repr((ladder.pk, kept, changes, shown, dataset.name, dataset.visibility))
 
 
 def takes_long(ladder: Ladder) -> bool:
@@ -152,15 +158,7 @@ def _behind(ladder: Ladder) -> int:
     return 0 if ladder.board is None else ladder.board.changes - ladder.stored.changes
 
 
-def _described(contestant: Contestant) -> Row:
-    return Row(
-        name=contestant.name,
-        label=contestant.label,
-        link=contestant.link,
-        contestant=contestant.pk,
-        version=contestant.version,
-        is_simulated=contestant.model is not None and contestant.model.provider.is_simulated,
-    )
+# --- history ---
 
 
 def note_history(ladder: Ladder, found: Standings) -> None:
@@ -174,15 +172,19 @@ def note_history(ladder: Ladder, found: Standings) -> None:
         kept = dict(ladder.points.filter(at=last).values_list("name", "battles"))
         if kept == {row.name: row.battles for row in found.rated}:
             return
+
+    def rounded(value: float | None) -> float | None:
+        return None if value is None else round(value, HISTORY_DIGITS)
+
     points = [
         RatingPoint(
             ladder=ladder,
             at=now,
             occasion=occasion,
             name=row.name,
-            rating=round(row.rating or 0.0, HISTORY_DIGITS),
-            lower=None if row.lower is None else round(row.lower, HISTORY_DIGITS),
-            upper=None if row.upper is None else round(row.upper, HISTORY_DIGITS),
+            rating=rounded(row.rating) or 0.0,
+            lower=rounded(row.lower),
+            upper=rounded(row.upper),
             battles=row.battles,
         )
         for row in found.rated
@@ -197,7 +199,7 @@ def note_history(ladder: Ladder, found: Standings) -> None:
 def ended_since(ladder: Ladder, last: datetime | None) -> str:
     """The version of a campaign that battled on this board and has come to its end after `last`; empty for none.
 
-    A campaign without a version is told by the day of its end: its title is private, the history public.
+    A campaign without a version is named by the day of its end: its title is private, the history public.
     """
     if ladder.board is None:
         return ""

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
-from django.conf import settings
 from django.db.models import Count, Max, Q, QuerySet
 
 from experiments.models import Ballot, Participant, ProviderModel, Run, RunReview, Step
@@ -34,9 +33,7 @@ class Pairing(NamedTuple):
 
 
 def ladder() -> Ladder:
-    """The council's ladder, made when it is new: public in a demonstration, elsewhere when an admin publishes it."""
-    made = {"title": TITLE, "workflow": WORKFLOW, "is_public": settings.DEMO_MODE}
-    return Ladder.objects.get_or_create(slug=WORKFLOW, defaults=made)[0]
+    return Ladder.objects.of_runs(WORKFLOW, TITLE)
 
 
 def newest() -> str:
@@ -69,12 +66,8 @@ def standings() -> Standings:
     found = list(pairings())
     slugs = sorted({slug for one in found for slug in (one.first, one.second)})
     number = {slug: index for index, slug in enumerate(slugs)}
-    battles = Battles(
-        np.array([number[one.first] for one in found], dtype=np.int64),
-        np.array([number[one.second] for one in found], dtype=np.int64),
-        [one.score for one in found],
-        slugs,
-    )
+    firsts, seconds = [number[one.first] for one in found], [number[one.second] for one in found]
+    battles = Battles(firsts, seconds, [one.score for one in found], slugs)
     questions = {question: index for index, question in enumerate(dict.fromkeys(one.question for one in found))}
     clusters = np.array([questions[one.question] for one in found], dtype=np.int64)
     table = tally(battles)

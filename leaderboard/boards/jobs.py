@@ -39,10 +39,9 @@ def refresh_stale() -> int:
 
     One that cannot be computed keeps what it shows, and delays no other.
     """
-    for board in Board.objects.filter(ladder__isnull=True, changes__gt=0).select_related("dataset", "judge_model"):
+    for board in boards_without_ladder():
         compute.ensure_ladder(board)
-    boards = sum(_refreshed(ladder) for ladder in stale_ladders())
-    return boards + sum(_refreshed(ladder) for ladder in _stale_ladders_of_runs())
+    return sum(_refreshed(ladder) for ladder in (*stale_ladders(), *_stale_ladders_of_runs()))
 
 
 def note_ends() -> None:
@@ -57,11 +56,15 @@ def note_ends() -> None:
 
 
 def is_anything_stale() -> bool:
-    is_new = Board.objects.filter(ladder__isnull=True, changes__gt=0).exists()
-    return is_new or stale_ladders().exists() or bool(_stale_ladders_of_runs())
+    return boards_without_ladder().exists() or stale_ladders().exists() or bool(_stale_ladders_of_runs())
 
 
-def stale_ladders() -> "QuerySet[Ladder]":
+def boards_without_ladder() -> QuerySet[Board]:
+    """Those with battles."""
+    return Board.objects.filter(ladder__isnull=True, changes__gt=0).select_related("dataset", "judge_model")
+
+
+def stale_ladders() -> QuerySet[Ladder]:
     """Ladders of boards that are ahead of what is kept of them, or of which something is kept in an older shape."""
     behind = Q(standing__isnull=True) | Q(standing__changes__lt=F("board__changes")) | ~Q(standing__data__shape=SHAPE)
     return Ladder.objects.filter(behind, board__isnull=False).select_related("standing", "board__dataset")

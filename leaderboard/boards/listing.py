@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import get_language
 
-from accounts.models import User
 from experiments.models import Board, Dataset
 from leaderboard.boards import compute
 from leaderboard.boards.caching import memoize
+from leaderboard.boards.jobs import boards_without_ladder
 from leaderboard.boards.standings import Row
 from leaderboard.boards.titles import is_simulated, judge_words, ladder_title
-from leaderboard.models import Ladder
+from leaderboard.models import Ladder, LadderQuerySet
 
 TOP = 3
 MOST_COLUMNS = 12
@@ -63,16 +63,14 @@ class Line:
     upper: float | None
 
 
-def visible_ladders(user: "User | object") -> QuerySet[Ladder]:
-    """With everything at hand that titles and standings need."""
-    found = Ladder.objects.visible_to(user)  # type: ignore[arg-type]  # a user or nobody, as every `visible_to` takes
-    return found.select_related("standing", "board__dataset", "board__judge_model__provider")
+def visible_ladders(user: Any) -> LadderQuerySet:
+    """With all that titles and standings need."""
+    return Ladder.objects.visible_to(user).with_board().select_related("standing")
 
 
-def index_ladders(user: "User | object") -> list[Ladder]:
+def index_ladders(user: Any) -> list[Ladder]:
     """Those on the index; a board that has battles and no ladder yet gets one."""
-    new = Board.objects.visible_to(user).filter(ladder__isnull=True, changes__gt=0)  # type: ignore[arg-type]  # a user or nobody, as every `visible_to` takes
-    for board in new.select_related("dataset", "judge_model"):
+    for board in boards_without_ladder().filter(pk__in=Board.objects.visible_to(user)):
         compute.ensure_ladder(board)
     return list(visible_ladders(user).defer("standing__data"))
 
@@ -116,12 +114,11 @@ def overview(entries: Sequence[Entry], by: str = "") -> tuple[tuple[Entry, ...],
     """
     seen: dict[object, int] = {}
     ranked = []
-    of_datasets = [one for one in entries if one.ratings and one.dataset]
-    for one in sorted(of_datasets, key=lambda one: (-one.battles, one.ladder.slug)):
-        key = one.dataset.pk if one.dataset else None
-        seen[key] = seen.get(key, -1) + 1
-        ranked.append((seen[key], -one.battles, one.ladder.slug, one))
-    columns = tuple(one for *_place, one in sorted(ranked, key=lambda found: found[:3])[:MOST_COLUMNS])
+    for one in sorted(entries, key=lambda one: (-one.battles, one.ladder.slug)):
+        if one.ratings and one.dataset:
+            seen[one.dataset.pk] = seen.get(one.dataset.pk, -1) + 1
+            ranked.append((seen[one.dataset.pk], one))
+    columns = tuple(one for _nth, one in sorted(ranked, key=lambda found: found[0])[:MOST_COLUMNS])
     if len(columns) < 2:
         return (), []
     lines = []
@@ -146,12 +143,19 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
-def simulation(ladder: Ladder) -> dict[str, bool]:
-    """What the head of each page of a ladder needs; where the judge is none, contestants may be."""
-    board = ladder.board
+def head_of(ladder: Ladder) -> dict[str, Any]:
+    """What the head of each page of a ladder needs. Where its judge is not simulated, contestants may be."""
+    board, by_judge = ladder.board, is_simulated(ladder.board)
     if board is None:
-        rows = compute.current(ladder).standings.rows
-        return {"is_simulated": any(row.is_simulated for row in rows), "judge_is_simulated": False}
-    by_judge = is_simulated(board)
-    competing = board.dataset.contestants.filter(model__provider__is_simulated=True)
-    return {"is_simulated": by_judge or competing.exists(), "judge_is_simulated": by_judge}
+        competing = any(row.is_simulated for row in compute.current(ladder).standings.rows)
+    else:
+        competing = board.dataset.contestants.filter(model__provider__is_simulated=True).exists()
+    return {
+        "ladder": ladder,
+        "board": board,
+        "dataset": board.dataset if board else None,
+        "title": ladder_title(ladder),
+        "judge": judge_words(board) if board else "",
+        "is_simulated": by_judge or competing,
+        "judge_is_simulated": by_judge,
+    }

@@ -1,7 +1,6 @@
 """Milestones: a ladder as it stood when it was published, and what later ratings are on its scale."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,11 +12,10 @@ from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from accounts.models import User
 from experiments.library.datasets.making import may_curate
 from experiments.models import Board
-from leaderboard.boards.counts import Counts, counts_of
-from leaderboard.boards.ranking import WIDEST, lasting_intervals, quick_intervals, ranking_of
+from leaderboard.boards.ranking import MOST_KEPT, WIDEST, Counts, board_intervals, counts_of, ranking_of
 from leaderboard.models import Ladder, Milestone
 from leaderboard.ratings import Intervals
-from leaderboard.ratings.values import NORMAL, FloatArray
+from leaderboard.ratings.values import NORMAL, FloatArray, IntArray
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}_(\d{8})")
 DIGITS = 6
@@ -65,7 +63,7 @@ def may_take(ladder: Ladder, by: object) -> bool:
 
 
 def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
-    """Keep the ladder as it stands now, for good. name: words and a date, "release_20260131".
+    """Keep the ladder as it is now, for good. name: words and a date, "release_20260131".
 
     Raises Forbidden for users who may not, Invalid for a name that is taken or has no real date, and where
     nothing is rated.
@@ -77,8 +75,10 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
         datetime.strptime(dated[1] if dated else "", "%Y%m%d")
     except ValueError:
         raise Invalid(name=_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
-    found, battles = _fitted(ladder, lasting_intervals)
-    part = _rated(found)
+    board = _board(ladder)
+    counts = counts_of(board)
+    found, part = _fitted(board, counts, most=MOST_KEPT)
+    battles = int(counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2)
     if not part.size:
         raise ActionUnavailable(_("Nobody is rated yet: a milestone needs battles that link contestants."))
     kept = {
@@ -95,70 +95,63 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
 
 
 def compared(milestone: Milestone) -> Compared:
-    """All contestants on the milestone's scale, as the ladder stands now, and with the milestone's ratings held fixed.
+    """All contestants on the milestone's scale, as the ladder is now, and with the milestone's ratings held fixed.
 
     Both carry the uncertainty of the milestone's contestants: the first through the joint covariance of today's fit,
     the second through the covariance that was kept.
     """
-    found, _battles = _fitted(milestone.ladder)
+    board = _board(milestone.ladder)
+    counts = counts_of(board)
     then = dict(zip(milestone.contestants, milestone.ratings, strict=True))
     covariance = np.array(milestone.covariance, dtype=np.float64)
-    reach = (NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))).tolist()
-    published = {name: _estimate(then[name], far) for name, far in zip(milestone.contestants, reach, strict=True)}
-    now, shift, common = _on_scale(found, then)
-    fixed = _with_fixed(milestone, then, covariance)
+    published = dict(zip(milestone.contestants, _estimates(np.array(milestone.ratings), covariance), strict=True))
+    now, shift, common = _on_scale(*_fitted(board, counts), then)
+    table = counts.table
+    anchors = {name: rating for name, rating in then.items() if name in table.contestants}
+    kept = [milestone.contestants.index(name) for name in anchors]
+    newer = board_intervals(board, counts, anchors=anchors, errors=covariance[np.ix_(kept, kept)])
+    fixed = {
+        name: _estimate(value, NORMAL * error)
+        for name, value, error in zip(table.contestants, newer.ratings.values, newer.errors, strict=True)
+        if name not in anchors and np.isfinite(value) and NORMAL * error <= WIDEST
+    }
     names = sorted({*then, *now, *fixed}, key=lambda name: (-(now[name].rating if name in now else -1e9), name))
     lines = (Line(name, then.get(name), now.get(name), fixed.get(name), published.get(name)) for name in names)
     return Compared(tuple(lines), shift, common)
 
 
-def _fitted(ladder: Ladder, spread: Callable[[Board, Counts], Intervals] = quick_intervals) -> tuple[Intervals, int]:
-    """The free fit, those with few battles left unrated, and how many battles there are."""
+def _board(ladder: Ladder) -> Board:
     if ladder.board is None:
         raise ActionUnavailable(_("Milestones are taken of boards."))
-    counts = counts_of(ladder.board)
-    found = ranking_of(spread(ladder.board, counts), counts.table)
+    return ladder.board
+
+
+def _fitted(board: Board, counts: Counts, *, most: float | None = None) -> tuple[Intervals, IntArray]:
+    """The free fit, those with few battles left unrated; and the rated of the largest component."""
+    found = ranking_of(board_intervals(board, counts, most=most), counts.table)
     errors = np.where(found.is_uncertain, np.nan, found.intervals.errors)
-    battles = counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2
-    return replace(found.intervals, errors=errors), int(battles)
+    part = np.flatnonzero(~np.isnan(errors) & (found.intervals.ratings.component_of == 0))
+    return replace(found.intervals, errors=errors), part
 
 
-def _rated(found: Intervals) -> "np.ndarray[tuple[int], np.dtype[np.intp]]":
-    """The rated of the largest component."""
-    return np.flatnonzero(~np.isnan(found.errors) & (found.ratings.component_of == 0))
-
-
-def _on_scale(found: Intervals, then: dict[str, float]) -> tuple[dict[str, Estimate], float, int]:
+def _on_scale(found: Intervals, part: IntArray, then: dict[str, float]) -> tuple[dict[str, Estimate], float, int]:
     """Ratings whose mean over the common ones is the milestone's, their errors those of the difference to it; by how
     much they were moved; and how many are common.
     """
-    names, values, part = found.ratings.contestants, found.ratings.values, _rated(found)
+    names, values = found.ratings.contestants, found.ratings.values
     common = [index for index in part.tolist() if names[index] in then]
     if not common:
         return {}, 0.0, 0
     shift = float(np.mean([then[names[index]] for index in common]) - values[common].mean())
     centred = np.eye(len(part)) - (np.isin(part, common) / len(common))[None, :]
     covariance = centred @ found.covariance[np.ix_(part, part)] @ centred.T
+    estimates = _estimates(values[part] + shift, covariance)
+    return {names[index]: one for index, one in zip(part.tolist(), estimates, strict=True)}, shift, len(common)
+
+
+def _estimates(ratings: FloatArray, covariance: FloatArray) -> list[Estimate]:
     reach = NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    moved = zip(part.tolist(), reach, strict=True)
-    return {names[index]: _estimate(values[index] + shift, far) for index, far in moved}, shift, len(common)
-
-
-def _with_fixed(milestone: Milestone, then: dict[str, float], covariance: FloatArray) -> dict[str, Estimate]:
-    """The newcomers' ratings with the milestone's fixed."""
-    board = milestone.ladder.board
-    if board is None:
-        return {}
-    counts = counts_of(board)
-    table = counts.table
-    anchors = {name: rating for name, rating in then.items() if name in table.contestants}
-    kept = [milestone.contestants.index(name) for name in anchors]
-    found = quick_intervals(board, counts, anchors=anchors, errors=covariance[np.ix_(kept, kept)])
-    return {
-        name: _estimate(value, NORMAL * error)
-        for name, value, error in zip(table.contestants, found.ratings.values, found.errors, strict=True)
-        if name not in anchors and np.isfinite(value) and NORMAL * error <= WIDEST
-    }
+    return [_estimate(rating, far) for rating, far in zip(ratings, reach, strict=True)]
 
 
 def _estimate(rating: float, reach: float) -> Estimate:

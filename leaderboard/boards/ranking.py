@@ -1,90 +1,139 @@
-"""From counts to rows: intervals, in which battles of one sample are one observation; ranks; and the reasons where
-there are none.
+"""From the counts of a board's pairs to its rows: intervals, in which battles of one sample are one observation; ranks;
+and the reasons where there are none.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from django.db import connection
+from django.db.models import Sum
 
-from experiments.models import Board
+from experiments.models import Board, Contestant, PairCount
 from experiments.runs import figures
 from experiments.workflows.battles.campaign.sampled import shared_of
-from leaderboard.boards.counts import Counts
+from leaderboard.boards.caching import memoize
 from leaderboard.boards.standings import SHAPE, Row, share
 from leaderboard.models import Standing
-from leaderboard.ratings import Intervals, Ranks, Reason, Table, bootstrap, ranks, sandwich
-from leaderboard.ratings.bradley_terry import Errors
-from leaderboard.ratings.intervals import Shared, as_wide_as, by_items, times_as_wide
+from leaderboard.ratings import Intervals, Ranks, Reason, Table, bootstrap, by_items, ranks, sandwich
+from leaderboard.ratings.intervals import NO_SPREAD, Errors, as_wide_as, times_as_wide
 from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray
 
+COLUMNS = ("left_wins", "right_wins", "ties", "both_bad", "consistent", "inconsistent")
 MOST_READ = 20_000  # battles while a page waits, in less than a tenth of a second
 MOST_KEPT = 1_000_000  # battles for what is stored for good, in a few seconds
-FEW_BATTLES = "few_battles"
-FEW_SAMPLES = "few_samples"
 FEWEST = 5  # battles
 WIDEST = 400.0  # Elo to one side: odds of ten to one
 DRAWS = 2000  # of the probability of being the strongest: its standard error is at most 1.1 %
-NO_SPREAD = 0.01  # Elo: a standard error below it means that every battle was a tie
 SEED = 1
 MOST_DRAWN = 3_000_000  # numbers of a bootstrap's tables, rounds × n²: under a second
 MOST_ROUNDS = 1000
 LEAST_ROUNDS = 100
-Widths = dict[str, float | None]  # how many times as wide, by name; None where nothing can be said
+
+
+# --- the counts of a board's pairs as arrays ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ranking:
-    """Intervals, and what they say of ranks; why_none: by contestant, why it has no rank, empty for those that do."""
+class Counts:
+    """How contestants fared against each other, n × n in their sequence.
 
-    intervals: Intervals
-    ranks: Ranks
-    why_none: tuple[str, ...]
+    wins[i, j]: of i over j; the others are the same both ways. excluded: battles of excluded contestants, by their key.
+    """
+
+    contestants: tuple[Contestant, ...]
+    wins: FloatArray
+    ties: FloatArray
+    both_bad: FloatArray
+    consistent: FloatArray
+    inconsistent: FloatArray
+    excluded: dict[int, int]
 
     @property
-    def is_uncertain(self) -> BoolArray:
-        """Who has a rating of which too little is known."""
-        return np.isnan(self.ranks.rank) & ~np.isnan(self.intervals.ratings.values)
+    def table(self) -> Table:
+        return Table(self.wins, self.ties, tuple(contestant.name for contestant in self.contestants))
 
 
-def quick_intervals(
+def counts_of(board: Board, subset: str = "", category: str = "") -> Counts:
+    """Read the counts of a slice; empty words mean all of them. Excluded contestants are not among its contestants."""
+    chosen = {name: value for name, value in (("subset", subset), ("category", category)) if value}
+    pairs = PairCount.objects.filter(board=board, **chosen).order_by()
+    found = pairs.values_list("left_id", "right_id", *COLUMNS)
+    if any(slices_of(board)):
+        found = pairs.values_list("left_id", "right_id").annotate(**{f"all_{name}": Sum(name) for name in COLUMNS})
+    with connection.cursor() as cursor:  # integers straight from the cursor: twice as fast as through the query set
+        cursor.execute(*found.query.sql_with_params())
+        rows = np.fromiter(chain.from_iterable(cursor.fetchall()), dtype=np.int64).reshape(-1, 2 + len(COLUMNS))
+    contestants = Contestant.objects.filter(dataset=board.dataset_id).select_related("model__provider").order_by("name")
+    battled = set(np.unique(rows[:, :2]).tolist())
+    known = [one for one in contestants if one.pk in battled]
+    kept = tuple(one for one in known if not one.void_reason)
+    keys, size = [one.pk for one in kept], len(kept)
+    place = np.full(max([*keys, int(rows[:, :2].max(initial=0))], default=0) + 1, -1, dtype=np.int64)
+    place[keys] = np.arange(size)
+    left, right = place[rows[:, 0]], place[rows[:, 1]]
+    inside = (left >= 0) & (right >= 0)
+    cells, columns = left[inside] * size + right[inside], rows[inside, 2:]
+    left_wins, right_wins, *both_ways = (
+        np.bincount(cells, columns[:, column], minlength=size * size).astype(np.float64).reshape(size, size)
+        for column in range(len(COLUMNS))
+    )
+    ties, both_bad, consistent, inconsistent = (one + one.T for one in both_ways)
+    of_key = {one.pk: (rows[:, :2] == one.pk).any(axis=1) for one in known if one.void_reason}
+    excluded = {key: int(rows[mine, 2:6].sum()) for key, mine in of_key.items()}
+    return Counts(kept, left_wins + right_wins.T, ties, both_bad, consistent, inconsistent, excluded)
+
+
+def slices_of(board: Board) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The subsets and the categories that have battles, each in sequence. Looked for when a count has become new."""
+
+    def find() -> tuple[tuple[str, ...], tuple[str, ...]]:
+        found = list(PairCount.objects.filter(board=board).order_by().values_list("subset", "category").distinct())
+        subsets, categories = ({pair[index] for pair in found} - {""} for index in (0, 1))
+        return tuple(sorted(subsets)), tuple(sorted(categories))
+
+    newest = PairCount.objects.order_by("-pk").values_list("pk", flat=True).first()
+    return memoize("slices", (board.slug, newest), find)
+
+
+# --- intervals ---
+
+
+def to_read(counts: Counts) -> float:
+    """How many battles are read for the intervals of what was counted, those of excluded contestants too."""
+    return float(counts.table.games.sum()) / 2 + sum(counts.excluded.values())
+
+
+def board_intervals(
     board: Board,
     counts: Counts,
     subset: str = "",
     category: str = "",
     *,
+    most: float | None = None,
     anchors: Mapping[str, float] | None = None,
     errors: Errors | None = None,
 ) -> Intervals:
-    """Intervals of a slice of the board while a page waits: where battles are many, how much wider samples make them is
-    not read again but taken from the ladder as a worker last computed it.
+    """Intervals of a slice of the board, from its battles with their samples while there are at most so many: `most`,
+    or as many as can be read while a page waits.
+
+    Beyond that, how much wider samples make them is taken from the ladder as a worker last computed it.
     """
     table = counts.table
-    if to_read(counts) > MOST_READ:
+    if to_read(counts) > (MOST_READ if most is None else most):
         return as_wide_as(table, kept_widths([board], table.contestants), anchors=anchors, errors=errors)
-    return by_items(table, _shared(board, counts, subset, category), anchors=anchors, errors=errors)
+    keys = {one.pk: place for place, one in enumerate(counts.contestants)}
+    slices = {"subset": [subset] if subset else [], "category": [category] if category else []}
+    return by_items(table, shared_of([board.pk], keys, table.contestants, **slices), anchors=anchors, errors=errors)
 
 
-def lasting_intervals(board: Board, counts: Counts) -> Intervals:
-    """Intervals for what is kept for good: from all battles of the board, while they can be read in a few seconds."""
-    if to_read(counts) > MOST_KEPT:
-        return quick_intervals(board, counts)
-    return by_items(counts.table, _shared(board, counts, "", ""))
-
-
-def full_intervals(board: Board, counts: Counts, subset: str = "", category: str = "") -> tuple[Intervals, Widths]:
-    """Intervals of a slice from all its battles, and how many times as wide samples make them, by name."""
-    table = counts.table
-    intervals = by_items(table, _shared(board, counts, subset, category))
+def widths_of(table: Table, intervals: Intervals) -> dict[str, float | None]:
+    """How many times as wide samples make the intervals, by name; None where nothing can be said."""
     found = zip(table.contestants, times_as_wide(table, intervals).tolist(), strict=True)
-    return intervals, {name: round(v, 3) if math.isfinite(v) else None for name, v in found if not math.isnan(v)}
-
-
-def to_read(counts: Counts) -> float:
-    """How many battles are read for the intervals of what was counted, those of contestants that are left out too."""
-    return float(counts.table.games.sum()) / 2 + sum(counts.excluded.values())
+    return {name: round(v, 3) if math.isfinite(v) else None for name, v in found if not math.isnan(v)}
 
 
 def kept_widths(boards: Sequence[Board], names: Sequence[str]) -> FloatArray:
@@ -101,11 +150,53 @@ def kept_widths(boards: Sequence[Board], names: Sequence[str]) -> FloatArray:
     return np.array([largest(name) for name in names], dtype=np.float64)
 
 
-def _shared(board: Board, counts: Counts, subset: str, category: str) -> Shared:
-    """The battles of a slice with their samples, of those who are in the counts."""
-    keys = {one.pk: place for place, one in enumerate(counts.contestants)}
-    slices = {"subset": [subset] if subset else [], "category": [category] if category else []}
-    return shared_of([board.pk], keys, counts.table.contestants, **slices)
+def rounds_for(size: int) -> int:
+    """How many resamples there is time for while a page waits."""
+    return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_DRAWN // max(size, 1) ** 2))
+
+
+def resampled(table: Table, closed: Intervals, rounds: int) -> Intervals:
+    """The bootstrap's intervals, as many times as wide as the errors of `closed` are to those of independent battles.
+
+    Ranks follow from those errors. A contestant that no resample moves has the closed form's interval.
+    """
+    alone, drawn, values = sandwich(table).errors, bootstrap(table, rounds, SEED), closed.ratings.values
+    has_moved = alone > NO_SPREAD
+    times = closed.errors / np.where(has_moved, alone, 1.0)
+    lower = np.where(has_moved, values - times * (values - drawn.lower), closed.lower)
+    upper = np.where(has_moved, values + times * (drawn.upper - values), closed.upper)
+    return replace(closed, lower=lower, upper=upper)
+
+
+# --- ranks and rows ---
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Intervals, and what they say of ranks; why_none: by contestant, why it has no rank, empty for those that do."""
+
+    intervals: Intervals
+    ranks: Ranks
+    why_none: tuple[str, ...]
+
+    @property
+    def is_uncertain(self) -> BoolArray:
+        """Who has a rating of which too little is known."""
+        return np.isnan(self.ranks.rank) & ~np.isnan(self.intervals.ratings.values)
+
+    def placed(self, index: int) -> dict[str, Any]:
+        """Of a row: a rating with its interval and rank; a one-sided bound and a rank; or why there is no rank."""
+        if self.why_none[index]:
+            return {"reason": self.why_none[index]}
+        rating, why = _finite(self.intervals.ratings.values[index]), self.intervals.ratings.reasons[index]
+        bounds = self.intervals if rating is not None else self.intervals.one_sided
+        places = {name: int(getattr(self.ranks, name)[index]) for name in ("rank", "best", "worst", "group")}
+        ends = {"lower": _finite(bounds.lower[index]), "upper": _finite(bounds.upper[index])}
+        return {"rating": rating, **ends, "reason": str(why or ""), **places, "first": _finite(self.ranks.first[index])}
+
+
+def _finite(value: float) -> float | None:
+    return round(float(value), 6) + 0.0 if math.isfinite(value) else None
 
 
 def ranking_of(intervals: Intervals, table: Table) -> Ranking:
@@ -129,65 +220,42 @@ def ranking_of(intervals: Intervals, table: Table) -> Ranking:
             return ""
         if reason in (Reason.UNLINKED, Reason.NO_BATTLES):
             return str(reason)
-        return FEW_SAMPLES if enough else FEW_BATTLES
+        return "few_samples" if enough else "few_battles"
 
-    each = zip(np.isnan(order.rank).tolist(), ratings.reasons, has_enough.tolist(), strict=True)
-    return Ranking(intervals, order, tuple(why_none(*one) for one in each))
+    return Ranking(intervals, order, tuple(map(why_none, np.isnan(order.rank), ratings.reasons, has_enough)))
 
 
 def rows_of(table: Table, found: Ranking, described: Mapping[str, Row], counts: Counts | None = None) -> list[Row]:
-    """The rows, those who stand highest first. described: the row of each contestant by name, with what is no number.
-    counts: of the same contestants; without it no battle was “both bad” and none was judged in both orders.
+    """The rows, the highest first. described: the row of each contestant by name, with what is no number. counts: of
+    the same contestants; without it no battle was “both bad” and none was judged in both orders.
     """
     component = found.intervals.ratings.component_of.tolist()
-    nothing = np.zeros(len(table.contestants))
-    sums = [table.wins.sum(axis=1), table.wins.sum(axis=0), table.ties.sum(axis=1)]
-    further = [counts.both_bad, counts.consistent, counts.inconsistent] if counts else []
-    sums += [matrix.sum(axis=1) for matrix in further] or [nothing] * 3
+    nothing = np.zeros_like(table.wins)
+    further = [counts.both_bad, counts.consistent, counts.inconsistent] if counts else [nothing] * 3
+    sums = [
+        table.wins.sum(axis=1),
+        table.wins.sum(axis=0),
+        table.ties.sum(axis=1),
+        *(one.sum(axis=1) for one in further),
+    ]
     rows = []
     for index, numbers in enumerate(np.stack(sums, axis=1).astype(int).tolist()):
-        wins, losses, ties, both_bad, *in_both_orders = numbers
+        wins, losses, ties, both_bad, consistent, inconsistent = numbers
         games = wins + losses + ties
-        fared: dict[str, Any] = dict(zip(("wins", "losses", "ties", "both_bad"), numbers, strict=False))
-        fared |= {"battles": games + both_bad, "win_rate": (wins + ties / 2) / games if games else None}
-        fared |= {"consistency": share(*in_both_orders), "component": component[index]}
-        rows.append(replace(described[table.contestants[index]], **fared, **_rated(found, index)))
+        fared = replace(
+            described[table.contestants[index]],
+            component=component[index],
+            battles=games + both_bad,
+            wins=wins,
+            losses=losses,
+            ties=ties,
+            both_bad=both_bad,
+            win_rate=(wins + ties / 2) / games if games else None,
+            consistency=share(consistent, inconsistent),
+        )
+        rows.append(replace(fared, **found.placed(index)))
 
     def sequence(row: Row) -> tuple[tuple[bool, int, int, float], float, str]:
         return figures.sequence(row), -1.0 if row.win_rate is None else -row.win_rate, row.name
 
     return sorted(rows, key=sequence)
-
-
-def rounds_for(size: int) -> int:
-    """How many resamples there is time for while a page waits."""
-    return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_DRAWN // max(size, 1) ** 2))
-
-
-def resampled(table: Table, closed: Intervals, rounds: int) -> Intervals:
-    """The bootstrap's intervals, as many times as wide as the errors of `closed` are to those of independent battles.
-
-    Ranks are told by those errors. Whom no resample moves has the closed form's interval.
-    """
-    alone, drawn, values = sandwich(table).errors, bootstrap(table, rounds, SEED), closed.ratings.values
-    has_moved = alone > NO_SPREAD
-    times = closed.errors / np.where(has_moved, alone, 1.0)
-    lower = np.where(has_moved, values - times * (values - drawn.lower), closed.lower)
-    upper = np.where(has_moved, values + times * (drawn.upper - values), closed.upper)
-    return replace(closed, lower=lower, upper=upper)
-
-
-def _rated(found: Ranking, index: int) -> dict[str, Any]:
-    """A rating with its interval and rank; a one-sided bound and a rank; or why there is no rank."""
-    if found.why_none[index]:
-        return {"reason": found.why_none[index]}
-    ratings, order = found.intervals.ratings, found.ranks
-    rating, why = _finite(ratings.values[index]), ratings.reasons[index]
-    bounds = found.intervals if rating is not None else found.intervals.one_sided
-    places = {name: int(getattr(order, name)[index]) for name in ("rank", "best", "worst", "group")}
-    ends = {"lower": _finite(bounds.lower[index]), "upper": _finite(bounds.upper[index])}
-    return {"rating": rating, **ends, "reason": str(why or ""), **places, "first": _finite(order.first[index])}
-
-
-def _finite(value: float) -> float | None:
-    return round(float(value), 6) + 0.0 if math.isfinite(value) else None

@@ -17,8 +17,8 @@ class Row:
 
     reason: why there is no rating, a key of `figures.REASONS`, empty for those rated. A bound is None where it is
     infinite; one without a rating that won or lost everything has the one-sided bound of `ratings.OneSided` alone.
-    rank, best, worst: the rank and its 95 % interval, within the component; group: those who cannot be told from the
-    group's highest; first: the probability of being the strongest, 0 to 1. battles: all that are decided, both_bad
+    rank, best, worst: the rank and its 95 % interval, within the component; group: those who cannot be distinguished
+    from its highest; first: the probability of being the strongest, 0 to 1. battles: all that are decided, both_bad
     among them, which no rating counts. win_rate: ties half. consistency: the share judged alike in both orders, None
     where nothing is judged twice.
     """

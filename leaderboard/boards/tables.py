@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from django.utils.translation import gettext_lazy as _
 
 from leaderboard.boards.compute import Current
-from leaderboard.boards.counts import counts_of
+from leaderboard.boards.ranking import counts_of
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.models import Ladder
 
@@ -88,31 +89,27 @@ class Matrix:
 
 
 def read_choice(asked: Mapping[str, str]) -> Choice:
-    asked = {
-        name: asked.get(name, "").replace("\0", "") for name in ("subset", "category", "search", "sort", "intervals")
-    }
-    sort = asked["sort"].removeprefix("-")
-    is_known = sort in COLUMNS
+    names = ("subset", "category", "search", "sort", "intervals")
+    subset, category, search, sort, intervals = (asked.get(name, "").replace("\0", "") for name in names)
+    column = sort.removeprefix("-")
     return Choice(
-        subset=asked["subset"][:LONGEST_SLICE],
-        category=asked["category"][:LONGEST_SLICE],
-        search=asked["search"][:LONGEST_SEARCH].strip(),
-        sort=sort if is_known else "rank",
-        is_reversed=is_known and asked["sort"].startswith("-"),
-        bootstrapped=asked["intervals"] == "bootstrap",
+        subset=subset[:LONGEST_SLICE],
+        category=category[:LONGEST_SLICE],
+        search=search[:LONGEST_SEARCH].strip(),
+        sort=column if column in COLUMNS else "rank",
+        is_reversed=column in COLUMNS and sort.startswith("-"),
+        bootstrapped=intervals == "bootstrap",
     )
 
 
 def headings(chosen: Choice) -> list[Heading]:
-    found = []
-    for name, label in COLUMNS.items():
-        falls = (name not in RISING) != chosen.is_reversed
-        if name != chosen.sort:
-            found.append(Heading(name, label, "", name))
-        else:
-            other = name if chosen.is_reversed else f"-{name}"
-            found.append(Heading(name, label, "descending" if falls else "ascending", other))
-    return found
+    falls = (chosen.sort not in RISING) != chosen.is_reversed
+    other = chosen.sort if chosen.is_reversed else f"-{chosen.sort}"
+    order = "descending" if falls else "ascending"
+    return [
+        Heading(name, label, order, other) if name == chosen.sort else Heading(name, label, "", name)
+        for name, label in COLUMNS.items()
+    ]
 
 
 def shown_rows(found: Standings, chosen: Choice) -> list[Row]:
@@ -140,8 +137,8 @@ def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Mat
     known = [row for row in found.rows if row.contestant in place]
     shown = known if whole else known[:MOST_SHOWN]
     where = [place[row.contestant] for row in shown if row.contestant is not None]
-    tables = [table[where][:, where].astype(int) for table in (counts.wins, counts.ties, counts.both_bad)]
-    wins, ties, both_bad = (table.tolist() for table in tables)
+    among = np.ix_(where, where)
+    wins, ties, both_bad = (table[among].astype(int).tolist() for table in (counts.wins, counts.ties, counts.both_bad))
 
     def cell(i: int, j: int) -> Cell | None:
         games = wins[i][j] + wins[j][i] + ties[i][j]
@@ -150,6 +147,5 @@ def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Mat
         rate = (wins[i][j] + ties[i][j] / 2) / games
         return Cell(wins[i][j], wins[j][i], ties[i][j], both_bad[i][j], rate, round(rate * SHADES))
 
-    size = range(len(shown))
-    lines = [MatrixLine(row, tuple(cell(i, j) for j in size)) for i, row in enumerate(shown)]
+    lines = (MatrixLine(row, tuple(cell(i, j) for j in range(len(shown)))) for i, row in enumerate(shown))
     return Matrix(tuple(lines), len(known))

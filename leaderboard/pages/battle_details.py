@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from experiments.models import Battle, Board, Call, Contestant, Output, Sample, Verdict
+from experiments.models import Battle, Board, Contestant, Output, Sample, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,10 @@ class BattleLine:
     battle: Battle
     left: Side
     right: Side
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.left, self.right
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +126,11 @@ def judgments(battle: Battle) -> list[Judgment]:
 
 def spent(said: list[Judgment]) -> Spent | None:
     """None where no judgment was a call of ours."""
-    calls: list[Call] = [one.verdict.call for one in said if one.verdict.call]
-    if not calls:
-        return None
+    calls = [one.verdict.call for one in said if one.verdict.call]
     costs = [call.cost for call in calls if call.cost is not None]
     seconds = [call.seconds for call in calls if call.seconds is not None]
+    if not calls:
+        return None
     return Spent(sum(seconds) if seconds else None, sum(costs, Decimal(0)) if costs else None, len(costs) == len(calls))
 
 
@@ -140,7 +144,7 @@ def others_on_it(battle: Battle) -> list[Battle]:
 
 def on_sample(board: Board, sample: Sample) -> list[SampleResult]:
     """All contestants with an output or a battle on the sample, the best first, those without a battle last."""
-    nothing: dict[str, int] = {"wins": 0, "losses": 0, "ties": 0, "both_bad": 0}
+    nothing = dict.fromkeys(("wins", "losses", "ties", "both_bad"), 0)
     scores: dict[int, dict[str, int]] = {}
     battles = Battle.objects.filter(board=board, sample=sample).counted().order_by()
     for left, right, winner, count in battles.values_list("left", "right", "winner").annotate(n=Count("pk")):

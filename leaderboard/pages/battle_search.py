@@ -1,10 +1,12 @@
 """The battles that a page shows, newest first, in time that does not grow with the board, and how many there are.
 
-What is asked for becomes streams: rows that share the first columns of an index, so that the index gives them by key
-and the first few of each are enough. A condition on samples is met from the samples' side where they are few.
+A filter is read from an address and written into one. What it asks for becomes streams: rows that share the first
+columns of an index, so that the index gives them by key and the first few of each are enough. A condition on samples is
+met from the samples' side where they are few.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from heapq import merge
@@ -12,13 +14,22 @@ from itertools import combinations, islice, product
 from operator import add
 from typing import Any
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import F, Func, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, TextField
+from django.db.models.functions import Cast
+from django.http import QueryDict
+from django.utils.http import urlencode
 
-from experiments.models import Battle, Board, PairCount, Sample
+from experiments.models import Battle, Board, Contestant, Dataset, PairCount, Sample
 from experiments.models.battles import BattleQuerySet
 from leaderboard.boards.caching import memoize
-from leaderboard.pages.battle_filters import CONSISTENCIES, Filter, fitting_samples
 
+MOST_CONTESTANTS = 8
+LONGEST_SEARCH = 200
+RESULTS = ("won", "lost", "decisive", "tie", "both_bad")
+CONSISTENCIES = {"yes": True, "no": False}
+STATES = ("open", "void")
+MOST_CHOICES = 200
+OF_SAMPLES = ("subset", "category", "source", "images", "sample", "search")
 PER_PAGE = 20
 COUNTED = 200  # so many are counted where the counts of pairs do not tell
 FEW_SAMPLES = 40  # so few, and their battles are fewer than those of a contestant
@@ -26,6 +37,134 @@ MOST_SAMPLES = 10_000  # of more, any stretch of battles holds some
 COLUMN_OF_WINNER = {"left": "left_wins", "right": "right_wins", "tie": "ties", "both_bad": "both_bad"}
 COLUMN_OF_CONSISTENCY = {"yes": "consistent", "no": "inconsistent"}
 MIRRORED = {"won": "lost", "lost": "won"}
+
+
+# --- the filter ---
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """contestants: with one, the battles it is in; with more, those among them. result: in terms of the first one.
+
+    consistency: "yes", "no" or empty. state: empty for what counts, "open" or "void". images: how many pictures the
+    sample has, sample: its key, both as digits. unknown: names of contestants that the dataset does not have.
+    """
+
+    contestants: tuple[Contestant, ...] = ()
+    result: str = ""
+    consistency: str = ""
+    state: str = ""
+    subset: str = ""
+    category: str = ""
+    source: str = ""
+    images: str = ""
+    sample: str = ""
+    search: str = ""
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> list[int]:
+        return sorted(one.pk for one in self.contestants)
+
+    @property
+    def restricts_samples(self) -> bool:
+        return any(getattr(self, name) for name in OF_SAMPLES)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.address
+
+    @property
+    def address(self) -> str:
+        """The query of a page that shows this; empty when nothing is looked for."""
+        names = [one.name for one in self.contestants] + list(self.unknown)
+        words = {"result": self.result, "consistent": self.consistency, "state": self.state}
+        words |= {name: getattr(self, name) for name in OF_SAMPLES}
+        pairs = [("contestant", name) for name in names] + [(name, word) for name, word in words.items() if word]
+        return urlencode(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the samples of a dataset differ in, each in sequence. count: how many samples there are."""
+
+    subsets: tuple[str, ...]
+    categories: tuple[str, ...]
+    sources: tuple[str, ...]
+    images: tuple[int, ...]
+    count: int
+
+
+class JSONLength(Func):
+    """How many entries a JSON list has."""
+
+    output_field = IntegerField()
+    function = "json_array_length"
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, function="jsonb_array_length")
+
+
+def read_filter(query: QueryDict, board: Board) -> Filter:
+    """What an address asks for. Words that mean nothing here are left out, unknown contestants are kept as such."""
+    names = list(dict.fromkeys(name.replace("\0", "") for name in query.getlist("contestant") if name))
+    known = {one.name: one for one in Contestant.objects.filter(dataset=board.dataset_id, name__in=names[:50])}
+    contestants = tuple(known[name] for name in names if name in known)[:MOST_CONTESTANTS]
+    words = {name: query.get(name, "").replace("\0", "").strip()[:LONGEST_SEARCH] for name in OF_SAMPLES}
+    for name in ("images", "sample"):
+        word = words[name]
+        words[name] = word if word.isascii() and word.isdigit() and len(word) <= 18 else ""
+
+    def one_of(name: str, offered: Collection[str]) -> str:
+        return word if (word := query.get(name, "")) in offered else ""
+
+    return Filter(
+        contestants,
+        # Winning and losing is said of one contestant, or of the first of two.
+        one_of("result", RESULTS if len(contestants) in {1, 2} else ("decisive", "tie", "both_bad")),
+        one_of("consistent", CONSISTENCIES),
+        one_of("state", STATES),
+        unknown=tuple(name[:LONGEST_SEARCH] for name in names if name not in known)[:MOST_CONTESTANTS],
+        **words,
+    )
+
+
+def sample_choices(dataset: Dataset) -> Choices:
+    """The samples of a dataset that is ready do not change, so that this is found out once."""
+
+    def find() -> Choices:
+        rows = Sample.objects.filter(dataset=dataset).order_by()
+
+        def words(name: str) -> tuple[str, ...]:
+            found = rows.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
+            return tuple(found[:MOST_CHOICES])
+
+        pictures = rows.annotate(pictures=JSONLength("images")).order_by("pictures")
+        numbers = tuple(pictures.values_list("pictures", flat=True).distinct()[:MOST_CHOICES])
+        return Choices(words("subset"), words("category"), words("source"), numbers, rows.count())
+
+    return memoize("sample-choices", (str(dataset.pk), dataset.state), find)
+
+
+def fitting_samples(dataset_id: Any, chosen: Filter) -> QuerySet[Sample]:
+    """The samples that the filter lets through, in no sequence. The search finds a text in the instruction, category,
+    source and further fields, in whatever case.
+    """
+    exact = {name: value for name in ("subset", "category", "source") if (value := getattr(chosen, name))}
+    rows = Sample.objects.filter(dataset=dataset_id, **exact).order_by()
+    if chosen.sample:
+        rows = rows.filter(pk=int(chosen.sample))
+    if chosen.images:
+        rows = rows.alias(pictures=JSONLength("images")).filter(pictures=int(chosen.images))
+    if text := chosen.search:
+        # A database that keeps JSON as text writes what is not ASCII with escapes, so these are looked for as well.
+        found = Q(instruction__icontains=text) | Q(category__icontains=text) | Q(source__icontains=text)
+        found |= Q(further__icontains=text) | Q(further__icontains=json.dumps(text)[1:-1])
+        rows = rows.alias(further=Cast("metadata", TextField())).filter(found)
+    return rows
+
+
+# --- pages of battles ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +187,7 @@ class PageStart:
 @dataclass(frozen=True, slots=True)
 class BattlePage:
     """battles: newest first. total: how many there are in all, or at least where `is_exact` is not; None on a further
-    page of what cannot be told.
+    page of what cannot be counted.
     """
 
     battles: tuple[Battle, ...]
@@ -90,9 +229,8 @@ def battles_of_keys(found: list[int]) -> tuple[Battle, ...]:
 
 def neighbours(board: Board, chosen: Filter, battle: Battle) -> tuple[int | None, int | None]:
     """The keys of the next newer and the next older battle."""
-    newer = battle_keys(board, chosen, PageStart(battle.pk, is_ascending=True), 1)
-    older = battle_keys(board, chosen, PageStart(battle.pk), 1)
-    return (newer[0] if newer else None), (older[0] if older else None)
+    newer, older = (battle_keys(board, chosen, PageStart(battle.pk, is_ascending=up), 1) for up in (True, False))
+    return next(iter(newer), None), next(iter(older), None)
 
 
 def battle_keys(board: Board, chosen: Filter, place: PageStart, limit: int) -> list[int]:

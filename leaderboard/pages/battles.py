@@ -1,7 +1,5 @@
 """The battle browser: a board's battles and samples, and everything that is known of one battle."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,18 +10,25 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import person
 from accounts.refusing import back_to
-from experiments.library.datasets.thumbnails import thumbnails
+from experiments.library.datasets.images import thumbnails
 from experiments.models import Battle, Board, Contestant, Experiment, Run, Sample
 from experiments.workflows.battles.campaign import voiding
-from leaderboard.boards.listing import simulation
+from leaderboard.boards.listing import head_of
 from leaderboard.boards.titles import judge_words
 from leaderboard.models import Ladder
-from leaderboard.pages import battle_details, battle_filters, battle_search
-from leaderboard.pages.battle_filters import MOST_CONTESTANTS, read_filter
-from leaderboard.pages.battle_search import PageStart
+from leaderboard.pages import battle_details, battle_search
+from leaderboard.pages.battle_search import MOST_CONTESTANTS, PageStart, read_filter
 
 SAMPLES_PER_PAGE = 20
 OUTPUTS_PER_PAGE = 20
+
+
+def board_of(request: HttpRequest, slug: str) -> tuple[Ladder, Board]:
+    """A ladder that the person may see, and its board. Raises Http404, also for a ladder of runs, which has none."""
+    ladder = get_object_or_404(Ladder.objects.visible_to(request.user).with_board(), slug=slug)
+    if ladder.board is None:
+        raise Http404
+    return ladder, ladder.board
 
 
 @require_GET
@@ -33,23 +38,23 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
     if ladder.withdrawn_reason:
         return redirect(ladder)
     chosen = read_filter(request.GET, board)
-    if newer := _number(request.GET.get("after", "")):
+    if newer := _number(request, "after"):
         place = PageStart(newer, is_ascending=True)
     else:
-        older = _number(request.GET.get("before", "")) or None
+        older = _number(request, "before") or None
         place = PageStart(older, is_ascending=older is None and "last" in request.GET)
     page = battle_search.battle_page(board, chosen, place)
     names = [one.name for one in chosen.contestants]
     names += [""] * (min(max(2, len(names) + 1), MOST_CONTESTANTS) - len(names))  # at least two, and one more
     contestants = list(Contestant.objects.filter(dataset=board.dataset_id).order_by("name"))
-    ladders = Ladder.objects.visible_to(request.user).filter(board__dataset=board.dataset_id, withdrawn_reason="")
+    ladders = Ladder.objects.visible_to(request.user).beside(board.dataset)
     boards = [one.board for one in ladders.select_related("board__judge_model").order_by("board") if one.board]
     context = {
-        **_head(ladder, board),
+        **head_of(ladder),
         "chosen": chosen,
         "page": page,
         "lines": battle_details.battle_lines(page.battles, with_outputs=board.dataset.modality == "image"),
-        "choices": battle_filters.sample_choices(board.dataset),
+        "choices": battle_search.sample_choices(board.dataset),
         "sample": Sample.objects.filter(dataset=board.dataset_id, pk=int(chosen.sample or 0)).first(),
         "selects": [{"number": n, "name": name, "contestants": contestants} for n, name in enumerate(names)],
         "boards": [{"slug": one.ladder.slug, "judge": judge_words(one), "prompt": one.prompt} for one in boards],
@@ -65,9 +70,9 @@ def battle(request: HttpRequest, pk: int) -> HttpResponse:
     chosen = read_filter(request.GET, board)
     newer, older = battle_search.neighbours(board, chosen, found)
     said = battle_details.judgments(found)
-    ladder = Ladder.objects.filter(board=board).select_related("board__dataset", "board__judge_model__provider").first()
+    ladder = Ladder.objects.filter(board=board).with_board().first()
     context = {
-        **(simulation(ladder) if ladder else {}),
+        **(head_of(ladder) if ladder else {}),
         "battle": found,
         "board": board,
         "dataset": board.dataset,
@@ -112,21 +117,21 @@ def sample_list(request: HttpRequest, slug: str) -> HttpResponse:
     if ladder.withdrawn_reason:
         return redirect(ladder)
     chosen = read_filter(request.GET, board)
-    rows = battle_filters.fitting_samples(board.dataset_id, chosen)
-    before, after = (_number(request.GET.get(name, "")) or None for name in ("before", "after"))
+    rows = battle_search.fitting_samples(board.dataset_id, chosen)
+    before, after = (_number(request, name) or None for name in ("before", "after"))
     backwards, key = before is not None or "last" in request.GET, before or after
     if key is not None:
         rows = rows.filter(pk__lt=key) if backwards else rows.filter(pk__gt=key)
     found = list(rows.order_by("-pk" if backwards else "pk")[: SAMPLES_PER_PAGE + 1])
     goes_on, shown = len(found) > SAMPLES_PER_PAGE, found[:SAMPLES_PER_PAGE]
     context = {
-        **_head(ladder, board),
+        **head_of(ladder),
         "chosen": chosen,
         "samples": shown[::-1] if backwards else shown,
         "thumbs": thumbnails(board.dataset, shown),
         "has_before": goes_on if backwards else key is not None,
         "has_after": (key is not None) if backwards else goes_on,
-        "choices": battle_filters.sample_choices(board.dataset),
+        "choices": battle_search.sample_choices(board.dataset),
     }
     return render(request, "leaderboard/samples.html", context)
 
@@ -137,57 +142,35 @@ def sample_page(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     ladder, board = board_of(request, slug)
     if ladder.withdrawn_reason:
         return redirect(ladder)
-    found = get_object_or_404(Sample, dataset=board.dataset_id, pk=pk)
+    samples = Sample.objects.filter(dataset=board.dataset_id)
+    found = get_object_or_404(samples, pk=pk)
     standings = battle_details.on_sample(board, found)
     wanted = request.GET.get("contestant", "")
     whole = next((row for row in standings if row.contestant.name == wanted), None)
-    start = min(_number(request.GET.get("from", "")), max(len(standings) - 1, 0)) // OUTPUTS_PER_PAGE * OUTPUTS_PER_PAGE
-    around = Sample.objects.filter(dataset=board.dataset_id)
+    start = min(_number(request, "from"), max(len(standings) - 1, 0)) // OUTPUTS_PER_PAGE * OUTPUTS_PER_PAGE
+    end = start + OUTPUTS_PER_PAGE
     context = {
-        **_head(ladder, board),
+        **head_of(ladder),
         "sample": found,
-        "standings": [whole] if whole else standings[start : start + OUTPUTS_PER_PAGE],
+        "standings": [whole] if whole else standings[start:end],
         "whole": whole,
         "count": len(standings),
         "start": start,
-        "next_start": start + OUTPUTS_PER_PAGE if start + OUTPUTS_PER_PAGE < len(standings) else None,
+        "next_start": end if end < len(standings) else None,
         "previous_start": start - OUTPUTS_PER_PAGE if start else None,
-        "before": around.filter(pk__lt=pk).order_by("-pk").values_list("pk", flat=True).first(),
-        "after": around.filter(pk__gt=pk).order_by("pk").values_list("pk", flat=True).first(),
+        "before": samples.filter(pk__lt=pk).order_by("-pk").values_list("pk", flat=True).first(),
+        "after": samples.filter(pk__gt=pk).order_by("pk").values_list("pk", flat=True).first(),
     }
     return render(request, "leaderboard/sample.html", context)
 
 
-def board_of(request: HttpRequest, slug: str) -> tuple[Ladder, Board]:
-    """A ladder that the person may see, and its board. Raises Http404, also for a ladder of runs, which has none."""
-    related = ("board__dataset", "board__judge_model__provider")
-    visible = Ladder.objects.visible_to(request.user).select_related(*related)
-    ladder = get_object_or_404(visible, slug=slug)
-    if ladder.board is None:
-        raise Http404
-    return ladder, ladder.board
-
-
-def _head(ladder: Ladder, board: Board) -> dict[str, Any]:
-    """What the head of a ladder's pages says."""
-    said = {"judge": judge_words(board), **simulation(ladder)}
-    return {"ladder": ladder, "board": board, "dataset": board.dataset, **said}
-
-
 def _visible(request: HttpRequest, pk: int) -> Battle:
+    related = ("sample", "left", "right", "voided_by", "run__experiment", "experiment")
     rows = Battle.objects.visible_to(request.user).revealed()
-    related = (
-        "board__dataset",
-        "board__judge_model__provider",
-        "sample",
-        "left",
-        "right",
-        "voided_by",
-        "run__experiment",
-    )
-    return get_object_or_404(rows.select_related(*related, "experiment"), pk=pk)
+    return get_object_or_404(rows.select_related("board__dataset", "board__judge_model__provider", *related), pk=pk)
 
 
-def _number(word: str) -> int:
-    """What digits say; 0 for everything else."""
+def _number(request: HttpRequest, name: str) -> int:
+    """What digits in the address say; 0 for everything else."""
+    word = request.GET.get(name, "")
     return int(word) if word.isascii() and word.isdigit() and len(word) <= 18 else 0

@@ -160,18 +160,14 @@ def ladder_cycles(request: HttpRequest) -> HttpResponse:
     """Every cycle that was rated here, the latest first. POST does what `action` says: void, restore, last or all."""
     if not voiding.may_void(request.user):
         raise Http404
-    if request.method == "GET":
-        return _cycles_page(request)
-    if request.POST.get("action", "") not in ACTIONS:
-        return _cycles_page(request, _("There is no such action."), status=422)
-    try:
-        messages.success(request, _change(request, request.POST["action"]))
-    except Refusal as error:
-        return _cycles_page(request, str(error), status=status_of(error))
-    return redirect(request.get_full_path())
-
-
-def _cycles_page(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
+    problem, status = "", 200
+    if request.method == "POST":
+        try:
+            messages.success(request, _change(request))
+        except Refusal as error:
+            problem, status = str(error), status_of(error)
+        else:
+            return redirect(request.get_full_path())
     rated = Cycle.objects.filter(state=Cycle.State.RATED, run__origin=Run.Origin.LIVE)
     shown = request.GET.get("show", "")
     chosen = rated.filter(voided__isnull=shown != "void") if shown in {"counted", "void"} else rated
@@ -190,9 +186,11 @@ def _cycles_page(request: HttpRequest, problem: str = "", status: int = 200) -> 
     return render(request, "leaderboard/cycles.html", context, status=status)
 
 
-def _change(request: HttpRequest, action: str) -> str:
+def _change(request: HttpRequest) -> str:
     """What was done, in words. Of all, what is typed has to be the number of cycles that would be left out."""
-    by, reason = person(request), request.POST.get("reason", "")
+    by, reason, action = person(request), request.POST.get("reason", ""), request.POST.get("action", "")
+    if action not in ACTIONS:
+        raise Invalid(action=_("There is no such action."))
     if action == "all":
         n = voiding.void_all(by=by, reason=reason, count=_number(request, "count"))
         said = ngettext("%(n)s cycle is left out of the ratings.", "%(n)s cycles are left out of the ratings.", n)

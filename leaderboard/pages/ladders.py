@@ -20,22 +20,25 @@ from accounts.people import person
 from accounts.permissions import HasScope
 from accounts.refusing import status_of
 from experiments.api.requests import PROBLEMS
-from experiments.models import Board
 from experiments.workflows.battles.campaign.logs.packing import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard.boards import bias, coding, compute, downloads, listing, milestones, tables
 from leaderboard.boards.caching import cached_fragment, conditional_response
-from leaderboard.boards.listing import simulation
-from leaderboard.boards.tables import pair_matrix
-from leaderboard.boards.titles import judge_words, ladder_title
 from leaderboard.models import Ladder
 from leaderboard.pages import charts
 from leaderboard.pages import coding as coding_page
-from leaderboard.pages.charts import history_chart
 
 FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="slim")
 SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines without `subset`.")
+
+
+def ladder_of(user: Any, slug: str, *, with_board: bool = False) -> Ladder:
+    """A ladder that the user may see. with_board: 404 also for one of runs, and one that is withdrawn."""
+    found = get_object_or_404(listing.visible_ladders(user), slug=slug)
+    if with_board and (found.board is None or found.withdrawn_reason):
+        raise Http404
+    return found
 
 
 @require_GET
@@ -63,21 +66,34 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
 @require_GET
 def ladder(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
-    found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
+    found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
     beside: list[Ladder] = []
     if found.board:
-        same = listing.visible_ladders(request.user).filter(board__dataset=found.board.dataset_id, withdrawn_reason="")
+        same = listing.visible_ladders(request.user).beside(found.board.dataset)
         beside = list(same.exclude(pk=found.pk).defer("standing__data"))
-    state = repr([compute.state_of(found), *(compute.state_of(other) for other in beside)])
+    state = repr([compute.state_of(one) for one in (found, *beside)])
 
     def respond() -> HttpResponse:
-        context = _context(found)
+        context = listing.head_of(found)
         if found.withdrawn_reason:
             return render(request, "leaderboard/ladder.html", context)
-        context |= _standing(found, chosen, state) | {"beside": [listing.entry(other) for other in beside]}
+        current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
+        standings = current.standings
+        rows, axis = tables.shown_rows(standings, chosen), charts.axis_of(standings.rows)
+        key = (state, chosen.subset, chosen.category, chosen.bootstrapped, chosen.sort_word, chosen.search)
+        body: dict[str, object] = {"rows": rows, "axis": axis, "standings": standings, "ladder": found}
+        context |= {
+            "current": current,
+            "standings": standings,
+            "choice": chosen,
+            "headings": tables.headings(chosen),
+            "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
+            "axis": axis,
+            "bias": bias.of_judge(found) if found.board else None,
+            "beside": [listing.entry(other) for other in beside],
+        }
         if found.workflow != coding.WORKFLOW:
             return render(request, "leaderboard/ladder.html", context)
-        standings = context["standings"]
         context |= coding_page.contest_boards(standings) | coding_page.void_cycles(request.user)
         return render(request, "leaderboard/coding.html", {**context, **_cycles(request, standings.contest)})
 
@@ -87,18 +103,17 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
     """Every pair; the first forty unless `all` is asked for."""
-    found, chosen = _ladder(request, slug, with_board=True), tables.read_choice(request.GET)
+    found, chosen = ladder_of(request.user, slug, with_board=True), tables.read_choice(request.GET)
     whole, state = bool(request.GET.get("all")), compute.state_of(found)
 
     def respond() -> HttpResponse:
         current = compute.current(found, chosen.subset, chosen.category)
-        key = (state, chosen.subset, chosen.category, whole)
         table = cached_fragment(
             "leaderboard/_matrix.html",
-            key,
-            lambda: {"matrix": pair_matrix(found, current, whole=whole), "ladder": found},
+            (state, chosen.subset, chosen.category, whole),
+            lambda: {"matrix": tables.pair_matrix(found, current, whole=whole), "ladder": found},
         )
-        context = {**_context(found), "current": current, "choice": chosen, "table": table, "whole": whole}
+        context = {**listing.head_of(found), "current": current, "choice": chosen, "table": table, "whole": whole}
         return render(request, "leaderboard/matrix.html", context)
 
     return conditional_response(request, state, respond)
@@ -107,29 +122,49 @@ def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def ladder_history(request: HttpRequest, slug: str) -> HttpResponse:
     """How the ratings came about; `name` chooses whose."""
-    found = _ladder(request, slug)
+    found = ladder_of(request.user, slug)
+    context = listing.head_of(found)
     if found.workflow == coding.WORKFLOW and not found.withdrawn_reason:
         contest = compute.current(found).standings.contest
-        return render(request, "leaderboard/coding_history.html", {**_context(found), **_cycles(request, contest)})
-    drawn = history_chart(found, request.GET.getlist("name"))
-    return render(request, "leaderboard/history.html", {**_context(found), "history": drawn})
+        return render(request, "leaderboard/coding_history.html", {**context, **_cycles(request, contest)})
+    drawn = charts.history_chart(found, request.GET.getlist("name"))
+    return render(request, "leaderboard/history.html", {**context, "history": drawn})
+
+
+def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:
+    drawn = coding_page.cycle_history(contest, request.GET, request.user) if contest else None
+    return {"history": drawn, "may_void": voiding.may_void(request.user)}
 
 
 @require_http_methods(["GET", "POST"])
 def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
     """The milestones of a board; the newest, or the one named, compared with today. POST takes one."""
-    found = _ladder(request, slug, with_board=True)
+    found = ladder_of(request.user, slug, with_board=True)
     typed = {"name": request.POST.get("name", ""), "note": request.POST.get("note", "")}
-    if request.method != "POST":
-        return _milestones(request, found, typed)
-    if not request.user.is_authenticated:
-        return redirect_to_login(request.get_full_path())
-    try:
-        taken = milestones.take(found, by=person(request), **typed)
-    except Refusal as error:
-        return _milestones(request, found, typed, str(error), status=status_of(error))
-    messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
-    return redirect("ladder-milestones", slug=found.slug)
+    problem, status = "", 200
+    if request.method == "POST":
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        try:
+            taken = milestones.take(found, by=person(request), **typed)
+        except Refusal as error:
+            problem, status = str(error), status_of(error)
+        else:
+            messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
+            return redirect("ladder-milestones", slug=found.slug)
+    kept = list(found.milestones.select_related("by").defer("covariance"))
+    asked = request.GET.get("milestone", "")
+    chosen = next((one for one in kept if one.name == asked), kept[0] if kept else None)
+    context = {
+        **listing.head_of(found),
+        "milestones": kept,
+        "chosen": chosen,
+        "compared": milestones.compared(chosen) if chosen else None,
+        "may_take": milestones.may_take(found, request.user),
+        "typed": typed,
+        "problem": problem,
+    }
+    return render(request, "leaderboard/milestones.html", context, status=status)
 
 
 @require_GET
@@ -139,7 +174,7 @@ def methodology(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
-    found, chosen = _ladder(request, slug), tables.read_choice(request.GET)
+    found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
     if format not in downloads.FORMATS or found.withdrawn_reason:
         raise Http404
     kind, write = downloads.FORMATS[format]
@@ -153,71 +188,11 @@ def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpRespons
     return conditional_response(request, compute.state_of(found), respond)
 
 
-def _ladder(request: HttpRequest, slug: str, *, with_board: bool = False) -> Ladder:
-    visible = listing.visible_ladders(request.user)
-    found = get_object_or_404(visible, slug=slug)
-    if with_board and (found.board is None or found.withdrawn_reason):
-        raise Http404
-    return found
-
-
-def _context(found: Ladder) -> dict[str, Any]:
-    board = found.board
-    return {
-        "ladder": found,
-        "board": board,
-        "title": ladder_title(found),
-        "judge": judge_words(board) if board else "",
-        "is_people": board is not None and board.kind == Board.Kind.PEOPLE,
-        **simulation(found),
-    }
-
-
-def _standing(found: Ladder, chosen: tables.Choice, state: str) -> dict[str, Any]:
-    current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
-    standings = current.standings
-    rows, axis = tables.shown_rows(standings, chosen), charts.axis_of(standings.rows)
-    key = (state, chosen.subset, chosen.category, chosen.bootstrapped, chosen.sort_word, chosen.search)
-    body: dict[str, object] = {"rows": rows, "axis": axis, "standings": standings, "ladder": found}
-    return {
-        "current": current,
-        "standings": standings,
-        "choice": chosen,
-        "headings": tables.headings(chosen),
-        "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
-        "axis": axis,
-        "bias": bias.of_judge(found) if found.board else None,
-    }
-
-
-def _cycles(request: HttpRequest, contest: RunRatings | None) -> dict[str, Any]:
-    drawn = coding_page.cycle_history(contest, request.GET, request.user) if contest else None
-    return {"history": drawn, "may_void": voiding.may_void(request.user)}
-
-
-def _milestones(
-    request: HttpRequest, found: Ladder, typed: dict[str, str], problem: str = "", status: int = 200
-) -> HttpResponse:
-    kept = list(found.milestones.select_related("by").defer("covariance"))
-    asked = request.GET.get("milestone", "")
-    chosen = next((one for one in kept if one.name == asked), kept[0] if kept else None)
-    context = {
-        **_context(found),
-        "milestones": kept,
-        "chosen": chosen,
-        "compared": milestones.compared(chosen) if chosen else None,
-        "may_take": milestones.may_take(found, request.user),
-        "typed": typed,
-        "problem": problem,
-    }
-    return render(request, "leaderboard/milestones.html", context, status=status)
-
-
 @require_GET
 def board_export(request: HttpRequest, slug: str, format: str) -> StreamingHttpResponse:
     if format not in FORMATS:
         raise Http404
-    return _file(request, _board(request, slug), FORMATS[format])
+    return _file(request, ladder_of(request.user, slug, with_board=True), FORMATS[format])
 
 
 class BoardExportView(APIView):
@@ -233,22 +208,16 @@ class BoardExportView(APIView):
     )
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """slim and audit: results in GenArena's shapes. full: every battle, open and void ones with their reasons."""
-        board = _board(request._request, slug, request.user)
+        ladder = ladder_of(request.user, slug, with_board=True)
         format_ = FORMATS.get(request.query_params.get("format", "slim"))
         if format_ is None:
             raise ValidationError({"format": [f"This format is not offered: ask for {', '.join(FORMATS)}."]})
-        return _file(request._request, board, format_)
+        return _file(request._request, ladder, format_)
 
 
-def _board(request: HttpRequest, slug: str, user: object = None) -> Board:
-    ladders = listing.visible_ladders(user or request.user)
-    ladder = get_object_or_404(ladders, slug=slug)
-    if ladder.board is None or ladder.withdrawn_reason:
+def _file(request: HttpRequest, ladder: Ladder, format_: Format) -> StreamingHttpResponse:
+    if ladder.board is None:
         raise Http404
-    return ladder.board
-
-
-def _file(request: HttpRequest, board: Board, format_: Format) -> StreamingHttpResponse:
     subset = request.GET.get("subset")
-    chunks = format_.chunks(board, subset and subset.replace("\0", ""))
-    return to_be_saved(streamed(request, chunks), format_.content_type, format_.named(board))
+    chunks = format_.chunks(ladder.board, subset and subset.replace("\0", ""))
+    return to_be_saved(streamed(request, chunks), format_.content_type, format_.named(ladder.board))

@@ -3,18 +3,16 @@
 Ratings of contestants from battles: `fit`, intervals by `sandwich`, `by_items` and `bootstrap`, `ranks`, Elo, biases of
 judges.
 One order from rankings: `leaderboard.ratings.orders`. How far raters agree: `leaderboard.ratings.agreement`.
-Models that set, solve and judge problems: `leaderboard.ratings.cycles`.
+Models that set, solve and judge problems: `leaderboard.ratings.cycles`, `leaderboard.ratings.judging`.
 """
 
-from leaderboard.ratings.battles import Battles, Table, tally
 from leaderboard.ratings.bias import Bias, covariate_bias, length_bias, position_bias
 from leaderboard.ratings.bootstrap import bootstrap
-from leaderboard.ratings.bradley_terry import Ratings, fit
+from leaderboard.ratings.bradley_terry import NotConverged, Ratings, fit
 from leaderboard.ratings.elo import Elo, batch_elo, sequential_elo
 from leaderboard.ratings.intervals import Intervals, Shared, by_items, sandwich
-from leaderboard.ratings.likelihood import NotConverged
 from leaderboard.ratings.ranks import Ranks, ranks
-from leaderboard.ratings.values import Reason, Undefined
+from leaderboard.ratings.values import Battles, Reason, Table, Undefined, tally
 
 __all__ = [
     "Battles",

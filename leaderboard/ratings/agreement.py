@@ -1,7 +1,7 @@
 """How far raters agree, and what their verdicts owe to something else than the answers.
 
 Undefined is returned, with the reason, where a figure does not exist: agreement among values that are all the same is
-neither perfect nor absent, it cannot be told from chance.
+neither perfect nor absent, it cannot be distinguished from chance.
 """
 
 from collections.abc import Hashable, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leaderboard.ratings.ballots import Ballots, positions
-from leaderboard.ratings.statistics import CONFIDENCE, Interval, resampled
+from leaderboard.ratings.statistics import Interval, middle_of, resampled
 from leaderboard.ratings.values import FloatArray, IntArray, Reason, Undefined
 
 Weights = Literal["none", "linear", "quadratic"]
@@ -35,8 +35,7 @@ def cohen_kappa(
     outside of the categories, and for weights without categories.
     Sources: Cohen, Educ. Psychol. Meas. 20 (1960); weighted: Cohen, Psychol. Bull. 70 (1968).
     """
-    pairs, count = _paired(first, second, categories, weights)
-    return _cohen(pairs, _disagreements(count, weights))
+    return _cohen(*_paired(first, second, categories, weights))
 
 
 def cohen_interval(
@@ -49,8 +48,7 @@ def cohen_interval(
     seed: int = 0,
 ) -> Interval | Undefined:
     """The 95 % interval of Cohen's kappa, by drawing units anew with replacement."""
-    pairs, count = _paired(first, second, categories, weights)
-    distances = _disagreements(count, weights)
+    pairs, distances = _paired(first, second, categories, weights)
     return resampled(lambda drawn: _cohen(pairs[drawn], distances), len(pairs), rounds=rounds, seed=seed)
 
 
@@ -61,11 +59,13 @@ def fleiss_kappa(counts: ArrayLike) -> float | Undefined:
     numbers of raters, fewer than two, or one category has everything. Raises ValueError for another shape.
     Source: Fleiss, "Measuring nominal scale agreement among many raters", Psychol. Bull. 76 (1971).
     """
-    table = _whole(counts)
+    table = np.asarray(counts)
+    if table.ndim != 2 or (table.size and (table.dtype.kind not in "iu" or table.min() < 0)):
+        raise ValueError("counts are whole numbers from 0 up, units × categories")
     raters = set(table.sum(axis=1).tolist())
     if len(raters) > 1:
         return Undefined(Reason.UNEQUAL_RATERS)
-    return _fleiss(table) if raters and min(raters) > 1 else Undefined(Reason.NOTHING_PAIRED)
+    return _fleiss(table.astype(np.int64)) if raters and min(raters) > 1 else Undefined(Reason.NOTHING_PAIRED)
 
 
 def fleiss_interval(counts: ArrayLike, *, rounds: int = 1000, seed: int = 0) -> Interval | Undefined:
@@ -73,7 +73,7 @@ def fleiss_interval(counts: ArrayLike, *, rounds: int = 1000, seed: int = 0) -> 
     found = fleiss_kappa(counts)
     if isinstance(found, Undefined):
         return found
-    table = _whole(counts)
+    table = np.asarray(counts, dtype=np.int64)
     return resampled(lambda drawn: _fleiss(table[drawn]), len(table), rounds=rounds, seed=seed)
 
 
@@ -96,24 +96,13 @@ def _cohen(pairs: IntArray, disagreements: FloatArray) -> float | Undefined:
     return 1.0 - float((disagreements * table).sum()) / expected
 
 
-def _disagreements(count: int, weights: Weights) -> FloatArray:
-    places = np.arange(count)
-    distances = np.abs(np.subtract.outer(places, places)).astype(float)
-    counted: dict[Weights, FloatArray] = {
-        "none": np.minimum(distances, 1.0),
-        "linear": distances,
-        "quadratic": distances**2,
-    }
-    return counted[weights]
-
-
 def _paired(
     first: Sequence[Hashable | None],
     second: Sequence[Hashable | None],
     categories: Sequence[Hashable],
     weights: Weights,
-) -> tuple[IntArray, int]:
-    """The units that both rated, as pairs of indices of categories, and the number of categories."""
+) -> tuple[IntArray, FloatArray]:
+    """The units that both rated, as pairs of indices of categories; and what disagreements count, by two categories."""
     if weights != "none" and not categories:
         raise ValueError("weighted agreement needs the sequence of the categories")
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
@@ -121,14 +110,11 @@ def _paired(
     places = {category: place for place, category in enumerate(known)}
     if unknown := {value for pair in both for value in pair} - set(places):
         raise ValueError(f"not one of the categories: {sorted(map(repr, unknown))[0]}")
-    return np.array([(places[a], places[b]) for a, b in both], dtype=np.int64).reshape(-1, 2), len(places)
-
-
-def _whole(counts: ArrayLike) -> IntArray:
-    table = np.asarray(counts)
-    if table.ndim != 2 or (table.size and (table.dtype.kind not in "iu" or table.min() < 0)):
-        raise ValueError("counts are whole numbers from 0 up, units × categories")
-    return table.astype(np.int64)
+    pairs = np.array([(places[a], places[b]) for a, b in both], dtype=np.int64).reshape(-1, 2)
+    distances = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places)))).astype(float)
+    if weights == "quadratic":
+        return pairs, distances**2
+    return pairs, distances if weights == "linear" else np.minimum(distances, 1.0)
 
 
 # --- Krippendorff's alpha: agreement of any number of raters, missing values allowed, on any level of measurement ---
@@ -185,28 +171,22 @@ def _alpha(units: IntArray, values: FloatArray, level: Level) -> float | Undefin
 
 def _distances(marginals: IntArray, values: FloatArray, level: Level) -> FloatArray:
     """Squared distances of values, n × n, 0 on the diagonal."""
-    squares: FloatArray
+    apart: FloatArray
     if level == "nominal":
-        squares = 1.0 - np.eye(len(values))
+        apart = 1.0 - np.eye(len(values))
     elif level == "ordinal":
         middles = np.cumsum(marginals) - marginals / 2
-        squares = np.subtract.outer(middles, middles) ** 2
+        apart = np.subtract.outer(middles, middles)
     elif level == "interval":
-        squares = np.subtract.outer(values, values) ** 2
+        apart = np.subtract.outer(values, values)
     elif level == "ratio":
-        squares = _ratios(values)
+        if values.size and values[0] < 0:
+            raise ValueError("a ratio scale has no negative values")
+        sums = np.add.outer(values, values)
+        apart = np.divide(np.subtract.outer(values, values), sums, out=np.zeros_like(sums), where=sums > 0)
     else:
         raise ValueError(f"no such level of measurement: {level}")
-    return squares
-
-
-def _ratios(values: FloatArray) -> FloatArray:
-    if values.size and values[0] < 0:
-        raise ValueError("a ratio scale has no negative values")
-    sums = np.add.outer(values, values)
-    differences = np.subtract.outer(values, values)
-    quotients: FloatArray = np.divide(differences, sums, out=np.zeros_like(sums), where=sums > 0) ** 2
-    return quotients
+    return apart**2
 
 
 # --- Kendall's coefficient of concordance ---
@@ -245,7 +225,9 @@ def kappa_of_table(counts: ArrayLike) -> float | Undefined:
     1 perfect, 0 as by chance. Undefined for an empty table, and where both gave everything one and the same value.
     Raises ValueError for another shape. Source: Cohen, Educ. Psychol. Meas. 20 (1960).
     """
-    table = _square(counts)
+    table = np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or (table < 0).any():
+        raise ValueError("counts are numbers from 0 up in a square table")
     if not table.sum():
         return Undefined(Reason.NOTHING_PAIRED)
     value = float(_kappas(table[None])[0])
@@ -268,11 +250,7 @@ def kappa_interval_of_items(tables: ArrayLike, *, rounds: int = 1000, seed: int 
     kinds, counts = np.unique(found.reshape(len(found), -1), axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(found), counts / len(found), size=rounds)
     values = _kappas((drawn @ kinds).reshape(rounds, *found.shape[1:]))
-    known = values[~np.isnan(values)]
-    if 2 * len(known) <= rounds:
-        return Undefined(Reason.MOSTLY_UNDEFINED)
-    low, high = np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(float(low), float(high), rounds, rounds - len(known))
+    return middle_of(values[~np.isnan(values)], rounds)
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | Undefined:
@@ -287,16 +265,15 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | Undefined:
     known = ~(np.isnan(one) | np.isnan(two))
     if known.sum() < 3:
         return Undefined(Reason.TOO_FEW_UNITS)
-    a, b = (_ranks(values[known]) for values in (one, two))
-    a, b = a - a.mean(), b - b.mean()
+
+    def ranks(values: FloatArray) -> FloatArray:
+        _values, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+        found = (np.cumsum(counts) - (counts - 1) / 2)[place]
+        return np.asarray(found - found.mean())
+
+    a, b = ranks(one[known]), ranks(two[known])
     size = float(np.sqrt((a**2).sum() * (b**2).sum()))
     return float((a * b).sum() / size) if size else Undefined(Reason.CONSTANT)
-
-
-def _ranks(values: FloatArray) -> FloatArray:
-    _values, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    means: FloatArray = np.cumsum(counts) - (counts - 1) / 2
-    return means[place]
 
 
 def _kappas(tables: FloatArray) -> FloatArray:
@@ -308,13 +285,6 @@ def _kappas(tables: FloatArray) -> FloatArray:
     values: FloatArray = np.full(len(tables), np.nan)
     np.divide(observed - expected, beyond, out=values, where=beyond > 1e-12)
     return values
-
-
-def _square(counts: ArrayLike) -> FloatArray:
-    table = np.asarray(counts, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or (table < 0).any():
-        raise ValueError("counts are numbers from 0 up in a square table")
-    return table
 
 
 # --- what rankings owe to authorship and to the sequence in which answers were shown ---
@@ -383,24 +353,3 @@ def _means(table: FloatArray) -> tuple[FloatArray, IntArray]:
     """The mean of each column's known values, and how many there are."""
     known = np.count_nonzero(~np.isnan(table), axis=0)
     return np.where(known > 0, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan), known
-
-
-__all__ = [
-    "Interval",
-    "PositionEffect",
-    "Reason",
-    "SelfPreference",
-    "Undefined",
-    "alpha_interval",
-    "cohen_interval",
-    "cohen_kappa",
-    "fleiss_interval",
-    "fleiss_kappa",
-    "kappa_interval_of_items",
-    "kappa_of_table",
-    "kendalls_w",
-    "krippendorff_alpha",
-    "position_effect",
-    "self_preference",
-    "spearman",
-]

@@ -1,4 +1,4 @@
-"""What reviewers say: rankings with ties, possibly of some of the candidates; methods that make one order of them."""
+"""What reviewers say: rankings with ties, possibly of some of the candidates; and the figures that count them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,14 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Reason, Undefined
+from leaderboard.ratings.values import BoolArray, FloatArray, IntArray
 
 Group = tuple[int, ...]
 Groups = tuple[Group, ...]
 Rule = Literal["leave_out", "mean_of_unused"]
-
-SAME = 1e-9
-Strength = Literal["winning_votes", "margins"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +21,10 @@ class Ballots:
     A candidate that a ballot does not name was either not before the reviewer, and the ballot says nothing of it
     (`offered` empty: the rule "leave_out"), or it was offered and passed over (`offered` has one set per ballot: the
     rule "mean_of_unused"). Those passed over share the positions that are left, which is a tie group at the end: of
-    five offered and two named, the other three stand at (3 + 4 + 5) / 3 = 4.
+    five offered and two named, the other three are at (3 + 4 + 5) / 3 = 4.
 
-    A ballot that names nobody is an abstention. Raises ValueError for an index that is out of range, named twice or
-    not offered, for an empty group, and when `offered` is not one set per ballot.
+    A ballot that names no candidate is an abstention. Raises ValueError for an index that is out of range, named twice
+    or not offered, for an empty group, and when `offered` is not one set per ballot.
     """
 
     orders: tuple[Groups, ...]
@@ -38,7 +35,16 @@ class Ballots:
         if self.offered and len(self.offered) != len(self.orders):
             raise ValueError(f"{len(self.offered)} sets of offered candidates for {len(self.orders)} ballots")
         for index, order in enumerate(self.orders):
-            self._check(index, order)
+            names = [candidate for group in order for candidate in group]
+            offered = self.offered[index] if self.offered else frozenset()
+            if not all(order):
+                raise ValueError(f"ballot {index} has an empty group")
+            if len(set(names)) != len(names):
+                raise ValueError(f"ballot {index} names a candidate twice")
+            if not set(names) | offered <= set(range(len(self.candidates))):
+                raise ValueError(f"ballot {index} names a candidate that does not exist")
+            if self.offered and not set(names) <= offered:
+                raise ValueError(f"ballot {index} names a candidate that was not offered")
 
     @property
     def rule(self) -> Rule:
@@ -61,77 +67,15 @@ class Ballots:
         authors: per ballot the index of the candidate that the reviewer wrote, None for a reviewer who wrote none.
         """
         owns = tuple(authors)
-        orders = tuple(_without(order, own) for order, own in zip(self.orders, owns, strict=True))
+        orders = tuple(
+            tuple(kept for group in order if (kept := tuple(one for one in group if one != own)))
+            for order, own in zip(self.orders, owns, strict=True)
+        )
         offered = tuple(offer - {own} for offer, own in zip(self.offered, owns, strict=True)) if self.offered else ()
         return Ballots(orders, self.candidates, offered)
 
-    def _check(self, index: int, order: Groups) -> None:
-        names = [candidate for group in order for candidate in group]
-        if not all(order):
-            raise ValueError(f"ballot {index} has an empty group")
-        if len(set(names)) != len(names):
-            raise ValueError(f"ballot {index} names a candidate twice")
-        offered = self.offered[index] if self.offered else frozenset()
-        if not set(names) | offered <= set(range(len(self.candidates))):
-            raise ValueError(f"ballot {index} names a candidate that does not exist")
-        if self.offered and not set(names) <= offered:
-            raise ValueError(f"ballot {index} names a candidate that was not offered")
 
-
-def _without(order: Groups, own: int | None) -> Groups:
-    kept = (tuple(candidate for candidate in group if candidate != own) for group in order)
-    return tuple(group for group in kept if group)
-
-
-# --- an order as tie groups, made from scores or from a relation ---
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """Tie groups of candidate indices, best first, and the candidates of which nothing is known."""
-
-    groups: Groups
-    unplaced: tuple[int, ...] = ()
-
-    @property
-    def winners(self) -> tuple[int, ...]:
-        return self.groups[0] if self.groups else ()
-
-
-def by_score(scores: FloatArray) -> Order:
-    """The highest score first; scores that differ by less than 1e-9 are tied, nan is not placed."""
-    placed = np.flatnonzero(~np.isnan(scores))
-    groups: list[list[int]] = []
-    last = np.inf
-    for index in placed[np.argsort(-scores[placed], kind="stable")].tolist():
-        if not groups or last - scores[index] > SAME:
-            groups.append([])
-        groups[-1].append(index)
-        last = scores[index]
-    return Order(tuple(tuple(sorted(group)) for group in groups), _missing(~np.isnan(scores)))
-
-
-def by_relation(above: BoolArray, placed: BoolArray) -> Order:
-    """The order of a strict partial order above[i, j]: those with nobody above them first, then the same of the rest.
-
-    Two that are not related stand in one group unless others part them. Independent of the candidates' sequence.
-    """
-    left = placed.copy()
-    groups = []
-    while left.any():
-        top = left & ~above[left].any(axis=0)
-        if not top.any():
-            raise ValueError("the relation has a circle")
-        groups.append(tuple(np.flatnonzero(top).tolist()))
-        left &= ~top
-    return Order(tuple(groups), _missing(placed))
-
-
-def _missing(placed: BoolArray) -> tuple[int, ...]:
-    return tuple(np.flatnonzero(~placed).tolist())
-
-
-# --- methods that read positions: mean rank and Borda ---
+# --- figures of positions: mean rank and Borda ---
 
 
 def positions(ballots: Ballots) -> FloatArray:
@@ -186,7 +130,7 @@ def _mean_of_known(table: FloatArray) -> FloatArray:
 
 
 def strict_preferences(ballots: Ballots) -> FloatArray:
-    """On how many ballots candidate i stands above candidate j, n × n. A tie counts for neither."""
+    """On how many ballots candidate i is above candidate j, n × n. A tie counts for neither."""
     table = positions(ballots)
     count = table.shape[1]
     return np.array([np.count_nonzero(table[:, [i]] < table, axis=0) for i in range(count)], float).reshape(-1, count)
@@ -223,41 +167,3 @@ def copeland(ballots: Ballots) -> FloatArray:
     balance = np.sign(preferences - preferences.T).sum(axis=1)
     scores: FloatArray = np.where(is_compared(ballots), balance, np.nan)
     return scores
-
-
-# --- the Schulze method: the strongest path of majorities decides each pair ---
-
-
-@dataclass(frozen=True, slots=True)
-class Schulze:
-    """The order, and strengths[i, j]: that of the strongest path from i to j, n × n, in ballots."""
-
-    order: Order
-    strengths: FloatArray
-    measure: Strength
-
-
-def schulze(ballots: Ballots, measure: Strength = "winning_votes") -> Schulze | Undefined:
-    """i stands above j when the strongest path of majorities from i to j is stronger than the one back.
-
-    A path is as strong as its weakest majority. A majority is as strong as the ballots that made it ("winning_votes",
-    ties not counted: Schulze's own advice where ballots are partial) or as its lead ("margins"). Candidates that the
-    method cannot part are tied. Source: Schulze, "A new monotonic, clone-independent, reversal symmetric, and
-    Condorcet-consistent single-winner election method", Social Choice and Welfare 36 (2011).
-    """
-    wins = strict_preferences(ballots)
-    compared = is_compared(ballots)
-    if not compared.any():
-        return Undefined(Reason.NO_COMPARISONS)
-    links = np.where(wins > wins.T, wins if measure == "winning_votes" else wins - wins.T, 0.0)
-    strengths = widest_paths(links)
-    return Schulze(by_relation(strengths > strengths.T, compared), strengths, measure)
-
-
-def widest_paths(links: FloatArray) -> FloatArray:
-    """The strength of the strongest path between any two, by Floyd and Warshall's recursion; 0 without a path."""
-    strengths = links.copy()
-    for middle in range(len(links)):
-        np.maximum(strengths, np.minimum(strengths[:, [middle]], strengths[[middle], :]), out=strengths)
-    np.fill_diagonal(strengths, 0.0)
-    return strengths

@@ -1,4 +1,7 @@
-"""Intervals of ratings by the bootstrap: many tables drawn from the one, all fitted at once."""
+"""Intervals of ratings by the bootstrap: many tables drawn from the one, all fitted at once.
+
+Sources: Efron, Ann. Statist. 7 (1979); Rubin, "The Bayesian bootstrap", Ann. Statist. 9 (1981).
+"""
 
 import math
 import os
@@ -9,19 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from leaderboard.ratings.battles import Battles, Table
-from leaderboard.ratings.bradley_terry import (
-    Errors,
-    Fitted,
-    anchor_covariance,
-    fitted,
-    from_counts,
-    rated_groups,
-    ratings_of,
-)
-from leaderboard.ratings.intervals import Intervals, bread, response
-from leaderboard.ratings.likelihood import solve
-from leaderboard.ratings.values import ELO, MEAN, TAIL, BoolArray, FloatArray, IntArray
+from leaderboard.ratings.bradley_terry import Fitted, fitted, information, rated_groups, ratings_of, solve
+from leaderboard.ratings.intervals import Errors, Intervals, anchor_covariance, bread, one_sided_bounds, response
+from leaderboard.ratings.values import ELO, MEAN, TAIL, Battles, BoolArray, FloatArray, IntArray, Table
 
 Kind = Literal["multinomial", "bayesian"]
 LARGE = 10_000  # battles
@@ -37,44 +30,97 @@ CHUNK = 131_072  # numbers in a chunk's table, 1 MB: what a core's cache holds
 MOST_THREADS = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cells:
-    """The cells of a part's table that hold battles: per pair i < j won, tied and lost by i.
+def bootstrap(
+    battles: Battles | Table,
+    rounds: int = 1000,
+    seed: int = 0,
+    *,
+    kind: Kind = "multinomial",
+    anchors: Mapping[str, float] | None = None,
+    errors: Errors | None = None,
+) -> Intervals:
+    """95 % percentile intervals from `rounds` resamples of the battles; the same for the same seed.
 
-    counts: battles per cell, and where: which of the 3 · pairs columns a cell is. gather: for each of the n × n places
-    of a table, its column among [points of i, points of j, 0].
+    kind: "multinomial" draws battles with replacement; "bayesian" weighs them at random, is faster, and never loses a
+    link of the table. anchors with errors are drawn anew in each round. A resample that leaves a contestant unbeaten,
+    or without a win, counts as infinitely high or low, and one that cannot place a contestant as either. Ratings are
+    relative to the component's mean in each resample. Raises ValueError as `fit` does, for rounds below 1, and for
+    fractions of battles unless bayesian.
+    """
+    if rounds < 1:
+        raise ValueError("a bootstrap needs a round or more")
+    found = fitted(battles, anchors or {})
+    known = anchor_covariance(found.table.contestants, anchors or {}, errors)
+    size, back = len(found.order), np.argsort(found.order)
+    lower, upper, covariance = np.full(size, np.nan), np.full(size, np.nan), np.full((size, size), np.nan)
+    seeds = np.random.SeedSequence(seed).spawn(len(found.parts))
+    for part, source in zip(found.parts, seeds, strict=True):
+        samples = MEAN + ELO * _replicates(_part_of(found, part, known, kind), rounds, source)
+        lower[part], upper[part] = _bounds(samples)
+        is_finite = np.isfinite(samples).all(axis=0)
+        if rounds > 1 and is_finite.any():
+            covariance[np.ix_(part[is_finite], part[is_finite])] = np.cov(samples[:, is_finite], rowvar=False)
+    ratings, games, moved = ratings_of(found), found.table.ordered(back).games, covariance[np.ix_(back, back)]
+    bounds = one_sided_bounds(ratings, games, games)
+    return Intervals(ratings, lower[back], upper[back], np.sqrt(np.diag(moved)), moved, bounds)
+
+
+def _bounds(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The 2.5 % and 97.5 % order statistics of each column, without interpolation, since some may be infinite.
+
+    An unknown value may be anything: it counts as low below, and as high above.
+    """
+    unknown, last = np.isnan(samples), len(samples) - 1
+    low = np.sort(np.where(unknown, -np.inf, samples), axis=0)[math.floor(TAIL * last)]
+    high = np.sort(np.where(unknown, np.inf, samples), axis=0)[math.ceil((1 - TAIL) * last)]
+    return low, high
+
+
+# --- resampled tables ---
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """What the replicates of one rated group share: how its tables are drawn, and where their maxima are looked for.
+
+    counts: battles per cell that holds any; a pair i < j has three cells: won, tied and lost by i. where: which of the
+    3 · pairs columns a cell is. gather: for each of the n × n places of a table, its column among [points of i, points
+    of j, 0]. inverse: of the information at the maximum. moves: of all strengths with those that are fixed. root:
+    root @ root.T is the anchors' covariance.
     """
 
+    kind: Kind
     counts: FloatArray
     where: IntArray
     gather: IntArray
     pairs: int
-    size: int
+    strengths: FloatArray
+    is_fixed: BoolArray
+    inverse: FloatArray
+    moves: FloatArray
+    root: FloatArray
 
-    def drawn(self, random: np.random.Generator, rounds: int, kind: Kind) -> FloatArray:
+    def drawn(self, random: np.random.Generator, rounds: int) -> FloatArray:
         """points[round, i, j], rounds × n × n: tables of as many battles drawn with replacement (multinomial), or the
         battles with random weights of mean 1 (bayesian: Dirichlet weights but for their sum, which changes nothing).
         """
-        columns = np.zeros((rounds, 3 * self.pairs))
-        if kind == "bayesian":
+        pairs, size = self.pairs, len(self.strengths)
+        columns = np.zeros((rounds, 3 * pairs))
+        if self.kind == "bayesian":
             columns[:, self.where] = random.standard_gamma(self.counts, size=(rounds, len(self.counts)))
         else:
-            columns[:, self.where] = multinomial(random, self.counts, rounds)
-        return self._tables(columns)
-
-    def _tables(self, columns: FloatArray) -> FloatArray:
-        rounds, pairs = len(columns), self.pairs
+            columns[:, self.where] = _multinomial(random, self.counts, rounds)
         taken = np.zeros((rounds, 2 * pairs + 1))
         half = columns[:, pairs : 2 * pairs] / 2
         np.add(columns[:, :pairs], half, out=taken[:, :pairs])
         np.add(columns[:, 2 * pairs :], half, out=taken[:, pairs : 2 * pairs])
-        return np.take(taken, self.gather, axis=1).reshape(rounds, self.size, self.size)
+        return np.take(taken, self.gather, axis=1).reshape(rounds, size, size)
 
 
-def cells_of(table: Table, part: IntArray, kind: Kind) -> Cells:
-    """The part's cells. Raises ValueError when whole battles are to be drawn and a count is a fraction."""
+def _part_of(found: Fitted, part: IntArray, known: FloatArray, kind: Kind) -> _Part:
+    """Raises ValueError when whole battles are to be drawn and a count is a fraction."""
     chosen = np.ix_(part, part)
-    wins, ties = table.wins[chosen], table.ties[chosen]
+    wins, ties = found.table.wins[chosen], found.table.ties[chosen]
     upper, lower = np.nonzero(np.triu(wins + wins.T + ties, 1))
     counts = np.concatenate([wins[upper, lower], ties[upper, lower], wins[lower, upper]])
     if kind == "multinomial" and (counts != np.rint(counts)).any():
@@ -83,10 +129,15 @@ def cells_of(table: Table, part: IntArray, kind: Kind) -> Cells:
     gather = np.full(size * size, 2 * pairs, dtype=np.int64)
     gather[upper * size + lower] = np.arange(pairs)
     gather[lower * size + upper] = np.arange(pairs, 2 * pairs)
-    return Cells(counts[where], where, gather, pairs, size)
+    strengths, is_fixed = found.solution.strengths[part], found.is_fixed[part]
+    curvature, free = information(found.table.points[chosen], strengths), np.flatnonzero(~is_fixed)
+    inverse = bread(curvature, free)
+    sizes, axes = np.linalg.eigh(known[chosen])
+    root, moves = axes * np.sqrt(np.maximum(sizes, 0.0)), response(curvature, inverse, free)
+    return _Part(kind, counts[where], where, gather, pairs, strengths, is_fixed, inverse, moves, root)
 
 
-def multinomial(random: np.random.Generator, counts: FloatArray, rounds: int) -> FloatArray:
+def _multinomial(random: np.random.Generator, counts: FloatArray, rounds: int) -> FloatArray:
     """Counts of as many battles drawn with replacement, rounds × cells.
 
     Large tables are drawn as Poisson counts with a slightly lower mean and topped up with single battles, which is the
@@ -98,55 +149,82 @@ def multinomial(random: np.random.Generator, counts: FloatArray, rounds: int) ->
         return random.multinomial(total, counts / total, size=rounds).astype(np.float64)
     means = counts * (1 - SPARED / math.sqrt(total))
     cell_of = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
-    return np.stack([_topped_up(random, means, cell_of) for _ in range(rounds)])
+    found: list[FloatArray] = []
+    while len(found) < rounds:
+        drawn = random.poisson(means)
+        if (missing := len(cell_of) - int(drawn.sum())) >= 0:
+            single = cell_of[random.integers(len(cell_of), size=missing)]
+            found.append((drawn + np.bincount(single, minlength=len(means))).astype(np.float64))
+    return np.stack(found)
 
 
-def _topped_up(random: np.random.Generator, means: FloatArray, cell_of: IntArray) -> FloatArray:
-    while (missing := len(cell_of) - int((drawn := random.poisson(means)).sum())) < 0:
-        pass
-    single = cell_of[random.integers(len(cell_of), size=missing)]
-    drawn += np.bincount(single, minlength=len(means))
-    return drawn.astype(np.float64)
+def _replicates(part: _Part, rounds: int, seeds: np.random.SeedSequence) -> FloatArray:
+    """Strengths of each round, rounds × n, in nats. Chunks have seeds of their own: threads change nothing."""
+    step = max(1, CHUNK // part.strengths.size**2)
+    sizes = [min(step, rounds - start) for start in range(0, rounds, step)]
+
+    def chunk(rounds: int, seed: np.random.SeedSequence) -> FloatArray:
+        random = np.random.default_rng(seed)
+        points = part.drawn(random, rounds)
+        shifts = random.standard_normal((rounds, len(part.root))) @ part.root.T
+        start = part.strengths + shifts @ part.moves.T
+        strengths, done = _climb(points, start, part.inverse, part.is_fixed)
+        for index in np.flatnonzero(~done):
+            strengths[index] = _extended(part, points[index], start[index])
+        return strengths
+
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as threads:
+        return np.concatenate(list(threads.map(chunk, sizes, seeds.spawn(len(sizes)))))
+
+
+def _extended(part: _Part, points: FloatArray, start: FloatArray) -> FloatArray:
+    """One table's maximum: infinite for those above or below the others, nan where nothing links them.
+
+    Where no group is rated, those with others below and none above are infinitely high, and the reverse.
+    """
+    fixed = np.where(part.is_fixed, start, np.nan)
+    solution = solve(points, fixed)
+    groups = rated_groups(points, solution, fixed)
+    if len(groups) != 1:
+        over, under = solution.above.any(axis=1), solution.above.any(axis=0)
+        return np.select([over & ~under, under & ~over], [np.inf, -np.inf], np.nan)
+    [group] = groups.values()
+    inside = solution.groups == group
+    found = np.full(len(points), np.nan)
+    found[inside] = solution.strengths[inside]
+    if not part.is_fixed.any():
+        found[inside] += part.strengths[inside].mean()
+    found[solution.above[:, group]] = np.inf
+    found[solution.above[group]] = -np.inf
+    return found
 
 
 # --- many tables of one shape fitted at once, each starting near its maximum ---
 
 
-def climb(
+def _climb(
     points: FloatArray, start: FloatArray, inverse: FloatArray, is_fixed: BoolArray
 ) -> tuple[FloatArray, BoolArray]:
     """The maxima of all tables, rounds × n in nats, and for which rounds they were found: not where battles link only
     some, whose distance to the others is anything.
 
     points: rounds × n × n. inverse: that of the information at the maximum of the table they were drawn from. First
-    steps go by that one matrix, and cost a pass over the tables; those left over go on with Newton's own.
+    steps go by that one matrix, and cost a pass over the tables; those left over go on with Newton's own, if everybody
+    who is free has both won and lost.
     """
     strengths, done = _chords(points, start, inverse)
-    is_linked = _are_linked(points, is_fixed)
+    met = (points + points.transpose(0, 2, 1)) > 0
+    before, reached = np.zeros((2, *points.shape[:2]), dtype=bool)
+    reached[:, is_fixed if is_fixed.any() else [0]] = True
+    while not (reached == before).all():
+        before, reached = reached, reached | (met & reached[:, :, None]).any(axis=1)
+    is_linked = reached.all(axis=1)  # battles lead from one to all others, or from those who are fixed
     done &= is_linked
-    left = np.flatnonzero(~done & is_linked & _may_have_maximum(points, is_fixed))
+    has_both = (points.sum(axis=2) > 0) & (points.sum(axis=1) > 0)
+    left = np.flatnonzero(~done & is_linked & (has_both | is_fixed).all(axis=1))
     if left.size:
         strengths[left], done[left] = _newton(points[left], start[left], inverse)
     return strengths, done
-
-
-def _may_have_maximum(points: FloatArray, is_fixed: BoolArray) -> BoolArray:
-    """Whether everybody who is free has both won and lost."""
-    both = (points.sum(axis=2) > 0) & (points.sum(axis=1) > 0)
-    possible: BoolArray = (both | is_fixed).all(axis=1)
-    return possible
-
-
-def _are_linked(points: FloatArray, is_fixed: BoolArray) -> BoolArray:
-    """Whether battles lead from one to all others, or from those who are fixed to everybody else; one per round."""
-    met = (points + points.transpose(0, 2, 1)) > 0
-    reached = np.zeros(points.shape[:2], dtype=bool)
-    reached[:, is_fixed if is_fixed.any() else [0]] = True
-    while True:
-        further = reached | (met & reached[:, :, None]).any(axis=1)
-        if (further == reached).all():
-            return np.asarray(reached.all(axis=1))
-        reached = further
 
 
 def _chords(points: FloatArray, start: FloatArray, inverse: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -222,129 +300,3 @@ def _dot(first: FloatArray, second: FloatArray) -> FloatArray:
 def _ratio(over: FloatArray, under: FloatArray) -> FloatArray:
     quotient: FloatArray = np.divide(over, under, out=np.zeros_like(over), where=under > 0)
     return quotient
-
-
-# --- the bootstrap ---
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """What the replicates of one rated group share."""
-
-    cells: Cells
-    strengths: FloatArray
-    is_fixed: BoolArray
-    inverse: FloatArray  # of the information at the maximum
-    moves: FloatArray  # of all strengths with those that are fixed
-    root: FloatArray  # root @ root.T is the anchors' covariance
-    kind: Kind
-
-
-def bootstrap(
-    battles: Battles | Table,
-    rounds: int = 1000,
-    seed: int = 0,
-    *,
-    kind: Kind = "multinomial",
-    anchors: Mapping[str, float] | None = None,
-    errors: Errors | None = None,
-) -> Intervals:
-    """95 % percentile intervals from `rounds` resamples of the battles; the same for the same seed.
-
-    kind: "multinomial" draws battles with replacement; "bayesian" weighs them at random, is faster, and never loses a
-    link of the table. anchors with errors are drawn anew in each round. A resample that leaves somebody unbeaten, or
-    without a win, counts as infinitely high or low, and one that cannot place somebody as either. Ratings are relative
-    to the component's mean in each resample.
-    Sources: Efron, Ann. Statist. 7 (1979); Rubin, "The Bayesian bootstrap", Ann. Statist. 9 (1981).
-    Raises ValueError as `fit` does, for rounds below 1, and for fractions of battles unless bayesian.
-    """
-    if rounds < 1:
-        raise ValueError("a bootstrap needs a round or more")
-    found = fitted(battles, anchors or {})
-    known = anchor_covariance(found.table.contestants, anchors or {}, errors)
-    samples = np.full((rounds, len(found.order)), np.nan)
-    seeds = np.random.SeedSequence(seed).spawn(len(found.parts))
-    for part, source in zip(found.parts, seeds, strict=True):
-        samples[:, part] = _replicates(_prepared(found, part, known, kind), rounds, source)
-    return _intervals(found, MEAN + ELO * samples)
-
-
-def _prepared(found: Fitted, part: IntArray, known: FloatArray, kind: Kind) -> _Part:
-    points, strengths = found.table.points[np.ix_(part, part)], found.solution.strengths[part]
-    free = np.flatnonzero(~found.is_fixed[part])
-    inverse = bread(points, strengths, free)
-    sizes, axes = np.linalg.eigh(known[np.ix_(part, part)])
-    root = axes * np.sqrt(np.maximum(sizes, 0.0))
-    moves = response(points, strengths, inverse, free)
-    return _Part(cells_of(found.table, part, kind), strengths, found.is_fixed[part], inverse, moves, root, kind)
-
-
-def _replicates(part: _Part, rounds: int, seeds: np.random.SeedSequence) -> FloatArray:
-    """Strengths of each round, rounds × n, in nats. Chunks have seeds of their own: threads change nothing."""
-    step = max(1, CHUNK // part.strengths.size**2)
-    sizes = [min(step, rounds - start) for start in range(0, rounds, step)]
-    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as threads:
-        chunks = threads.map(_chunk, [part] * len(sizes), sizes, seeds.spawn(len(sizes)))
-        return np.concatenate(list(chunks))
-
-
-def _chunk(part: _Part, rounds: int, seed: np.random.SeedSequence) -> FloatArray:
-    random = np.random.default_rng(seed)
-    points = part.cells.drawn(random, rounds, part.kind)
-    shifts = random.standard_normal((rounds, len(part.root))) @ part.root.T
-    start = part.strengths + shifts @ part.moves.T
-    strengths, done = climb(points, start, part.inverse, part.is_fixed)
-    for index in np.flatnonzero(~done):
-        strengths[index] = _extended(part, points[index], start[index])
-    return strengths
-
-
-def _extended(part: _Part, points: FloatArray, start: FloatArray) -> FloatArray:
-    """One table's maximum: infinite for those who stand above or below the others, nan where nothing links them."""
-    fixed = np.where(part.is_fixed, start, np.nan)
-    solution = solve(points, fixed)
-    groups = rated_groups(points, solution, fixed)
-    if len(groups) != 1:
-        return _ends(solution.above)
-    [group] = groups.values()
-    inside = solution.groups == group
-    found = np.full(len(points), np.nan)
-    found[inside] = solution.strengths[inside]
-    if not part.is_fixed.any():
-        found[inside] += part.strengths[inside].mean()
-    found[solution.above[:, group]] = np.inf
-    found[solution.above[group]] = -np.inf
-    return found
-
-
-def _ends(above: BoolArray) -> FloatArray:
-    """Where no group is rated: those with somebody below and nobody above are infinitely high, and the reverse."""
-    over, under = above.any(axis=1), above.any(axis=0)
-    return np.select([over & ~under, under & ~over], [np.inf, -np.inf], np.nan)
-
-
-def _intervals(found: Fitted, samples: FloatArray) -> Intervals:
-    """Bounds, and the covariance of those who were finite in every round."""
-    size = len(found.order)
-    lower, upper, covariance = np.full(size, np.nan), np.full(size, np.nan), np.full((size, size), np.nan)
-    for part in found.parts:
-        lower[part], upper[part] = _bounds(samples[:, part])
-        finite = part[np.isfinite(samples[:, part]).all(axis=0)]
-        if len(samples) > 1 and finite.size:
-            covariance[np.ix_(finite, finite)] = np.cov(samples[:, finite], rowvar=False)
-    back = np.argsort(found.order)
-    moved = covariance[np.ix_(back, back)]
-    ratings = ratings_of(found)
-    one_sided = from_counts(ratings, found.table.ordered(back).games)
-    return Intervals(ratings, lower[back], upper[back], np.sqrt(np.diag(moved)), moved, one_sided)
-
-
-def _bounds(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The 2.5 % and 97.5 % order statistics of each column, without interpolation, since some may be infinite.
-
-    An unknown value may be anything: it counts as low below, and as high above.
-    """
-    unknown, last = np.isnan(samples), len(samples) - 1
-    low = np.sort(np.where(unknown, -np.inf, samples), axis=0)[math.floor(TAIL * last)]
-    high = np.sort(np.where(unknown, np.inf, samples), axis=0)[math.ceil((1 - TAIL) * last)]
-    return low, high

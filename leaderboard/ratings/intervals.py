@@ -1,4 +1,10 @@
-"""Intervals of ratings in closed form: the sandwich of the likelihood's curvature and the battles' own spread."""
+"""Intervals of ratings in closed form: the sandwich of the likelihood's curvature and the battles' own spread.
+
+Covariance H⁻¹ B H⁻¹, with H the information and B the sum of outer products of the observations' scores. Sources: Huber
+(1967); White, "Maximum likelihood estimation of misspecified models", Econometrica 50 (1982); clusters: Liang & Zeger,
+Biometrika 73 (1986); few of them: Cameron & Miller, "A Practitioner's Guide to Cluster-Robust Inference", J. Human
+Resources 50 (2015), VI; one-sided bounds: Clopper & Pearson, Biometrika 26 (1934).
+"""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,61 +13,65 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leaderboard.ratings.battles import Battles, Table, as_table, tally
 from leaderboard.ratings.bradley_terry import (
-    Errors,
     Fitted,
-    OneSided,
     Ratings,
-    anchor_covariance,
+    chances,
     fitted,
-    from_counts,
-    from_items,
+    gauged,
+    information,
+    laplacian,
     ratings_of,
 )
-from leaderboard.ratings.likelihood import chances, gauged, information, laplacian
 from leaderboard.ratings.statistics import t_quantile
-from leaderboard.ratings.values import COVERAGE, ELO, NORMAL, BoolArray, FloatArray, IntArray, Reason, Undefined
+from leaderboard.ratings.values import (
+    COVERAGE,
+    ELO,
+    NORMAL,
+    TAIL,
+    Battles,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Reason,
+    Table,
+    Undefined,
+    tally,
+)
 
 MOST_AT_ONCE = 8_000_000  # cells of the table clusters × contestants, 64 MB
-
+FEWEST = 2  # observations: nothing can be learned from one about another
+BISECTIONS = 100
 NO_SPREAD = 0.01  # Elo: a standard error below it means that all battles came out alike
 LITTLE_SPREAD = 0.1  # of the spread that the model expects: scores as even as that tell of no precision
 FEW = 10  # battles within the rated group: with fewer, it is chance how even they are
-Spread = Callable[[Fitted, IntArray], tuple[FloatArray, FloatArray]]  # B of a part, and what its errors are times
+
+Errors = Mapping[str, float] | FloatArray
+Spread = Callable[[Fitted, IntArray], tuple[FloatArray, FloatArray | float]]  # B of a part; what its errors are times
 
 
-def clustered_spread(found: Fitted, part: IntArray, battles: Battles | Table, clusters: ArrayLike) -> FloatArray:
-    """The sum over clusters of the outer product of the cluster's summed scores, for the members of the part."""
-    labels = np.asarray(clusters)
-    if isinstance(battles, Table) or labels.shape != battles.left.shape:
-        raise ValueError("clusters are given for battles, one per battle")
-    place = np.full(len(found.order), -1, dtype=np.int64)
-    place[found.order[part]] = np.arange(len(part))
-    left, right = place[battles.left], place[battles.right]
-    inside = (left >= 0) & (right >= 0)
-    left, right, strengths = left[inside], right[inside], found.solution.strengths[part]
-    surprise = battles.score[inside] - 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
-    numbers = np.unique(labels[inside], return_inverse=True)[1].reshape(-1)
-    return _outer_products(numbers, left, right, surprise, len(part))
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """Battles, and the item of each: whole numbers, one per battle. Those of one item count as one observation."""
+
+    battles: Battles
+    items: IntArray
 
 
-def _outer_products(numbers: IntArray, left: IntArray, right: IntArray, surprise: FloatArray, count: int) -> FloatArray:
-    order = np.argsort(numbers, kind="stable")
-    total = np.zeros((count, count))
-    step = max(MOST_AT_ONCE // count, 1)
-    ends = np.searchsorted(numbers[order], np.arange(step, numbers.max(initial=-1) + 1 + step, step))
-    for chosen in np.split(order, ends):
-        if chosen.size:
-            rows = (numbers[chosen] - numbers[chosen[0]]) * count
-            cells = (int(rows[-1]) // count + 1) * count
-            sums = np.bincount(rows + left[chosen], surprise[chosen], minlength=cells)
-            sums -= np.bincount(rows + right[chosen], surprise[chosen], minlength=cells)
-            total += sums.reshape(-1, count).T @ sums.reshape(-1, count)
-    return total
+@dataclass(frozen=True, slots=True, eq=False)
+class OneSided:
+    """Bounds of contestants that won, or lost, every battle with the rated ones; nan, 0 or False elsewhere.
 
+    lower: ratings (Elo) of those above the rated ones: at a lower rating, the probability of winning every one of
+    their battles with the rated would be below 2.5 %. upper: the mirror, for those below. weights: n × n, how far a
+    bound moves with each rated contestant's rating; rows sum to 1. surely: [i, j], i won every battle with j, which
+    two equal contestants would do with a probability of 2.5 % at most.
+    """
 
-# --- the sandwich ---
+    lower: FloatArray
+    upper: FloatArray
+    weights: FloatArray
+    surely: BoolArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +95,11 @@ class Intervals:
         i, j = (self.ratings.contestants.index(name) for name in (first, second))
         apart = float(self.ratings.values[i] - self.ratings.values[j])
         variance = self.covariance[i, i] + self.covariance[j, j] - 2 * self.covariance[i, j]
-        reach = NORMAL * float(np.sqrt(np.maximum(variance, 0.0)))
-        return apart, apart - reach, apart + reach
+        far = NORMAL * float(np.sqrt(np.maximum(variance, 0.0)))
+        return apart, apart - far, apart + far
+
+
+# --- the sandwich: of single battles, of clusters, of items ---
 
 
 def sandwich(
@@ -98,140 +111,18 @@ def sandwich(
 ) -> Intervals:
     """Intervals rating ± 1.96 standard errors from the covariance H⁻¹ B H⁻¹, relative to the component's mean.
 
-    H is the information, B the sum over battles of the outer product of their scores. anchors and their errors (see
-    `anchor_covariance`): the others' errors then hold what the anchors' uncertainty adds. clusters: one whole number
-    per battle; battles of one cluster (an item, a voter, a prompt) are not taken for independent of each other.
-    Sources: Huber (1967); White, "Maximum likelihood estimation of misspecified models", Econometrica 50 (1982);
-    clusters: Liang & Zeger, Biometrika 73 (1986). Raises ValueError as `fit` does, and for clusters that do not fit.
+    anchors and their errors (see `anchor_covariance`): the others' errors then hold what the anchors' uncertainty
+    adds. clusters: one whole number per battle; battles of one cluster (an item, a voter, a prompt) are not taken for
+    independent of each other. Raises ValueError as `fit` does, and for clusters that do not fit.
     """
-    found = fitted(battles, anchors or {})
-    known = anchor_covariance(found.table.contestants, anchors or {}, errors)
-    count = len(found.order)
-    covariance = np.full((count, count), np.nan)
-    for part in found.parts:
-        if clusters is None:
-            spread = independent_spread(found.table, part, found.solution.strengths[part])
-        else:
-            spread = clustered_spread(found, part, battles, clusters)
-        covariance[np.ix_(part, part)] = _covariance(found, part, spread, known[np.ix_(part, part)])
-    intervals = from_covariance(found, covariance)
-    if clusters is None or isinstance(battles, Table):
-        return intervals
-    return replace(intervals, one_sided=from_items(intervals.ratings, as_table(battles), battles, clusters))
-
-
-def from_covariance(found: Fitted, covariance: FloatArray) -> Intervals:
-    """Normal intervals from a covariance in nats², in the sequence of names; bounds take battles for independent."""
-    back = np.argsort(found.order)
-    elo = ELO**2 * covariance[np.ix_(back, back)]
-    ratings, errors = ratings_of(found), np.sqrt(np.maximum(np.diag(elo), 0.0))
-    one_sided, reach = from_counts(ratings, found.table.ordered(back).games), NORMAL * errors
-    return Intervals(ratings, ratings.values - reach, ratings.values + reach, errors, elo, one_sided)
-
-
-def bread(points: FloatArray, strengths: FloatArray, free: IntArray) -> FloatArray:
-    """The inverse of the information of those who are free, 0 elsewhere; with all free, the one with sums of 0."""
-    curvature = information(points, strengths)
-    inverse = np.zeros_like(curvature)
-    if free.size == len(points):
-        inverse[:] = np.linalg.inv(gauged(curvature))
-        inverse -= inverse.mean()
-    else:
-        inverse[np.ix_(free, free)] = np.linalg.inv(curvature[np.ix_(free, free)])
-    return inverse
-
-
-def response(points: FloatArray, strengths: FloatArray, inverse: FloatArray, free: IntArray) -> FloatArray:
-    """How all strengths move with each strength that is fixed, n × n; columns of those who are free are 0."""
-    moves = np.eye(len(points))
-    moves[:, free] = 0.0
-    if free.size < len(points):
-        moves -= inverse @ information(points, strengths) @ moves
-    return moves
-
-
-def _covariance(found: Fitted, part: IntArray, spread: FloatArray, known: FloatArray) -> FloatArray:
-    points, strengths = found.table.points[np.ix_(part, part)], found.solution.strengths[part]
-    free = np.flatnonzero(~found.is_fixed[part])
-    inverse = bread(points, strengths, free)
-    moves = response(points, strengths, inverse, free)
-    return inverse @ spread @ inverse + moves @ known @ moves.T
-
-
-def independent_spread(table: Table, part: IntArray, strengths: FloatArray) -> FloatArray:
-    """B from the table: a battle of i and j, both of the part, adds (score - p)² to the pair's weight."""
-    chosen = np.ix_(part, part)
-    wins, ties = table.wins[chosen], table.ties[chosen]
-    expected = chances(strengths)
-    decided = wins * expected.T**2
-    return laplacian(decided + decided.T + ties * (0.5 - expected) ** 2)
-
-
-# --- how much wider intervals are where the votes of one voter count as one observation ---
-
-
-def clusters_of_each(battles: Battles, clusters: ArrayLike) -> IntArray:
-    """In how many clusters each contestant was compared. Shape n; clusters: one number from 0 on per battle."""
-    count = len(battles.contestants)
-    sides = np.concatenate([battles.left, battles.right])
-    met = np.unique(np.tile(np.asarray(clusters, dtype=np.int64), 2) * count + sides)
-    return np.bincount(met % max(count, 1), minlength=count)
-
-
-def careful(intervals: Intervals, clusters: IntArray) -> Intervals:
-    """The same intervals as wide as few clusters ask for. clusters: n, in how many each contestant was compared.
-
-    Errors are multiplied by √(g / (g - 1)) · t(g - 1) / 1.96, so that rating ± 1.96 errors is a t interval; nan for
-    g = 1, of which nothing can be learned about another cluster.
-    Source: Cameron & Miller, "A Practitioner's Guide to Cluster-Robust Inference", J. Human Resources 50 (2015), VI.
-    """
-    factors = np.array([factor(count) for count in clusters.tolist()])
-    errors, values = intervals.errors * factors, intervals.ratings.values
-    covariance = intervals.covariance * np.outer(factors, factors)
-    lower, upper = values - NORMAL * errors, values + NORMAL * errors
-    return replace(intervals, lower=lower, upper=upper, errors=errors, covariance=covariance)
-
-
-def _careful(battles: Battles, clusters: ArrayLike) -> Intervals:
-    return careful(sandwich(battles, clusters=clusters), clusters_of_each(battles, clusters))
-
-
-def factor(clusters: int) -> float:
-    """√(g / (g - 1)) · t(g - 1) / 1.96: by how much errors from g clusters are too small; nan for g = 1."""
-    if clusters < 2:
-        return math.nan
-    return math.sqrt(clusters / (clusters - 1)) * t_quantile(COVERAGE, clusters - 1) / NORMAL
-
-
-def widening(battles: Battles, clusters: ArrayLike, beside: ArrayLike | None = None) -> float | Undefined:
-    """The median, over who is rated, of the width by clusters over the width by others, those `beside`; without them
-    over the width that takes battles for independent.
-
-    For few clusters the former is made wider by √(g / (g - 1)) · t(g - 1) / 1.96, g being their number. Undefined for
-    one cluster, of which nothing can be learned about another one, and where nothing varies.
-    Source: Cameron & Miller, "A Practitioner's Guide to Cluster-Robust Inference", J. Human Resources 50 (2015), VI.
-    """
-    count = len(np.unique(np.asarray(clusters)))
-    if count < 2:
-        return Undefined(Reason.TOO_FEW_UNITS)
-    with np.errstate(invalid="ignore"):  # a spread of nothing may come out as less than nothing
-        together = sandwich(battles, clusters=clusters).errors
-        alone = sandwich(battles).errors if beside is None else _careful(battles, beside).errors
-    known = np.isfinite(alone) & np.isfinite(together) & (np.nan_to_num(alone) > NO_SPREAD)
-    if not known.any():
-        return Undefined(Reason.NO_SPREAD)
-    return float(np.median(together[known] / alone[known])) * factor(count)
-
-
-# --- intervals of ratings where several battles share an item: a sample, a question ---
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shared:
-    """Battles, and the item of each: whole numbers, one per battle. Those of one item count as one observation."""
-
-    battles: Battles
-    items: IntArray
+    if clusters is None:
+        return _normal(battles, lambda fit, part: (independent_spread(fit, fit.table, part), 1.0), anchors, errors)
+    labels = np.asarray(clusters)
+    if isinstance(battles, Table) or labels.shape != battles.left.shape:
+        raise ValueError("clusters are given for battles, one per battle")
+    shared = Shared(battles, labels)
+    found = _normal(battles, lambda fit, part: (clustered_spread(fit, part, shared), 1.0), anchors, errors)
+    return replace(found, one_sided=bounds_by_items(found.ratings, tally(battles), shared))
 
 
 def by_items(
@@ -245,25 +136,26 @@ def by_items(
     """Intervals rating ± 1.96 errors of the table, from the sandwich with the items as clusters.
 
     shared: the table's battles, of the same contestants in the same sequence; those of the table that are not among
-    them are taken for independent. Errors are multiplied by √(g / (g - 1)) · t(g - 1) / 1.96, g being the number of
-    items on which a contestant was compared within the rated group; nan for g = 1. at_least: whoever's scores hardly
-    vary, or who has few battles in the group, has at least the variance that the model alone gives, the diagonal of
-    the information's inverse. anchors, errors: as of `sandwich`. Raises ValueError as `fit` does, and for battles of
-    other contestants.
-    Sources: Liang & Zeger, Biometrika 73 (1986); Cameron & Miller, J. Human Resources 50 (2015), VI.
+    them are taken for independent. Errors are multiplied by `factor` of the items on which a contestant was compared
+    within the rated group; nan for one item. at_least: those whose scores hardly vary, or who have few battles in the
+    group, have at least the variance that the model alone gives, the diagonal of the information's inverse. anchors,
+    errors: as of `sandwich`. Raises ValueError as `fit` does, and for battles of other contestants.
     """
     if tuple(shared.battles.contestants) != table.contestants:
         raise ValueError("the battles are those of the table's contestants, in its sequence")
-    alone = _without(table, shared.battles)
+    read = tally(shared.battles)
+    wins, ties = np.maximum(table.wins - read.wins, 0), np.maximum(table.ties - read.ties, 0)
+    others = Table(wins, ties, table.contestants)
 
     def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, FloatArray]:
-        rest, strengths = alone.ordered(found.order), found.solution.strengths[part]
-        together = clustered_spread(found, part, shared.battles, shared.items)
-        counts = _items_of_each(found, part, shared, rest).tolist()
-        return together + independent_spread(rest, part, strengths), np.array([factor(count) for count in counts])
+        alone = others.ordered(found.order)
+        together = clustered_spread(found, part, shared) + independent_spread(found, alone, part)
+        of_rest = alone.games[np.ix_(part, part)].sum(axis=1).astype(np.int64)  # each is an item by itself
+        counts = _items_of_each(found.order[part], shared) + of_rest
+        return together, np.array([factor(count) for count in counts.tolist()])
 
-    intervals = _intervals(table, spread, anchors, errors, at_least=at_least)
-    return replace(intervals, one_sided=from_items(intervals.ratings, table, shared.battles, shared.items))
+    intervals = _normal(table, spread, anchors, errors, at_least=at_least)
+    return replace(intervals, one_sided=bounds_by_items(intervals.ratings, table, shared))
 
 
 def times_as_wide(table: Table, intervals: Intervals) -> FloatArray:
@@ -280,9 +172,8 @@ def as_wide_as(
 ) -> Intervals:
     """What `by_items` gives, without the battles: errors are so many `times` those of independent ones, by contestant.
 
-    times: n, as `times_as_wide` gave them for more battles of the same kind; inf: there is no error; nan stands for
-    the median of the others, and for 1 where there are none. For one-sided bounds, that many times² battles are one
-    observation.
+    times: n, as `times_as_wide` gave them for more battles of the same kind; inf: there is no error; nan means the
+    median of the others, and 1 where there are none. For one-sided bounds, times² battles are one observation.
     """
     given = np.asarray(times, dtype=np.float64)
     known = given[np.isfinite(given)]
@@ -290,75 +181,250 @@ def as_wide_as(
     whole[np.isinf(whole)] = np.nan
 
     def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, FloatArray]:
-        strengths = found.solution.strengths[part]
-        return independent_spread(found.table, part, strengths), whole[found.order[part]]
+        return independent_spread(found, found.table, part), whole[found.order[part]]
 
-    intervals = _intervals(table, spread, anchors, errors, at_least=True)
+    intervals = _normal(table, spread, anchors, errors, at_least=True)
     effects = np.maximum(np.maximum(whole[:, None], whole[None, :]), 1.0) ** 2  # nan where nothing can be said
     counts = np.nan_to_num(table.games / effects)
-    return replace(intervals, one_sided=from_counts(intervals.ratings, counts))
+    return replace(intervals, one_sided=one_sided_bounds(intervals.ratings, counts, counts))
 
 
-def _intervals(
-    table: Table, spread: Spread, anchors: Mapping[str, float] | None, errors: Errors | None, *, at_least: bool
+def _normal(
+    battles: Battles | Table,
+    spread: Spread,
+    anchors: Mapping[str, float] | None,
+    errors: Errors | None,
+    *,
+    at_least: bool = False,
 ) -> Intervals:
-    found = fitted(table, anchors or {})
+    """rating ± 1.96 errors from the spread of each rated group; one-sided bounds take battles for independent."""
+    found = fitted(battles, anchors or {})
     known = anchor_covariance(found.table.contestants, anchors or {}, errors)
-    count = len(found.order)
-    covariance = np.full((count, count), np.nan)
+    covariance = np.full((len(found.order), len(found.order)), np.nan)
     for part in found.parts:
         inside = np.ix_(part, part)
-        covariance[inside] = _covariance_by_items(found, part, spread(found, part), known[inside], at_least=at_least)
-    return from_covariance(found, covariance)
+        covariance[inside] = _covariance(found, part, *spread(found, part), known[inside], at_least=at_least)
+    back = np.argsort(found.order)
+    elo = ELO**2 * covariance[np.ix_(back, back)]
+    ratings, deviations = ratings_of(found), np.sqrt(np.maximum(np.diag(elo), 0.0))
+    games, far = found.table.ordered(back).games, NORMAL * deviations
+    bounds = one_sided_bounds(ratings, games, games)
+    return Intervals(ratings, ratings.values - far, ratings.values + far, deviations, elo, bounds)
 
 
-def _covariance_by_items(
-    found: Fitted, part: IntArray, spread: tuple[FloatArray, FloatArray], known: FloatArray, *, at_least: bool
+def _covariance(
+    found: Fitted, part: IntArray, meat: FloatArray, times: FloatArray | float, known: FloatArray, *, at_least: bool
 ) -> FloatArray:
-    points, strengths = found.table.points[np.ix_(part, part)], found.solution.strengths[part]
-    free = np.flatnonzero(~found.is_fixed[part])
-    inverse = bread(points, strengths, free)
-    meat, factors = spread[0], np.where(found.is_fixed[part], 1.0, spread[1])
-    is_little = _has_little(points, strengths, meat) & at_least
-    whole = meat + _missing(points, strengths, meat, is_little)
+    """Of a part's strengths, in nats². times: by what errors are multiplied; known: the anchors' covariance."""
+    points, is_fixed = found.table.points[np.ix_(part, part)], found.is_fixed[part]
+    expected, free = information(points, found.solution.strengths[part]), np.flatnonzero(~is_fixed)
+    inverse = bread(expected, free)
+    factors = np.where(is_fixed, 1.0, times)
+    # Scores that hardly vary, or are few, are no sign of precision: they would have to vary as the model expects, and
+    # what that adds has its effect on the others' ratings through the mean, too.
+    games = (points + points.T).sum(axis=1)
+    is_little = ((np.diag(meat) < LITTLE_SPREAD * np.diag(expected)) | (games < FEW)) & at_least
+    own = np.maximum(np.diag(expected), np.finfo(float).tiny)  # an anchor may have no battles
+    lacking = np.where(is_little, np.clip(1 - np.diag(meat) / own, 0.0, 1.0), 0.0)
+    whole = meat + laplacian(-expected * np.maximum(lacking[:, None], lacking[None, :]))
     covariance: FloatArray = inverse @ whole @ inverse * np.outer(factors, factors)
     short = np.diag(inverse) * factors**2 - np.diag(covariance)
     covariance += np.diag(np.where(is_little, np.fmax(short, 0.0), 0.0))
-    moves = response(points, strengths, inverse, free)
+    moves = response(expected, inverse, free)
     return covariance + moves @ known @ moves.T
 
 
-def _has_little(points: FloatArray, strengths: FloatArray, meat: FloatArray) -> BoolArray:
-    """Whose scores hardly vary, or are few."""
-    expected, games = np.diag(information(points, strengths)), (points + points.T).sum(axis=1)
-    found: BoolArray = (np.diag(meat) < LITTLE_SPREAD * expected) | (games < FEW)
-    return found
+def bread(curvature: FloatArray, free: IntArray) -> FloatArray:
+    """The inverse of the information of those who are free, 0 elsewhere; with all free, the one with sums of 0."""
+    inverse = np.zeros_like(curvature)
+    if free.size == len(curvature):
+        inverse[:] = np.linalg.inv(gauged(curvature))
+        inverse -= inverse.mean()
+    else:
+        inverse[np.ix_(free, free)] = np.linalg.inv(curvature[np.ix_(free, free)])
+    return inverse
 
 
-def _missing(points: FloatArray, strengths: FloatArray, meat: FloatArray, is_little: BoolArray) -> FloatArray:
-    """What the scores of those who have little would have to vary more to vary as the model expects; through the mean
-    it tells on the others' ratings, too.
+def response(curvature: FloatArray, inverse: FloatArray, free: IntArray) -> FloatArray:
+    """How all strengths move with each strength that is fixed, n × n; columns of those who are free are 0."""
+    moves = np.eye(len(curvature))
+    moves[:, free] = 0.0
+    if free.size < len(curvature):
+        moves -= inverse @ curvature @ moves
+    return moves
+
+
+def anchor_covariance(contestants: tuple[str, ...], anchors: Mapping[str, float], errors: Errors | None) -> FloatArray:
+    """The covariance of the anchors' ratings in nats², n × n, 0 for everybody else.
+
+    errors: standard errors in Elo by name, those not named being known exactly; or a covariance in Elo² in the sequence
+    of `anchors`. Raises ValueError for an error of a contestant that is no anchor, below 0, or of another shape.
     """
-    expected = information(points, strengths)
-    own = np.maximum(np.diag(expected), np.finfo(float).tiny)  # an anchor may have met nobody
-    lacking = np.where(is_little, np.clip(1 - np.diag(meat) / own, 0.0, 1.0), 0.0)
-    return laplacian(-expected * np.maximum(lacking[:, None], lacking[None, :]))
+    matrix = np.zeros((len(contestants), len(contestants)))
+    places = {name: index for index, name in enumerate(contestants)}
+    if isinstance(errors, Mapping):
+        if set(errors) - set(anchors) or any(not 0 <= error < math.inf for error in errors.values()):
+            raise ValueError("errors are those of anchors, finite and not below 0")
+        for name, error in errors.items():
+            matrix[places[name], places[name]] = (error / ELO) ** 2
+    elif errors is not None:
+        if errors.shape != (len(anchors), len(anchors)) or not np.isfinite(errors).all():
+            raise ValueError("the anchors' covariance has one finite row and column per anchor")
+        where = [places[name] for name in anchors]
+        matrix[np.ix_(where, where)] = errors / ELO**2
+    return matrix
 
 
-def _items_of_each(found: Fitted, part: IntArray, shared: Shared, rest: Table) -> IntArray:
-    """On how many items each of the part met another of the part; a battle of the rest is an item by itself."""
-    members = np.zeros(len(found.order), dtype=bool)
-    members[found.order[part]] = True
+def independent_spread(found: Fitted, table: Table, part: IntArray) -> FloatArray:
+    """B from a table: a battle of i and j, both of the part, adds (score - p)² to the pair's weight."""
+    chosen = np.ix_(part, part)
+    wins, ties = table.wins[chosen], table.ties[chosen]
+    expected = chances(found.solution.strengths[part])
+    decided = wins * expected.T**2
+    return laplacian(decided + decided.T + ties * (0.5 - expected) ** 2)
+
+
+def clustered_spread(found: Fitted, part: IntArray, shared: Shared) -> FloatArray:
+    """B as the sum over items of the outer product of the item's summed scores, for the members of the part."""
+    battles, count, strengths = shared.battles, len(part), found.solution.strengths[part]
+    place = np.full(len(found.order), -1, dtype=np.int64)
+    place[found.order[part]] = np.arange(count)
+    left, right = place[battles.left], place[battles.right]
+    inside = (left >= 0) & (right >= 0)
+    left, right = left[inside], right[inside]
+    surprise = battles.score[inside] - 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
+    numbers = np.unique(np.asarray(shared.items)[inside], return_inverse=True)[1].reshape(-1)
+    order = np.argsort(numbers, kind="stable")
+    total = np.zeros((count, count))
+    step = max(MOST_AT_ONCE // count, 1)
+    ends = np.searchsorted(numbers[order], np.arange(step, numbers.max(initial=-1) + 1 + step, step))
+    for chosen in np.split(order, ends):
+        if chosen.size:
+            rows = (numbers[chosen] - numbers[chosen[0]]) * count
+            cells = (int(rows[-1]) // count + 1) * count
+            sums = np.bincount(rows + left[chosen], surprise[chosen], minlength=cells)
+            sums -= np.bincount(rows + right[chosen], surprise[chosen], minlength=cells)
+            total += sums.reshape(-1, count).T @ sums.reshape(-1, count)
+    return total
+
+
+# --- how much wider intervals are where there are few clusters ---
+
+
+def factor(clusters: int) -> float:
+    """√(g / (g - 1)) · t(g - 1) / 1.96: by how much errors from g clusters are too small; nan for g = 1.
+
+    With it, rating ± 1.96 errors is a t interval. Of one cluster nothing can be learned about another.
+    """
+    if clusters < 2:
+        return math.nan
+    return math.sqrt(clusters / (clusters - 1)) * t_quantile(COVERAGE, clusters - 1) / NORMAL
+
+
+def clusters_of_each(battles: Battles, clusters: ArrayLike) -> IntArray:
+    """In how many clusters each contestant was compared. Shape n; clusters: one number from 0 on per battle."""
+    count = len(battles.contestants)
+    sides = np.concatenate([battles.left, battles.right])
+    met = np.unique(np.tile(np.asarray(clusters, dtype=np.int64), 2) * count + sides)
+    return np.bincount(met % max(count, 1), minlength=count)
+
+
+def _items_of_each(indices: IntArray, shared: Shared) -> IntArray:
+    """On how many items each of these contestants met another of them."""
     battles = shared.battles
-    chosen = members[battles.left] & members[battles.right]
+    is_one = np.zeros(len(battles.contestants), dtype=bool)
+    is_one[indices] = True
+    chosen = is_one[battles.left] & is_one[battles.right]
     inside = Battles(battles.left[chosen], battles.right[chosen], battles.score[chosen], battles.contestants)
     numbers = np.unique(np.asarray(shared.items)[chosen], return_inverse=True)[1].reshape(-1)
-    alone = rest.games[np.ix_(part, part)].sum(axis=1).astype(np.int64)
-    counts: IntArray = clusters_of_each(inside, numbers)[found.order[part]] + alone
-    return counts
+    return clusters_of_each(inside, numbers)[indices]
 
 
-def _without(table: Table, battles: Battles) -> Table:
-    """What the table holds beside the battles."""
-    told = tally(battles)
-    return Table(np.maximum(table.wins - told.wins, 0), np.maximum(table.ties - told.ties, 0), table.contestants)
+def careful(intervals: Intervals, clusters: IntArray) -> Intervals:
+    """The same intervals with errors multiplied by `factor`. clusters: n, in how many each contestant was compared."""
+    factors = np.array([factor(count) for count in clusters.tolist()])
+    errors, values = intervals.errors * factors, intervals.ratings.values
+    covariance = intervals.covariance * np.outer(factors, factors)
+    lower, upper = values - NORMAL * errors, values + NORMAL * errors
+    return replace(intervals, lower=lower, upper=upper, errors=errors, covariance=covariance)
+
+
+def widening(battles: Battles, clusters: ArrayLike, beside: ArrayLike | None = None) -> float | Undefined:
+    """The median, over who is rated, of the width by clusters over the width by others, those `beside`; without them
+    over the width that takes battles for independent.
+
+    The former is multiplied by `factor` of the number of clusters. Undefined for one cluster, of which nothing can be
+    learned about another one, and where nothing varies.
+    """
+    count = len(np.unique(np.asarray(clusters)))
+    if count < 2:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    with np.errstate(invalid="ignore"):  # a spread of nothing may come out as less than nothing
+        together, alone = sandwich(battles, clusters=clusters).errors, sandwich(battles, clusters=beside)
+        errors = (alone if beside is None else careful(alone, clusters_of_each(battles, beside))).errors
+    known = np.isfinite(errors) & np.isfinite(together) & (np.nan_to_num(errors) > NO_SPREAD)
+    if not known.any():
+        return Undefined(Reason.NO_SPREAD)
+    return float(np.median(together[known] / errors[known])) * factor(count)
+
+
+# --- bounds for contestants without a finite rating: those that won, or lost, every battle with the rated ones ---
+
+
+def one_sided_bounds(ratings: Ratings, hardest: FloatArray, met: FloatArray) -> OneSided:
+    """hardest, met: n × n, how many independent observations the battles of each pair are, for bounds and for telling
+    one contestant from another without them; fractions are allowed.
+    """
+    size = len(ratings.contestants)
+    lower, upper, weights = np.full(size, np.nan), np.full(size, np.nan), np.zeros((size, size))
+    rated, above = ~np.isnan(ratings.values), ratings.above
+    for index in np.flatnonzero(above | ratings.below).tolist():
+        counts, opponents = hardest[index, rated], ratings.values[rated] / ELO
+        if counts.sum() < FEWEST:
+            continue
+        sign = 1.0 if above[index] else -1.0
+        bound, weights[index, rated] = _bound(sign * opponents, counts)
+        (lower if above[index] else upper)[index] = ELO * sign * bound
+    return OneSided(lower, upper, weights, ratings.over & (0.5**met <= TAIL))
+
+
+def bounds_by_items(ratings: Ratings, table: Table, shared: Shared) -> OneSided:
+    """Battles of the table that are not shared are independent.
+
+    Battles on one item may depend on each other in any way: the probability of winning all of them is at most that of
+    winning the hardest one (Fréchet, Ann. Univ. Lyon 14 (1951)), so that each item counts as that one battle.
+    """
+    battles, size = shared.battles, len(table.contestants)
+    who, other = np.concatenate([battles.left, battles.right]), np.concatenate([battles.right, battles.left])
+    item = np.unique(np.tile(np.asarray(shared.items), 2), return_inverse=True)[1].reshape(-1)
+
+    def counted(first: IntArray, second: IntArray) -> FloatArray:
+        return np.bincount(first * size + second, minlength=size * size).reshape(size, size).astype(np.float64)
+
+    # Of the rated ones that each met on an item, the last in this order is the hardest to beat, or to lose to.
+    values, above, below = ratings.values, ratings.above, ratings.below
+    chosen = np.flatnonzero((above | below)[who] & ~np.isnan(values[other]))
+    hardness = np.where(above[who[chosen]], values[other[chosen]], -values[other[chosen]])
+    chosen = chosen[np.lexsort((hardness, item[chosen], who[chosen]))]
+    changes = (who[chosen][1:] != who[chosen][:-1]) | (item[chosen][1:] != item[chosen][:-1])
+    last = chosen[np.append(changes, True)[: len(chosen)]]
+    met = np.unique(np.stack([who, other, item])[:, ratings.over[who, other]], axis=1)
+    alone = np.maximum(table.games - tally(battles).games, 0.0)
+    return one_sided_bounds(ratings, alone + counted(who[last], other[last]), alone + counted(met[0], met[1]))
+
+
+def _bound(opponents: FloatArray, counts: FloatArray) -> tuple[float, FloatArray]:
+    """The strength (nats) at which the product of p(beats j)^counts[j] is 2.5 %, and its derivatives.
+
+    This is the exact one-sided 97.5 % limit for a number of successes that is as high as it can be (Clopper & Pearson),
+    with the opponents' strengths taken as given.
+    """
+    met = counts > 0
+    end = -math.log(math.expm1(-math.log(TAIL) / float(counts.sum())))  # were all opponents equal
+    low, high = float(opponents[met].min()) + end, float(opponents[met].max()) + end
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        is_low = -float(counts @ np.logaddexp(0.0, opponents - middle)) < math.log(TAIL)
+        low, high = (middle, high) if is_low else (low, middle)
+    pull = counts / (1.0 + np.exp(high - opponents))
+    return high, pull / pull.sum()

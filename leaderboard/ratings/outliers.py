@@ -1,7 +1,7 @@
-"""Voters whose votes look unlike those of somebody who compares: one-sided, too fast, against everybody, too many.
+"""Voters whose votes look unlike those of voters who compare: one-sided, too fast, against everybody, too many.
 
 A mark is a reason to look, and no proof. All bounds are the constants below; a voter with fewer votes than the bounds
-ask for is not marked, since nothing can be told of them.
+ask for is not marked, since so few say nothing.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Reason, 
 
 LEFT, RIGHT, NEITHER = 0, 1, 2
 ANSWERS = 3
-FEWEST_VOTES = 20  # of a side, compared with others, or cast at all: with fewer nobody is marked
+FEWEST_VOTES = 20  # of a side, compared with others, or cast at all: with fewer no voter is marked
 FEWEST_PAUSES = 10  # with fewer there is no median pace
 LONGEST_PAUSE = 600.0  # seconds; after a longer one another sitting begins
 FASTEST_PACE = 2.0  # seconds from one vote to the next, in the median
@@ -52,43 +52,61 @@ class Voter:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        return tuple(mark for mark, is_passed in BOUNDS.items() if is_passed(self))
+        sides, agreed = self.first.interval, self.agreement.interval
+        found = {
+            Mark.ONE_SIDED: self.first.of >= FEWEST_VOTES and sides is not None and not sides[0] <= 0.5 <= sides[1],
+            Mark.AGAINST_OTHERS: agreed is not None
+            and not isinstance(self.chance, Undefined)
+            and self.agreement.of >= FEWEST_VOTES
+            and agreed[1] < self.chance,
+            Mark.TOO_FAST: not isinstance(self.pace, Undefined) and self.pace < FASTEST_PACE,
+            Mark.TOO_MANY: self.counted >= FEWEST_VOTES and self.weight.part > LARGEST_SHARE * self.weight.of,
+        }
+        return tuple(mark for mark, is_beyond in found.items() if is_beyond)
 
 
 def voters(
     voter: ArrayLike, item: ArrayLike, answer: ArrayLike, first: ArrayLike, seconds: ArrayLike, counts: ArrayLike
 ) -> list[Voter]:
-    """One per voter, numbered from 0, from one row per vote; somebody votes on an item once.
+    """One per voter, numbered from 0, from one row per vote; a voter votes on an item once.
 
     answer: LEFT, RIGHT or NEITHER, in terms of the item; first: whether left was shown first; seconds: when; counts:
     whether the vote does. Raises ValueError for rows of different lengths.
     """
-    who, items, said = (_numbers(one) for one in (voter, item, answer))
+    who, items, said = (np.asarray(one, dtype=np.int64) for one in (voter, item, answer))
     is_first, counting = np.asarray(first, dtype=bool), np.asarray(counts, dtype=bool)
     when = np.asarray(seconds, dtype=np.float64)
     if len({len(who), len(items), len(said), len(is_first), len(when), len(counting)}) > 1:
         raise ValueError("there is one row per vote")
-    count = int(who.max(initial=-1)) + 1
-    chose = said != NEITHER
-    compared = _compared(who, items, said, counting, count)
-    sums = {
-        "votes": np.bincount(who, minlength=count),
-        "counted": np.bincount(who[counting], minlength=count),
-        "sided": np.bincount(who[chose], minlength=count),
-        "first": np.bincount(who[chose & ((said == LEFT) == is_first)], minlength=count),
-    }
+    count, chose = int(who.max(initial=-1)) + 1, said != NEITHER
+
+    def number(rows: BoolArray) -> list[int]:
+        return np.bincount(who[rows], minlength=count).tolist()  # type: ignore[no-any-return]  # numpy's tolist is Any
+
+    is_shared, tables = _compared(who, items, said, counting, count)
+    agreed, of = np.trace(tables, axis1=1, axis2=2).tolist(), tables.sum(axis=(1, 2)).tolist()
+    total = int(counting.sum())
+    votes, counted, sided = number(who >= 0), number(counting), number(chose)
+    firsts, shared = number(chose & ((said == LEFT) == is_first)), number(is_shared)
     paces = _paces(who, when, count)
+
+    def chance(table: IntArray) -> float | Undefined:
+        """Of Cohen (1960): the sum over answers of one's own share of it and the others'."""
+        total = int(table.sum())
+        shares = table.sum(axis=1) / max(total, 1), table.sum(axis=0) / max(total, 1)
+        return float(shares[0] @ shares[1]) if total else Undefined(Reason.NOTHING_PAIRED)
+
     return [
         Voter(
-            votes=int(sums["votes"][one]),
-            counted=int(sums["counted"][one]),
-            first=Share(int(sums["first"][one]), int(sums["sided"][one])),
-            neither=Share(int(sums["votes"][one] - sums["sided"][one]), int(sums["votes"][one])),
+            votes=votes[one],
+            counted=counted[one],
+            first=Share(firsts[one], sided[one]),
+            neither=Share(votes[one] - sided[one], votes[one]),
             pace=paces.get(one, Undefined(Reason.TOO_FEW_UNITS)),
-            with_others=Share(int(compared.shared[one]), int(sums["votes"][one])),
-            agreement=Share(int(compared.agreed[one]), int(compared.tables[one].sum())),
-            chance=_chance(compared.tables[one]),
-            weight=Share(int(sums["counted"][one]), int(counting.sum())),
+            with_others=Share(shared[one], votes[one]),
+            agreement=Share(agreed[one], of[one]),
+            chance=chance(tables[one]),
+            weight=Share(counted[one], total),
         )
         for one in range(count)
     ]
@@ -104,16 +122,10 @@ def effective(counted: ArrayLike) -> float | None:
     return float(votes.sum()) ** 2 / squares if squares else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Compared:
-    """Per voter: votes on shared items; agreements; and how often they said i where most others said j."""
-
-    shared: IntArray
-    agreed: IntArray
-    tables: IntArray
-
-
-def _compared(who: IntArray, items: IntArray, said: IntArray, counting: BoolArray, count: int) -> _Compared:
+def _compared(
+    who: IntArray, items: IntArray, said: IntArray, counting: BoolArray, count: int
+) -> tuple[BoolArray, IntArray]:
+    """Which votes are on what others have voted on; and per voter how often they said i where most others said j."""
     numbers = np.unique(items, return_inverse=True)[1].reshape(-1)
     size = int(numbers.max(initial=-1)) + 1
     given = np.bincount(numbers[counting] * ANSWERS + said[counting], minlength=size * ANSWERS).reshape(size, ANSWERS)
@@ -125,67 +137,19 @@ def _compared(who: IntArray, items: IntArray, said: IntArray, counting: BoolArra
     usual = others.argmax(axis=1) if len(others) else said
     cells = (who * ANSWERS + said) * ANSWERS + usual
     tables = np.bincount(cells[is_clear], minlength=count * ANSWERS**2).reshape(count, ANSWERS, ANSWERS)
-    shared = np.bincount(who[is_shared], minlength=count)
-    return _Compared(shared, np.trace(tables, axis1=1, axis2=2), tables)
-
-
-def _chance(table: IntArray) -> float | Undefined:
-    """Of Cohen (1960): the sum over answers of one's own share of it and the others'."""
-    total = int(table.sum())
-    if not total:
-        return Undefined(Reason.NOTHING_PAIRED)
-    return float((table.sum(axis=1) / total) @ (table.sum(axis=0) / total))
+    return is_shared, tables
 
 
 def _paces(who: IntArray, when: FloatArray, count: int) -> dict[int, float]:
     order = np.lexsort((when, who))
     pauses, same = np.diff(when[order]), np.diff(who[order]) == 0
     sitting = same & (pauses <= LONGEST_PAUSE)
-    owner = who[order][1:][sitting]
-    ends = np.searchsorted(owner, np.arange(count + 1))
-    found = pauses[sitting]
-    parts = ((one, found[ends[one] : ends[one + 1]]) for one in range(count))
-    return {one: float(np.median(part)) for one, part in parts if len(part) >= FEWEST_PAUSES}
-
-
-def _is_one_sided(one: Voter) -> bool:
-    ends = one.first.interval
-    return one.first.of >= FEWEST_VOTES and ends is not None and not ends[0] <= 0.5 <= ends[1]
-
-
-def _is_against_others(one: Voter) -> bool:
-    ends = one.agreement.interval
-    if ends is None or isinstance(one.chance, Undefined) or one.agreement.of < FEWEST_VOTES:
-        return False
-    return ends[1] < one.chance
-
-
-def _is_too_fast(one: Voter) -> bool:
-    return not isinstance(one.pace, Undefined) and one.pace < FASTEST_PACE
-
-
-def _has_too_many(one: Voter) -> bool:
-    return one.counted >= FEWEST_VOTES and one.weight.part > LARGEST_SHARE * one.weight.of
-
-
-BOUNDS = {
-    Mark.ONE_SIDED: _is_one_sided,
-    Mark.AGAINST_OTHERS: _is_against_others,
-    Mark.TOO_FAST: _is_too_fast,
-    Mark.TOO_MANY: _has_too_many,
-}
-
-
-def _numbers(values: ArrayLike) -> IntArray:
-    return np.asarray(values, dtype=np.int64)
+    ends = np.searchsorted(who[order][1:][sitting], np.arange(count + 1))
+    parts = {one: pauses[sitting][ends[one] : ends[one + 1]] for one in range(count)}
+    return {one: float(np.median(part)) for one, part in parts.items() if len(part) >= FEWEST_PAUSES}
 
 
 def limits() -> Mapping[str, float]:
-    """The bounds by name, for whoever explains them."""
-    return {
-        "fewest_votes": FEWEST_VOTES,
-        "fewest_pauses": FEWEST_PAUSES,
-        "longest_pause": LONGEST_PAUSE,
-        "fastest_pace": FASTEST_PACE,
-        "largest_share": LARGEST_SHARE,
-    }
+    """The bounds by name, for pages that explain them."""
+    names = ("fewest_votes", "fewest_pauses", "longest_pause", "fastest_pace", "largest_share")
+    return dict(zip(names, (FEWEST_VOTES, FEWEST_PAUSES, LONGEST_PAUSE, FASTEST_PACE, LARGEST_SHARE), strict=True))

@@ -1,4 +1,7 @@
-"""What is known of ranks: which contestants can be told apart, and who may be the best."""
+"""What is known of ranks: which contestants can be distinguished, and who may be the best.
+
+Sources: Goldstein & Healy, J. R. Statist. Soc. A 158 (1995); Goldstein & Spiegelhalter, ibid. 159 (1996).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +18,9 @@ class Ranks:
 
     rank: 1 + how many are rated higher, or are above by wins that never lead back; equals share a rank. best, worst:
     the 95 % interval of the rank, 1 + how many are surely higher, and n less those surely lower, n being how many have
-    a rank. group: contestants of one group cannot be told from the group's highest, 1 first. first: the probability of
-    being the strongest of the component, 0 to 1; nan without a rating, and where somebody is above the rated.
+    a rank. group: contestants of one group cannot be distinguished from the group's highest, 1 first. first: the
+    probability of being the strongest of the component, 0 to 1; nan without a rating, and where others are above the
+    rated.
     """
 
     rank: FloatArray
@@ -30,31 +34,38 @@ def ranks(
     intervals: Intervals, *, draws: int = 10_000, seed: int = 0, is_known: Sequence[bool] | BoolArray | None = None
 ) -> Ranks:
     """Ranks from ratings, their joint covariance and one-sided bounds. is_known: n, of whom enough is known; all of
-    those that have an error, a bound, or are surely above or below somebody without it.
+    those that have an error, a bound, or are surely above or below another without it.
 
-    Two rated contestants are told apart when their difference is more than 1.96 of its standard errors: each pair at
-    95 %, not all pairs together. One without a finite rating is told from another by its bound in place of its rating,
-    or by having won, or lost, every battle with it, see `OneSided`. `first` counts joint normal draws. The same for
-    the same seed, in whatever sequence contestants stand.
-    Sources: Goldstein & Healy, J. R. Statist. Soc. A 158 (1995); Goldstein & Spiegelhalter, ibid. 159 (1996).
+    Two rated contestants are distinguished when their difference is more than 1.96 of its standard errors: each pair at
+    95 %, not all pairs together. One without a finite rating is distinguished from another by its bound in place of its
+    rating, or by having won, or lost, every battle with it, see `OneSided`. `first` counts joint normal draws. The same
+    for the same seed, in whatever sequence contestants are.
     """
-    contestants = intervals.ratings.contestants
+    ratings, values = intervals.ratings, intervals.ratings.values
     known = has_place(intervals) & (True if is_known is None else np.asarray(is_known, dtype=bool))
-    found = Ranks(*(np.full(len(contestants), np.nan) for _ in range(5)))
-    for component in intervals.ratings.components:
-        members = np.array([contestants.index(name) for name in sorted(component)], dtype=np.int64)
+    found = Ranks(*(np.full(len(values), np.nan) for _ in range(5)))
+    for component in ratings.components:
+        members = np.array([ratings.contestants.index(name) for name in sorted(component)], dtype=np.int64)
         part = members[known[members]]
-        if part.size:
-            _place(found, intervals, part)
-        rated = part[~np.isnan(intervals.ratings.values[part])]
-        if rated.size and not intervals.ratings.above[part].any():
-            covariance = intervals.covariance[np.ix_(rated, rated)]
-            found.first[rated] = _chance_of_first(intervals.ratings.values[rated], covariance, draws, seed)
+        if not part.size:
+            continue
+        higher = ratings.over[np.ix_(part, part)] | (values[part][:, None] - values[part][None, :] > 1e-9)
+        surely = _surely_above(intervals, part)
+        found.rank[part] = rank = 1 + higher.sum(axis=0)
+        found.best[part] = 1 + surely.sum(axis=0)
+        found.worst[part] = len(part) - surely.sum(axis=1)
+        found.group[part] = _groups(np.argsort(rank, kind="stable"), surely)
+        rated = part[~np.isnan(values[part])]
+        if rated.size and not ratings.above[part].any():
+            sizes, axes = np.linalg.eigh(intervals.covariance[np.ix_(rated, rated)])
+            root = axes * np.sqrt(np.maximum(sizes, 0.0))
+            drawn = values[rated] + np.random.default_rng(seed).standard_normal((draws, len(rated))) @ root.T
+            found.first[rated] = np.bincount(np.argmax(drawn, axis=1), minlength=len(rated)) / draws
     return found
 
 
 def has_place(intervals: Intervals) -> BoolArray:
-    """Who can be told from anybody: by an error, a bound, or by winning, or losing, every battle with somebody."""
+    """Who can be distinguished from others: by an error, a bound, or by winning, or losing, every battle with one."""
     one_sided, rated = intervals.one_sided, ~np.isnan(intervals.ratings.values)
     has_bound = ~np.isnan(one_sided.lower) | ~np.isnan(one_sided.upper)
     is_told = has_bound | one_sided.surely.any(axis=0) | one_sided.surely.any(axis=1)
@@ -62,38 +73,20 @@ def has_place(intervals: Intervals) -> BoolArray:
     return found
 
 
-def _place(found: Ranks, intervals: Intervals, part: IntArray) -> None:
-    values, over = intervals.ratings.values[part], intervals.ratings.over[np.ix_(part, part)]
-    higher = over | (values[:, None] - values[None, :] > 1e-9)
-    surely = _surely_above(intervals, part)
-    found.rank[part] = rank = 1 + higher.sum(axis=0)
-    found.best[part] = 1 + surely.sum(axis=0)
-    found.worst[part] = len(part) - surely.sum(axis=1)
-    found.group[part] = _groups(np.argsort(rank, kind="stable"), surely)
-
-
 def _surely_above(intervals: Intervals, part: IntArray) -> BoolArray:
     """[i, j]: i is above j by more than 1.96 standard errors of the difference of their ratings or bounds, or won
-    every battle with j.
+    every battle with j. A bound varies with the ratings of the opponents that it rests on.
     """
-    values, one_sided = intervals.ratings.values[part], intervals.one_sided
-    rated, inside = ~np.isnan(values), np.ix_(part, part)
-    lower, upper = one_sided.lower[part], one_sided.upper[part]
-    at_least = np.where(rated, values, np.where(np.isnan(lower), -np.inf, lower))
-    at_most = np.where(rated, values, np.where(np.isnan(upper), np.inf, upper))
-    errors = _errors_of_differences(intervals, part)
-    above: BoolArray = at_least[:, None] - at_most[None, :] > np.maximum(NORMAL * errors, 1e-9)
-    return above | one_sided.surely[inside]
-
-
-def _errors_of_differences(intervals: Intervals, part: IntArray) -> FloatArray:
-    """A bound varies with the ratings of the opponents that it rests on."""
-    rated = ~np.isnan(intervals.ratings.values)
-    weights = np.where(rated[:, None], np.eye(len(rated)), intervals.one_sided.weights)[np.ix_(part, rated)]
+    values, one_sided = intervals.ratings.values, intervals.one_sided
+    rated, lower, upper = ~np.isnan(values), one_sided.lower[part], one_sided.upper[part]
+    at_least = np.where(rated[part], values[part], np.where(np.isnan(lower), -np.inf, lower))
+    at_most = np.where(rated[part], values[part], np.where(np.isnan(upper), np.inf, upper))
+    weights = np.where(rated[:, None], np.eye(len(rated)), one_sided.weights)[np.ix_(part, rated)]
     covariance = weights @ np.nan_to_num(intervals.covariance[np.ix_(rated, rated)]) @ weights.T
     variances = np.diag(covariance)
-    errors: FloatArray = np.sqrt(np.maximum(variances[:, None] + variances[None, :] - 2 * covariance, 0.0))
-    return errors
+    errors = np.sqrt(np.maximum(variances[:, None] + variances[None, :] - 2 * covariance, 0.0))
+    above: BoolArray = at_least[:, None] - at_most[None, :] > np.maximum(NORMAL * errors, 1e-9)
+    return above | one_sided.surely[np.ix_(part, part)]
 
 
 def _groups(sequence: IntArray, above: BoolArray) -> FloatArray:
@@ -105,10 +98,3 @@ def _groups(sequence: IntArray, above: BoolArray) -> FloatArray:
             number, highest = number + 1, index
         groups[index] = number
     return groups
-
-
-def _chance_of_first(values: FloatArray, covariance: FloatArray, draws: int, seed: int) -> FloatArray:
-    sizes, axes = np.linalg.eigh(covariance)
-    root = axes * np.sqrt(np.maximum(sizes, 0.0))
-    drawn = values + np.random.default_rng(seed).standard_normal((draws, len(values))) @ root.T
-    return np.bincount(np.argmax(drawn, axis=1), minlength=len(values)) / draws

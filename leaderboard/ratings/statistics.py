@@ -1,7 +1,7 @@
 """Figures with intervals: Student's t, shares, bootstraps of few units, means where units come in clusters."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
@@ -31,54 +31,44 @@ def t_quantile(confidence: float, degrees: float) -> float:
     """
     if not 0 < confidence < 1 or degrees <= 0:
         raise ValueError("a confidence between 0 and 1 and a positive number of degrees of freedom are needed")
+
+    def is_below(t: float) -> bool:
+        return incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5) > 1 - confidence
+
     low, high = 0.0, 1.0
-    while tail(high, degrees) > 1 - confidence:
+    while is_below(high):
         low, high = high, 2 * high
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
-        if tail(middle, degrees) > 1 - confidence:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if is_below(middle) else (low, middle)
     return (low + high) / 2
-
-
-def tail(t: float, degrees: float) -> float:
-    """P(|T| > t)."""
-    return incomplete_beta(degrees / (degrees + t * t), degrees / 2, 0.5)
 
 
 def incomplete_beta(x: float, a: float, b: float) -> float:
     """The regularised incomplete beta function I_x(a, b) for 0 <= x <= 1 and positive a and b.
 
     By its continued fraction (NIST Digital Library of Mathematical Functions, 8.17.22), which converges quickly below
-    (a + 1) / (a + b + 2); beyond that point by I_x(a, b) = 1 - I_(1-x)(b, a) (8.17.4).
+    (a + 1) / (a + b + 2); beyond that point by I_x(a, b) = 1 - I_(1-x)(b, a) (8.17.4). The fraction
+    1 + d1/(1 + d2/(1 + …)) is evaluated from the front by the method of Lentz (Applied Optics 15, 1976).
     """
     if x in (0, 1):
         return float(x)
     if x > (a + 1) / (a + b + 2):
         return 1 - incomplete_beta(1 - x, b, a)
     scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    return math.exp(scale) / (a * _fraction(x, a, b))
-
-
-def _fraction(x: float, a: float, b: float) -> float:
-    """1 + d1/(1 + d2/(1 + …)), evaluated from the front by the method of Lentz (Applied Optics 15, 1976)."""
-    value = upper = 1.0
-    lower = 0.0
+    value, upper, lower = 1.0, 1.0, 0.0
     for n in range(1, MOST_TERMS):
         m, is_odd = divmod(n, 2)
-        term = (
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-            if is_odd
-            else m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        )
+        if is_odd:
+            term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         lower = 1 / (1 + term * lower or TINY)
         upper = 1 + term / upper or TINY
         value *= upper * lower
         if abs(upper * lower - 1) < PRECISION:
-            return value
-    return value
+            break
+    return math.exp(scale) / (a * value)
 
 
 # --- intervals of a statistic of few units, by the bootstrap ---
@@ -105,12 +95,17 @@ def resampled(
     if units < 2:
         return Undefined(Reason.TOO_FEW_UNITS)
     random = np.random.default_rng(seed)
-    found = [statistic(random.integers(units, size=units)) for _ in range(rounds)]
-    values = [value for value in found if not isinstance(value, Undefined)]
-    if 2 * len(values) <= rounds:
+    found = (statistic(random.integers(units, size=units)) for _ in range(rounds))
+    return middle_of([value for value in found if not isinstance(value, Undefined)], rounds)
+
+
+def middle_of(values: Sequence[float] | FloatArray, rounds: int) -> Interval | Undefined:
+    """The middle 95 % of what so many rounds gave; Undefined when half of them or more gave nothing."""
+    count = len(values)
+    if 2 * count <= rounds:
         return Undefined(Reason.MOSTLY_UNDEFINED)
     low, high = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(float(low), float(high), rounds, rounds - len(values))
+    return Interval(float(low), float(high), rounds, rounds - count)
 
 
 # --- parts of a whole, with the interval that holds for few units, too ---
@@ -155,16 +150,16 @@ def share_of_items(parts: ArrayLike, wholes: ArrayLike) -> Share:
         raise ValueError("there is one part and one whole per item")
     part, whole = part[whole > 0], whole[whole > 0]
     count, total = len(whole), float(whole.sum())
-    found = Share(round(float(part.sum())), round(total))
+    units, of = round(float(part.sum())), round(total)
     if not count or whole.max() <= 1:
-        return found
+        return Share(units, of)
     value = float(part.sum()) / total
     beyond = part - value * whole
     spread = float(beyond @ beyond) * count / max(count - 1, 1) / total**2
     if count < 2 or spread <= NO_VARIANCE or not 0 < value < 1:
-        return Share(found.part, found.of, float(min(count, total)))
+        return Share(units, of, float(min(count, total)))
     effective = value * (1 - value) / spread * (NORMAL / t_quantile(COVERAGE, count - 1)) ** 2
-    return Share(found.part, found.of, min(effective, total))
+    return Share(units, of, min(effective, total))
 
 
 # --- figures with intervals where units come in clusters: votes of one cycle are no independent evidence ---
@@ -183,10 +178,6 @@ class Estimate:
     clusters: int
 
 
-def undefined(reason: Reason, units: int, clusters: int) -> Estimate:
-    return Estimate(Undefined(reason), Undefined(reason), units, clusters)
-
-
 def mean_estimate(
     values: FloatArray, clusters: IntArray, *, low: float = -math.inf, high: float = math.inf, empty: Reason
 ) -> Estimate:
@@ -199,7 +190,7 @@ def mean_estimate(
     numbers = np.unique(clusters, return_inverse=True)[1].reshape(-1)
     count = int(numbers.max(initial=-1)) + 1
     if not count:
-        return undefined(empty, 0, 0)
+        return Estimate(Undefined(empty), Undefined(empty), 0, 0)
     mean = math.fsum(values.tolist()) / len(values)
     if count < 2:
         return Estimate(mean, Undefined(Reason.TOO_FEW_UNITS), len(values), count)
@@ -224,12 +215,24 @@ def jackknifed(
     Sources: Miller, "The jackknife: a review", Biometrika 61 (1974); Fisher, Metron 1 (1921).
     """
     numbers = np.unique(clusters, return_inverse=True)[1].reshape(-1)
-    count = int(numbers.max(initial=-1)) + 1
-    value = statistic(np.ones(len(clusters), dtype=bool))
+    count, units = int(numbers.max(initial=-1)) + 1, len(clusters)
+    value = statistic(np.ones(units, dtype=bool))
     if isinstance(value, Undefined):
-        return Estimate(value, value, len(clusters), count)
-    interval = _interval(value, statistic, numbers % MOST_LEFT_OUT, low, high, is_correlation)
-    return Estimate(value, interval, len(clusters), count)
+        return Estimate(value, value, units, count)
+    if count < 2:
+        return Estimate(value, Undefined(Reason.TOO_FEW_UNITS), units, count)
+    groups, left_out = numbers % MOST_LEFT_OUT, min(count, MOST_LEFT_OUT)
+    found = [statistic(groups != group) for group in range(left_out)]
+    known = [one for one in found if not isinstance(one, Undefined)]
+    if len(known) < left_out:
+        return Estimate(value, Undefined(Reason.RESTS_ON_ONE), units, count)
+    without = np.array([_stretched(one) if is_correlation else one for one in known])
+    error = math.sqrt((left_out - 1) / left_out * float(((without - without.mean()) ** 2).sum()))
+    if not is_correlation:
+        return Estimate(value, _within(value, error, left_out, low, high), units, count)
+    around = _within(_stretched(value), error, left_out, -math.inf, math.inf)
+    interval = around if isinstance(around, Undefined) else (math.tanh(around[0]), math.tanh(around[1]))
+    return Estimate(value, interval, units, count)
 
 
 def pearson(first: FloatArray, second: FloatArray) -> float | Undefined:
@@ -243,29 +246,6 @@ def pearson(first: FloatArray, second: FloatArray) -> float | Undefined:
     if min(np.abs(a).max(), np.abs(b).max()) < NO_SPREAD:
         return Undefined(Reason.CONSTANT)
     return float(np.clip((a @ b) / math.sqrt(float(a @ a) * float(b @ b)), -1.0, 1.0))
-
-
-def _interval(
-    value: float,
-    statistic: Callable[[BoolArray], float | Undefined],
-    groups: IntArray,
-    low: float,
-    high: float,
-    is_correlation: bool,
-) -> tuple[float, float] | Undefined:
-    count = int(groups.max()) + 1
-    if count < 2:
-        return Undefined(Reason.TOO_FEW_UNITS)
-    found = [statistic(groups != group) for group in range(count)]
-    known = [one for one in found if not isinstance(one, Undefined)]
-    if len(known) < count:
-        return Undefined(Reason.RESTS_ON_ONE)
-    without = np.array([_stretched(one) if is_correlation else one for one in known])
-    error = math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
-    if is_correlation:
-        around = _within(_stretched(value), error, count, -math.inf, math.inf)
-        return around if isinstance(around, Undefined) else (math.tanh(around[0]), math.tanh(around[1]))
-    return _within(value, error, count, low, high)
 
 
 def _stretched(correlation: float) -> float:

@@ -1,11 +1,14 @@
-"""What all ratings share: array types, the scale of Elo, and what is said in place of a number that does not exist."""
+"""What all ratings share: battles and their table of counts, the scale of Elo, the reasons why there is no number."""
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -17,63 +20,44 @@ ELO = SCALE / math.log(10)  # Elo points in one nat
 NORMAL = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 TAIL = 0.025
 COVERAGE = 1 - 2 * TAIL
+OUTCOMES = 3  # lost, tied, won: twice the score
 
 
 class Reason(StrEnum):
     """Why there is no number. The value is a code that pages translate; `sentence` says it in English."""
 
-    NO_COMPARISONS = "no_comparisons"
-    TOO_MANY_CANDIDATES = "too_many_candidates"
-    INCOMPLETE_BALLOTS = "incomplete_ballots"
-    ONE_BALLOT = "one_ballot"
-    ONE_CANDIDATE = "one_candidate"
-    CONSTANT = "constant"
-    NOTHING_PAIRED = "nothing_paired"
-    UNEQUAL_RATERS = "unequal_raters"
-    TOO_FEW_UNITS = "too_few_units"
-    MOSTLY_UNDEFINED = "mostly_undefined"
-    UNDEFEATED = "undefeated"
-    WINLESS = "winless"
-    ABOVE = "above"
-    BELOW = "below"
-    UNLINKED = "unlinked"
-    NO_BATTLES = "no_battles"
-    SEPARATED = "separated"
-    CONFOUNDED = "confounded"
-    NO_VOTES = "no_votes"
-    NOTHING_RUN = "nothing_run"
-    NO_SPREAD = "no_spread"
-    RESTS_ON_ONE = "rests_on_one"
+    sentence: str
 
-    @property
-    def sentence(self) -> str:
-        return SENTENCES[self]
+    def __new__(cls, code: str, sentence: str) -> Self:
+        found = str.__new__(cls, code)
+        found._value_, found.sentence = code, sentence
+        return found
 
-
-SENTENCES = {
-    Reason.NO_COMPARISONS: "no ballot compares two candidates",
-    Reason.TOO_MANY_CANDIDATES: "an exact order is sought for up to 8 candidates only",
-    Reason.INCOMPLETE_BALLOTS: "the ballots do not all rank the same candidates",
-    Reason.ONE_BALLOT: "agreement needs two ballots or more",
-    Reason.ONE_CANDIDATE: "an order needs two candidates or more",
-    Reason.CONSTANT: "every value is the same, so agreement cannot be told from chance",
-    Reason.NOTHING_PAIRED: "no unit has values from two raters",
-    Reason.UNEQUAL_RATERS: "the units were not all rated by the same number of raters",
-    Reason.TOO_FEW_UNITS: "an interval needs two units or more",
-    Reason.MOSTLY_UNDEFINED: "the number does not exist in half of the resamples or more",
-    Reason.UNDEFEATED: "won every battle, so no rating is high enough",
-    Reason.WINLESS: "lost every battle, so no rating is low enough",
-    Reason.ABOVE: "stands above the rated contestants without ever having lost towards them",
-    Reason.BELOW: "stands below the rated contestants without ever having won towards them",
-    Reason.UNLINKED: "wins and losses do not link it with the rated contestants",
-    Reason.NO_BATTLES: "has not been in any battle",
-    Reason.SEPARATED: "the battles are explained without error, so the coefficient has no finite value",
-    Reason.CONFOUNDED: "it goes with who battles whom, so its effect cannot be told from the ratings",
-    Reason.NO_VOTES: "no vote was counted",
-    Reason.NOTHING_RUN: "nothing that was judged was also run in the sandbox",
-    Reason.NO_SPREAD: "nothing varied, so nothing says how far it could vary",
-    Reason.RESTS_ON_ONE: "without one of the cycles the figure does not exist, so an interval does not either",
-}
+    NO_COMPARISONS = "no_comparisons", "no ballot compares two candidates"
+    TOO_MANY_CANDIDATES = "too_many_candidates", "an exact order is sought for up to 8 candidates only"
+    INCOMPLETE_BALLOTS = "incomplete_ballots", "the ballots do not all rank the same candidates"
+    ONE_BALLOT = "one_ballot", "agreement needs two ballots or more"
+    ONE_CANDIDATE = "one_candidate", "an order needs two candidates or more"
+    CONSTANT = "constant", "every value is the same, so agreement cannot be told from chance"
+    NOTHING_PAIRED = "nothing_paired", "no unit has values from two raters"
+    UNEQUAL_RATERS = "unequal_raters", "the units were not all rated by the same number of raters"
+    TOO_FEW_UNITS = "too_few_units", "an interval needs two units or more"
+    MOSTLY_UNDEFINED = "mostly_undefined", "the number does not exist in half of the resamples or more"
+    UNDEFEATED = "undefeated", "won every battle, so no rating is high enough"
+    WINLESS = "winless", "lost every battle, so no rating is low enough"
+    ABOVE = "above", "stands above the rated contestants without ever having lost towards them"
+    BELOW = "below", "stands below the rated contestants without ever having won towards them"
+    UNLINKED = "unlinked", "wins and losses do not link it with the rated contestants"
+    NO_BATTLES = "no_battles", "has not been in any battle"
+    SEPARATED = "separated", "the battles are explained without error, so the coefficient has no finite value"
+    CONFOUNDED = "confounded", "it goes with who battles whom, so its effect cannot be told from the ratings"
+    NO_VOTES = "no_votes", "no vote was counted"
+    NOTHING_RUN = "nothing_run", "nothing that was judged was also run in the sandbox"
+    NO_SPREAD = "no_spread", "nothing varied, so nothing says how far it could vary"
+    RESTS_ON_ONE = (
+        "rests_on_one",
+        "without one of the cycles the figure does not exist, so an interval does not either",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +68,80 @@ class Undefined:
 
     def __str__(self) -> str:
         return f"undefined: {self.reason.sentence}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Battles:
+    """One row per battle: who was left, who was right (indices of contestants), and the left one's score.
+
+    score: 1 the left one won, 0.5 a tie, 0 the right one won. A battle without a verdict has no row. Raises ValueError
+    for other scores, unequal lengths, an index out of range, a contestant against itself, or a name used twice.
+    """
+
+    left: IntArray
+    right: IntArray
+    score: FloatArray
+    contestants: Sequence[str]
+    outcome: IntArray = field(init=False, repr=False)  # 0 lost, 1 tied, 2 won by the left one
+
+    def __init__(self, left: ArrayLike, right: ArrayLike, score: ArrayLike, contestants: Sequence[str]) -> None:
+        sides, scores = [np.asarray(left), np.asarray(right)], np.asarray(score, dtype=np.float64)
+        if any(side.size and side.dtype.kind not in "iu" for side in sides):
+            raise ValueError("left and right are whole numbers, indices of contestants")
+        lefts, rights = (side.astype(np.int64, copy=False) for side in sides)
+        if not lefts.shape == rights.shape == scores.shape or lefts.ndim != 1:
+            raise ValueError("left, right and score are one-dimensional and of one length")
+        if repeated := [name for name, times in Counter(contestants).items() if times > 1]:
+            raise ValueError(f"contestants are named twice: {', '.join(repeated[:5])}")
+        if lefts.size:
+            if min(lefts.min(), rights.min()) < 0 or max(lefts.max(), rights.max()) >= len(contestants):
+                raise ValueError("left or right is not the index of a contestant")
+            if (lefts == rights).any():
+                raise ValueError("a contestant cannot battle itself")
+            if not np.isin(2 * scores, (0.0, 1.0, 2.0)).all():
+                raise ValueError("a score is 1, 0.5 or 0; a battle without a verdict has no row")
+        object.__setattr__(self, "left", lefts)
+        object.__setattr__(self, "right", rights)
+        object.__setattr__(self, "score", scores)
+        object.__setattr__(self, "contestants", tuple(contestants))
+        object.__setattr__(self, "outcome", (2 * scores).astype(np.int8))
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """How often each beat each: wins[i, j] and ties[i, j] (the same both ways), n × n; fractions are allowed."""
+
+    wins: FloatArray
+    ties: FloatArray
+    contestants: tuple[str, ...]
+
+    @property
+    def points(self) -> FloatArray:
+        """What i took from j: wins, and half the ties."""
+        return self.wins + self.ties / 2
+
+    @property
+    def games(self) -> FloatArray:
+        """How often i and j met."""
+        return self.wins + self.wins.T + self.ties
+
+    def ordered(self, order: IntArray) -> "Table":
+        """The same table with its contestants in another sequence."""
+        chosen = np.ix_(order, order)
+        return Table(self.wins[chosen], self.ties[chosen], tuple(self.contestants[i] for i in order))
+
+
+def tally(battles: Battles) -> Table:
+    """The table of the battles, in one pass over them; the same whatever the sequence of rows."""
+    count = len(battles.contestants)
+    cells = battles.left * np.int64(count)  # then in place: boards have millions of battles
+    cells += battles.right
+    cells *= OUTCOMES
+    cells += battles.outcome
+    counts = np.bincount(cells, minlength=count * count * OUTCOMES).reshape(count, count, OUTCOMES)
+    wins = counts[:, :, 2] + counts[:, :, 0].T
+    ties = counts[:, :, 1] + counts[:, :, 1].T
+    return Table(wins.astype(float), ties.astype(float), tuple(battles.contestants))

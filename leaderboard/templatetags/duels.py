@@ -13,21 +13,13 @@ from experiments.runs.figures import elo, span
 from experiments.templatetags.arena import MISSING, signed
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard.boards.titles import judge_words
-from leaderboard.pages.battle_details import BattleLine, Side
 from leaderboard.ratings import Undefined
-from leaderboard.ratings.agreement import Interval
-from leaderboard.ratings.statistics import Share
+from leaderboard.ratings.statistics import Interval, Share
 from leaderboard.votes.agreement import AGREEMENT_REASONS
-from leaderboard.votes.voter_report import mark_words, no_agreement, no_pace, no_widening
 
 register = template.Library()
 
 CHART_WIDTH, CHART_LEFT = 240.0, 6.0  # SVG units; kappa from -1 to 1 over the width
-
-
-@register.filter
-def pair(line: BattleLine) -> tuple[Side, Side]:
-    return line.left, line.right
 
 
 @register.simple_tag
@@ -94,7 +86,3 @@ def why(value: Undefined) -> Any:
 
 
 register.filter("judge", judge_words)
-register.filter("mark_words", mark_words)
-register.simple_tag(no_pace)
-register.filter("no_agreement", no_agreement)
-register.filter("no_widening", no_widening)

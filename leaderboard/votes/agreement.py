@@ -17,9 +17,9 @@ from experiments.models import Battle, Board, Dataset, Verdict
 from leaderboard.boards.bias import in_shown_order
 from leaderboard.boards.caching import memoize
 from leaderboard.ratings import Bias, Undefined, fit, position_bias
-from leaderboard.ratings.agreement import Interval, Reason, kappa_interval_of_items, kappa_of_table, spearman
-from leaderboard.ratings.statistics import Share, share_of_items
-from leaderboard.ratings.values import FloatArray
+from leaderboard.ratings.agreement import kappa_interval_of_items, kappa_of_table, spearman
+from leaderboard.ratings.statistics import Interval, Share, share_of_items
+from leaderboard.ratings.values import FloatArray, Reason
 from leaderboard.votes import voting
 
 MOST_VOTES = 20_000

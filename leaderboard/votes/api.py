@@ -79,6 +79,17 @@ class VoteShareSerializer(serializers.Serializer[Any]):
     lower = serializers.FloatField(allow_null=True)
     upper = serializers.FloatField(allow_null=True)
 
+    def to_representation(self, share: Share) -> dict[str, Any]:
+        lower, upper = share.interval or (None, None)
+        return {"part": share.part, "of": share.of, "share": share.value, "lower": lower, "upper": upper}
+
+
+class DefinedField(serializers.FloatField):
+    """Null for what is not defined."""
+
+    def to_representation(self, value: Any) -> Any:
+        return None if isinstance(value, Undefined) else super().to_representation(value)
+
 
 class VoterSerializer(serializers.Serializer[Any]):
     """voter: what names them in this report. first: how often what was shown first was chosen, of the votes that chose
@@ -87,24 +98,24 @@ class VoterSerializer(serializers.Serializer[Any]):
     weight: of all votes that count. left_out: votes that are left out together, with the reason.
     """
 
-    voter = serializers.CharField()
-    name = serializers.CharField()
-    is_visitor = serializers.BooleanField()
-    votes = serializers.IntegerField()
-    counted = serializers.IntegerField()
+    voter = serializers.CharField(source="who.word")
+    name = serializers.CharField(source="who.name")
+    is_visitor = serializers.BooleanField(source="who.is_visitor")
+    votes = serializers.IntegerField(source="found.votes")
+    counted = serializers.IntegerField(source="found.counted")
     last_day = serializers.IntegerField()
-    pace = serializers.FloatField(allow_null=True)
+    pace = DefinedField(source="found.pace", allow_null=True)
     pace_reason = serializers.CharField()
-    first = VoteShareSerializer()
-    neither = VoteShareSerializer()
-    with_others = VoteShareSerializer()
-    agreement = VoteShareSerializer()
+    first = VoteShareSerializer(source="found.first")
+    neither = VoteShareSerializer(source="found.neither")
+    with_others = VoteShareSerializer(source="found.with_others")
+    agreement = VoteShareSerializer(source="found.agreement")
     agreement_reason = serializers.CharField()
-    chance = serializers.FloatField(allow_null=True)
-    weight = VoteShareSerializer()
+    chance = DefinedField(source="found.chance", allow_null=True)
+    weight = VoteShareSerializer(source="found.weight")
     marks = serializers.ListField(child=serializers.ChoiceField([mark.value for mark in Mark]))
     left_out = serializers.IntegerField()
-    left_out_reason = serializers.CharField()
+    left_out_reason = serializers.CharField(source="reason")
 
 
 class VotersSerializer(serializers.Serializer[Any]):
@@ -117,7 +128,7 @@ class VotersSerializer(serializers.Serializer[Any]):
     counted = serializers.IntegerField()
     is_whole = serializers.BooleanField()
     effective = serializers.FloatField(allow_null=True)
-    widening = serializers.FloatField(allow_null=True)
+    widening = DefinedField(allow_null=True)
     widening_reason = serializers.CharField()
     bounds = serializers.DictField(child=serializers.FloatField())
     next = serializers.CharField(allow_null=True)
@@ -223,11 +234,9 @@ class DatasetVotersView(APIView):
         """Who has voted on a dataset, and whose votes look unlike those of somebody who compares."""
         report = voter_report.report(_dataset(request, slug), by=person(request))
         page = page_of_shelf(request, report.lines, lambda line: line.who.word)
-        head = {name: getattr(report, name) for name in ("votes", "counted", "is_whole", "effective")}
-        wider = report.widening
-        head |= {"widening": _number(wider), "widening_reason": voter_report.no_widening(wider)}
-        results = [_line(line) for line in page["results"]]
-        return Response(VotersSerializer({**head, "bounds": limits(), **page, "results": results}).data)
+        names = ("votes", "counted", "is_whole", "effective", "widening", "widening_reason")
+        head = {name: getattr(report, name) for name in names}
+        return Response(VotersSerializer({**head, "bounds": limits(), **page}).data)
 
     @extend_schema(request=VoterDeed, responses={200: VotesMoved, **PROBLEMS}, operation_id="datasets_voters_change")
     def post(self, request: Request, slug: str) -> Response:
@@ -244,35 +253,6 @@ class DatasetVotersView(APIView):
 
 def _dataset(request: Request, slug: str) -> Dataset:
     return get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
-
-
-def _line(line: voter_report.VoterLine) -> dict[str, Any]:
-    found = line.found
-    shares = {}
-    for name in ("first", "neither", "with_others", "agreement", "weight"):
-        share: Share = getattr(found, name)
-        lower, upper = share.interval or (None, None)
-        shares[name] = {"part": share.part, "of": share.of, "share": share.value, "lower": lower, "upper": upper}
-    return {
-        "voter": line.who.word,
-        "name": line.who.name,
-        "is_visitor": not line.who.is_person,
-        "votes": found.votes,
-        "counted": found.counted,
-        "last_day": line.last_day,
-        "pace": _number(found.pace),
-        "pace_reason": voter_report.no_pace() if isinstance(found.pace, Undefined) else "",
-        "agreement_reason": voter_report.no_agreement(found),
-        "chance": _number(found.chance),
-        **shares,
-        "marks": [mark.value for mark in line.marks],
-        "left_out": line.left_out,
-        "left_out_reason": line.reason,
-    }
-
-
-def _number(value: float | Undefined) -> float | None:
-    return None if isinstance(value, Undefined) else value
 
 
 def anonymous_png(path: Path) -> bytes:

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.contrib.auth.views import redirect_to_login
+from django.contrib.auth.decorators import login_required, user_passes_test
 from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,8 +22,7 @@ from experiments.lab.injections import rates
 from experiments.models import Battle, Board, Dataset, Output
 from experiments.workflows.battles import WORKFLOW as BATTLES
 from experiments.workflows.battles.campaign import voiding
-from leaderboard.boards.listing import simulation
-from leaderboard.boards.titles import judge_words
+from leaderboard.boards.listing import head_of
 from leaderboard.models import Ladder
 from leaderboard.pages import battle_details
 from leaderboard.pages.battles import board_of
@@ -35,14 +33,14 @@ from leaderboard.votes.voters import begin_voting, votable_datasets, voter_of
 
 VOTES_PER_PAGE = 20
 VOTERS_PER_PAGE = 50
+voters_only = user_passes_test(lambda user: user.is_authenticated or settings.PUBLIC_VOTES)
 
 
 @never_cache
+@voters_only
 @require_GET
 def vote_index(request: HttpRequest) -> HttpResponse:
     """The datasets on which the person may vote."""
-    if _is_shut_out(request):
-        return redirect_to_login(request.get_full_path())
     cast = voting.of_voter(voter_of(request)).exclude(winner="").order_by()
     mine = dict(cast.values_list("board__dataset").annotate(cast=Count("pk")))
     datasets = [
@@ -52,11 +50,10 @@ def vote_index(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
+@voters_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def vote(request: HttpRequest, slug: str) -> HttpResponse:
     """The pair that waits for the person's vote, without a name in any byte; a POST casts it."""
-    if _is_shut_out(request):
-        return redirect_to_login(request.get_full_path())
     dataset = votable_datasets(request.user).filter(slug=slug).first()
     if dataset is None:  # 404 for one that the person may not know of
         dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
@@ -88,9 +85,9 @@ def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     if not battle.winner or battle.board.dataset.slug != slug:
         return redirect("vote", slug=battle.board.dataset.slug)
     left, right = battle_details.sides(battle)
-    ladder = Ladder.objects.filter(board=battle.board, withdrawn_reason="").first()
+    ladder = Ladder.objects.filter(board=battle.board, withdrawn_reason="").with_board().first()
     context = {
-        **(simulation(ladder) if ladder else {}),
+        **(head_of(ladder) if ladder else {}),
         "battle": battle,
         "dataset": battle.board.dataset,
         "sides": (left, right) if battle.shown_left_first else (right, left),
@@ -102,11 +99,10 @@ def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
 
 
 @never_cache
+@voters_only
 @require_GET
 def my_votes(request: HttpRequest) -> HttpResponse:
-    """What the person has voted, newest first; on a dataset that was closed to them since, nothing more is told."""
-    if _is_shut_out(request):
-        return redirect_to_login(request.get_full_path())
+    """What the person has voted, newest first; votes on a dataset that was closed to them since are left out."""
     visible = Dataset.objects.visible_to(request.user)
     cast = voting.of_voter(voter_of(request)).exclude(winner="").filter(board__dataset__in=visible)
     before = request.GET.get("before", "")
@@ -136,14 +132,10 @@ def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 
 
 def _closed(request: HttpRequest, dataset: Dataset, said: str, status: HTTPStatus) -> HttpResponse:
-    ladders = Ladder.objects.visible_to(request.user).filter(board__dataset=dataset, withdrawn_reason="")
+    ladders = Ladder.objects.visible_to(request.user).beside(dataset)
     people = ladders.filter(board__kind="people").first()
     context = {"dataset": dataset, "said": said, "ladder": people or ladders.first()}
     return render(request, "leaderboard/vote_closed.html", context, status=status)
-
-
-def _is_shut_out(request: HttpRequest) -> bool:
-    return not request.user.is_authenticated and not settings.PUBLIC_VOTES
 
 
 @never_cache
@@ -177,7 +169,7 @@ def _voters_page(request: HttpRequest, dataset: Dataset, problem: str = "", stat
         "report": report,
         "page": page,
         "bounds": {**bounds.limits(), "pause_minutes": round(bounds.LONGEST_PAUSE / 60)},
-        "ladder": Ladder.objects.filter(board__dataset=dataset, board__kind="people", withdrawn_reason="").first(),
+        "ladder": Ladder.objects.beside(dataset).filter(board__kind="people").first(),
         "problem": problem,
         "typed": request.POST if problem else {},
     }
@@ -196,11 +188,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     boards = list(by_models.select_related("judge_model__provider"))
     known = rates.newest(BATTLES.slug, [one.judge_model_id for one in boards])
     context = {
-        "ladder": ladder,
-        "board": board,
-        "judge": judge_words(board),
-        **simulation(ladder),
-        "dataset": board.dataset,
+        **head_of(ladder),
         "report": current_report(board.dataset),
         "talked_into": [(one, known.get(one.judge_model_id)) for one in boards],
     }

@@ -6,7 +6,7 @@ A person goes by their name, a visitor by a word that leads nowhere else. The re
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -59,6 +59,10 @@ class NamedVoter:
     is_person: bool
 
     @property
+    def is_visitor(self) -> bool:
+        return not self.is_person
+
+    @property
     def name(self) -> str:
         if self.user is not None:
             return self.user.get_username()
@@ -80,6 +84,24 @@ class VoterLine:
     def marks(self) -> tuple[Mark, ...]:
         return self.found.marks
 
+    @property
+    def mark_words(self) -> list[str]:
+        """What is unlike other voters."""
+        return [str(MARKS[mark]) for mark in self.marks]
+
+    @property
+    def pace_reason(self) -> str:
+        """Why there is no pace; empty where there is."""
+        return _("fewer than %(n)s pauses") % {"n": FEWEST_PAUSES} if isinstance(self.found.pace, Undefined) else ""
+
+    @property
+    def agreement_reason(self) -> str:
+        """Why it is not known how far the voter agrees with the others; empty where it is."""
+        if self.found.agreement.of:
+            return ""
+        has_others = self.found.with_others.part
+        return _("the others were of several minds") if has_others else _("nobody else has voted on the same")
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -94,6 +116,14 @@ class Report:
     widening: float | Undefined
     is_whole: bool
     lines: tuple[VoterLine, ...]
+
+    @property
+    def widening_reason(self) -> str:
+        """Why it is not known how much wider intervals are by voter; empty where it is."""
+        if not isinstance(self.widening, Undefined):
+            return ""
+        is_one = self.widening.reason == Reason.TOO_FEW_UNITS
+        return _("one voter says nothing of another one") if is_one else _("nothing is rated that could vary")
 
 
 def board_of_votes(dataset: Dataset) -> Board | None:
@@ -147,9 +177,9 @@ def exclude_voter(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
         if found:
             counting.count(board.pk, found, by=-1)
             _update(found, changes)
-            told = f"{board} · {name}"
+            subject = f"{board} · {name}"
             audit.record(
-                audit.Action.VOIDED, by=by, of=board, name=told, votes=len(found), reason=said[:LONGEST_REASON]
+                audit.Action.VOIDED, by=by, of=board, name=subject, votes=len(found), reason=said[:LONGEST_REASON]
             )
     return len(found)
 
@@ -192,13 +222,9 @@ def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list
     lines = []
     for ballot, one in zip(ballots, found, strict=True):
         (last_day, person), (votes_out, reason) = known.get(ballot, (0, None)), left_out.get(ballot, (0, ""))
-        who = _who(board, ballot, users.get(person))
+        who = NamedVoter(pseudonym_of(board, ballot), users.get(person), ballot.startswith(OF_A_PERSON))
         lines.append(VoterLine(who, one, last_day, votes_out, reason.removeprefix(WITH_VOTER)))
     return lines
-
-
-def _who(board: Board, ballot: str, user: User | None) -> NamedVoter:
-    return NamedVoter(pseudonym_of(board, ballot), user, ballot.startswith(OF_A_PERSON))
 
 
 def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
@@ -210,8 +236,9 @@ def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
     if board is None or ballot is None:
         raise Invalid(voter=_("Nobody of this name has voted here. Load the page again."))
     vote = _votes(board).filter(ballot=ballot, voter__isnull=False).select_related("voter").first()
+    who = NamedVoter(word, vote.voter if vote else None, ballot.startswith(OF_A_PERSON))
     with override("en"):
-        return board, ballot, _who(board, ballot, vote.voter if vote else None).name
+        return board, ballot, who.name
 
 
 def _excluded(votes: QuerySet[Battle]) -> QuerySet[Battle]:
@@ -229,31 +256,3 @@ def _update(votes: list[Battle], changes: dict[str, object]) -> None:
     for start in range(0, len(votes), AT_ONCE):
         part = [vote.pk for vote in votes[start : start + AT_ONCE]]
         Battle.objects.filter(pk__in=part).update(**changes)
-
-
-def mark_words(marks: Iterable[Mark]) -> list[str]:
-    """What is unlike other voters."""
-    return [str(MARKS[mark]) for mark in marks]
-
-
-def no_pace() -> str:
-    """Why there is no pace of a voter."""
-    return _("fewer than %(n)s pauses") % {"n": FEWEST_PAUSES}
-
-
-def no_agreement(found: Voter) -> str:
-    """Why it is not known how far a voter agrees with the others; empty where it is."""
-    if found.agreement.of:
-        return ""
-    if found.with_others.part:
-        return _("the others were of several minds")
-    return _("nobody else has voted on the same")
-
-
-def no_widening(found: float | Undefined) -> str:
-    """Why it is not known how much wider intervals are by voter; empty where it is."""
-    if not isinstance(found, Undefined):
-        return ""
-    if found.reason == Reason.TOO_FEW_UNITS:
-        return _("one voter says nothing of another one")
-    return _("nothing is rated that could vary")

@@ -1,4 +1,4 @@
-"""Blind votes: which pair a voter is offered, on sides drawn by lot, and the one vote that they cast on it."""
+"""Blind votes: which pair a voter is offered, on sides drawn at random, and the one vote that they cast on it."""
 
 import secrets
 from collections.abc import Iterator
@@ -177,7 +177,7 @@ def pair_table(board: Board, keys: list[int]) -> tuple[Table, FloatArray]:
 
 def _pairs_by_need(board: Board, keys: list[int]) -> Iterator[tuple[int, int]]:
     """All pairs of these contestants' keys, which rise: those with the fewest votes first, among them the closest in
-    rating, and equals by lot.
+    rating, and equals at random.
     """
     table, votes = pair_table(board, keys)
     values = fit(table).values
@@ -190,7 +190,7 @@ def _pairs_by_need(board: Board, keys: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _common(outputs: QuerySet[Output], left: int, right: int) -> int | None:
-    """A sample on which both have an output: the first from a place drawn by lot, around the end if need be."""
+    """A sample on which both have an output: the first from a random place, around the end if need be."""
     ends = outputs.filter(contestant=left).order_by()
     first, last = (ends.order_by(by).values_list("sample", flat=True).first() for by in ("sample_id", "-sample_id"))
     if first is None or last is None:

@@ -9,14 +9,15 @@ import pytest
 from experiments.runs.drawings.charts import PERCENT, SHARE, Series, Spread, chart
 from experiments.runs.drawings.strips import HEIGHT, WIDTH, reach, strip
 from experiments.runs.statistics.estimates import contrast, estimate, paired, share
-from experiments.runs.statistics.summary import Statistics
-from experiments.runs.statistics.table import COLUMNS, table
-from experiments.runs.statistics.values import (
+from experiments.runs.statistics.summary import (
+    COLUMNS,
     MEASURES,
     SWITCHES,
     RunFacts,
+    Statistics,
     SubjectFacts,
     TurnScores,
+    table,
     values_of,
     why_left_out,
 )

@@ -10,8 +10,7 @@ from django.utils import timezone
 from experiments.models import Battle, Contestant, Dataset, Sample
 from experiments.workflows.battles.campaign import boards, counting
 from leaderboard.pages import battle_search
-from leaderboard.pages.battle_filters import read_filter
-from leaderboard.pages.battle_search import PageStart
+from leaderboard.pages.battle_search import PageStart, read_filter
 
 CONTESTANTS = [
     "",

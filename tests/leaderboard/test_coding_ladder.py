@@ -12,6 +12,7 @@ from experiments.workflows.coding.pages import ratings
 from leaderboard.boards import coding, compute, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure
+from leaderboard.ratings.judging import judging, setters
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import LEVELS, SEATS, Contest, votes_of
@@ -228,7 +229,7 @@ def test_every_figure_is_that_of_the_pure_room_without_the_cycles_that_are_left_
     cycles = [cycle for _row, cycle in kept]
     found = ratings.of_all()
     compatible, elo = boards(found)
-    strengths, judged = pure.solver_ratings(cycles).intervals, pure.judging(cycles)
+    strengths, judged = pure.solver_ratings(cycles).intervals, judging(cycles)
 
     assert [moment.pk for moment in coding.history()] == [row.pk for row, _cycle in kept]
     assert compatible == dict(pure.compatible_elo(cycles).ratings)
@@ -241,7 +242,7 @@ def test_every_figure_is_that_of_the_pure_room_without_the_cycles_that_are_left_
         assert (one.rating, one.lower, one.upper) == intervals
     assert [one.severity.value for one in found.judges] == [one.severity.value for one in judged.judges]
     assert (found.alpha.value, (found.alpha.low, found.alpha.high)) == (judged.alpha.value, judged.alpha.interval)
-    calibrations = {one.name: one.calibration.value for one in pure.setters(cycles)}
+    calibrations = {one.name: one.calibration.value for one in setters(cycles)}
     assert {one.name: one.calibration.value for one in found.setters} == calibrations
     reverse = {one.name: one.reverse for one in found.solvers}
     turned = [pure.Cycle(one.contestants[::-1], one.setter, one.votes, one.passed) for one in cycles]

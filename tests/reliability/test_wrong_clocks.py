@@ -13,7 +13,7 @@ from experiments.api.idempotency import UnderWay
 from experiments.engine import executions, leases
 from experiments.engine.jobs import sweep
 from experiments.lab.webhooks import delivering, outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import reading
 from experiments.models import (
     BulkExport,
@@ -85,7 +85,7 @@ def of_bulk_export(run, alice, bob):
 
 def of_upload(run, alice, bob):
     Upload.objects.create(owner=alice, dataset=dataset(alice), kind="samples", name="a.csv", size=1, state="waiting")
-    return Work(Upload, lambda: bool(reading.sweep() and reading._claim()), "beat")
+    return Work(Upload, lambda: bool(reading.sweep_uploads() and waiting.claim_next(Upload)), "beat")
 
 
 def of_log(run, alice, bob):

@@ -15,7 +15,7 @@ from experiments.models.labels import PARAMS, seat_name
 from experiments.runs import progress
 from experiments.runs.comparison import Allowance, Cell, Comparison, Piece, Row, Said, compare, word_differences
 from experiments.runs.statistics import rows as run_rows
-from experiments.runs.statistics.values import SubjectValues, values_of
+from experiments.runs.statistics.summary import SubjectValues, values_of
 from experiments.setup.config_form import flat
 
 if TYPE_CHECKING:

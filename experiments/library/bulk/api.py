@@ -6,22 +6,20 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
-from django.shortcuts import get_object_or_404
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import generics, serializers
+from rest_framework import mixins, serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
-from rest_framework.views import APIView
 
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
-from experiments.library.bulk import jobs, making, selecting, serving
+from experiments.library.bulk import making, selecting
 from experiments.library.bulk.formats import FORMATS
 from experiments.models import BulkExport
 from experiments.models.waiting import WorkState
@@ -76,8 +74,8 @@ class BulkExportSerializer(serializers.ModelSerializer[BulkExport]):
         return address if row.state == WorkState.DONE else None
 
 
-class ExportsView(generics.ListAPIView[BulkExport]):
-    """One's bulk exports, the newest first."""
+class BulkExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[BulkExport]):
+    """One's bulk exports."""
 
     scope = Scope.WRITE
     serializer_class = BulkExportSerializer
@@ -88,57 +86,40 @@ class ExportsView(generics.ListAPIView[BulkExport]):
         return rows.none() if getattr(self, "swagger_fake_view", False) else rows.visible_to(person(self.request))
 
     @extend_schema(responses={200: BulkExportSerializer(many=True), **PROBLEMS}, operation_id="exports_list")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.list(request, *args, **kwargs)
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """One's bulk exports, the newest first."""
+        return super().list(request, *args, **kwargs)
 
     @extend_schema(
         request=ExportRequest, responses={202: BulkExportSerializer, **PROBLEMS}, operation_id="exports_create"
     )
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Ask for a file. It holds the runs that fit now, as they are when it is made; it is kept for a week."""
         asked = validated(ExportRequest, request)
-        format_, language = FORMATS[asked.pop("format")], asked.pop("language", None) or _language()
-        asked = {name: _plain(value) for name, value in asked.items()}
-        row = making.ask(asked, by=person(request), format_=format_, language=language)
-        jobs.wake()
+        format_ = FORMATS[asked.pop("format")]
+        language = asked.pop("language", None) or get_language() or settings.LANGUAGE_CODE
+        if "runs" in asked:
+            asked["runs"] = [str(pk) for pk in asked["runs"]]
+        said = {name: value if name == "runs" else str(value) for name, value in asked.items()}
+        row = making.ask(said, by=person(request), format_=format_, language=language)
         return Response(self.get_serializer(row).data, status=202)
 
-
-class ExportView(APIView):
-    """How far an export is."""
-
-    scope = Scope.WRITE
-
     @extend_schema(responses={200: BulkExportSerializer, **PROBLEMS}, operation_id="exports_retrieve")
-    def get(self, request: Request, pk: UUID) -> Response:
-        return Response(BulkExportSerializer(_row(request, pk), context={"request": request}).data)
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """How far an export is."""
+        return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(responses={204: None, **PROBLEMS, 409: ProblemSerializer}, operation_id="exports_destroy")
-    def delete(self, request: Request, pk: UUID) -> Response:
+    def destroy(self, request: Request, pk: UUID) -> Response:
         """Do not make the file."""
-        if not making.cancel(_row(request, pk)):
+        if not making.cancel(self.get_object()):
             raise Conflict(_("This export is over already."))
         return Response(status=204)
 
-
-class DownloadView(APIView):
-    """The file itself, once it is done."""
-
     @extend_schema(responses={**BINARY, **PROBLEMS, 409: ProblemSerializer}, operation_id="exports_download_retrieve")
-    def get(self, request: Request, pk: UUID) -> HttpResponseBase:
-        row = _row(request, pk)
+    def download(self, request: Request, pk: UUID) -> HttpResponseBase:
+        """The file itself, once it is done."""
+        row = self.get_object()
         if row.state != WorkState.DONE:
             raise Conflict(_("The file is not there yet: its state says how far it is."))
-        return serving.of(request._request, row, by=person(request))
-
-
-def _plain(value: Any) -> Any:
-    return [str(one) for one in value] if isinstance(value, list) else str(value)
-
-
-def _row(request: Request, pk: UUID) -> BulkExport:
-    return get_object_or_404(BulkExport.objects.visible_to(person(request)), pk=pk)
-
-
-def _language() -> str:
-    return get_language() or settings.LANGUAGE_CODE
+        return making.response(request._request, row, by=person(request))

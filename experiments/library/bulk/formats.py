@@ -1,19 +1,21 @@
-"""The formats of bulk exports: what each is called, and who writes it. None of them holds more than one run at once."""
+"""The formats of bulk exports: what each is called, and how it is written, with no more than one run held at once. Each
+part of a file is counted and hashed on its way, for the manifest.
+"""
 
 import csv
+import hashlib
 import io
-import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.bulk import tables
-from experiments.library.bulk.writing import MANIFEST, Part, pack, parts_in
 from experiments.library.datasets import process
 from experiments.models import Run
 from experiments.runs.reports.csv_export import BOM, cell
@@ -23,6 +25,8 @@ from experiments.runs.reports.inspect_log import inspect_log, log_name
 from experiments.runs.zipping import entry
 from experiments.workflows.shards import is_sharded
 
+AT_ONCE = 1 << 20
+MANIFEST = "manifest.json"
 TYPES = {
     tables.TEXT: "VARCHAR",
     tables.JSON: "VARCHAR",
@@ -32,16 +36,14 @@ TYPES = {
     tables.TRUTH: "BOOLEAN",
     tables.MOMENT: "TIMESTAMPTZ",
 }
-Manifest = dict[str, object]
 Parts = list[dict[str, object]]
-Described = Callable[[Parts], Manifest]
-Write = Callable[[Iterator[Run], Path, Path, Described], Manifest]
+Write = Callable[[Iterator[Run], Path, Path], Parts]
 
 
 @dataclass(frozen=True, slots=True)
 class BulkFormat:
     """write: runs with totals, one after the other, into the file; in the folder it may put what it needs meanwhile.
-    It gives the manifest, which it gets from the parts that it wrote. returns: whether it can be imported again.
+    It gives what it wrote, part by part, for the manifest. returns: whether it can be imported again.
     """
 
     name: str
@@ -53,19 +55,35 @@ class BulkFormat:
     returns: bool = False
 
 
-def _documents(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
-    return _lines(runs, path, described, "runs.jsonl", lambda run: [_document(run)])
+class Part:
+    """One table or list of the export, being written. count: its rows; sha256, size: of its bytes so far."""
+
+    def __init__(self, name: str, file: IO[bytes]) -> None:
+        self.name, self.count, self.size = name, 0, 0
+        self._file, self._hash = file, hashlib.sha256()
+
+    def write(self, data: bytes, rows: int = 0) -> None:
+        self._file.write(data)
+        self._hash.update(data)
+        self.size += len(data)
+        self.count += rows
+
+    def told(self) -> dict[str, object]:
+        return {"name": self.name, "rows": self.count, "size": self.size, "sha256": self._hash.hexdigest()}
 
 
-def _document(run: Run) -> dict[str, Any]:
+def _documents(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
     """As the report in JSON; of part of a campaign with its battles, which stand on a board of many runs."""
-    shards = (
-        {"battles": list(tables.TABLES_BY_NAME["battles"].rows(run))} if is_sharded(run.experiment.workflow) else {}
-    )
-    return {**document(run), **shards}
+
+    def rows(run: Run) -> list[dict[str, Any]]:
+        battles = tables.TABLES_BY_NAME["battles"].rows
+        shards = {"battles": list(battles(run))} if is_sharded(run.experiment.workflow) else {}
+        return [{**document(run), **shards}]
+
+    return _lines(runs, path, "runs.jsonl", rows)
 
 
-def _messages(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
+def _messages(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
     as_row = message_rows()
 
     def rows(run: Run) -> Iterator[dict[str, object]]:
@@ -73,30 +91,24 @@ def _messages(runs: Iterator[Run], path: Path, folder: Path, described: Describe
         for message in run.messages.select_related("call", "step").iterator(chunk_size=50):
             yield {**place, **as_row(message)}
 
-    return _lines(runs, path, described, "messages.jsonl", rows)
+    return _lines(runs, path, "messages.jsonl", rows)
 
 
-def _lines(
-    runs: Iterator[Run], path: Path, described: Described, name: str, rows: Callable[[Run], Iterable[Any]]
-) -> Manifest:
+def _lines(runs: Iterator[Run], path: Path, name: str, rows: Callable[[Run], Iterable[Any]]) -> Parts:
     with path.open("wb") as file:
         part = Part(name, file)
         for run in runs:
             for row in rows(run):
                 part.write(encoded(row) + b"\n", rows=1)
-    return described([part.told()])
+    return [part.told()]
 
 
-def _csv(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
-    files = {table.name: f"{table.name}.csv" for table in tables.TABLES}
-    with parts_in(folder, files.values()) as parts:
-        for table in tables.TABLES:
-            parts[files[table.name]].write(BOM + _csv_line(list(table.columns)))
-        for run, table in ((run, table) for run in runs for table in tables.TABLES):
-            for row in table.rows(run):
-                parts[files[table.name]].write(_csv_line(list(tables.cells(table, row).values())), rows=1)
-        counts = {name: part.count for name, part in parts.items()}
-    return _zipped(path, folder, counts, described)
+def _csv(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
+    def line(table: tables.Table, row: tables.Row) -> bytes:
+        return _csv_line(list(tables.cells(table, row).values()))
+
+    counts = _tables(runs, folder, "csv", line, head=lambda table: BOM + _csv_line(list(table.columns)))
+    return _zipped(path, folder, {f"{name}.csv": rows for name, rows in counts.items()})
 
 
 def _csv_line(values: Sequence[Any]) -> bytes:
@@ -106,27 +118,51 @@ def _csv_line(values: Sequence[Any]) -> bytes:
     return line.getvalue().encode()
 
 
-def _parquet(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
+def _parquet(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
     """Written as lines first; a limited process makes Parquet of them."""
-    with parts_in(folder, [f"{table.name}.jsonl" for table in tables.TABLES]) as parts:
-        for run, table in ((run, table) for run in runs for table in tables.TABLES):
-            for row in table.rows(run):
-                parts[f"{table.name}.jsonl"].write(encoded(tables.cells(table, row)) + b"\n", rows=1)
+    _tables(runs, folder, "jsonl", lambda table, row: encoded(tables.cells(table, row)) + b"\n", head=lambda table: b"")
     columns = {table.name: {name: TYPES[kind] for name, kind in table.columns.items()} for table in tables.TABLES}
     with process.spool_in(folder / "spool") as spool:
         said = process.read(folder.absolute(), spool, what="parquet", tables=columns).said
-    counts = {f"{name}.parquet": rows for name, rows in said["rows"].items()}
-    return _zipped(path, folder, counts, described)
+    return _zipped(path, folder, {f"{name}.parquet": rows for name, rows in said["rows"].items()})
 
 
-def _zipped(path: Path, folder: Path, counts: Mapping[str, int], described: Described) -> Manifest:
-    """The parts as files of a zip, each with its count of rows, the manifest last."""
+def _tables(
+    runs: Iterator[Run],
+    folder: Path,
+    ending: str,
+    line: Callable[[tables.Table, tables.Row], bytes],
+    head: Callable[[tables.Table], bytes],
+) -> dict[str, int]:
+    """Each table a file of the folder: they grow together, run after run. Returns the rows of each."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    counts = {table.name: 0 for table in tables.TABLES}
+    with ExitStack() as files:
+        opened = {one: files.enter_context((folder / f"{one}.{ending}").open("wb")) for one in counts}
+        for table in tables.TABLES:
+            opened[table.name].write(head(table))
+        for run in runs:
+            for table in tables.TABLES:
+                for row in table.rows(run):
+                    opened[table.name].write(line(table, row))
+                    counts[table.name] += 1
+    return counts
+
+
+def _zipped(path: Path, folder: Path, counts: Mapping[str, int]) -> Parts:
+    """Files of the folder, each with its count of rows, packed piece by piece."""
+    packed = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-        packed = [{**pack(archive, folder / name, name), "rows": rows} for name, rows in counts.items()]
-        return _with_manifest(archive, described(packed))
+        for name, rows in counts.items():
+            with (folder / name).open("rb") as source, archive.open(entry(name), "w", force_zip64=True) as target:
+                part = Part(name, target)
+                while chunk := source.read(AT_ONCE):
+                    part.write(chunk)
+            packed.append({**part.told(), "rows": rows})
+    return packed
 
 
-def _inspect(runs: Iterator[Run], path: Path, folder: Path, described: Described) -> Manifest:
+def _inspect(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
     told: Parts = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         for run in runs:
@@ -134,12 +170,7 @@ def _inspect(runs: Iterator[Run], path: Path, folder: Path, described: Described
                 part = Part(log_name(run), file)
                 part.write(inspect_log(run), rows=1)
             told.append(part.told())
-        return _with_manifest(archive, described(told))
-
-
-def _with_manifest(archive: zipfile.ZipFile, manifest: Manifest) -> Manifest:
-    archive.writestr(entry(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=1).encode())
-    return manifest
+    return told
 
 
 FORMATS = {

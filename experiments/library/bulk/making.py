@@ -1,6 +1,10 @@
 """Bulk exports: asked for with a right that is looked at again when they are made and when they are taken."""
 
+import hashlib
+import json
+import shutil
 import threading
+import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -8,17 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import audit
+from accounts.attachments import pieces_of, streamed, to_be_saved
 from accounts.errors import Forbidden, NotFound
 from experiments.library.bulk import selecting
-from experiments.library.bulk.formats import FORMATS, BulkFormat, Described, Manifest, Parts
-from experiments.library.bulk.writing import digest, forget
+from experiments.library.bulk.formats import FORMATS, MANIFEST, BulkFormat
 from experiments.models import BulkExport, Run
 from experiments.models.waiting import WorkState
-from experiments.tasks import waiting
+from experiments.runs.zipping import entry
+from experiments.tasks import job_queue, waiting
+from experiments.tasks.threads import QUEUE, WorkerThread
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 MOST_WAITING = 5
 MANIFEST_VERSION = 1
 RUNS_AT_ONCE = 20
+MOST_QUEUED = 2  # unanswered ones: whoever answers makes all that waits
 
 
 def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
@@ -45,7 +53,16 @@ def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: 
             name=name,
         )
         audit.record(audit.Action.EXPORTED, by=by, of=row, deed="asked", format=format_.name, runs=len(found))
+        transaction.on_commit(wake)
     return row
+
+
+def wake() -> None:
+    job_queue.enqueue(QUEUE, answer, most=MOST_QUEUED, waiting="a bulk export")
+
+
+def answer() -> None:
+    thread.begin()
 
 
 def take(row: BulkExport, *, by: "User") -> Path:
@@ -60,6 +77,14 @@ def take(row: BulkExport, *, by: "User") -> Path:
     return row.path
 
 
+def response(request: HttpRequest, row: BulkExport, *, by: "User") -> HttpResponseBase:
+    """The file as an answer, read from the disk piece by piece. Raises Forbidden and NotFound."""
+    path = take(row, by=by)
+    streaming = to_be_saved(streamed(request, pieces_of(path)), FORMATS[row.format].content_type, row.name)
+    streaming["Content-Length"] = str(row.size)
+    return streaming
+
+
 def cancel(row: BulkExport) -> bool:
     """No file is made; one that was made is deleted. False when it had ended otherwise."""
     is_cancelled = waiting.cancel(row)
@@ -72,8 +97,11 @@ def make_all(stop: threading.Event) -> None:
         waiting.do(row, _make, stop)
 
 
+thread = WorkerThread("exports", make_all)
+
+
 def sweep() -> int:
-    """Returns how many wait."""
+    """Put back what dead workers held, forget old files. Returns how many wait."""
     oldest = timezone.now() - timedelta(days=settings.EXPORT_DAYS)
     for row in BulkExport.objects.filter(ended__lt=oldest):
         row.path.unlink(missing_ok=True)
@@ -86,17 +114,31 @@ def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
     seen = row.still_visible()
     folder = row.path.with_name(f"{row.pk}.{row.attempt}.d")
     unfinished = folder / "whole"
+
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        described = _describing(row, len(seen))
-        manifest = FORMATS[row.format].write(
-            _fetched(seen, row.owner, progress), unfinished, folder / "parts", described
-        )
-        size, sha256 = unfinished.stat().st_size, digest(unfinished)
+        runs = _fetched(seen, row.owner, progress)
+        format_ = FORMATS[row.format]
+        manifest = {
+            "manifest_version": MANIFEST_VERSION,
+            "made_by": "Arena Lab",
+            "made": timezone.now().isoformat(),
+            "format": row.format,
+            "selection": row.asked,
+            "runs": len(seen),
+            "left_out": row.run_count - len(seen),
+            "parts": format_.write(runs, unfinished, folder / "parts"),
+        }
+        if format_.content_type == "application/zip":  # where it is the last entry
+            with zipfile.ZipFile(unfinished, "a", allowZip64=True) as archive:
+                archive.writestr(entry(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=1).encode())
+        with unfinished.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        size = unfinished.stat().st_size
         progress(1.0, left_out=row.run_count - len(seen))
         unfinished.replace(row.path)
     finally:
-        forget(folder)
+        shutil.rmtree(folder, ignore_errors=True)
     return {"state": WorkState.DONE, "size": size, "sha256": sha256, "manifest": manifest}
 
 
@@ -111,19 +153,3 @@ def _fetched(ids: list[str], reader: "User", progress: waiting.Progress) -> Iter
             if pk in found:
                 found[pk].reader = reader
                 yield found[pk]
-
-
-def _describing(row: BulkExport, seen: int) -> Described:
-    def described(parts: Parts) -> Manifest:
-        return {
-            "manifest_version": MANIFEST_VERSION,
-            "made_by": "Arena Lab",
-            "made": timezone.now().isoformat(),
-            "format": row.format,
-            "selection": row.asked,
-            "runs": seen,
-            "left_out": row.run_count - seen,
-            "parts": parts,
-        }
-
-    return described

@@ -44,8 +44,18 @@ def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
     rows: QuerySet[Run] = Run.objects.owned_by(by) if whose == "mine" else Run.objects.visible_to(by)
     rows = rows.exclude(experiment__owner=by) if whose == "shared" else rows
     if whose not in WHOSE:
-        raise Invalid({"whose": [_("Choose mine, shared or all.")]})
-    rows = _filtered(rows, said, by)
+        raise Invalid(whose=_("Choose mine, shared or all."))
+    if "state" in said and said["state"] not in Run.State.values:
+        raise Invalid(state=_("There is no such state."))
+    if "workflow" in said:
+        if said["workflow"] not in REGISTRY:
+            raise Invalid(workflow=_("There is no workflow of this name."))
+        rows = rows.filter(experiment__workflow=said["workflow"])
+    for name in ("since", "until"):
+        if name in said and run_list.midnight(str(said[name])) is None:
+            raise Invalid({name: [_("Write the day as year-month-day, such as 2026-02-28.")]})
+    for name in {"state", *FREE} & set(said):
+        rows = run_list.NARROWINGS[name](rows, str(said[name]).strip(), by)
     if "runs" in said:
         rows = rows.filter(pk__in=_ids("runs", said["runs"]))
     if "experiment" in said:
@@ -60,27 +70,11 @@ def ids(asked: Mapping[str, Any], *, by: "User") -> list[str]:
     """Raises Invalid when there are none, or too many."""
     found = [str(pk) for pk in chosen(asked, by=by).values_list("pk", flat=True)[: MOST_RUNS + 1]]
     if not found:
-        raise Invalid({"runs": [_("No run that you may see fits: there is nothing to export.")]})
+        raise Invalid(runs=_("No run that you may see fits: there is nothing to export."))
     if len(found) > MOST_RUNS:
         message = _("These are more than %(most)s runs: choose fewer, such as those of one project.")
-        raise Invalid({"runs": [message % {"most": MOST_RUNS}]})
+        raise Invalid(runs=message % {"most": MOST_RUNS})
     return found
-
-
-def _filtered(rows: QuerySet[Run], said: Mapping[str, Any], by: "User") -> QuerySet[Run]:
-    """As the list of runs does it."""
-    if "state" in said and said["state"] not in Run.State.values:
-        raise Invalid({"state": [_("There is no such state.")]})
-    if "workflow" in said:
-        if said["workflow"] not in REGISTRY:
-            raise Invalid({"workflow": [_("There is no workflow of this name.")]})
-        rows = rows.filter(experiment__workflow=said["workflow"])
-    for name in ("since", "until"):
-        if name in said and run_list.midnight(str(said[name])) is None:
-            raise Invalid({name: [_("Write the day as year-month-day, such as 2026-02-28.")]})
-    for name in {"state", *FREE} & set(said):
-        rows = run_list.NARROWINGS[name](rows, str(said[name]).strip(), by)
-    return rows
 
 
 def _ids(field: str, value: Any) -> list[UUID]:

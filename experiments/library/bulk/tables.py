@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from rest_framework.serializers import Serializer
 from rest_framework.utils.encoders import JSONEncoder
 
 from experiments.api.serializers import (
@@ -51,16 +52,6 @@ def _messages(run: Run) -> Iterator[Row]:
         yield {**row, **(row.pop("usage") or {}), "run": run.pk}
 
 
-def _judgments(run: Run) -> Iterator[Row]:
-    serializer = JudgmentSerializer()
-    return ({**serializer.to_representation(one), "run": run.pk} for one in each(run.judgments.all()))
-
-
-def _ballots(run: Run) -> Iterator[Row]:
-    serializer = BallotSerializer()
-    return ({**serializer.to_representation(one), "run": run.pk} for one in each(ballots(run)))
-
-
 def _battles(run: Run) -> Iterator[Row]:
     """As this run judged them: what became of them later stands on their board."""
     for step in each(run.steps.filter(purpose="battle_judged").order_by("id")):
@@ -68,117 +59,118 @@ def _battles(run: Run) -> Iterator[Row]:
         yield {**step.data, **names, "run": run.pk, "judged": step.ended}
 
 
-def _executions(run: Run) -> Iterator[Row]:
-    serializer = ExecutionSerializer()
-    return ({**serializer.to_representation(one), "run": run.pk} for one in each(executions(run)))
+def _serialized(serializer: type[Serializer[Any]], found: Callable[[Run], Any]) -> Callable[[Run], Iterator[Row]]:
+    def rows(run: Run) -> Iterator[Row]:
+        shown = serializer()
+        return ({**shown.to_representation(one), "run": run.pk} for one in each(found(run)))
+
+    return rows
 
 
-def _calls(run: Run) -> Iterator[Row]:
-    serializer = CallSerializer()
-    rows = run.calls.select_related("step", "model__provider").order_by("id")
-    return ({**serializer.to_representation(one), "run": run.pk} for one in each(rows))
+def _columns(*groups: tuple[str, str]) -> dict[str, str]:
+    """Of each group the type, and the names in a row."""
+    return {name: kind for kind, names in groups for name in names.split()}
 
 
 TABLES = (
     Table(
         "runs",
-        {
-            **dict.fromkeys(("id", "experiment", "workflow", "title", "state", "mode", "origin", "owner"), TEXT),
-            **dict.fromkeys(("parent", "branched_from"), TEXT),
-            **dict.fromkeys(("seed", "turn", "input_tokens", "output_tokens", "reasoning_tokens", "calls"), WHOLE),
-            "cost": MONEY,
-            **dict.fromkeys(("stop_reason", "error"), TEXT),
-            **dict.fromkeys(("created", "started", "ended"), MOMENT),
-            **dict.fromkeys(("config", "cast"), JSON),
-        },
+        _columns(
+            (TEXT, "id experiment workflow title state mode origin owner parent branched_from"),
+            (WHOLE, "seed turn input_tokens output_tokens reasoning_tokens calls"),
+            (MONEY, "cost"),
+            (TEXT, "stop_reason error"),
+            (MOMENT, "created started ended"),
+            (JSON, "config cast"),
+        ),
         _runs,
     ),
     Table(
         "messages",
-        {
-            **dict.fromkeys(("run", "id"), TEXT),
-            "turn": WHOLE,
-            **dict.fromkeys(("seat", "purpose", "model", "text", "raw_text", "reasoning", "finish_reason"), TEXT),
-            **dict.fromkeys(("flags", "filter", "operator", "parsed", "logprobs"), JSON),
-            "superseded": TRUTH,
-            **dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens"), WHOLE),
-            "cost": MONEY,
-            "call": TEXT,
-            "created": MOMENT,
-        },
+        _columns(
+            (TEXT, "run id"),
+            (WHOLE, "turn"),
+            (TEXT, "seat purpose model text raw_text reasoning finish_reason"),
+            (JSON, "flags filter operator parsed logprobs"),
+            (TRUTH, "superseded"),
+            (WHOLE, "input_tokens output_tokens reasoning_tokens"),
+            (MONEY, "cost"),
+            (TEXT, "call"),
+            (MOMENT, "created"),
+        ),
         _messages,
     ),
     Table(
         "judgments",
-        {
-            **dict.fromkeys(("run", "id"), TEXT),
-            "turn": WHOLE,
-            **dict.fromkeys(("subject", "judge", "judge_seat"), TEXT),
-            "scores": JSON,
-            **dict.fromkeys(("unscored_reason", "rationale", "dynamics"), TEXT),
-            "confidence": NUMBER,
-            "flags": JSON,
-        },
-        _judgments,
+        _columns(
+            (TEXT, "run id"),
+            (WHOLE, "turn"),
+            (TEXT, "subject judge judge_seat"),
+            (JSON, "scores"),
+            (TEXT, "unscored_reason rationale dynamics"),
+            (NUMBER, "confidence"),
+            (JSON, "flags"),
+        ),
+        _serialized(JudgmentSerializer, lambda run: run.judgments.all()),
     ),
     Table(
         "ballots",
-        {
-            **dict.fromkeys(("run", "id"), TEXT),
-            **dict.fromkeys(("turn", "count"), WHOLE),
-            **dict.fromkeys(("reviewer", "model"), TEXT),
-            **dict.fromkeys(("labels", "order"), JSON),
-            **dict.fromkeys(("abstained_reason", "reading"), TEXT),
-            "flags": JSON,
-            "superseded": TRUTH,
-            "call": TEXT,
-        },
-        _ballots,
+        _columns(
+            (TEXT, "run id"),
+            (WHOLE, "turn count"),
+            (TEXT, "reviewer model"),
+            (JSON, "labels order"),
+            (TEXT, "abstained_reason reading"),
+            (JSON, "flags"),
+            (TRUTH, "superseded"),
+            (TEXT, "call"),
+        ),
+        _serialized(BallotSerializer, ballots),
     ),
     Table(
         "battles",
-        {
-            "run": TEXT,
-            **dict.fromkeys(("battle", "sample"), WHOLE),
-            **dict.fromkeys(("seat", "left", "right", "winner"), TEXT),
-            "is_consistent": TRUTH,
-            "open_reason": TEXT,
-            "judged": MOMENT,
-        },
+        _columns(
+            (TEXT, "run"),
+            (WHOLE, "battle sample"),
+            (TEXT, "seat left right winner"),
+            (TRUTH, "is_consistent"),
+            (TEXT, "open_reason"),
+            (MOMENT, "judged"),
+        ),
         _battles,
     ),
     Table(
         "executions",
-        {
-            **dict.fromkeys(("run", "id", "key", "purpose"), TEXT),
-            "turn": WHOLE,
-            **dict.fromkeys(("seat", "state", "language", "code", "entry", "comparison"), TEXT),
-            **dict.fromkeys(("tests", "results"), JSON),
-            "passed": WHOLE,
-            **dict.fromkeys(("complaint", "backend"), TEXT),
-            "is_unsafe": TRUTH,
-            "seconds": NUMBER,
-            **dict.fromkeys(("error_kind", "error"), TEXT),
-            **dict.fromkeys(("created", "ended"), MOMENT),
-        },
-        _executions,
+        _columns(
+            (TEXT, "run id key purpose"),
+            (WHOLE, "turn"),
+            (TEXT, "seat state language code entry comparison"),
+            (JSON, "tests results"),
+            (WHOLE, "passed"),
+            (TEXT, "complaint backend"),
+            (TRUTH, "is_unsafe"),
+            (NUMBER, "seconds"),
+            (TEXT, "error_kind error"),
+            (MOMENT, "created ended"),
+        ),
+        _serialized(ExecutionSerializer, executions),
     ),
     Table(
         "calls",
-        {
-            **dict.fromkeys(("run", "id", "step", "seat"), TEXT),
-            **dict.fromkeys(("turn", "attempt"), WHOLE),
-            **dict.fromkeys(("purpose", "state", "model", "served_model", "served_provider", "prompt_version"), TEXT),
-            "simulated": TRUTH,
-            **dict.fromkeys(("request", "warnings"), JSON),
-            **dict.fromkeys(("text", "reasoning", "finish_reason", "error_kind", "error"), TEXT),
-            **dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens", "cached_input_tokens"), WHOLE),
-            "cost": MONEY,
-            "cost_source": TEXT,
-            "sent": MOMENT,
-            **dict.fromkeys(("first_byte_seconds", "seconds"), NUMBER),
-        },
-        _calls,
+        _columns(
+            (TEXT, "run id step seat"),
+            (WHOLE, "turn attempt"),
+            (TEXT, "purpose state model served_model served_provider prompt_version"),
+            (TRUTH, "simulated"),
+            (JSON, "request warnings"),
+            (TEXT, "text reasoning finish_reason error_kind error"),
+            (WHOLE, "input_tokens output_tokens reasoning_tokens cached_input_tokens"),
+            (MONEY, "cost"),
+            (TEXT, "cost_source"),
+            (MOMENT, "sent"),
+            (NUMBER, "first_byte_seconds seconds"),
+        ),
+        _serialized(CallSerializer, lambda run: run.calls.select_related("step", "model__provider").order_by("id")),
     ),
 )
 TABLES_BY_NAME = {table.name: table for table in TABLES}

@@ -16,9 +16,8 @@ from accounts.attachments import to_be_saved
 from accounts.errors import Forbidden, Invalid
 from accounts.people import person
 from accounts.refusing import back_to
-from experiments.library.bulk import jobs, making, selecting, serving
-from experiments.library.bulk.formats import FORMATS
-from experiments.library.bulk.writing import MANIFEST
+from experiments.library.bulk import making, selecting
+from experiments.library.bulk.formats import FORMATS, MANIFEST
 from experiments.models import BulkExport, Experiment
 from experiments.models.waiting import WorkState
 
@@ -29,10 +28,13 @@ EXPORTS_SHOWN = 25
 def exports(request: HttpRequest) -> HttpResponse:
     """What was chosen on the way here, the formats for it, and the exports of before."""
     given = request.POST if request.method == "POST" else request.GET
-    asked = {name: given.getlist(name) if name == "runs" else given[name] for name in given}
+    asked: dict[str, Any] = {name: given.getlist(name) if name == "runs" else given[name] for name in given}
     try:
         if request.method == "POST":
-            return redirect(_asked(request, asked))
+            if (name := request.POST.get("format", "")) not in FORMATS:
+                raise Invalid(format=_("This format is not offered."))
+            language = get_language() or settings.LANGUAGE_CODE
+            return redirect(making.ask(asked, by=person(request), format_=FORMATS[name], language=language))
         context: dict[str, Any] = {"count": selecting.chosen(asked, by=person(request)).count()}
     except Invalid as error:
         return _page(request, asked, 422, errors=error.errors)
@@ -57,7 +59,7 @@ def download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     if row.state != WorkState.DONE:
         return redirect(row)
     back_to(request, "bulk-exports")
-    return serving.of(request, row, by=person(request))
+    return making.response(request, row, by=person(request))
 
 
 @login_required
@@ -79,22 +81,17 @@ def cancel(request: HttpRequest, pk: UUID) -> HttpResponse:
     return redirect("bulk-exports")
 
 
-def _asked(request: HttpRequest, asked: dict[str, Any]) -> BulkExport:
-    if (name := request.POST.get("format", "")) not in FORMATS:
-        raise Invalid(format=_("This format is not offered."))
-    row = making.ask(asked, by=person(request), format_=FORMATS[name], language=_language())
-    jobs.wake()
-    return row
-
-
 def _page(request: HttpRequest, asked: dict[str, Any], status: int = 200, **more: Any) -> HttpResponse:
     shown = {name: value for name, value in asked.items() if name not in selecting.PASSED_OVER and value}
     pairs = [(name, one) for name, value in shown.items() for one in (value if isinstance(value, list) else [value])]
-    experiment = Experiment.objects.visible_to(request.user).filter(pk=shown["experiment"]) if _is_id(shown) else None
+    try:
+        experiments = Experiment.objects.visible_to(request.user).filter(pk=UUID(str(shown.get("experiment"))))
+    except ValueError:
+        experiments = Experiment.objects.none()
     context = {
         "asked": shown,
         "pairs": pairs,
-        "experiment": experiment.first() if experiment is not None else None,
+        "experiment": experiments.first(),
         "formats": FORMATS.values(),
         "exports": BulkExport.objects.visible_to(request.user).defer("runs", "manifest")[:EXPORTS_SHOWN],
         "days": round(settings.EXPORT_DAYS),
@@ -103,16 +100,5 @@ def _page(request: HttpRequest, asked: dict[str, Any], status: int = 200, **more
     return render(request, "exports/exports.html", context, status=status)
 
 
-def _is_id(shown: dict[str, Any]) -> bool:
-    try:
-        return "experiment" in shown and bool(UUID(str(shown["experiment"])))
-    except ValueError:
-        return False
-
-
 def _row(request: HttpRequest, pk: UUID) -> BulkExport:
     return get_object_or_404(BulkExport.objects.visible_to(request.user), pk=pk)
-
-
-def _language() -> str:
-    return get_language() or settings.LANGUAGE_CODE

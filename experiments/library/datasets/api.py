@@ -20,9 +20,9 @@ from accounts.errors import TooLarge
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
-from experiments.library.datasets import making, removing, uploads
-from experiments.library.datasets import pages as dataset_pages
-from experiments.library.datasets.reasons import warning
+from experiments.library.datasets import making, uploads
+from experiments.library.datasets.pages import LONGEST_LIST
+from experiments.library.datasets.reasons import in_words
 from experiments.models import Contestant, Dataset, Upload
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 413: ProblemSerializer}
@@ -78,7 +78,7 @@ class DatasetDetail(DatasetSerializer):
 
     def get_subsets(self, dataset: Dataset) -> list[str]:
         names = dataset.samples.exclude(subset="").order_by("subset").values_list("subset", flat=True).distinct()
-        return list(names[: dataset_pages.LONGEST_LIST])
+        return list(names[:LONGEST_LIST])
 
     @extend_schema_field(ContestantSerializer(many=True))
     def get_contestants(self, dataset: Dataset) -> Any:
@@ -86,7 +86,7 @@ class DatasetDetail(DatasetSerializer):
         return ContestantSerializer(rows, many=True).data
 
     def get_warnings(self, dataset: Dataset) -> list[str]:
-        return [said for told in dataset.warnings if (said := warning(told))]
+        return in_words(dataset.warnings)
 
 
 class JsonText(serializers.JSONField):
@@ -140,7 +140,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
         return dict(upload.found.get("new", {}))
 
     def get_warnings(self, upload: Upload) -> list[str]:
-        return [said for told in upload.found.get("warnings", []) if (said := warning(told))]
+        return in_words(upload.found.get("warnings", []))
 
 
 @extend_schema_view(
@@ -177,7 +177,7 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     @extend_schema(responses={204: None, **PROBLEMS})
     def destroy(self, request: Request, slug: str) -> Response:
         """Delete a dataset of yours, unless something rests on it."""
-        removing.remove(self.get_object(), by=person(request))
+        making.remove(self.get_object(), by=person(request))
         return Response(status=204)
 
     @extend_schema(

@@ -1,4 +1,4 @@
-"""Verbs for contestants: how they are shown, and whether they are left out of ratings."""
+"""How contestants are shown, and whether they are left out of ratings."""
 
 from typing import TYPE_CHECKING
 
@@ -19,48 +19,39 @@ LONGEST_REASON = 300
 
 def describe(contestant: Contestant, *, by: "User", label: str, link: str) -> None:
     """What it is shown as, and where more about it is told; both were checked by a form."""
-    _refuse_strangers(contestant, by)
-    contestant.label, contestant.link = label.strip(), link
-    with transaction.atomic():
-        contestant.save(update_fields=["label", "link"])
-        _tell_boards(contestant)
+    _change(contestant, by, label=label.strip(), link=link)
 
 
 def void(contestant: Contestant, *, by: "User", reason: str) -> None:
     """Leave it out of ratings, with a reason that everybody is shown. Its battles are kept."""
-    _refuse_strangers(contestant, by)
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
-        raise Invalid({"reason": [_("Say why, in up to 300 characters: everybody is shown it.")]})
+        _require_curator(contestant, by)
+        raise Invalid(reason=_("Say why, in up to 300 characters: everybody is shown it."))
     with transaction.atomic():
-        _set_reason(contestant, reason)
-        audit.record(audit.Action.VOIDED, by=by, of=contestant, name=_name(contestant), reason=reason)
+        _change(contestant, by, void_reason=reason)
+        named = f"{contestant.dataset} · {contestant}"
+        audit.record(audit.Action.VOIDED, by=by, of=contestant, name=named, reason=reason)
 
 
 def restore(contestant: Contestant, *, by: "User") -> None:
     """Let it be rated again."""
-    _refuse_strangers(contestant, by)
     with transaction.atomic():
-        _set_reason(contestant, "")
-        audit.record(audit.Action.RESTORED, by=by, of=contestant, name=_name(contestant))
+        _change(contestant, by, void_reason="")
+        audit.record(audit.Action.RESTORED, by=by, of=contestant, name=f"{contestant.dataset} · {contestant}")
 
 
-def _name(contestant: Contestant) -> str:
-    return f"{contestant.dataset} · {contestant}"
-
-
-def _set_reason(contestant: Contestant, reason: str) -> None:
+def _change(contestant: Contestant, by: "User", **fields: str) -> None:
+    """With the boards that show it. Raises Forbidden."""
+    _require_curator(contestant, by)
+    for name, value in fields.items():
+        setattr(contestant, name, value)
     with transaction.atomic():
-        contestant.void_reason = reason
-        contestant.save(update_fields=["void_reason"])
-        _tell_boards(contestant)
+        contestant.save(update_fields=list(fields))
+        for board in contestant.dataset.boards.order_by("pk").values_list("pk", flat=True):
+            note_change(board)
 
 
-def _tell_boards(contestant: Contestant) -> None:
-    for board in contestant.dataset.boards.order_by("pk").values_list("pk", flat=True):
-        note_change(board)
-
-
-def _refuse_strangers(contestant: Contestant, by: "User") -> None:
+def _require_curator(contestant: Contestant, by: "User") -> None:
     if not may_curate(by, contestant.dataset):
         raise Forbidden(_("Only the owner of a dataset, curators and admins change its contestants."))

@@ -1,12 +1,15 @@
 """The scenes of the demonstration, and how its made-up contestants draw them. The same scene gives the same bytes."""
 
+import json
 import random
-from collections.abc import Callable
+from collections.abc import Sequence
 from io import BytesIO
+from pathlib import Path
 from typing import NamedTuple
 
 from PIL import Image, ImageDraw
 
+FILE = Path(__file__).parents[1] / "files" / "demonstration" / "pictures.json"
 PAINTERS = ("atelier", "studio", "sketch", "smudge")
 WIDTH, HEIGHT, SCALE = 160, 120, 4  # pixels; drawn larger and scaled down, for smooth edges
 COLOURS = {
@@ -50,16 +53,39 @@ def draw_input(scene: Scene) -> bytes:
 
 def draw(scene: Scene, painter: str, seed: int) -> bytes:
     """The scene as this painter sees it, as PNG of 160 x 120 pixels."""
-    return _png(_HANDS[painter](scene, random.Random(f"{painter}/{seed}")))
+    if painter == "atelier":
+        return _png(_shaded(scene.shapes))
+    if painter == "studio":  # everything as asked, flat
+        return _png(_flat(scene.shapes))
+    if painter == "sketch":  # about as asked: places and sizes slip, edges are coarse
+        chance = random.Random(f"{painter}/{seed}")
+        slipped = [
+            shape._replace(
+                x=shape.x + chance.randint(-9, 9), y=shape.y + chance.randint(-9, 9), radius=shape.radius * 3 // 4
+            )
+            for shape in scene.shapes
+        ]
+        return _png(_coarse(_flat(slipped), 5, Image.Resampling.NEAREST))
+    # smudge: the wrong colour, one thing missing, and all of it as if seen through a frosted window
+    kept = list(scene.shapes)[: max(1, len(scene.shapes) - 1)]
+    mistaken = [shape._replace(colour=WRONG[shape.colour], x=WIDTH - shape.x) for shape in kept]
+    return _png(_coarse(_flat(mistaken), 20, Image.Resampling.BOX))
 
 
-def _atelier(scene: Scene, chance: random.Random) -> Image.Image:
+def _shaded(shapes: Sequence[Shape]) -> Image.Image:
     """Everything as asked, with light from above, shadows and a ground to stand on."""
-    picture = _sky()
+    picture = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE))
+    sky = ImageDraw.Draw(picture)
+    for y in range(HEIGHT * SCALE):
+        far = y / (HEIGHT * SCALE)
+        sky.line([(0, y), (WIDTH * SCALE, y)], (int(206 + 44 * far), int(224 + 18 * far), int(244 - 40 * far)))
+    sky.rectangle([0, HEIGHT * SCALE * 4 // 5, WIDTH * SCALE, HEIGHT * SCALE], (222, 214, 192))
     canvas = ImageDraw.Draw(picture, "RGBA")
-    for shape in scene.shapes:
-        _ellipse(canvas, shape.x, shape.y + shape.radius, shape.radius, shape.radius // 4, (0, 0, 0, 70))
-    for shape in scene.shapes:
+    for shape in shapes:
+        across, down, y = shape.radius, shape.radius // 4, shape.y + shape.radius
+        corners = (shape.x - across, y - down, shape.x + across, y + down)
+        canvas.ellipse([corner * SCALE for corner in corners], (0, 0, 0, 70))
+    for shape in shapes:
         _paint(canvas, shape, COLOURS[shape.colour])
         bright = tuple(min(255, part + 60) for part in COLOURS[shape.colour])
         light = shape._replace(x=shape.x - shape.radius // 4, y=shape.y - shape.radius // 4, radius=shape.radius // 2)
@@ -67,40 +93,7 @@ def _atelier(scene: Scene, chance: random.Random) -> Image.Image:
     return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
 
-def _studio(scene: Scene, chance: random.Random) -> Image.Image:
-    """Everything as asked, flat."""
-    return _flat(scene.shapes)
-
-
-def _sketch(scene: Scene, chance: random.Random) -> Image.Image:
-    """About as asked: places and sizes slip, edges are coarse."""
-    slipped = [
-        shape._replace(
-            x=shape.x + chance.randint(-9, 9), y=shape.y + chance.randint(-9, 9), radius=shape.radius * 3 // 4
-        )
-        for shape in scene.shapes
-    ]
-    small = _flat(slipped).resize((WIDTH // 5, HEIGHT // 5), Image.Resampling.NEAREST)
-    return small.resize((WIDTH, HEIGHT), Image.Resampling.NEAREST)
-
-
-def _smudge(scene: Scene, chance: random.Random) -> Image.Image:
-    """The wrong colour, one thing missing, and all of it as if seen through a frosted window."""
-    kept = list(scene.shapes)[: max(1, len(scene.shapes) - 1)]
-    mistaken = [shape._replace(colour=WRONG[shape.colour], x=WIDTH - shape.x) for shape in kept]
-    panes = _flat(mistaken).resize((WIDTH // 20, HEIGHT // 20), Image.Resampling.BOX)
-    return panes.resize((WIDTH, HEIGHT), Image.Resampling.NEAREST)
-
-
-_HANDS: dict[str, Callable[[Scene, random.Random], Image.Image]] = {
-    "atelier": _atelier,
-    "studio": _studio,
-    "sketch": _sketch,
-    "smudge": _smudge,
-}
-
-
-def _flat(shapes: tuple[Shape, ...] | list[Shape]) -> Image.Image:
+def _flat(shapes: Sequence[Shape]) -> Image.Image:
     picture = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), (246, 244, 238))
     canvas = ImageDraw.Draw(picture)
     for shape in shapes:
@@ -108,14 +101,9 @@ def _flat(shapes: tuple[Shape, ...] | list[Shape]) -> Image.Image:
     return picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
 
 
-def _sky() -> Image.Image:
-    picture = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE))
-    canvas = ImageDraw.Draw(picture)
-    for y in range(HEIGHT * SCALE):
-        far = y / (HEIGHT * SCALE)
-        canvas.line([(0, y), (WIDTH * SCALE, y)], (int(206 + 44 * far), int(224 + 18 * far), int(244 - 40 * far)))
-    canvas.rectangle([0, HEIGHT * SCALE * 4 // 5, WIDTH * SCALE, HEIGHT * SCALE], (222, 214, 192))
-    return picture
+def _coarse(picture: Image.Image, times: int, by: Image.Resampling) -> Image.Image:
+    small = picture.resize((WIDTH // times, HEIGHT // times), by)
+    return small.resize((WIDTH, HEIGHT), Image.Resampling.NEAREST)
 
 
 def _paint(canvas: ImageDraw.ImageDraw, shape: Shape, colour: tuple[int, ...]) -> None:
@@ -129,65 +117,18 @@ def _paint(canvas: ImageDraw.ImageDraw, shape: Shape, colour: tuple[int, ...]) -
         canvas.polygon([(left, bottom), (right, bottom), ((left + right) // 2, top)], colour)
 
 
-def _ellipse(canvas: ImageDraw.ImageDraw, x: int, y: int, across: int, down: int, colour: tuple[int, ...]) -> None:
-    corners = [(x - across) * SCALE, (y - down) * SCALE, (x + across) * SCALE, (y + down) * SCALE]
-    canvas.ellipse(corners, colour)
-
-
 def _png(picture: Image.Image) -> bytes:
     file = BytesIO()
     picture.save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
-def _pair(first: tuple[str, str], second: tuple[str, str]) -> tuple[Shape, ...]:
-    return Shape(*first, 48, 62, 26), Shape(*second, 114, 62, 26)
-
-
-def _row(kind: str, colour: str, count: int) -> tuple[Shape, ...]:
-    step = WIDTH // (count + 1)
-    return tuple(Shape(kind, colour, step * (place + 1), 62, min(20, step // 2 - 2)) for place in range(count))
-
-
-SCENES = (
-    Scene("place", "A red circle left of a blue square", _pair(("circle", "red"), ("square", "blue"))),
-    Scene("place", "A green triangle left of a yellow circle", _pair(("triangle", "green"), ("circle", "yellow"))),
-    Scene("place", "A purple square left of an orange triangle", _pair(("square", "purple"), ("triangle", "orange"))),
+SCENES = tuple(
     Scene(
-        "place",
-        "A yellow circle above a blue square",
-        (Shape("circle", "yellow", 80, 30, 22), Shape("square", "blue", 80, 86, 24)),
-    ),
-    Scene("count", "Three red squares in a row", _row("square", "red", 3)),
-    Scene("count", "Four blue circles in a row", _row("circle", "blue", 4)),
-    Scene("count", "Five green triangles in a row", _row("triangle", "green", 5)),
-    Scene(
-        "count",
-        "Two orange circles and one purple square",
-        (*_row("circle", "orange", 2), Shape("square", "purple", 80, 96, 16)),
-    ),
-    Scene(
-        "edit",
-        "Make the circle green",
-        _pair(("circle", "green"), ("square", "blue")),
-        _pair(("circle", "red"), ("square", "blue")),
-    ),
-    Scene(
-        "edit",
-        "Replace the square by a triangle of the same colour",
-        _pair(("circle", "yellow"), ("triangle", "purple")),
-        _pair(("circle", "yellow"), ("square", "purple")),
-    ),
-    Scene(
-        "edit",
-        "Add a red circle above the square",
-        (Shape("square", "blue", 80, 86, 24), Shape("circle", "red", 80, 30, 20)),
-        (Shape("square", "blue", 80, 86, 24),),
-    ),
-    Scene(
-        "edit",
-        "Swap the two shapes",
-        _pair(("triangle", "orange"), ("square", "green")),
-        _pair(("square", "green"), ("triangle", "orange")),
-    ),
+        told["category"],
+        told["instruction"],
+        tuple(Shape(*shape) for shape in told["shapes"]),
+        tuple(Shape(*shape) for shape in told.get("before", ())),
+    )
+    for told in json.loads(FILE.read_text(encoding="utf-8"))
 )

@@ -68,17 +68,13 @@ def column_rows(preview: Mapping[str, Any], typed: Mapping[str, str]) -> list[Co
     mapped = preview.get("mapped", {})
     parts = {column: part for part, column in mapped.items() if isinstance(column, str) and column}
     contestants = {column: name for name, column in mapped.get("outputs", {}).items()}
-    return [
-        ColumnRow(
-            number,
-            name,
-            type_,
-            typed.get(f"as-{number}", "output" if name in contestants else parts.get(name, "")),
-            typed.get(f"contestant-{number}", contestants.get(name, "")),
-            [row[number] for row in preview.get("rows", [])][:3],
-        )
-        for number, (name, type_) in enumerate(preview.get("columns", []))
-    ]
+    rows = []
+    for number, (name, type_) in enumerate(preview.get("columns", [])):
+        part = typed.get(f"as-{number}", "output" if name in contestants else parts.get(name, ""))
+        contestant = typed.get(f"contestant-{number}", contestants.get(name, ""))
+        shown = [row[number] for row in preview.get("rows", [])][:3]
+        rows.append(ColumnRow(number, name, type_, part, contestant, shown))
+    return rows
 
 
 def mapping_of(rows: Sequence[ColumnRow]) -> dict[str, object]:
@@ -91,14 +87,12 @@ def mapping_of(rows: Sequence[ColumnRow]) -> dict[str, object]:
         if row.part == "output":
             name = row.contestant.strip() or row.name
             if name in outputs:
-                said = _("Two columns are outputs of %(contestant)s.") % {"contestant": name}
-                raise Invalid({"columns": [said]})
+                raise Invalid(columns=_("Two columns are outputs of %(contestant)s.") % {"contestant": name})
             outputs[name] = row.name
         elif row.part in columns:
             if columns[row.part]:
-                said = _("Two columns are read as %(part)s.") % {"part": PART_LABELS[row.part]}
-                raise Invalid({"columns": [said]})
+                raise Invalid(columns=_("Two columns are read as %(part)s.") % {"part": PART_LABELS[row.part]})
             columns[row.part] = row.name
     if rows and not columns["instruction"]:
-        raise Invalid({"columns": [_("Choose the column that holds the instruction.")]})
+        raise Invalid(columns=_("Choose the column that holds the instruction."))
     return {**columns, "outputs": outputs}

@@ -4,29 +4,20 @@ import hashlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
 
-from django.conf import settings
 from django.db import transaction
 from PIL import Image as Picture
 
-from experiments.models import Dataset, DatasetImage, Image
+from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
 
+THUMBNAILS = 4  # of one sample
 MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
-
-
-class Checked(NamedTuple):
-    """A picture that the limited process has looked at. width, height in pixels, size in bytes."""
-
-    sha256: str
-    mime: str
-    width: int
-    height: int
-    size: int
 
 
 class Spoiled(ValueError):
@@ -37,9 +28,13 @@ def store(data: bytes) -> Image:
     """Keep a picture of our own making. What others send is checked by the limited process instead."""
     with Picture.open(BytesIO(data), formats=tuple(MIMES)) as picture:
         mime, (width, height) = MIMES[picture.format or ""], picture.size
-    checked = Checked(hashlib.sha256(data).hexdigest(), mime, width, height, len(data))
-    _place(checked.sha256, data)
-    return Image.objects.get_or_create(sha256=checked.sha256, defaults=checked._asdict())[0]
+    image = Image(sha256=hashlib.sha256(data).hexdigest(), mime=mime, width=width, height=height, size=len(data))
+    if not _is_whole(image):
+        with _begun(image.path) as unfinished:
+            unfinished.write_bytes(data)
+            unfinished.replace(image.path)
+    Image.objects.bulk_create([image], ignore_conflicts=True)
+    return image
 
 
 def belong(dataset: Dataset, hashes: Iterable[str]) -> None:
@@ -48,56 +43,52 @@ def belong(dataset: Dataset, hashes: Iterable[str]) -> None:
     DatasetImage.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
 
 
-def take_over(dataset: Dataset, checked: Iterable[Checked], spool: Path) -> None:
-    """Move pictures from the spool to their places, with their rows. Raises Spoiled. Repeating it changes nothing.
+def take_over(dataset: Dataset, found: Sequence[Image], spool: Path) -> None:
+    """Move pictures that the limited process has checked from the spool to their places, with their rows. Raises
+    Spoiled. Repeating it changes nothing.
 
     A forgotten picture's file may go at the same moment; so each is looked for again once its row is committed.
     """
-    found = list(checked)
-    for picture in found:
-        _place_file(picture, spool)
+    for image in found:
+        _place(image, spool)
     with transaction.atomic():
-        Image.objects.bulk_create([Image(**picture._asdict()) for picture in found], ignore_conflicts=True)
-        belong(dataset, [picture.sha256 for picture in found])
-    for picture in found:
-        _place_file(picture, spool)
+        Image.objects.bulk_create(found, ignore_conflicts=True)
+        belong(dataset, [image.sha256 for image in found])
+    for image in found:
+        _place(image, spool)
 
 
 def forget_unused(most: int = 200) -> int:
     """Remove pictures that belong to no dataset any more. Returns how many."""
     unused = Image.objects.filter(datasets__isnull=True, outputs__isnull=True)
     removed = 0
-    for sha256 in list(unused.values_list("pk", flat=True)[:most]):
+    for image in list(unused[:most]):
         with transaction.atomic():
-            if Image.objects.filter(pk=sha256, datasets__isnull=True, outputs__isnull=True).delete()[0]:
-                path_of(sha256).unlink(missing_ok=True)
+            if unused.filter(pk=image.pk).delete()[0]:
+                image.path.unlink(missing_ok=True)
                 removed += 1
     return removed
 
 
-def path_of(sha256: str) -> Path:
-    return Path(settings.IMAGES_DIR) / sha256[:2] / sha256
-
-
-def _place_file(picture: Checked, spool: Path) -> None:
+def _place(image: Image, spool: Path) -> None:
     """What lies in the spool was written by a process that reads strangers' files: it is read without following links
     and hashed again.
     """
-    path = path_of(picture.sha256)
-    if _is_whole(path, picture.size):
+    if _is_whole(image):
         return
-    handle = os.open(spool / picture.sha256, os.O_RDONLY | os.O_NOFOLLOW)
-    with os.fdopen(handle, "rb") as file, _begun(path) as unfinished:
+    handle = os.open(spool / image.sha256, os.O_RDONLY | os.O_NOFOLLOW)
+    with os.fdopen(handle, "rb") as file, _begun(image.path) as unfinished:
         with unfinished.open("wb") as copy:
             shutil.copyfileobj(file, copy, 1 << 20)
-        if _hash_of(unfinished) != picture.sha256:
-            raise Spoiled(picture.sha256)
-        unfinished.replace(path)
+        with unfinished.open("rb") as copy:
+            if hashlib.file_digest(copy, "sha256").hexdigest() != image.sha256:
+                raise Spoiled(image.sha256)
+        unfinished.replace(image.path)
 
 
-def _is_whole(path: Path, size: int) -> bool:
+def _is_whole(image: Image) -> bool:
     """A machine that lost its power may have kept the name and not the bytes."""
-    return path.is_file() and path.stat().st_size == size
+    return image.path.is_file() and image.path.stat().st_size == image.size
 
 
 @contextmanager
@@ -111,14 +102,23 @@ def _begun(path: Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
-def _hash_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """contestant: whose picture it is, None for one that was given with the sample."""
+
+    sha256: str
+    contestant: Contestant | None = None
 
 
-def _place(sha256: str, data: bytes) -> None:
-    path = path_of(sha256)
-    if not _is_whole(path, len(data)):
-        with _begun(path) as unfinished:
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
+def thumbnails(dataset: Dataset, samples: Sequence[Sample]) -> dict[int, list[Thumbnail]]:
+    """By the key of the sample; a sample without any picture is left out."""
+    found: dict[int, list[Thumbnail]] = defaultdict(list)
+    for sample in samples:
+        found[sample.pk] += [Thumbnail(sha) for sha in sample.images[:THUMBNAILS]]
+    without = [sample.pk for sample in samples if not sample.images]
+    if dataset.modality == Dataset.Modality.IMAGE and without:
+        first = list(dataset.contestants.order_by("name")[:THUMBNAILS])
+        made = Output.objects.filter(sample__in=without, contestant__in=first, image__isnull=False)
+        for output in made.defer("text").select_related("contestant").order_by("contestant__name"):
+            found[output.sample_id].append(Thumbnail(str(output.image_id), output.contestant))
+    return {pk: thumbs for pk, thumbs in found.items() if thumbs}

@@ -1,4 +1,4 @@
-"""The verbs of datasets: made of a file here or of one that was sent, given further outputs, shown to others."""
+"""What is done with datasets: made of a file here or of one that was sent, given further outputs, shown, deleted."""
 
 import secrets
 from collections.abc import Mapping
@@ -15,12 +15,13 @@ from django.utils.translation import gettext as _
 from accounts import audit
 from accounts.errors import Forbidden, Invalid
 from experiments.lab.webhooks import outbox
-from experiments.lab.webhooks.kinds import Kind
-from experiments.library.datasets import jobs, process, uploads
-from experiments.library.datasets.reader.names import is_version
-from experiments.library.datasets.taking import READ_SHARE, Added, empty, take_outputs, take_samples
-from experiments.models import Dataset, Upload
+from experiments.lab.webhooks.outbox import Kind
+from experiments.library.datasets import process, reading, uploads
+from experiments.library.datasets.reader.tree import is_version
+from experiments.library.datasets.writing import READ_SHARE, Added, empty, take_outputs, take_samples
+from experiments.models import Battle, Dataset, Experiment, LogImport, Upload
 from experiments.tasks import clock
+from experiments.workflows.shards import SHARDED
 
 if TYPE_CHECKING:
     from django.core.files.uploadedfile import UploadedFile
@@ -66,7 +67,14 @@ def create(
     if path is not None:
         return _load(fresh, path, orders, heard)
     kept = upload if isinstance(upload, Upload) else uploads.keep(upload, owner=owner, kind=Upload.Kind.SAMPLES)
-    return _queue(fresh, kept, orders)
+    fresh.source = kept.name
+    with transaction.atomic():
+        _save(fresh)
+        asked = {"asked": orders, "dataset": fresh, "state": Upload.State.WAITING}
+        if not Upload.objects.filter(pk=kept.pk, state=Upload.State.KEPT).update(**asked):
+            raise Invalid(file=_("This file is being read already."))
+        reading.wake()
+    return fresh
 
 
 def add_outputs(
@@ -85,9 +93,9 @@ def add_outputs(
     given. Raises Forbidden, Invalid and Refused.
     """
     orders = _output_orders(dataset, by, contestant, version, columns)
+    version = orders.pop("version")
     with process.spool_in(Path(settings.UPLOADS_DIR)) as spool:
-        version = orders.pop("version")
-        found = process.read(_existing(path), spool, what="outputs", heard=_part_of(heard), **orders)
+        found = _read(path, spool, "outputs", orders, heard)
         return take_outputs(dataset, found, heard, version)
 
 
@@ -107,7 +115,7 @@ def send_outputs(
     with transaction.atomic():
         upload.asked, upload.state = orders, Upload.State.WAITING
         upload.save(update_fields=["asked", "state"])
-        jobs.wake()
+        reading.wake()
     return upload
 
 
@@ -116,11 +124,47 @@ def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
     if dataset.owner_id != by.pk:
         raise Forbidden(_("Only the owner of a dataset decides who may see it."))
     if visibility not in Dataset.Visibility.values:
-        raise Invalid({"visibility": [_("Choose only me, the lab or everybody.")]})
+        raise Invalid(visibility=_("Choose only me, the lab or everybody."))
     before, dataset.visibility = dataset.visibility, visibility
     with transaction.atomic():
         dataset.save(update_fields=["visibility"])
         audit.record(audit.Action.SHARED, by=by, of=dataset, before=before, after=visibility)
+
+
+def what_rests_on(dataset: Dataset) -> str:
+    """Why it cannot be deleted, as a sentence; empty when it can."""
+    if Battle.objects.filter(board__dataset=dataset).exists():
+        return _("There are battles on it: a result must not lose what it is about.")
+    if Experiment.objects.filter(config__dataset=dataset.slug, workflow__in=SHARDED).exists():
+        return _("There are experiments with it: they must not lose what they are about.")
+    if _is_read(dataset):
+        return _("It is being read: wait until that is over.")
+    return ""
+
+
+def remove(dataset: Dataset, *, by: "User") -> None:
+    """Its owner deletes it with all its samples and outputs. Raises Forbidden."""
+    if dataset.owner_id != by.pk:
+        raise Forbidden(_("Only the owner of a dataset deletes it."))
+    if reason := what_rests_on(dataset):
+        raise Forbidden(reason)
+    files = [*dataset.uploads.all(), *dataset.log_imports.all()]
+    with transaction.atomic():
+        dataset.uploads.exclude(state=Upload.State.READING).delete()  # from here on no worker begins
+        if _is_read(dataset):
+            raise Forbidden(_("It is being read: wait until that is over."))
+        told = {"state": Dataset.State.REFUSED, "refused_reason": _("It is being deleted."), "beat": None}
+        Dataset.objects.filter(pk=dataset.pk).update(**told)
+    empty(dataset, lambda: None)  # a large one takes long: others write meanwhile, and nobody but its owner sees it
+    dataset.delete()
+    for file in files:
+        file.forget_file()
+
+
+def _is_read(dataset: Dataset) -> bool:
+    unread = [LogImport.State.WAITING, LogImport.State.READING]
+    is_read = dataset.uploads.filter(state=Upload.State.READING).exists()
+    return is_read or dataset.log_imports.filter(state__in=unread).exists()
 
 
 def checked_columns(columns: Any) -> dict[str, object]:
@@ -133,8 +177,7 @@ def checked_columns(columns: Any) -> dict[str, object]:
         isinstance(text, str) for pair in (*plain.items(), *outputs.items()) for text in pair
     )
     if not is_sound:
-        said = _("Name a column for each part, and under “outputs” one for each contestant.")
-        raise Invalid({"columns": [said]})
+        raise Invalid(columns=_("Name a column for each part, and under “outputs” one for each contestant."))
     return dict(columns)
 
 
@@ -145,12 +188,11 @@ def _output_orders(
     if not may_curate(by, dataset):
         raise Forbidden(_("Only the owner of a dataset, curators and admins add outputs to it."))
     if not dataset.is_ready:
-        raise Invalid({"file": [_("The dataset is not read yet: wait until it is ready.")]})
+        raise Invalid(file=_("The dataset is not read yet: wait until it is ready."))
     if version and not is_version(version):
-        said = _("A version is a name, an underscore and a day: solar_20260131.")
-        raise Invalid({"version": [said]})
+        raise Invalid(version=_("A version is a name, an underscore and a day: solar_20260131."))
     if len(contestant) > 200:
-        raise Invalid({"contestant": [_("A name has at most 200 characters.")]})
+        raise Invalid(contestant=_("A name has at most 200 characters."))
     subsets = list(dataset.samples.order_by().values_list("subset", flat=True).distinct()[:1000])
     named = {"contestant": contestant.strip(), "subsets": [name for name in subsets if name]}
     return {**named, "version": version, "columns": checked_columns(columns)}
@@ -158,7 +200,7 @@ def _output_orders(
 
 def _load(dataset: Dataset, path: Path, orders: dict[str, Any], heard: process.Heard) -> Dataset:
     with process.spool_in(Path(settings.UPLOADS_DIR)) as spool:
-        found = process.read(_existing(path), spool, what="samples", heard=_part_of(heard), **orders)
+        found = _read(path, spool, "samples", orders, heard)
         dataset.source, dataset.state, dataset.beat = path.name[:300], Dataset.State.READING, clock.now()
         _save(dataset)
 
@@ -172,27 +214,17 @@ def _load(dataset: Dataset, path: Path, orders: dict[str, Any], heard: process.H
             empty(dataset, lambda: None)
             dataset.delete()
             raise
-    finish(dataset)
-    return dataset
-
-
-def finish(dataset: Dataset) -> None:
-    """Its samples never change from here on."""
-    dataset.state, dataset.progress, dataset.refused_reason = Dataset.State.READY, 1, ""
+    dataset.state, dataset.progress = Dataset.State.READY, 1
     with transaction.atomic():
-        dataset.save(update_fields=["state", "progress", "refused_reason", "columns", "warnings"])
+        dataset.save(update_fields=["state", "progress", "columns", "warnings"])
         outbox.of_dataset(dataset, Kind.DATASET_READY)
-
-
-def _queue(dataset: Dataset, upload: Upload, orders: dict[str, Any]) -> Dataset:
-    dataset.source = upload.name
-    with transaction.atomic():
-        _save(dataset)
-        asked = {"asked": orders, "dataset": dataset, "state": Upload.State.WAITING}
-        if not Upload.objects.filter(pk=upload.pk, state=Upload.State.KEPT).update(**asked):
-            raise Invalid({"file": [_("This file is being read already.")]})
-        jobs.wake()
     return dataset
+
+
+def _read(path: Path, spool: Path, what: str, orders: dict[str, Any], heard: process.Heard) -> process.Found:
+    if not path.exists():
+        raise Invalid(path=_("There is no file or folder %(path)s.") % {"path": path})
+    return process.read(path, spool, what=what, heard=lambda share: heard(share * READ_SHARE), **orders)
 
 
 def _save(dataset: Dataset) -> None:
@@ -230,13 +262,3 @@ def free_slug(name: str) -> str:
     taken = RESERVED | set(Dataset.objects.filter(slug__startswith=base).values_list("slug", flat=True))
     numbered = (f"{base}-{number}" for number in range(2, 1_000_000))
     return next(slug for slug in chain([base], numbered) if slug not in taken)
-
-
-def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise Invalid({"path": [_("There is no file or folder %(path)s.") % {"path": path}]})
-    return path
-
-
-def _part_of(heard: process.Heard) -> process.Heard:
-    return lambda share: heard(share * READ_SHARE)

@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
+from django.http import QueryDict
 
-from experiments.library.datasets.making import may_curate
-from experiments.library.datasets.reasons import warning
-from experiments.library.datasets.removing import what_rests_on
-from experiments.library.datasets.thumbnails import thumbnails
+from experiments.library.datasets.images import thumbnails
+from experiments.library.datasets.making import may_curate, what_rests_on
+from experiments.library.datasets.reasons import in_words
 from experiments.models import Contestant, Dataset, Output, Sample, Upload
-from experiments.tasks import clock
 from experiments.workflows.battles.campaign.voiding import may_void
 
 SAMPLES_SHOWN = 50
@@ -35,25 +33,47 @@ class Filter:
     search: str
     after: int | None
 
+    @classmethod
+    def of(cls, query: QueryDict) -> "Filter":
+        """Of the address; nonsense in it is none."""
+        after, search = query.get("after", ""), query.get("search", "").strip().replace("\x00", "")[:200]
+        known = int(after) if after.isdecimal() and len(after) < 18 else None
+        return cls(query.get("subset"), query.get("category"), search, known)
+
     @property
     def is_set(self) -> bool:
         return bool(self.subset is not None or self.category is not None or self.search)
 
+    def samples(self, dataset: Dataset) -> QuerySet[Sample]:
+        samples = dataset.samples.all()
+        if self.subset is not None:
+            samples = samples.filter(subset=self.subset.replace("\x00", ""))
+        if self.category is not None:
+            samples = samples.filter(category=self.category.replace("\x00", ""))
+        if self.search:
+            samples = samples.filter(instruction__icontains=self.search)
+        before = dataset.samples.filter(pk=self.after).first() if self.after else None
+        return samples.filter(_beyond(before, "gt")) if before else samples
 
-def dataset_page(dataset: Dataset, user: Any, chosen: Filter) -> dict[str, object]:
+
+def dataset_page(dataset: Dataset, user: Any, query: QueryDict) -> dict[str, object]:
     """All that the page of a dataset that is ready shows."""
-    samples = list(filtered(dataset, chosen)[: SAMPLES_SHOWN + 1])
+    chosen = Filter.of(query)
+    found = list(chosen.samples(dataset)[: SAMPLES_SHOWN + 1])
+    samples = found[:SAMPLES_SHOWN]
+    following = query.copy()
+    following["after"] = str(samples[-1].pk) if samples else ""
     return {
         "sample_count": dataset.samples.count(),
         "subsets": _counted(dataset, "subset"),
         "categories": _counted(dataset, "category"),
         "shares": shares(dataset),
         "boards": dataset.boards.select_related("ladder").order_by("pk"),
-        "warnings": [said for told in dataset.warnings if (said := warning(told))],
+        "warnings": in_words(dataset.warnings),
         "chosen": chosen,
-        "samples": samples[:SAMPLES_SHOWN],
-        "thumbs": thumbnails(dataset, samples[:SAMPLES_SHOWN]),
-        "next_after": samples[SAMPLES_SHOWN - 1].pk if len(samples) > SAMPLES_SHOWN else None,
+        "samples": samples,
+        "thumbs": thumbnails(dataset, samples),
+        "next_address": f"?{following.urlencode()}#samples" if len(found) > len(samples) else "",
         "rests": what_rests_on(dataset) if dataset.owner_id == user.pk else "",
         "may_curate": may_curate(user, dataset),
         "may_see_voters": dataset.boards.filter(kind="people").exists() and may_void(dataset, user),
@@ -61,45 +81,17 @@ def dataset_page(dataset: Dataset, user: Any, chosen: Filter) -> dict[str, objec
     }
 
 
-def chosen_filter(query: Any) -> Filter:
-    """Of the address; nonsense in it is none."""
-    after = query.get("after", "")
-    return Filter(
-        query.get("subset"),
-        query.get("category"),
-        query.get("search", "").strip().replace("\x00", "")[:200],
-        int(after) if after.isdecimal() and len(after) < 18 else None,
-    )
-
-
-def filtered(dataset: Dataset, chosen: Filter) -> QuerySet[Sample]:
-    samples = dataset.samples.all()
-    if chosen.subset is not None:
-        samples = samples.filter(subset=chosen.subset.replace("\x00", ""))
-    if chosen.category is not None:
-        samples = samples.filter(category=chosen.category.replace("\x00", ""))
-    if chosen.search:
-        samples = samples.filter(instruction__icontains=chosen.search)
-    if before := dataset.samples.filter(pk=chosen.after).first() if chosen.after else None:
-        samples = samples.filter(Q(subset__gt=before.subset) | Q(subset=before.subset, index__gt=before.index))
-    return samples
-
-
-def neighbours(sample: Sample) -> dict[str, Sample | None]:
-    """The samples before and after it in the dataset's order."""
+def sample_page(sample: Sample) -> dict[str, object]:
+    """Every contestant by name, with its output where there is one; the samples before and after it."""
+    made: dict[int, Output] = {output.contestant_id: output for output in sample.outputs.select_related("image")}
     others = sample.dataset.samples
-    later = Q(subset__gt=sample.subset) | Q(subset=sample.subset, index__gt=sample.index)
-    earlier = Q(subset__lt=sample.subset) | Q(subset=sample.subset, index__lt=sample.index)
     return {
-        "before": others.filter(earlier).order_by("-subset", "-index").first(),
-        "after": others.filter(later).order_by("subset", "index").first(),
+        "dataset": sample.dataset,
+        "sample": sample,
+        "outputs": [(contestant, made.get(contestant.pk)) for contestant in sample.dataset.contestants.all()],
+        "before": others.filter(_beyond(sample, "lt")).order_by("-subset", "-index").first(),
+        "after": others.filter(_beyond(sample, "gt")).order_by("subset", "index").first(),
     }
-
-
-def shown_outputs(sample: Sample) -> list[tuple[Contestant, Output | None]]:
-    """Every contestant by name, with its output where there is one."""
-    made = {output.contestant_id: output for output in sample.outputs.select_related("image")}
-    return [(contestant, made.get(contestant.pk)) for contestant in sample.dataset.contestants.all()]
 
 
 def shares(dataset: Dataset) -> list[Share]:
@@ -110,43 +102,35 @@ def shares(dataset: Dataset) -> list[Share]:
 
 def listed(datasets: list[Dataset]) -> list[tuple[Dataset, dict[str, int]]]:
     """Each with how many samples and contestants it has."""
-    counts: dict[UUID, dict[str, int]] = {dataset.pk: {"samples": 0, "cast": 0} for dataset in datasets}
-    for name, rows in (("samples", Sample.objects), ("cast", Contestant.objects)):
-        found = rows.filter(dataset__in=datasets).order_by().values_list("dataset").annotate(Count("pk"))
-        for pk, number in found:
-            counts[pk][name] = number
-    return [(dataset, counts[dataset.pk]) for dataset in datasets]
+
+    def counts(rows: QuerySet[Any]) -> dict[Any, int]:
+        return dict(rows.filter(dataset__in=datasets).order_by().values_list("dataset").annotate(Count("pk")))
+
+    samples, cast = counts(Sample.objects.all()), counts(Contestant.objects.all())
+    return [(one, {"samples": samples.get(one.pk, 0), "cast": cast.get(one.pk, 0)}) for one in datasets]
 
 
-def reading_page(dataset: Dataset) -> dict[str, object]:
-    """How far the reading is. eta: seconds that are left, None while nothing can be said."""
-    upload = dataset.uploads.filter(kind=Upload.Kind.SAMPLES).first()
-    return {"upload": upload, "eta": seconds_left(upload)}
-
-
-def seconds_left(upload: Upload | None) -> int | None:
-    if upload is None or not upload.started or upload.state != Upload.State.READING or upload.progress <= 0:
-        return None
-    so_far = (clock.now() - upload.started).total_seconds()
-    return max(1, round(so_far / upload.progress * (1 - upload.progress)))
-
-
-def told_uploads(dataset: Dataset, user: Any) -> list[dict[str, object]]:
-    """What was sent as outputs lately, with what became of it, for whoever may add outputs."""
+def sent_outputs(dataset: Dataset) -> list[dict[str, Any]]:
+    """What was sent as outputs lately, with what became of it."""
     sent = dataset.uploads.filter(kind=Upload.Kind.OUTPUTS).exclude(state=Upload.State.KEPT)[:10]
     return [
         {
             "upload": upload,
             "new": sorted(upload.found.get("new", {}).items()),
-            "warnings": [said for told in upload.found.get("warnings", []) if (said := warning(told))],
-            "eta": seconds_left(upload),
+            "warnings": in_words(upload.found.get("warnings", [])),
+            "eta": upload.seconds_left,
         }
         for upload in sent
     ]
 
 
+def _beyond(sample: Sample, side: str) -> Q:
+    """Those after it in the dataset's order (gt), or before it (lt)."""
+    same = Q(subset=sample.subset, **{f"index__{side}": sample.index})
+    return Q(**{f"subset__{side}": sample.subset}) | same
+
+
 def _counted(dataset: Dataset, field: str) -> list[tuple[str, int]]:
     """Values with how many samples have them; nothing when all have none."""
-    rows = dataset.samples.order_by(field).values_list(field).annotate(Count("pk"))[:LONGEST_LIST]
-    found = list(rows)
+    found = list(dataset.samples.order_by(field).values_list(field).annotate(Count("pk"))[:LONGEST_LIST])
     return [] if len(found) == 1 and not found[0][0] else found

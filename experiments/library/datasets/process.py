@@ -10,13 +10,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from django.conf import settings
 
 from experiments.library.datasets.reasons import sentence
+from experiments.tasks.waiting import Failed
 
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from experiments.library.datasets.reader.program import main; main()"
@@ -27,7 +28,7 @@ LAST_WORDS = 2000  # bytes of its standard error that are kept
 Heard = Callable[[float], None]
 
 
-class Refused(ValueError):
+class Refused(Failed):
     """What was uploaded cannot be taken. The message is a sentence for whoever uploaded it."""
 
     def __init__(self, code: str, **facts: Any) -> None:
@@ -68,41 +69,35 @@ def read(
     limits = {"memory": settings.DATASET_MEMORY, "unpacked": settings.DATASET_UNPACKED} | orders.pop("limits", {})
     told = {"what": what, "path": str(path.absolute()), "spool": str(spool), "limits": limits, **orders}
     with tempfile.TemporaryFile() as errors:
-        process = _start(told, errors)
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-I", "-X", "utf8", "-c", START, str(settings.BASE_DIR)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env={},
+            cwd=spool,
+            close_fds=True,
+            start_new_session=True,
+        )
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("a process was started with pipes, and has none")
         try:
-            last = _listen(process, heard, within or settings.DATASET_SECONDS)
+            with suppress(BrokenPipeError):  # it has died already; how, is said when it is waited for
+                process.stdin.write(json.dumps(told).encode())
+                process.stdin.close()
+            last = _listen(process.stdout.fileno(), heard, within or settings.DATASET_SECONDS)
         finally:
             process.kill()
             code = process.wait()
-            process.stdout.close()  # type: ignore[union-attr]  # a pipe, as it was started
+            process.stdout.close()
         return _ended(last, code, errors, spool)
 
 
-def _start(orders: dict[str, Any], errors: IO[bytes]) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-I", "-X", "utf8", "-c", START, str(settings.BASE_DIR)]
-    process = subprocess.Popen(  # noqa: S603 - our own program
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        env={},
-        cwd=orders["spool"],
-        close_fds=True,
-        start_new_session=True,
-    )
-    try:
-        process.stdin.write(json.dumps(orders).encode())  # type: ignore[union-attr]  # a pipe, as it was started
-        process.stdin.close()  # type: ignore[union-attr]  # a pipe, as it was started
-    except BrokenPipeError:  # it has died already; how, is said when it is waited for
-        pass
-    return process
-
-
-def _listen(process: "subprocess.Popen[bytes]", heard: Heard, within: float) -> dict[str, Any]:
+def _listen(pipe: int, heard: Heard, within: float) -> dict[str, Any]:
     """The last thing that it says. Raises Refused when it says nothing for too long, or goes on for ever."""
     last: dict[str, Any] = {}
     share, began, spoke = 0.0, time.monotonic(), time.monotonic()
-    for line in _lines(process):
+    for line in _lines(pipe):
         now = time.monotonic()
         if line:
             last, spoke = json.loads(line), now
@@ -113,9 +108,9 @@ def _listen(process: "subprocess.Popen[bytes]", heard: Heard, within: float) -> 
     return last
 
 
-def _lines(process: "subprocess.Popen[bytes]") -> Iterator[bytes]:
+def _lines(pipe: int) -> Iterator[bytes]:
     """Each line that it says, and an empty one whenever it says nothing for a while."""
-    pipe, begun = process.stdout.fileno(), b""  # type: ignore[union-attr]  # a pipe, as it was started
+    begun = b""
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while True:

@@ -1,180 +1,126 @@
-"""The worker's side: claims an upload, has it read, writes it, or says why not. Taken up again when a worker died."""
+"""The worker's side: an upload is claimed, read by the limited process, and written whole, or it is said why not."""
 
-import logging
 import threading
-import time
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
-from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db import transaction
+from django.db.models import Q
 from django.utils import translation
 
 from experiments.lab.webhooks import outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import process, uploads
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import sentence
-from experiments.library.datasets.taking import READ_SHARE, empty, take_outputs, take_samples
+from experiments.library.datasets.writing import READ_SHARE, empty, take_outputs, take_samples
 from experiments.models import Dataset, Upload
-from experiments.tasks import clock
+from experiments.tasks import clock, job_queue, waiting
+from experiments.tasks.threads import QUEUE, WorkerThread
 
-logger = logging.getLogger(__name__)
-
-MOST_ATTEMPTS = 3
-STEP = 0.02  # progress is written when it has grown by so much
-
-
-class ClaimLost(Exception):
-    """Somebody else reads the upload now, or nobody shall: this worker leaves it alone."""
+MOST_QUEUED = 4  # unanswered ones: whoever answers reads all that waits
+tidier = uploads.Tidier()
 
 
-class Interrupted(Exception):
-    """The worker is asked to end; the upload waits for the next one."""
+def wake() -> None:
+    """Enqueue a job once the current transaction is committed; one that is lost costs seconds."""
+    transaction.on_commit(wake_now)
+
+
+def wake_now() -> None:
+    job_queue.enqueue(QUEUE, read_uploads, most=MOST_QUEUED, waiting="an upload")
+
+
+def read_uploads() -> None:
+    thread.begin()
 
 
 def read_all(stop: threading.Event) -> None:
     """Read every upload that waits, until none is left or the worker is asked to end."""
-    while not stop.is_set() and (upload := _claim()):
+    while not stop.is_set() and (upload := waiting.claim_next(Upload)):
         read(upload, stop)
+
+
+thread = WorkerThread("datasets", lambda stop: read_all(stop))
 
 
 def read(upload: Upload, stop: threading.Event) -> None:
     """Read an upload that was claimed. Either all of it is there afterwards, or nothing and the reason."""
-    try:
-        with translation.override(upload.owner.language or settings.LANGUAGE_CODE):
-            _read(upload, _Lease(upload, stop))
-    except (ClaimLost, Interrupted) as reason:
-        logger.info("upload=%s left unread: %s", upload.pk, type(reason).__name__)
-        _held(upload).update(state=Upload.State.WAITING, progress=0, attempt=F("attempt") - 1)
-    except Refused as refused:
-        refuse(upload, str(refused))
-    except DatabaseError:
-        raise
-    except Exception as error:  # whatever a file makes us stumble over ends this upload, not the worker
-        logger.exception("upload=%s could not be read", upload.pk)
-        refuse(upload, sentence("reader_died", {"said": type(error).__name__}))
+    waiting.do(upload, _read, stop, _end, undo=_undo, after=Upload.forget_file)
 
 
 def refuse(upload: Upload, reason: str) -> None:
     """Nothing of it is kept but the reason."""
-    if not _held(upload).update(beat=Now()):
-        return
-    dataset = upload.dataset
-    if dataset and upload.kind == Upload.Kind.SAMPLES:
-        empty(dataset, lambda: _held(upload).update(beat=Now()))
-    with transaction.atomic():
-        if dataset and upload.kind == Upload.Kind.SAMPLES:
-            told = {"state": Dataset.State.REFUSED, "refused_reason": reason, "progress": 0}
-            Dataset.objects.filter(pk=dataset.pk).update(**told)
-            outbox.of_dataset(dataset, Kind.DATASET_REFUSED, str(upload.pk))
-        _held(upload).update(state=Upload.State.REFUSED, refused_reason=reason, ended=Now())
-    upload.forget_file()
+    waiting.fail(upload, reason, _end, undo=_undo, after=Upload.forget_file)
 
 
-def sweep() -> int:
-    """Put back what dead workers held, give up what killed them, forget what nobody needs. Returns how many wait."""
-    uploaded = Upload.objects.filter(state=Upload.State.READING)
-    silent = clock.ago(timedelta(seconds=settings.DATASET_LEASE_SECONDS))
-    abandoned = uploaded.filter(beat__lt=silent)
-    for upload in abandoned.filter(attempt__gte=MOST_ATTEMPTS).select_related("owner", "dataset"):
-        with translation.override(upload.owner.language or settings.LANGUAGE_CODE):
-            refuse(upload, sentence("worker_died", {"times": MOST_ATTEMPTS}))
-    abandoned.filter(attempt__lt=MOST_ATTEMPTS).update(state=Upload.State.WAITING, progress=0)
-    _give_up_interrupted(silent)
-    uploads.forget_old()
-    return Upload.objects.filter(state=Upload.State.WAITING).count()
+def sweep() -> None:
+    """Find uploads whose worker has died, or whose job was lost; forget what is not needed any more."""
+    if sweep_uploads():
+        wake_now()
+    tidier.look()
 
 
-def _give_up_interrupted(silent: Any) -> None:
-    """Datasets that a command was reading when it was ended: there is no upload to read again."""
-    without = Q(uploads__isnull=True) & (Q(beat__lt=silent) | Q(beat__isnull=True))
-    for dataset in Dataset.objects.filter(without, state=Dataset.State.READING).select_related("owner"):
+def sweep_uploads() -> int:
+    """Returns how many wait."""
+    count = waiting.sweep(Upload, _end, undo=_undo, after=Upload.forget_file)
+    # Datasets that a command was reading when it was ended: there is no upload to read again.
+    silent = Q(beat__lt=clock.ago(timedelta(seconds=Upload.lease_seconds()))) | Q(beat__isnull=True)
+    interrupted = Dataset.objects.filter(silent, uploads__isnull=True, state=Dataset.State.READING)
+    for dataset in interrupted.select_related("owner"):
         empty(dataset, lambda: None)
         with translation.override(dataset.owner.language or settings.LANGUAGE_CODE):
             told = {"state": Dataset.State.REFUSED, "refused_reason": sentence("interrupted", {}), "progress": 0}
         Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.READING).update(**told)
+    uploads.forget_old()
+    return count
 
 
-def _claim() -> Upload | None:
-    """The oldest upload that waits, if no other worker was faster."""
-    for pk in Upload.objects.filter(state=Upload.State.WAITING).order_by("created").values_list("pk", flat=True)[:20]:
-        claimed = {"state": Upload.State.READING, "started": Now(), "beat": Now(), "attempt": F("attempt") + 1}
-        if Upload.objects.filter(pk=pk, state=Upload.State.WAITING).update(**claimed):
-            return Upload.objects.select_related("owner", "dataset").get(pk=pk)
-    return None
-
-
-def _held(upload: Upload) -> QuerySet[Upload]:
-    """The row, as long as the claim is ours."""
-    return Upload.objects.filter(pk=upload.pk, state=Upload.State.READING, attempt=upload.attempt)
-
-
-def _read(upload: Upload, lease: "_Lease") -> None:
-    if not upload.path.exists():
+def _read(upload: Upload, progress: waiting.Progress) -> dict[str, Any]:
+    dataset, orders = upload.dataset, dict(upload.asked)
+    if dataset is None or not upload.path.exists():
         raise Refused("upload_gone")
-    dataset = upload.dataset
-    if dataset is None:
-        raise Refused("upload_gone")
-    orders = dict(upload.asked)
     version = orders.pop("version", "")
+    is_new = upload.kind == Upload.Kind.SAMPLES
+    shown = Dataset.objects.filter(pk=dataset.pk) if is_new else Dataset.objects.none()
+
+    def reading(share: float) -> None:
+        before = progress.written
+        progress(share * READ_SHARE)
+        if progress.written != before:
+            shown.update(progress=progress.written)
+
+    def writing(share: float) -> None:
+        progress.write(share)
+        shown.update(progress=share)
+
     with process.spool_in(upload.folder) as spool:
-        if upload.kind == Upload.Kind.SAMPLES:
-            Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.READING, progress=0)
-            empty(dataset, lambda: lease.reading(0))
-        found = process.read(upload.path, spool, what=upload.kind, heard=lease.reading, **orders)
-        if upload.kind == Upload.Kind.SAMPLES:
-            take_samples(dataset, found, lease, version)
-            _finish(upload, {"samples": dataset.samples.count()}, dataset)
-        else:
-            _finish(upload, take_outputs(dataset, found, lease, version)._asdict())
-    upload.forget_file()
+        if is_new:
+            shown.update(state=Dataset.State.READING, progress=0)
+            empty(dataset, lambda: progress(0))
+        found = process.read(upload.path, spool, what=upload.kind, heard=reading, **orders)
+        if is_new:
+            take_samples(dataset, found, writing, version)
+            return {"state": Upload.State.DONE, "found": {"samples": dataset.samples.count()}}
+        added = take_outputs(dataset, found, writing, version)
+        return {"state": Upload.State.DONE, "found": added._asdict()}
 
 
-def _finish(upload: Upload, found: dict[str, Any], dataset: Dataset | None = None) -> None:
-    """Raises ClaimLost."""
-    done = {"state": Upload.State.DONE, "progress": 1, "found": found, "ended": Now()}
-    with transaction.atomic():
-        if not _held(upload).update(**done):
-            raise ClaimLost
-        if dataset:
-            told = {"columns": dataset.columns, "warnings": dataset.warnings, "refused_reason": ""}
-            Dataset.objects.filter(pk=dataset.pk).update(state=Dataset.State.READY, progress=1, **told)
-            outbox.of_dataset(dataset, Kind.DATASET_READY, str(upload.pk))
+def _undo(upload: Upload) -> None:
+    if upload.dataset and upload.kind == Upload.Kind.SAMPLES:
+        empty(upload.dataset, lambda: None)
 
 
-class _Lease:
-    """Says that the worker is alive and how far it is. Raises ClaimLost and Interrupted, to end the reading.
-
-    Whatever takes long tells it again and again: a worker that is silent counts as dead.
-    """
-
-    def __init__(self, upload: Upload, stop: threading.Event) -> None:
-        self._upload, self._stop = upload, stop
-        self._written, self._beat = 0.0, time.monotonic()
-
-    def __call__(self, share: float) -> None:
-        """Within the transaction that writes: whoever has lost the claim writes nothing."""
-        self._look_up()
-        self._write(share)
-
-    def reading(self, share: float) -> None:
-        """While the process reads: now and then."""
-        self._look_up()
-        is_due = time.monotonic() - self._beat > settings.DATASET_LEASE_SECONDS / 4
-        if is_due or share * READ_SHARE - self._written >= STEP:
-            self._write(share * READ_SHARE)
-
-    def _look_up(self) -> None:
-        if self._stop.is_set():
-            raise Interrupted
-
-    def _write(self, share: float) -> None:
-        self._written, self._beat = share, time.monotonic()
-        if not _held(self._upload).update(progress=share, beat=Now()):
-            raise ClaimLost
-        dataset = self._upload.dataset
-        if dataset and self._upload.kind == Upload.Kind.SAMPLES:
-            Dataset.objects.filter(pk=dataset.pk).update(progress=share)
+def _end(upload: Upload) -> None:
+    dataset = upload.dataset
+    if dataset is None or upload.kind != Upload.Kind.SAMPLES:
+        return
+    if upload.state == Upload.State.REFUSED:
+        told = {"state": Dataset.State.REFUSED, "refused_reason": upload.refused_reason, "progress": 0}
+    else:
+        told = {"state": Dataset.State.READY, "refused_reason": "", "progress": 1}
+        told |= {"columns": dataset.columns, "warnings": dataset.warnings}
+    Dataset.objects.filter(pk=dataset.pk).update(**told)
+    kind = Kind.DATASET_REFUSED if upload.state == Upload.State.REFUSED else Kind.DATASET_READY
+    outbox.of_dataset(dataset, kind, str(upload.pk))

@@ -1,111 +1,106 @@
 """What is wrong with an upload, in words: each reason names the place and what helps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.template.defaultfilters import filesizeformat
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 REFUSALS: dict[str, Promise] = {
-    "other_archive": gettext_lazy("%(file)s is an archive of another kind: pack the files as zip."),
-    "too_many_files": gettext_lazy("There are more than %(most)s files in it."),
-    "no_zip": gettext_lazy("%(file)s is not a zip archive, or a broken one."),
-    "broken_entry": gettext_lazy("The file %(file)s in the archive is broken."),
-    "link_in_zip": gettext_lazy("%(file)s in the archive is a link: pack the file itself."),
-    "locked_entry": gettext_lazy("%(file)s in the archive is locked by a password."),
-    "odd_compression": gettext_lazy("%(file)s is compressed in an unusual way: use an ordinary zip (deflate)."),
-    "nested_archive": gettext_lazy("%(file)s is an archive within the archive: unpack it first."),
-    "named_twice": gettext_lazy("The archive holds two files called %(file)s."),
-    "unsafe_name": gettext_lazy("The archive holds a file called %(file)s, which would lead out of its folder."),
-    "too_bulky": gettext_lazy("%(file)s is larger than %(most)s when it is unpacked."),
-    "bomb": gettext_lazy("%(file)s grows %(times)s times when it is unpacked: that looks like a bomb."),
-    "swells": gettext_lazy("There is more than %(times)s times as much in it as was sent: that looks like a bomb."),
-    "too_deep": gettext_lazy("Something in it is nested too deeply to be read."),
-    "disk_full": gettext_lazy("The disk of the server is full. Tell an administrator."),
-    "unreadable_file": gettext_lazy("%(file)s could not be read."),
-    "heavy_picture": gettext_lazy("A picture is larger than %(most)s."),
-    "vast_picture": gettext_lazy("A picture has more than %(pixels)s pixels, or a side longer than %(side)s."),
-    "moving_picture": gettext_lazy("A picture is animated: only still pictures can be compared."),
-    "broken_picture": gettext_lazy("A picture is broken or cut off."),
-    "no_picture": gettext_lazy("This is no picture: PNG, JPEG, WebP and GIF are read."),
-    "odd_picture": gettext_lazy("The column of pictures holds something that is none."),
-    "picture_address": gettext_lazy(
+    "other_archive": _("%(file)s is an archive of another kind: pack the files as zip."),
+    "too_many_files": _("There are more than %(most)s files in it."),
+    "no_zip": _("%(file)s is not a zip archive, or a broken one."),
+    "broken_entry": _("The file %(file)s in the archive is broken."),
+    "link_in_zip": _("%(file)s in the archive is a link: pack the file itself."),
+    "locked_entry": _("%(file)s in the archive is locked by a password."),
+    "odd_compression": _("%(file)s is compressed in an unusual way: use an ordinary zip (deflate)."),
+    "nested_archive": _("%(file)s is an archive within the archive: unpack it first."),
+    "named_twice": _("The archive holds two files called %(file)s."),
+    "unsafe_name": _("The archive holds a file called %(file)s, which would lead out of its folder."),
+    "too_bulky": _("%(file)s is larger than %(most)s when it is unpacked."),
+    "bomb": _("%(file)s grows %(times)s times when it is unpacked: that looks like a bomb."),
+    "swells": _("There is more than %(times)s times as much in it as was sent: that looks like a bomb."),
+    "too_deep": _("Something in it is nested too deeply to be read."),
+    "disk_full": _("The disk of the server is full. Tell an administrator."),
+    "unreadable_file": _("%(file)s could not be read."),
+    "heavy_picture": _("A picture is larger than %(most)s."),
+    "vast_picture": _("A picture has more than %(pixels)s pixels, or a side longer than %(side)s."),
+    "moving_picture": _("A picture is animated: only still pictures can be compared."),
+    "broken_picture": _("A picture is broken or cut off."),
+    "no_picture": _("This is no picture: PNG, JPEG, WebP and GIF are read."),
+    "odd_picture": _("The column of pictures holds something that is none."),
+    "picture_address": _(
         "The picture %(name)s is an address. Nothing is fetched from elsewhere: put the picture itself into the upload."
     ),
-    "no_such_picture": gettext_lazy(
-        "There is no picture %(name)s in the upload: put the table and its pictures into one zip."
-    ),
-    "unsafe_path": gettext_lazy("The path %(name)s leads out of the upload."),
-    "many_pictures": gettext_lazy("There are more than %(most)s pictures in one cell."),
-    "bytes_as_text": gettext_lazy("The column %(column)s holds bytes where text is expected."),
-    "long_text": gettext_lazy("The column %(column)s holds more than %(most)s characters."),
-    "heavy_row": gettext_lazy("All texts of number %(number)s together are longer than %(most)s characters."),
-    "no_number": gettext_lazy("The column %(column)s should hold a number, but holds “%(found)s”."),
-    "number_twice": gettext_lazy("The number %(number)s appears a second time: each sample of a subset has its own."),
-    "output_twice": gettext_lazy("%(contestant)s has a second output for number %(number)s."),
-    "nameless": gettext_lazy("The name of the contestant is missing."),
-    "no_column": gettext_lazy("There is no column %(column)s. There are: %(columns)s."),
-    "no_instruction": gettext_lazy(
+    "no_such_picture": _("There is no picture %(name)s in the upload: put the table and its pictures into one zip."),
+    "unsafe_path": _("The path %(name)s leads out of the upload."),
+    "many_pictures": _("There are more than %(most)s pictures in one cell."),
+    "bytes_as_text": _("The column %(column)s holds bytes where text is expected."),
+    "long_text": _("The column %(column)s holds more than %(most)s characters."),
+    "heavy_row": _("All texts of number %(number)s together are longer than %(most)s characters."),
+    "no_number": _("The column %(column)s should hold a number, but holds “%(found)s”."),
+    "number_twice": _("The number %(number)s appears a second time: each sample of a subset has its own."),
+    "output_twice": _("%(contestant)s has a second output for number %(number)s."),
+    "nameless": _("The name of the contestant is missing."),
+    "no_column": _("There is no column %(column)s. There are: %(columns)s."),
+    "no_instruction": _(
         "No column holds the instruction. Choose one of: %(columns)s — or call it “instruction” or “prompt”."
     ),
-    "no_index": gettext_lazy("No column holds the number of the sample. Call it “index”; there are: %(columns)s."),
-    "no_contestant": gettext_lazy(
+    "no_index": _("No column holds the number of the sample. Call it “index”; there are: %(columns)s."),
+    "no_contestant": _(
         "No column names the contestant, and none was named. Call it “contestant”; there are: %(columns)s."
     ),
-    "no_text": gettext_lazy("No column holds the outputs. Call it “text” or “image”; there are: %(columns)s."),
-    "empty_table": gettext_lazy("The table is empty."),
-    "no_samples": gettext_lazy(
+    "no_text": _("No column holds the outputs. Call it “text” or “image”; there are: %(columns)s."),
+    "empty_table": _("The table is empty."),
+    "no_samples": _(
         "Nothing to compare was found in it: a table (Parquet, CSV, JSON Lines), or pictures named by number in a "
         "folder per contestant."
     ),
-    "no_outputs": gettext_lazy(
+    "no_outputs": _(
         "No outputs were found in it: a table with index, contestant and text, or pictures named by number in a "
         "folder per contestant."
     ),
-    "many_samples": gettext_lazy("There are more than %(most)s samples in it."),
-    "many_contestants": gettext_lazy("There are more than %(most)s contestants in it."),
-    "odd_contestant": gettext_lazy(
+    "many_samples": _("There are more than %(most)s samples in it."),
+    "many_contestants": _("There are more than %(most)s contestants in it."),
+    "odd_contestant": _(
         "“%(contestant)s” cannot be a contestant's name: it has 1 to 200 characters that can be shown."
     ),
-    "odd_subset": gettext_lazy(
-        "“%(subset)s” cannot be a subset's name: it has up to 100 characters that can be shown."
-    ),
-    "two_experiments": gettext_lazy("The contestant %(contestant)s is in two experiments: give one another name."),
-    "no_such_day": gettext_lazy("The folder %(name)s ends with a day that the calendar does not have."),
-    "column_twice": gettext_lazy("Two columns are called %(column)s."),
-    "many_columns": gettext_lazy("It has more than %(most)s columns."),
-    "field_twice": gettext_lazy("The field %(column)s appears twice in one object."),
-    "ragged_row": gettext_lazy(
+    "odd_subset": _("“%(subset)s” cannot be a subset's name: it has up to 100 characters that can be shown."),
+    "two_experiments": _("The contestant %(contestant)s is in two experiments: give one another name."),
+    "no_such_day": _("The folder %(name)s ends with a day that the calendar does not have."),
+    "column_twice": _("Two columns are called %(column)s."),
+    "many_columns": _("It has more than %(most)s columns."),
+    "field_twice": _("The field %(column)s appears twice in one object."),
+    "ragged_row": _(
         "There are %(found)s fields where the first line has %(wanted)s: put texts with separators into quotes."
     ),
-    "odd_line_ends": gettext_lazy("Its lines end in an unusual way: save the file with ordinary line ends."),
-    "unreadable_line": gettext_lazy("The line cannot be read: %(said)s."),
-    "unreadable_row": gettext_lazy("This is not valid JSON."),
-    "cut_off": gettext_lazy("%(file)s is cut off before its end."),
-    "no_object": gettext_lazy("A JSON object with named fields is expected."),
-    "long_line": gettext_lazy("The line is longer than %(most)s."),
-    "not_utf8": gettext_lazy("The text is not in UTF-8: save the file in that encoding."),
-    "unreadable_table": gettext_lazy("The table cannot be read: %(said)s"),
-    "wide_groups": gettext_lazy(
+    "odd_line_ends": _("Its lines end in an unusual way: save the file with ordinary line ends."),
+    "unreadable_line": _("The line cannot be read: %(said)s."),
+    "unreadable_row": _("This is not valid JSON."),
+    "cut_off": _("%(file)s is cut off before its end."),
+    "no_object": _("A JSON object with named fields is expected."),
+    "long_line": _("The line is longer than %(most)s."),
+    "not_utf8": _("The text is not in UTF-8: save the file in that encoding."),
+    "unreadable_table": _("The table cannot be read: %(said)s"),
+    "wide_groups": _(
         "The rows of %(file)s are stored in groups that are too large to be read piece by piece: write it again with "
         "groups of about 100 rows (row_group_size=100)."
     ),
-    "needs_memory": gettext_lazy("Reading it needs more memory than a dataset may take."),
-    "took_too_long": gettext_lazy("Reading it took longer than a dataset may take."),
-    "reader_died": gettext_lazy("The process that read it ended without a word (%(said)s). Nothing of it was stored."),
-    "worker_died": gettext_lazy("The worker was ended %(times)s times while it read this."),
-    "interrupted": gettext_lazy("The reading was interrupted: load it again."),
-    "upload_gone": gettext_lazy("The uploaded file is not there any more: upload it again."),
-    "wrong_kind_image": gettext_lazy("It holds pictures, but the outputs of this dataset are texts."),
-    "wrong_kind_text": gettext_lazy("It holds texts, but the outputs of this dataset are pictures."),
-    "unknown_subset": gettext_lazy("The dataset has no subset called “%(subset)s”."),
-    "which_subset": gettext_lazy(
+    "needs_memory": _("Reading it needs more memory than a dataset may take."),
+    "took_too_long": _("Reading it took longer than a dataset may take."),
+    "reader_died": _("The process that read it ended without a word (%(said)s). Nothing of it was stored."),
+    "interrupted": _("The reading was interrupted: load it again."),
+    "upload_gone": _("The uploaded file is not there any more: upload it again."),
+    "wrong_kind_image": _("It holds pictures, but the outputs of this dataset are texts."),
+    "wrong_kind_text": _("It holds texts, but the outputs of this dataset are pictures."),
+    "unknown_subset": _("The dataset has no subset called “%(subset)s”."),
+    "which_subset": _(
         "The number %(number)s is in several subsets: put the outputs into folders named like them, or add a column "
         "“subset”."
     ),
-    "nothing_fits": gettext_lazy("None of the outputs belongs to a sample of this dataset: their numbers differ."),
+    "nothing_fits": _("None of the outputs belongs to a sample of this dataset: their numbers differ."),
 }
 
 WARNINGS: dict[str, Any] = {
@@ -120,7 +115,7 @@ WARNINGS: dict[str, Any] = {
         "The further fields of %(times)s samples were too long and were left out.",
         "times",
     ),
-    "no_table": gettext_lazy("There was no table: the samples have no instruction."),
+    "no_table": _("There was no table: the samples have no instruction."),
     "unknown_numbers": ngettext_lazy(
         "%(times)s output belongs to no sample and was left out.",
         "%(times)s outputs belong to no sample and were left out.",
@@ -134,14 +129,17 @@ WARNINGS: dict[str, Any] = {
         "%(times)s outputs were there already and were kept as they are.",
         "times",
     ),
-    "missing": gettext_lazy("%(contestant)s has outputs for %(found)s of %(wanted)s samples."),
+    "missing": _("%(contestant)s has outputs for %(found)s of %(wanted)s samples."),
 }
 SIZES = {"too_bulky", "heavy_picture", "long_line"}
 
 
 def sentence(code: str, facts: Mapping[str, Any]) -> str:
     """Why it was refused, beginning with the file and the row where they are known and not named anyway."""
-    told = {name: _printable(value) for name, value in facts.items()}
+    told = {  # names of files come from strangers
+        name: "".join(character if character.isprintable() else "\ufffd" for character in str(value))[:400]
+        for name, value in facts.items()
+    }
     if code in SIZES and "most" in facts:
         told["most"] = filesizeformat(facts["most"])
     words = str(REFUSALS[code])
@@ -150,15 +148,10 @@ def sentence(code: str, facts: Mapping[str, Any]) -> str:
     if not file or "%(file)s" in words:
         return said
     place = {"file": file, "row": row, "said": said}
-    return _("%(file)s, row %(row)s: %(said)s") % place if row else _("%(file)s: %(said)s") % place
+    return gettext("%(file)s, row %(row)s: %(said)s") % place if row else gettext("%(file)s: %(said)s") % place
 
 
-def warning(told: Mapping[str, Any]) -> str:
-    """A stored warning, {code, …}, in words."""
-    words = WARNINGS.get(told.get("code", ""))
-    return str(words % told) if words else ""
-
-
-def _printable(value: Any) -> str:
-    """Names of files come from strangers."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in str(value))[:400]
+def in_words(warnings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Stored warnings, each {code, …}."""
+    known = ((WARNINGS.get(told.get("code", "")), told) for told in warnings)
+    return [str(words % told) for words, told in known if words]

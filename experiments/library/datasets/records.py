@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from experiments.engine.text import storable_data
-from experiments.library.datasets.images import Checked
 from experiments.library.datasets.process import Refused
+from experiments.models import Image
 
 RECORDS = "records.jsonl"
 LONGEST = 64 << 20  # characters of one record
@@ -40,8 +40,8 @@ class Picture(BaseModel):
         return self.size // 8
 
     @property
-    def checked(self) -> Checked:
-        return Checked(self.sha256, self.mime, self.width, self.height, self.size)
+    def row(self) -> Image:
+        return Image(**self.model_dump(exclude={"kind"}))
 
 
 class SampleRecord(BaseModel):

@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
@@ -18,8 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.errors import Forbidden, Refusal
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
-from experiments.library.datasets import making, removing, uploads
-from experiments.library.datasets import pages as dataset_pages
+from experiments.library.datasets import making, pages, uploads
 from experiments.library.datasets.forms import PART_LABELS, DatasetForm, OutputsUploadForm, column_rows, mapping_of
 from experiments.library.datasets.process import Refused
 from experiments.models import Dataset, Sample, Upload
@@ -35,7 +33,7 @@ def datasets(request: HttpRequest) -> HttpResponse:
     visible = Dataset.objects.visible_to(request.user).select_related("owner")
     found = visible.filter(name__icontains=search) if search else visible
     page = Paginator(found, DATASETS_SHOWN).get_page(request.GET.get("page"))
-    rows = dataset_pages.listed(list(page))
+    rows = pages.listed(list(page))
     return render(request, "datasets/list.html", {"rows": rows, "page": page, "search": search})
 
 
@@ -69,11 +67,13 @@ def dataset_upload(request: HttpRequest, pk: UUID) -> HttpResponse:
     if upload.dataset:
         return redirect(upload.dataset)
     try:
-        preview = _preview(upload)
+        preview = uploads.preview(upload)
     except Refused as refused:
-        reason = upload.refused_reason or str(refused)
-        return render(request, "datasets/refused.html", {"upload": upload, "reason": reason})
-    form = DatasetForm(request.POST or None, initial={**NEW, **_suggested(upload, preview)})
+        context = {"upload": upload, "reason": upload.refused_reason or str(refused)}
+        return render(request, "datasets/refused.html", context)
+    modality = Dataset.Modality.IMAGE if preview["contestants"] else Dataset.Modality.TEXT
+    suggested = {"name": upload.name.rpartition(".")[0] or upload.name, "modality": modality}
+    form = DatasetForm(request.POST or None, initial={**NEW, **suggested})
     rows = column_rows(preview, request.POST)
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
@@ -88,30 +88,19 @@ def dataset_upload(request: HttpRequest, pk: UUID) -> HttpResponse:
 def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     """What is in a dataset; how far it is while it is read; why it was refused."""
     shown = _visible(request, slug)
-    is_mine = shown.owner_id == request.user.pk
-    if not shown.is_ready:
-        context = {"dataset": shown, "is_mine": is_mine, **dataset_pages.reading_page(shown)}
-        return render(request, "datasets/reading.html", context)
-    chosen = dataset_pages.chosen_filter(request.GET)
-    context = dataset_pages.dataset_page(shown, request.user, chosen)
-    if context["next_after"]:
-        kept = {name: str(value) for name, value in request.GET.items() if name != "after"}
-        context["next_address"] = f"?{urlencode({**kept, 'after': str(context['next_after'])})}#samples"
-    return render(request, "datasets/dataset.html", {"dataset": shown, "is_mine": is_mine, **context})
+    context: dict[str, Any] = {"dataset": shown, "is_mine": shown.owner_id == request.user.pk}
+    if shown.is_ready:
+        return render(request, "datasets/dataset.html", context | pages.dataset_page(shown, request.user, request.GET))
+    upload = shown.uploads.filter(kind=Upload.Kind.SAMPLES).first()
+    context |= {"upload": upload, "eta": upload.seconds_left if upload else None}
+    return render(request, "datasets/reading.html", context)
 
 
 @require_GET
 def dataset_sample(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One sample with every contestant's output side by side."""
     samples = Sample.objects.select_related("dataset").filter(dataset__in=_ready(request), dataset__slug=slug)
-    sample = get_object_or_404(samples, pk=pk)
-    context = {
-        "dataset": sample.dataset,
-        "sample": sample,
-        "outputs": dataset_pages.shown_outputs(sample),
-        **dataset_pages.neighbours(sample),
-    }
-    return render(request, "datasets/sample.html", context)
+    return render(request, "datasets/sample.html", pages.sample_page(get_object_or_404(samples, pk=pk)))
 
 
 @csrf_exempt  # as above
@@ -133,10 +122,12 @@ def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
         with ShownIn(form):
             making.send_outputs(shown, by=person(request), upload=request.FILES.get("file"), **asked)
             return redirect("dataset-outputs", slug)
+    sent = pages.sent_outputs(shown)
     context = {
         "dataset": shown,
         "form": form,
-        "sent": dataset_pages.told_uploads(shown, request.user),
+        "sent": sent,
+        "is_reading": any(not one["upload"].is_over for one in sent),
         "may_curate": making.may_curate(request.user, shown),
     }
     return render(request, "datasets/outputs.html", context, status=status_of(form))
@@ -157,7 +148,7 @@ def dataset_visibility(request: HttpRequest, slug: str) -> HttpResponse:
 def dataset_delete(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _visible(request, slug)
     back_to(request, shown)
-    removing.remove(shown, by=person(request))
+    making.remove(shown, by=person(request))
     messages.success(request, _("The dataset “%(name)s” is deleted.") % {"name": shown.name})
     return redirect(reverse("datasets"))
 
@@ -168,24 +159,3 @@ def _visible(request: HttpRequest, slug: str) -> Dataset:
 
 def _ready(request: HttpRequest) -> QuerySet[Dataset]:
     return Dataset.objects.visible_to(request.user).filter(state=Dataset.State.READY)
-
-
-def _preview(upload: Upload) -> dict[str, Any]:
-    """Read once, kept with the upload. Raises Refused, and forgets the file."""
-    if upload.state == Upload.State.REFUSED:
-        raise Refused("upload_gone")
-    if not upload.found:
-        try:
-            upload.found = uploads.preview(upload)
-        except Refused as refused:
-            upload.state, upload.refused_reason = Upload.State.REFUSED, str(refused)
-            upload.save(update_fields=["state", "refused_reason"])
-            upload.forget_file()
-            raise
-        upload.save(update_fields=["found"])
-    return dict(upload.found)
-
-
-def _suggested(upload: Upload, preview: dict[str, Any]) -> dict[str, Any]:
-    modality = Dataset.Modality.IMAGE if preview["contestants"] else Dataset.Modality.TEXT
-    return {"name": upload.name.rpartition(".")[0] or upload.name, "modality": modality}

@@ -5,12 +5,11 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema, extend_schema_field
-from rest_framework import generics, serializers
+from rest_framework import mixins, serializers, viewsets
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -95,13 +94,21 @@ class ImportView(APIView):
         nothing, and sent twice it is the run of the first time (200). As a file: see `source`; a worker reads large
         ones (202).
         """
-        is_file = str(request.content_type or "").startswith("multipart/")
-        return _file(request) if is_file else _document(request)
+        if not str(request.content_type or "").startswith("multipart/"):
+            run, is_new = storing.store_report(request.data, name="", by=person(request))
+            shown = Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
+            return Response(RunSerializer(shown).data, status=201 if is_new else 200)
+        asked = validated(RunFileRequest, request)
+        how = {"source": asked["source"], "is_wanted": not asked["preview"]}
+        language = get_language() or settings.LANGUAGE_CODE
+        row = queueing.keep(asked["file"], by=person(request), language=language, **how)
+        return Response(RunImportSerializer(row).data, status=202 if row.is_under_way else 201)
 
 
-class ImportsView(generics.ListAPIView[RunImport]):
-    """One's files with runs, the newest first."""
+class RunImportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[RunImport]):
+    """One's files with runs."""
 
+    scope = Scope.WRITE
     serializer_class = RunImportSerializer
     cursor_ordering = ["-created", "-id"]
 
@@ -110,62 +117,31 @@ class ImportsView(generics.ListAPIView[RunImport]):
         return rows.none() if getattr(self, "swagger_fake_view", False) else rows.visible_to(person(self.request))
 
     @extend_schema(responses={200: RunImportSerializer(many=True), **PROBLEMS}, operation_id="runs_imported_list")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return self.list(request, *args, **kwargs)
-
-
-class ImportedView(APIView):
-    """What became of a file."""
-
-    scope = Scope.WRITE
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """One's files with runs, the newest first."""
+        return super().list(request, *args, **kwargs)
 
     @extend_schema(responses={200: RunImportSerializer, **PROBLEMS}, operation_id="runs_imported_retrieve")
-    def get(self, request: Request, pk: UUID) -> Response:
-        return Response(RunImportSerializer(_row(request, pk)).data)
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """What became of a file."""
+        return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(responses={204: None, **PROBLEMS, 409: ProblemSerializer}, operation_id="runs_imported_destroy")
-    def delete(self, request: Request, pk: UUID) -> Response:
+    def destroy(self, request: Request, pk: UUID) -> Response:
         """Store nothing more of it. What was stored stays."""
-        if not queueing.cancel(_row(request, pk)):
+        if not queueing.cancel(self.get_object()):
             raise Conflict(_("This import is over already."))
         return Response(status=204)
-
-
-class StoreView(APIView):
-    """The second word, after a preview."""
-
-    scope = Scope.WRITE
 
     @extend_schema(
         request=None,
         responses={200: RunImportSerializer, 202: RunImportSerializer, **PROBLEMS, 409: ProblemSerializer},
         operation_id="runs_imported_store",
     )
-    def post(self, request: Request, pk: UUID) -> Response:
+    def store(self, request: Request, pk: UUID) -> Response:
         """Store what was looked through. Said twice it changes nothing."""
-        row = _row(request, pk)
+        row = self.get_object()
         if row.state in (WorkState.FAILED, WorkState.CANCELLED):
             raise Conflict(_("Nothing of this file can be stored: send it again."))
         row = queueing.confirm(row)
         return Response(RunImportSerializer(row).data, status=200 if row.is_over else 202)
-
-
-def _document(request: Request) -> Response:
-    run, is_new = storing.store_report(request.data, name="", by=person(request))
-    shown = Run.objects.with_totals().select_related("experiment").get(pk=run.pk)
-    return Response(RunSerializer(shown).data, status=201 if is_new else 200)
-
-
-def _file(request: Request) -> Response:
-    asked = validated(RunFileRequest, request)
-    how = {"source": asked["source"], "is_wanted": not asked["preview"]}
-    row = queueing.keep(asked["file"], by=person(request), language=_language(), **how)
-    return Response(RunImportSerializer(row).data, status=202 if row.is_under_way else 201)
-
-
-def _row(request: Request, pk: UUID) -> RunImport:
-    return get_object_or_404(RunImport.objects.visible_to(person(request)).select_related("dataset"), pk=pk)
-
-
-def _language() -> str:
-    return get_language() or settings.LANGUAGE_CODE

@@ -54,7 +54,8 @@ class Draft:
         """A person's words."""
         id_ = self.id()
         self.step(key, "message_sent", turn, message=id_)
-        self._message(id_, turn, seat, words, {"purpose": "message_sent", "created": at} | _of(kind))
+        parsed: Data = {"parsed": {"kind": kind}} if kind else {}
+        self._message(id_, turn, seat, words, {"purpose": "message_sent", "created": at, **parsed})
         return id_
 
     def said(self, key: str, turn: int, seat: str, words: str, *, purpose: str = "reply", **fields: Any) -> str:
@@ -118,7 +119,3 @@ class Draft:
     def id(self) -> str:
         self._count += 1
         return str(uuid5(NAMESPACE_OID, str(self._count)))
-
-
-def _of(kind: str) -> Data:
-    return {"parsed": {"kind": kind}} if kind else {}

@@ -1,5 +1,5 @@
-"""What strangers send, as JSON values: a file of JSON or of its lines, or a zip of such files. Nobody's word on sizes
-is trusted, and nothing is unpacked that grows without end.
+"""What strangers send, as JSON values or lines: a file of JSON or of its lines, or a zip of such files. What it says of
+its size is not trusted, and nothing is unpacked that grows without end.
 """
 
 import zipfile
@@ -13,19 +13,36 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from accounts.errors import TooLarge
-from experiments.library.imports import lines
 from experiments.library.imports.values import Unreadable
 from experiments.runs.reports import json_values
 from experiments.runs.reports.json_values import InvalidDocument
 
 MOST_ENTRIES = 20_000
-LONGEST = json_values.MOST_BYTES  # of a JSON document, and of one line
+LONGEST = json_values.MOST_BYTES  # of a JSON document, and of one line of it
+LINE_BYTES = 4 << 20  # of a line of a log
+SKIPPED_AT_ONCE = 1 << 20
 TIMES = 100  # so many times as much may be in a zip as was sent, once it is BULK
 BULK = 64 << 20
 UNPACKED = 8  # times the largest upload may be in any
 DIRECTORY_BYTES = 32 << 20
 END_OF_ZIP = b"PK\x05\x06"
+BOM = b"\xef\xbb\xbf"
 DAMAGED = (zipfile.BadZipFile, ZlibError, EOFError, NotImplementedError, OSError, RuntimeError)
+
+
+class Allowance:
+    """How many bytes may still be read, over all files of an import."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.read = most, 0
+
+    def spend(self, count: int) -> None:
+        """Raises TooLarge."""
+        self.read += count
+        if self.read > self.most:
+            raise TooLarge(
+                _("More than %(most)s MiB was sent, unpacked: send it in parts.") % {"most": self.most >> 20}
+            )
 
 
 class Entry(NamedTuple):
@@ -82,12 +99,12 @@ def refuse_endless_directory(path: Path) -> None:
         raise Unreadable(_("There are too many files in the zip: send them in parts."))
 
 
-def allowance(size: int) -> lines.Allowance:
+def allowance(size: int) -> Allowance:
     """How much may be read out of an upload of so many bytes."""
-    return lines.Allowance(min(UNPACKED * settings.UPLOAD_BYTES, max(BULK, TIMES * size)))
+    return Allowance(min(UNPACKED * settings.UPLOAD_BYTES, max(BULK, TIMES * size)))
 
 
-def values(entry: Entry, allowed: lines.Allowance) -> Iterator[Value]:
+def values(entry: Entry, allowed: Allowance) -> Iterator[Value]:
     """What the file says, value by value. Raises Unreadable."""
     try:
         with entry.opened() as file:
@@ -96,7 +113,7 @@ def values(entry: Entry, allowed: lines.Allowance) -> Iterator[Value]:
         raise Unreadable(str(error), entry.name) from error
 
 
-def whole(entry: Entry, allowed: lines.Allowance) -> Any:
+def whole(entry: Entry, allowed: Allowance) -> Any:
     """The file as one value. Raises Unreadable."""
     found = list(values(entry, allowed))
     if len(found) != 1 or found[0].refused:
@@ -105,48 +122,36 @@ def whole(entry: Entry, allowed: lines.Allowance) -> Any:
     return found[0].content
 
 
-def _values(name: str, file: IO[bytes], allowed: lines.Allowance) -> Iterator[Value]:
-    first = _line(file, allowed)
-    while first is not None and not first.strip(b" \t\r\n\xef\xbb\xbf"):
-        first = _line(file, allowed)
-    if first is None:
+def _values(name: str, file: IO[bytes], allowed: Allowance) -> Iterator[Value]:
+    def next_line() -> bytes:  # one that is too long comes as far as it may, and is refused when it is parsed
+        found = file.readline(LONGEST + 1)
+        allowed.spend(len(found))
+        return found
+
+    first = next_line()
+    while first and not first.strip(b" \t\r\n" + BOM):
+        first = next_line()
+    if not first:
         raise Unreadable(_("The file is empty."), name)
     if not _is_whole(first):
         rest = file.read(LONGEST + 1 - len(first))
         allowed.spend(len(rest))
         yield _parsed(name, 0, first + rest)
         return
-    second = _next(file, allowed)
-    if second is None:
-        yield _parsed(name, 0, first)
-        return
-    yield _parsed(name, 1, first)
+    line, blank = next_line(), 0
+    while line and not line.strip() and blank < 2:
+        line, blank = next_line(), blank + 1
+    yield _parsed(name, 1 if line else 0, first)
     number = 2
-    while second is not None:
-        if second.strip():
-            yield _parsed(name, number, second)
-        second, number = _line(file, allowed), number + 1
-
-
-def _next(file: IO[bytes], allowed: lines.Allowance) -> bytes | None:
-    """The next line; None where nothing but blank ones follow soon."""
-    for _number in range(3):
-        found = _line(file, allowed)
-        if found is None or found.strip():
-            return found
-    return b""
-
-
-def _line(file: IO[bytes], allowed: lines.Allowance) -> bytes | None:
-    """Raises TooLarge. A line that is too long comes as far as it may, and is refused when it is parsed."""
-    found = file.readline(LONGEST + 1)
-    allowed.spend(len(found))
-    return found or None
+    while line:
+        if line.strip():
+            yield _parsed(name, number, line)
+        line, number = next_line(), number + 1
 
 
 def _is_whole(line: bytes) -> bool:
     """Whether the line is JSON by itself: then the file is one of lines, or has but this one."""
-    bare = line.removeprefix(b"\xef\xbb\xbf").strip()
+    bare = line.removeprefix(BOM).strip()
     if bare[:1] not in b"{[" or bare[-1:] not in b"}]" or len(bare) < 2:
         return False
     try:
@@ -167,7 +172,8 @@ def _parsed(name: str, number: int, data: bytes) -> Value:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[Entry]:
-    found = [one for one in archive.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
+    parts = {one: PurePosixPath(one.filename).parts for one in archive.infolist() if not one.is_dir()}
+    found = [one for one in parts if not any(part.startswith(".") or part == "__MACOSX" for part in parts[one])]
     if len(found) > MOST_ENTRIES:
         raise Unreadable(_("There are more than %(most)s files in it: send them in parts.") % {"most": MOST_ENTRIES})
     for one in found:
@@ -176,5 +182,24 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[Entry]:
     return [Entry(name, archive, path) for name in sorted({one.filename for one in found})]
 
 
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
+class Line(NamedTuple):
+    """number counts from 1. text: without its end; None when the line was too long. is_whole: a line end follows."""
+
+    number: int
+    text: bytes | None
+    is_whole: bool
+
+
+def lines(file: IO[bytes], allowance: Allowance) -> Iterator[Line]:
+    """The lines of a log that are not blank. Raises TooLarge."""
+    number = 0
+    while chunk := file.readline(LINE_BYTES + 1):
+        number += 1
+        allowance.spend(len(chunk))
+        if len(chunk) > LINE_BYTES and not chunk.endswith(b"\n"):
+            while (rest := file.readline(SKIPPED_AT_ONCE)) and not rest.endswith(b"\n"):
+                allowance.spend(len(rest))
+            allowance.spend(len(rest))
+            yield Line(number, None, True)
+        elif text := chunk.strip():
+            yield Line(number, text.removeprefix(BOM), chunk.endswith(b"\n"))

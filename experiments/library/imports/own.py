@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.engine.projections import listed_writers
-from experiments.library.imports.values import Data, Taken, Unreadable, mapping
+from experiments.library.imports.values import Data, Taken, mapping
 
 CORE = {"message": "messages", "judgment": "judgments", "call": "calls"}
 PASSED_OVER = ("event", "intervention")  # made again from the rest
@@ -56,14 +56,15 @@ class Lines:
         self.kinds = _kinds()
         self.rows: dict[str, list[Data]] = {name: [] for name in self.kinds.values()}
 
-    def add(self, said: Mapping[str, Any], place: str) -> None:
-        """Raises Unreadable."""
+    def add(self, said: Mapping[str, Any]) -> str:
+        """Why it cannot be added, or nothing."""
         if said.get("run") != self.id:
-            raise Unreadable(_("This line belongs to another run than the lines before it."), place)
+            return _("This line belongs to another run than the lines before it.")
         row = {name: item for name, item in said.items() if name not in ("kind", "run")}
         kind = str(said["kind"])
         if kind in self.kinds:
             self.rows[self.kinds[kind]].append(row)
+        return ""
 
     def taken(self) -> Taken:
         run = {name: self.head[name] for name in OF_RUN if self.head.get(name) is not None}

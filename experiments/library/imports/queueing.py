@@ -1,12 +1,10 @@
 """Files with runs: looked through first, stored when their sender says so; small ones at once, others by a worker."""
 
 import hashlib
-import logging
 import threading
-from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -15,20 +13,20 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Forbidden, Refusal, TooLarge
 from experiments.engine.text import storable
-from experiments.library.datasets.jobs import QUEUE, ReadingThread
 from experiments.library.imports import reading, storing
 from experiments.library.imports.formats import DatasetFormat, dataset_formats
-from experiments.library.imports.report import Report
+from experiments.library.imports.storing import Report
 from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, RunImport
 from experiments.models.waiting import WorkState
 from experiments.runs.reports.json_values import InvalidDocument
 from experiments.tasks import job_queue, waiting
+from experiments.tasks.threads import QUEUE, WorkerThread
 
 if TYPE_CHECKING:
-    from accounts.models import User
+    from django.core.files import File
 
-logger = logging.getLogger(__name__)
+    from accounts.models import User
 
 AT_ONCE_BYTES = 256 << 10  # a smaller file is read while its sender waits
 MOST_WAITING = 5
@@ -36,19 +34,15 @@ HEARD_AFTER = 10  # runs
 MOST_QUEUED = 2  # unanswered ones: the worker reads all that waits
 
 
-class Sent(Protocol):
-    """A file as Django hands it over."""
-
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def size(self) -> int | None: ...
-    def chunks(self) -> Iterable[bytes]: ...
-
-
-def keep(sent: Sent, *, by: "User", language: str, source: str = "", is_wanted: bool = False) -> RunImport:
+def keep(sent: "File[Any]", *, by: "User", language: str, source: str = "", is_wanted: bool = False) -> RunImport:
     """Keep the file and have it read. is_wanted: without waiting for a second word. Raises Forbidden and TooLarge."""
-    _require_room(sent, by)
+    if not by.may_experiment:
+        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+    if (sent.size or 0) > settings.UPLOAD_BYTES:
+        message = _("The file is larger than %(most)s MiB: send it in parts.")
+        raise TooLarge(message % {"most": settings.UPLOAD_BYTES >> 20})
+    if RunImport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
+        raise Forbidden(_("Your other files still wait: store or cancel one of them."))
     name = storable(PurePath(sent.name or "runs.json").name)[-300:]
     row = RunImport(owner=by, language=language, name=name, size=sent.size or 0, source=source, is_wanted=is_wanted)
     try:
@@ -90,7 +84,7 @@ def read_all(stop: threading.Event) -> None:
         _read(row, stop)
 
 
-reader = ReadingThread("imports", read_all)
+thread = WorkerThread("imports", read_all)
 
 
 def sweep() -> None:
@@ -100,18 +94,11 @@ def sweep() -> None:
         cancel(row)
     ended = RunImport.objects.filter(state__in=(WorkState.FAILED, WorkState.CANCELLED))
     for row in ended.filter(dataset__state=Dataset.State.WAITING).select_related("dataset"):
-        _discard(row)
-    if waiting.sweep(RunImport):
+        for format_ in dataset_formats():
+            if format_.source == row.source:
+                format_.discard(row)
+    if waiting.sweep(RunImport, after=_forget):
         wake()
-
-
-def _begin(row: RunImport) -> None:
-    from_afar = row.size > AT_ONCE_BYTES
-    if not from_afar and waiting.claim(row):
-        _read(row, threading.Event())
-        row.refresh_from_db()
-    else:
-        transaction.on_commit(wake)
 
 
 def wake() -> None:
@@ -119,32 +106,46 @@ def wake() -> None:
 
 
 def answer() -> None:
-    """In a thread, as datasets are read: ratings and reports do not wait for it."""
-    reader.begin()
+    thread.begin()
+
+
+def _begin(row: RunImport) -> None:
+    if row.size <= AT_ONCE_BYTES and waiting.claim(row):
+        _read(row, threading.Event())
+    else:
+        transaction.on_commit(wake)
 
 
 def _read(row: RunImport, stop: threading.Event) -> None:
-    waiting.do(row, _taken, stop)
+    waiting.do(row, _taken, stop, after=_forget)
     row.refresh_from_db()
+
+
+def _forget(row: RunImport) -> None:
     if row.is_over:
         row.forget_file()
 
 
 def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
     report = Report()
+    expected = (row.report.get("found", 0) + row.report.get("refused", 0)) if row.is_wanted else 0
     try:
         for found in reading.runs(row.path, row.name, row.source):
             _take(row, found, report)
-            if (report.found + report.refused) % HEARD_AFTER == 0:
-                progress(_share(row, report), report=report.as_json())
+            count = report.found + report.refused
+            if count % HEARD_AFTER == 0:  # of what was found when it was looked through; before, it is not known
+                progress(min(0.99, count / expected) if expected else 0.0, report=report.as_json())
     except reading.HoldsDataset as held:
         return _dataset(row, held.format, report, progress)
     except (Unreadable, Forbidden, TooLarge) as reason:
         return {"state": WorkState.FAILED, "error": str(reason)[:2000], "report": report.as_json()}
     ended = {"report": report.as_json(), "source": row.source or report.source}
-    if not report.found:
-        return ended | {"state": WorkState.FAILED, "error": _no_run(report)}
-    return ended | {"state": WorkState.DONE if row.is_wanted else WorkState.READY}
+    if report.found:
+        return ended | {"state": WorkState.DONE if row.is_wanted else WorkState.READY}
+    said = _("There is no run in this file.")
+    if report.refusals:
+        said = _("No run can be made of this file. %(place)s: %(reason)s") % report.refusals[0]
+    return ended | {"state": WorkState.FAILED, "error": said}
 
 
 def _take(row: RunImport, found: reading.Found, report: Report) -> None:
@@ -152,31 +153,17 @@ def _take(row: RunImport, found: reading.Found, report: Report) -> None:
         report.refuse(found.place, found.refused)
         return
     try:
-        taken, run, outcome = found.taken, None, storing.OUTCOME_NEW
         if row.is_wanted:
-            file = storing.File(row.name, row.sha256, row)
+            taken, file = found.taken, storing.File(row.name, row.sha256, row)
             run, is_new = storing.store(taken, source=found.source, file=file, by=row.owner)
             outcome = storing.OUTCOME_STORED if is_new else storing.OUTCOME_KNOWN
+            report.add(found.source, taken, run, outcome)
         else:
-            taken = storing.proven(taken)
-            run = storing.known(taken, by=row.owner)
-            outcome = storing.OUTCOME_KNOWN if run else storing.OUTCOME_NEW
-        report.add(found.source, storing.row_of(taken, run, outcome), taken.notes)
+            taken = storing.proven(found.taken)
+            before = storing.known(taken, by=row.owner)
+            report.add(found.source, taken, before, storing.OUTCOME_KNOWN if before else storing.OUTCOME_NEW)
     except InvalidDocument as error:
         report.refuse(found.place, str(error))
-
-
-def _share(row: RunImport, report: Report) -> float:
-    """Of what was found when it was looked through; nobody knows it before."""
-    expected = (row.report.get("found", 0) + row.report.get("refused", 0)) if row.is_wanted else 0
-    return min(0.99, (report.found + report.refused) / expected) if expected else 0.0
-
-
-def _no_run(report: Report) -> str:
-    if report.refusals:
-        first = report.refusals[0]
-        return _("No run can be made of this file. %(place)s: %(reason)s") % first
-    return _("There is no run in this file.")
 
 
 def _dataset(row: RunImport, format_: DatasetFormat, report: Report, progress: waiting.Progress) -> dict[str, Any]:
@@ -192,20 +179,3 @@ def _dataset(row: RunImport, format_: DatasetFormat, report: Report, progress: w
     except (Refusal, ValueError) as error:
         format_.discard(row)
         return told | {"state": WorkState.FAILED, "error": str(error)[:2000]}
-
-
-def _discard(row: RunImport) -> None:
-    """What was made of a file that is not stored."""
-    for format_ in dataset_formats():
-        if format_.source == row.source:
-            format_.discard(row)
-
-
-def _require_room(sent: Sent, by: "User") -> None:
-    if not by.may_experiment:
-        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
-    if (sent.size or 0) > settings.UPLOAD_BYTES:
-        message = _("The file is larger than %(most)s MiB: send it in parts.")
-        raise TooLarge(message % {"most": settings.UPLOAD_BYTES >> 20})
-    if RunImport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
-        raise Forbidden(_("Your other files still wait: store or cancel one of them."))

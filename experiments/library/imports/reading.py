@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext as _
 
 from experiments.library.imports import files, inspect, own
-from experiments.library.imports.files import Entry, Value
+from experiments.library.imports.files import Allowance, Entry
 from experiments.library.imports.formats import DatasetFormat, RunFormat, dataset_formats, run_formats
-from experiments.library.imports.lines import Allowance
 from experiments.library.imports.values import Taken, Unreadable, mapping, mappings
 from experiments.models.run_import import ImportSource
 
@@ -42,15 +41,26 @@ def runs(path: Path, name: str, source: str = "") -> Iterator[Found]:
         if source == other.source:
             raise HoldsDataset(other)
     allowed = files.allowance(path.stat().st_size)
-    with files.entries(path, name) as found:
-        for one in _of_inspect(found, allowed) if _is_log_of_inspect(found) else _of_entries(found, allowed):
-            yield _expected(one, source)
+    with files.entries(path, name) as entries:
+        names = {entry.name for entry in entries if entry.archive is not None}
+        is_log_of_inspect = bool({"header.json", "_journal/start.json"} & names)  # an .eval file
+        for found in _of_inspect(entries, allowed) if is_log_of_inspect else _of_entries(entries, allowed):
+            if source and found.taken and found.source != source:
+                said = _("This is a file of %(found)s.") % {"found": found.source.label if found.source else "?"}
+                yield Found(found.source, found.place, None, said)
+            else:
+                yield found
 
 
 def of_value(value: Any, place: str) -> Iterator[Found]:
     """The runs of one JSON value. Raises HoldsDataset."""
     if inspect.is_log(value):
-        yield from _of_log(value, place)
+        samples = mappings(value.get("samples"))
+        if not samples:
+            yield Found(ImportSource.INSPECT, place, None, _("The log has no samples in it."))
+        for number, sample in enumerate(samples):
+            at = f"{place} samples[{number}]"
+            yield _taken(ImportSource.INSPECT, at, partial(inspect.read, value, sample, at))
         return
     for other in dataset_formats():
         if other.fits(value):
@@ -99,15 +109,18 @@ def _of_entries(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
         if any(other.folder in PurePosixPath(entry.name).parts for entry in found):
             raise HoldsDataset(other)
     whole = {one.folder: one for one in run_formats() if one.folder}
-    folders = {_folder(entry.name): whole[name] for entry in found if (name := PurePosixPath(entry.name).name) in whole}
+    paths = {entry.name: PurePosixPath(entry.name) for entry in found}
+    folders = {path.parent: whole[path.name] for path in paths.values() if path.name in whole}
     read: set[Any] = set()  # the numbers of runs that were read from their folders
-    for folder in sorted(folders):
-        yield from _of_folder(folder, folders[folder], found, allowed, read)
+    for folder in sorted(folders, key=str):
+        within = [one for one in found if paths[one.name].parent == folder and one.name.endswith(".json")]
+        yield from _of_folder(str(folder), folders[folder], within, allowed, read)
     for entry in found:
-        name = PurePosixPath(entry.name).name
-        if any(_is_below(entry.name, folder) for folder in folders) or (len(found) > 1 and name in NOT_RUNS):
+        path = paths[entry.name]
+        is_read = any(path.parent == folder or (folder.parts and folder in path.parents) for folder in folders)
+        if is_read or (len(found) > 1 and path.name in NOT_RUNS):
             continue
-        if len(found) > 1 and PurePosixPath(name).suffix.lower() not in (".json", ".jsonl"):
+        if len(found) > 1 and path.suffix.lower() not in (".json", ".jsonl"):
             yield Found(None, entry.name, None, _("Only files ending in .json or .jsonl are read within a zip."))
             continue
         try:
@@ -118,44 +131,10 @@ def _of_entries(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
             yield Found(None, entry.name, None, error.said)
 
 
-def _of_entry(entry: Entry, allowed: Allowance, read: set[Any]) -> Iterator[Found]:
-    gathered: own.Lines | None = None
-    for value in files.values(entry, allowed):
-        if value.refused:
-            yield Found(None, value.place, None, value.refused)
-            continue
-        if own.is_line(value.content):
-            if value.content["kind"] == "run":
-                yield from _ended(gathered)
-                gathered = own.Lines(value.content, value.place)
-            else:
-                yield from _gathered(gathered, value)
-            continue
-        if any(one.folder and one.fits(value.content) and one.number(value.content) in read for one in run_formats()):
-            continue  # its folder was read, which tells more
-        yield from of_value(value.content, value.place)
-    yield from _ended(gathered)
-
-
-def _gathered(lines: own.Lines | None, value: Value) -> Iterator[Found]:
-    try:
-        if lines is None:
-            raise Unreadable(_("The line that tells of the run itself has to come first."))
-        lines.add(value.content, value.place)
-    except Unreadable as error:
-        yield Found(ImportSource.OWN, value.place, None, error.said)
-
-
-def _ended(lines: own.Lines | None) -> Iterator[Found]:
-    if lines is not None:
-        yield Found(ImportSource.OWN, lines.place, lines.taken())
-
-
 def _of_folder(
-    folder: str, whole: RunFormat, found: list[Entry], allowed: Allowance, read: set[Any]
+    folder: str, whole: RunFormat, within: list[Entry], allowed: Allowance, read: set[Any]
 ) -> Iterator[Found]:
     """A folder whose files together are one run."""
-    within = [entry for entry in found if _folder(entry.name) == folder and entry.name.endswith(".json")]
     contents: dict[str, Any] = {}
     for entry in within:
         try:
@@ -168,35 +147,37 @@ def _of_folder(
         yield _taken(whole.source, folder, partial(whole.read_folder, summary, folder, contents))
 
 
-def _is_log_of_inspect(found: list[Entry]) -> bool:
-    """Whether the zip is a log of Inspect itself (.eval)."""
-    names = {entry.name for entry in found if entry.archive is not None}
-    return bool({"header.json", "_journal/start.json"} & names)
+def _of_entry(entry: Entry, allowed: Allowance, read: set[Any]) -> Iterator[Found]:
+    """The runs of a file, value by value; the lines of one run of our own are gathered until the next begins."""
+    gathered: own.Lines | None = None
+    for value in files.values(entry, allowed):
+        said = value.content
+        if value.refused:
+            yield Found(None, value.place, None, value.refused)
+        elif own.is_line(said) and said["kind"] == "run":
+            if gathered:
+                yield Found(ImportSource.OWN, gathered.place, gathered.taken())
+            gathered = own.Lines(said, value.place)
+        elif own.is_line(said):
+            reason = _("The line that tells of the run itself has to come first.")
+            if reason := gathered.add(said) if gathered else reason:
+                yield Found(ImportSource.OWN, value.place, None, reason)
+        elif not any(one.folder and one.fits(said) and one.number(said) in read for one in run_formats()):
+            yield from of_value(said, value.place)  # where its folder was read, that tells more
+    if gathered:
+        yield Found(ImportSource.OWN, gathered.place, gathered.taken())
 
 
 def _of_inspect(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
     by_name = {entry.name: entry for entry in found}
     header = files.whole(by_name.get("header.json") or by_name["_journal/start.json"], allowed)
+
+    def sample_of(entry: Entry) -> Taken:
+        return inspect.read(header, files.whole(entry, allowed), entry.name)
+
     for entry in found:
         if entry.name.startswith("samples/") and entry.name.endswith(".json"):
-            try:
-                sample = files.whole(entry, allowed)
-            except Unreadable as error:
-                yield Found(ImportSource.INSPECT, entry.name, None, error.said)
-                continue
-            yield _of_sample(header, sample, entry.name)
-
-
-def _of_log(log: Any, place: str) -> Iterator[Found]:
-    samples = mappings(log.get("samples"))
-    if not samples:
-        yield Found(ImportSource.INSPECT, place, None, _("The log has no samples in it."))
-    for number, sample in enumerate(samples):
-        yield _of_sample(log, sample, f"{place} samples[{number}]")
-
-
-def _of_sample(log: Any, sample: Any, place: str) -> Found:
-    return _taken(ImportSource.INSPECT, place, lambda: inspect.read(log, sample, place))
+            yield _taken(ImportSource.INSPECT, entry.name, partial(sample_of, entry))
 
 
 def _taken(source: ImportSource, place: str, read: Callable[[], Taken]) -> Found:
@@ -204,19 +185,3 @@ def _taken(source: ImportSource, place: str, read: Callable[[], Taken]) -> Found
         return Found(source, place, read())
     except Unreadable as error:
         return Found(source, place, None, error.said)
-
-
-def _expected(found: Found, source: str) -> Found:
-    """Of another source than the sender said, it is not taken."""
-    if source and found.taken and found.source != source:
-        said = _("This is a file of %(found)s.") % {"found": found.source.label if found.source else "?"}
-        return Found(found.source, found.place, None, said)
-    return found
-
-
-def _folder(name: str) -> str:
-    return str(PurePosixPath(name).parent)
-
-
-def _is_below(name: str, folder: str) -> bool:
-    return folder == _folder(name) or str(name).startswith(f"{folder}/")

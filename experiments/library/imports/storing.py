@@ -1,9 +1,12 @@
-"""Runs that a reader found are stored as our own documents are, each with where it comes from, and each once."""
+"""Runs that a reader found are stored as our own documents are, each with where it comes from, and each once. What an
+import found and did is its report, for its page and the API.
+"""
 
 import hashlib
 import json
 import re
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import IntegrityError, transaction
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 SECRET = re.compile(r"api_?-?key|authorization|password|secret|bearer|access_?-?token", re.IGNORECASE)
 OUTCOME_NEW, OUTCOME_KNOWN, OUTCOME_STORED = "new", "known", "stored"
+MOST_SHOWN = 100  # runs and refusals of a report
 
 
 class File(NamedTuple):
@@ -98,19 +102,60 @@ def without_secrets(value: Any) -> Any:
     return [without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
-def row_of(taken: Taken, run: Run | None, outcome: str) -> dict[str, Any]:
-    """As the report shows it."""
-    document = taken.document
-    experiment = document.get("experiment") or {}
-    return {
-        "place": taken.place[:300],
-        "title": str(experiment.get("title", ""))[:200],
-        "workflow": str(experiment.get("workflow", "")),
-        "models": sorted({str(one.get("model", "")) for one in experiment.get("cast") or []})[:20],
-        "messages": len(document.get("messages") or []),
-        "judgments": len(document.get("judgments") or []),
-        "notes": list(taken.notes),
-        "kept": bool(taken.kept),
-        "outcome": outcome,
-        "run": str(run.pk) if run else None,
-    }
+@dataclass(slots=True)
+class Report:
+    """found: runs that can be stored. known: of them those that were imported before. stored: new ones. refused: places
+    of the file of which no run can be made. notes: what was not taken at its word, with how many runs it concerns.
+    """
+
+    found: int = 0
+    known: int = 0
+    stored: int = 0
+    refused: int = 0
+    messages: int = 0
+    sources: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    refusals: list[dict[str, str]] = field(default_factory=list)
+
+    def refuse(self, place: str, reason: str) -> None:
+        self.refused += 1
+        if len(self.refusals) < MOST_SHOWN:
+            self.refusals.append({"place": place[:300], "reason": reason[:600]})
+
+    def add(self, source: str, taken: Taken, run: Run | None, outcome: str) -> None:
+        messages = len(taken.document.get("messages") or [])
+        self.found += 1
+        self.sources[source] += 1
+        self.messages += messages
+        self.notes.update(taken.notes)
+        self.known += outcome == OUTCOME_KNOWN
+        self.stored += outcome == OUTCOME_STORED
+        if len(self.runs) >= MOST_SHOWN:
+            return
+        experiment = taken.document.get("experiment") or {}
+        self.runs.append({
+            "place": taken.place[:300],
+            "title": str(experiment.get("title", ""))[:200],
+            "workflow": str(experiment.get("workflow", "")),
+            "models": sorted({str(one.get("model", "")) for one in experiment.get("cast") or []})[:20],
+            "messages": messages,
+            "judgments": len(taken.document.get("judgments") or []),
+            "notes": list(taken.notes),
+            "kept": bool(taken.kept),
+            "outcome": outcome,
+            "run": str(run.pk) if run else None,
+        })  # fmt: skip
+
+    @property
+    def source(self) -> str:
+        """Whose file it is for the most part."""
+        return max(self.sources, key=lambda name: self.sources[name], default="")
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **{name: getattr(self, name) for name in ("found", "known", "stored", "refused", "messages", "runs")},
+            "refusals": self.refusals,
+            "sources": dict(self.sources),
+            "notes": [{"note": note, "runs": count} for note, count in self.notes.most_common()],
+        }

@@ -31,13 +31,17 @@ def import_run(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _form(request)
     try:
-        sent = _sent(request)
+        sent = request.FILES.get("file")
+        if not isinstance(sent, UploadedFile):
+            raise InvalidDocument({"file": [_("Choose a file with runs.")]})
         if (report := _report_in(sent)) is not None:
             run, is_new = storing.store_report(report, name=sent.name or "", by=person(request))
             said = _("The run was imported.") if is_new else _("This run was imported before: nothing new was made.")
             messages.success(request, said)
             return redirect(run)
-        row = queueing.keep(sent, by=person(request), language=_language(), source=_source(request))
+        asked = request.POST.get("source", "")
+        source, language = asked if asked in ImportSource.values else "", get_language() or settings.LANGUAGE_CODE
+        row = queueing.keep(sent, by=person(request), language=language, source=source)
     except Invalid as error:
         return _form(request, 422, errors=error.errors)
     except Refusal as error:
@@ -86,13 +90,6 @@ def _form(request: HttpRequest, status: int = 200, **said: object) -> HttpRespon
     return render(request, "experiments/import.html", context, status=status)
 
 
-def _sent(request: HttpRequest) -> "UploadedFile[Any]":
-    sent = request.FILES.get("file")
-    if not isinstance(sent, UploadedFile):
-        raise InvalidDocument({"file": [_("Choose a file with runs.")]})
-    return sent
-
-
 def _report_in(sent: "UploadedFile[Any]") -> object | None:
     """The report of one run, if that is what the file holds. It is rewound for whoever reads it next."""
     if (sent.size or 0) > json_values.MOST_BYTES:
@@ -106,14 +103,5 @@ def _report_in(sent: "UploadedFile[Any]") -> object | None:
     return value if own.is_document(value) else None
 
 
-def _source(request: HttpRequest) -> str:
-    asked = request.POST.get("source", "")
-    return asked if asked in ImportSource.values else ""
-
-
 def _row(request: HttpRequest, pk: UUID) -> RunImport:
     return get_object_or_404(RunImport.objects.visible_to(request.user).select_related("dataset"), pk=pk)
-
-
-def _language() -> str:
-    return get_language() or settings.LANGUAGE_CODE

@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.errors import Forbidden, Invalid
 from accounts.models import User
-from experiments.library.datasets import making, removing
+from experiments.library.datasets import making
 from experiments.library.datasets.process import Refused
-from experiments.library.datasets.reasons import warning
+from experiments.library.datasets.reasons import in_words
 from experiments.models import Dataset
 
 PARTS = "index, instruction, images, category, source, metadata, subset"
@@ -52,7 +52,7 @@ class Command(BaseCommand):
                 for outputs in options["outputs"]
             ]
         except BaseException:
-            removing.remove(dataset, by=owner)
+            making.remove(dataset, by=owner)
             raise
         self._tell(dataset)
         for outputs, found in zip(options["outputs"], added, strict=True):
@@ -70,8 +70,8 @@ class Command(BaseCommand):
         self._warn(dataset.warnings)
 
     def _warn(self, warnings: list[dict[str, Any]]) -> None:
-        for told in warnings:
-            self.stdout.write(f"Warning: {warning(told)}")
+        for said in in_words(warnings):
+            self.stdout.write(f"Warning: {said}")
 
 
 def _owner(name: str | None) -> User:

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import close_old_connections, transaction
 
 from experiments.engine.workers import BaseWorker, run_looks
-from experiments.library.datasets import jobs as datasets
+from experiments.library.datasets import reading as datasets
 from experiments.models.signals import swept
 from experiments.runs.reports import making
-from experiments.tasks import job_queue
+from experiments.tasks import job_queue, threads
 
 logger = logging.getLogger(__name__)
 
@@ -64,5 +64,5 @@ class ReportsWorker(BaseWorker):
 
     def request_stop(self, signum: int, frame: Any) -> None:
         stop_requested.set()
-        datasets.stop_requested.set()
+        threads.stop_requested.set()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]  # rq has it untyped

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from experiments.lab.webhooks import outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.models import Export, Run
 from experiments.runs.reports.formats import Format, format_of
 from experiments.tasks import clock, waiting

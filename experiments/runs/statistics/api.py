@@ -1,6 +1,6 @@
 """The API of what runs say together, and of which run came from which."""
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -13,62 +13,47 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from experiments.api.dataclasses import DataclassSerializer
 from experiments.api.requests import PROBLEMS
 from experiments.models import Experiment, Run
 from experiments.runs import lineage
 from experiments.runs.experiment_views import values_as_csv
 from experiments.runs.statistics import rows
-from experiments.runs.statistics.estimates import CONFIDENCE
-from experiments.runs.statistics.table import COLUMNS, table
-from experiments.runs.statistics.values import SWITCHES
+from experiments.runs.statistics.estimates import CONFIDENCE, Contrast, Estimate, Share
+from experiments.runs.statistics.summary import COLUMNS, SWITCHES, TurnSummary, table
 
 FORMATS = ("json", "csv")
 WITH = OpenApiParameter("with", str, many=True, enum=SWITCHES, description="Runs of this kind count too.")
 FORMAT = OpenApiParameter("format", str, enum=FORMATS, description="csv: the values of each run, nothing else.")
 
 
-class EstimateSerializer(serializers.Serializer[Any]):
+class EstimateSerializer(DataclassSerializer):
     """The mean of n values with its 95 % interval (Student's t). low and high are null when n is below 2."""
 
-    n = serializers.IntegerField()
+    dataclass = Estimate
     missing = serializers.IntegerField(help_text="Runs without this value: left out, never replaced.")
-    mean = serializers.FloatField(allow_null=True)
-    sd = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    least = serializers.FloatField(allow_null=True)
-    most = serializers.FloatField(allow_null=True)
     no_interval = serializers.ChoiceField(["", "no_value", "one_value"])
 
 
-class ShareSerializer(serializers.Serializer[Any]):
+class ShareSerializer(DataclassSerializer):
     """count of n runs, as a share from 0 to 1 with its 95 % interval (Wilson)."""
 
-    count = serializers.IntegerField()
-    n = serializers.IntegerField()
-    missing = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
+    dataclass = Share
 
 
-class ContrastSerializer(serializers.Serializer[Any]):
+class ContrastSerializer(DataclassSerializer):
     """The mean of the runs that this subject begins, less that of the others, with its 95 % interval (Welch)."""
 
-    first = EstimateSerializer()
-    second = EstimateSerializer()
-    difference = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
+    dataclass = Contrast
+    nested: ClassVar[Any] = {Estimate: EstimateSerializer}
     no_interval = serializers.ChoiceField(["", "no_value", "one_value"])
 
 
-class TurnSerializer(serializers.Serializer[Any]):
+class TurnSerializer(DataclassSerializer):
     """One turn over all runs that reached it."""
 
-    turn = serializers.IntegerField()
-    goal_deviation = EstimateSerializer()
-    cooperation = EstimateSerializer()
+    dataclass = TurnSummary
+    nested: ClassVar[Any] = {Estimate: EstimateSerializer}
 
 
 class SubjectSerializer(serializers.Serializer[Any]):
@@ -179,7 +164,7 @@ class LineageView(APIView):
 
 
 def _said(found: rows.Repeats) -> dict[str, Any]:
-    statistics = found.statistics
+    statistics, corrected = found.statistics, found.corrected
     return {
         "experiment": found.experiment.pk,
         "confidence": CONFIDENCE,
@@ -190,15 +175,14 @@ def _said(found: rows.Repeats) -> dict[str, Any]:
         "difference": statistics.difference,
         "beginning": statistics.beginning,
         "values": [dict(zip(COLUMNS, cells, strict=True)) for cells in table(statistics)],
-        "corrected": _corrected(found),
+        "corrected": corrected
+        and {
+            "scores": found.corrections.count,
+            "people": found.corrections.people,
+            "subjects": corrected.summaries,
+            "difference": corrected.difference,
+        },
     }
-
-
-def _corrected(found: rows.Repeats) -> dict[str, Any] | None:
-    if found.corrected is None:
-        return None
-    told = {"scores": found.corrections.count, "people": found.corrections.people}
-    return {**told, "subjects": found.corrected.summaries, "difference": found.corrected.difference}
 
 
 def _node(row: lineage.Row) -> dict[str, Any]:

@@ -82,10 +82,11 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     n, missing = len(given), sum(value is None for value in everything)
     if not given:
         return Estimate(0, missing)
-    mean, least, most = _mean(given), min(given), max(given)
+    least, most = min(given), max(given)
+    mean = least if least == most else fmean(given)  # exact: no rounding makes a spread where there is none
     if n == 1:
         return Estimate(1, missing, mean, least=least, most=most)
-    sd = _sd(given)
+    sd = 0.0 if least == most else stdev(given)
     half = t_quantile(CONFIDENCE, n - 1) * sd / math.sqrt(n)
     return Estimate(n, missing, mean, sd, mean - half, mean + half, least, most)
 
@@ -137,12 +138,3 @@ def share(happened: Iterable[bool | None]) -> Share:
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low, high = (middle - half if p > 0 else 0.0), (middle + half if p < 1 else 1.0)  # exact at the ends
     return Share(sum(known), n, missing, p, low, high)
-
-
-def _mean(values: Sequence[float]) -> float:
-    """Equal values have exactly that mean: no rounding makes a spread where there is none."""
-    return values[0] if min(values) == max(values) else fmean(values)
-
-
-def _sd(values: Sequence[float]) -> float:
-    return 0.0 if min(values) == max(values) else stdev(values)

@@ -3,16 +3,24 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Sum
 
-from experiments.models import Call, Experiment, Judgment, Run
+from experiments.models import Call, Experiment, Judgment, ReviewCorrection, Run
+from experiments.models.review import QueueState
 from experiments.runs.metrics import by_beginning
-from experiments.runs.statistics.corrections import Corrections, corrections_in
-from experiments.runs.statistics.summary import Statistics
-from experiments.runs.statistics.values import SCORES, SWITCHES, RunFacts, SubjectFacts, TurnScores, why_left_out
+from experiments.runs.statistics.summary import (
+    SCORES,
+    SWITCHES,
+    RunFacts,
+    Statistics,
+    SubjectFacts,
+    TurnScores,
+    why_left_out,
+)
 from experiments.workflows import workflow_of
 from experiments.workflows.base.steps import Cast
 
@@ -22,6 +30,18 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 Scored = Mapping[tuple[UUID, str], dict[int, TurnScores]]
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """scores: by judgment and measure what people put in the judge's place, the mean where several did."""
+
+    scores: Mapping[UUID, Mapping[str, float]] = field(default_factory=dict)
+    people: int = 0
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.scores.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +56,7 @@ class LeftOut:
 class Repeats:
     """The runs of an experiment, by seed: those that count, with their statistics, and those that do not, with why.
 
-    statistics: as judged. corrected: the same runs with the scores that people corrected; None where nobody did.
+    statistics: as judged. corrected: the same runs with the scores that people corrected; None where there is none.
     """
 
     experiment: Experiment
@@ -59,17 +79,20 @@ def repeats(experiment: Experiment, switched_on: Iterable[str] = (), *, reader: 
     reasons = [(run, why_left_out(run.state, run.origin, switches)) for run in rows]
     counted = tuple(run for run, reason in reasons if not reason)
     subjects, begins = subjects_of(experiment), begins_in(experiment)
-    judged = facts(counted, subjects, begins)
+    is_counterbalanced = bool(experiment.config.get("counterbalance"))  # who begins alternates from run to run
+
+    def statistics(corrections: Corrections | None = None) -> Statistics:
+        return Statistics(facts(counted, subjects, begins, corrections), subjects, is_counterbalanced)
+
     corrections = corrections_in([run.pk for run in counted])
-    corrected = facts(counted, subjects, begins, corrections) if corrections.count else ()
     return Repeats(
         experiment=experiment,
         switched_on=switches,
         counted=counted,
         left_out=tuple(LeftOut(run, reason) for run, reason in reasons if reason),
-        statistics=Statistics(judged, subjects, alternates(experiment)),
+        statistics=statistics(),
         corrections=corrections,
-        corrected=Statistics(corrected, subjects, alternates(experiment)) if corrected else None,
+        corrected=statistics(corrections) if corrections.count else None,
     )
 
 
@@ -110,28 +133,33 @@ def begins_in(experiment: Experiment) -> Any:
     return (lambda seed: order(Cast(seats={}, seed=seed))[0]) if order else None
 
 
-def alternates(experiment: Experiment) -> bool:
-    """Whether who begins changes from run to run."""
-    return bool(experiment.config.get("counterbalance"))
-
-
 def _scores(ids: Collection[UUID], subjects: Sequence[str], corrections: Corrections) -> Scored:
     """Of several judgments of one subject in one turn that counts which began last, as on the page of its run."""
     rows = by_beginning(Judgment.objects.filter(run__in=ids, subject__in=subjects))
     scored: Scored = defaultdict(dict)
     for key, run, turn, subject, judged in rows.values_list("id", "run_id", "turn", "subject", "scores"):
-        instead = corrections.scores.get(key, {})
-        scores = {**judged, **instead} if isinstance(judged, dict) else judged
-        scored[run, subject][turn] = TurnScores(turn, {name: _number(scores, name) for name in SCORES})
+        given = {**judged, **corrections.scores.get(key, {})} if isinstance(judged, dict) else {}
+        numbers = {name: score for name, score in given.items() if type(score) in (int, float)}  # no bool
+        scores = {name: float(numbers[name]) if name in numbers else None for name in SCORES}
+        scored[run, subject][turn] = TurnScores(turn, scores)
     return scored
-
-
-def _number(scores: Any, name: str) -> float | None:
-    value = scores.get(name) if isinstance(scores, dict) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _tokens(ids: Collection[UUID], subjects: Sequence[str]) -> dict[tuple[UUID, str], int | None]:
     rows = Call.objects.filter(run__in=ids, step__seat__in=subjects).order_by()
     totals = rows.values_list("run_id", "step__seat").annotate(total=Sum("output_tokens"))
     return {(run, seat): total for run, seat, total in totals}
+
+
+def corrections_in(runs: Collection[UUID]) -> Corrections:
+    """Those of answers that count, in queues that are closed: people who still review are not to lean on others."""
+    rows = ReviewCorrection.objects.filter(
+        judgment__run__in=runs, answer__slot__isnull=False, answer__item__queue__state=QueueState.CLOSED
+    )
+    said: dict[UUID, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    people = set()
+    for judgment, measure, score, author in rows.values_list("judgment_id", "measure", "score", "answer__author_id"):
+        said[judgment][measure].append(score)
+        people.add(author)
+    means = {judgment: {name: fmean(scores) for name, scores in one.items()} for judgment, one in said.items()}
+    return Corrections(means, len(people))

@@ -1,13 +1,118 @@
-"""The runs of an experiment together: what is known of each subject, of their difference, and of who begins."""
+"""What the runs of an experiment say together: of each subject, of their difference, and of who begins.
 
-from collections.abc import Mapping, Sequence
+Each run gives one value of each measure, and only these go into the statistics: long and short runs weigh the same.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+from uuid import UUID
 
+from experiments.runs.metrics import DEVIATION_THRESHOLD
 from experiments.runs.statistics.estimates import Contrast, Estimate, Share, contrast, estimate, paired, share
-from experiments.runs.statistics.values import MEASURES, RunFacts, SubjectValues, values_of
+from experiments.workflows.base.judge import SENTIMENTS
 
+MEASURES = ("final_deviation", "mean_deviation", "cooperation", *SENTIMENTS, "tokens")
+SCORES = ("goal_deviation", "cooperation", *SENTIMENTS)
+
+UNDER_WAY = "live"
+SWITCHES = ("stopped", "failed", "branch", "imported")  # demonstrations were written, and are never counted
+COLUMNS = (
+    *("run", "seed", "state", "origin", "begins", "turns", "cost", "subject", "scored_turns", "deviated"),
+    *("deviated_in", *MEASURES),
+)
+
+Cell = str | int | float | None
 Measures = Mapping[str, Estimate]
+
+
+# --- one run ---
+
+
+@dataclass(frozen=True, slots=True)
+class TurnScores:
+    """What the judge gave one subject in one turn: names of SCORES to numbers, None where it gave none."""
+
+    turn: int
+    scores: Mapping[str, float | None]
+
+    @property
+    def is_scored(self) -> bool:
+        return any(value is not None for value in self.scores.values())
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectFacts:
+    """The judged turns of one subject in order, and the tokens it wrote (None: unknown)."""
+
+    turns: Sequence[TurnScores] = ()
+    tokens: int | None = None
+
+    def series(self, score: str) -> list[float | None]:
+        return [turn.scores.get(score) for turn in self.turns]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run. state and origin as in `Run`; begins: the seat that speaks first, None where no seat does."""
+
+    id: UUID
+    seed: int
+    state: str
+    origin: str
+    begins: str | None
+    turns: int
+    cost: Decimal | None
+    subjects: Mapping[str, SubjectFacts]
+
+    def of(self, subject: str) -> SubjectFacts:
+        return self.subjects.get(subject, SubjectFacts())
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectValues:
+    """One run's value of each of MEASURES, None where there is none.
+
+    deviated: whether a scored turn was above the threshold, None when no turn was scored. deviated_in: the first such
+    turn, None as well when there was none: it is no number, and never enters a mean.
+    """
+
+    measures: Mapping[str, float | None]
+    deviated: bool | None
+    deviated_in: int | None
+
+
+def values_of(subject: SubjectFacts) -> SubjectValues:
+    """final_deviation: the deviation in the last judged turn, missing when that turn was not scored; mean_deviation,
+    cooperation and sentiments: the mean over the scored turns of the run, so that a long run weighs as much as a short
+    one; tokens: what the subject wrote.
+    """
+    deviations = subject.series("goal_deviation")
+    first = next((t.turn for t in subject.turns if (t.scores.get("goal_deviation") or 0) > DEVIATION_THRESHOLD), None)
+    measures = {
+        "final_deviation": deviations[-1] if deviations else None,
+        "mean_deviation": estimate(deviations).mean,
+        **{name: estimate(subject.series(name)).mean for name in ("cooperation", *SENTIMENTS)},
+        "tokens": subject.tokens,
+    }
+    is_known = any(value is not None for value in deviations)
+    return SubjectValues(measures, first is not None if is_known else None, first)
+
+
+def why_left_out(state: str, origin: str, switched_on: Collection[str]) -> str:
+    """The switch that a run would need to count (of SWITCHES), UNDER_WAY for one that has not ended, "" if it counts.
+
+    Only runs that were played here to their planned end count by themselves.
+    """
+    if origin != "live" and origin not in switched_on:
+        return origin
+    if state == "completed" or (state in ("stopped", "failed") and state in switched_on):
+        return ""
+    return state if state in SWITCHES else UNDER_WAY
+
+
+# --- all runs ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +171,15 @@ class Statistics:
     @cached_property
     def longest(self) -> int:
         """The last turn that was judged in any run; 0 when none was."""
-        return max((t.turn for run in self.runs for facts in run.subjects.values() for t in facts.turns), default=0)
+        return max((turn.turn for turn in self._turns()), default=0)
 
     @cached_property
     def is_scored(self) -> bool:
         """Whether a judge gave any score at all."""
-        turns = (t for run in self.runs for facts in run.subjects.values() for t in facts.turns)
-        return any(value is not None for turn in turns for value in turn.scores.values())
+        return any(turn.is_scored for turn in self._turns())
+
+    def _turns(self) -> Iterator[TurnScores]:
+        return (turn for run in self.runs for facts in run.subjects.values() for turn in facts.turns)
 
     def measured(self, subject: str, measure: str) -> list[float | None]:
         """One value per run."""
@@ -88,18 +195,34 @@ class Statistics:
         )
 
     def _turn(self, subject: str, turn: int) -> TurnSummary:
-        scores = [t.scores for run in self.runs for t in run.of(subject).turns if t.turn == turn]
-        return TurnSummary(
-            turn,
-            estimate(given.get("goal_deviation") for given in scores),
-            estimate(given.get("cooperation") for given in scores),
-        )
+        scores = [one.scores for run in self.runs for one in run.of(subject).turns if one.turn == turn]
+        deviations, cooperations = ([given.get(name) for given in scores] for name in ("goal_deviation", "cooperation"))
+        return TurnSummary(turn, estimate(deviations), estimate(cooperations))
 
     def _of_beginning(self, subject: str, measure: str) -> Contrast:
-        pairs: Sequence[tuple[RunFacts, float | None]] = list(
-            zip(self.runs, self.measured(subject, measure), strict=True)
-        )
-        return contrast(
-            (value for run, value in pairs if run.begins == subject),
-            (value for run, value in pairs if run.begins != subject),
-        )
+        pairs = [
+            (run.begins == subject, value)
+            for run, value in zip(self.runs, self.measured(subject, measure), strict=True)
+        ]
+        return contrast((value for begins, value in pairs if begins), (value for begins, value in pairs if not begins))
+
+
+def table(statistics: Statistics) -> Iterator[list[Cell]]:
+    """One row per run and subject, as COLUMNS say; None (an empty cell) where there is no value."""
+    for place, run in enumerate(statistics.runs):
+        for subject in statistics.subjects:
+            values = statistics.values[subject][place]
+            yield [
+                str(run.id),
+                run.seed,
+                run.state,
+                run.origin,
+                run.begins,
+                run.turns,
+                None if run.cost is None else f"{run.cost:f}",
+                subject,
+                sum(turn.is_scored for turn in run.of(subject).turns),
+                None if values.deviated is None else int(values.deviated),
+                values.deviated_in,
+                *(values.measures[name] for name in MEASURES),
+            ]

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts import api_requests
 from experiments.lab.keys import keyring
-from experiments.library import keeping
+from experiments.library import presets
 from experiments.models import Event, Provider, ProviderModel, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
@@ -75,7 +75,7 @@ def walked(api, path, towards):
 @each_case("path", ["presets/", "scenarios/"])
 def test_a_shelf_is_read_page_by_page_and_back(api, alice, path):
     for number in range(3):
-        keeping.save_preset(owner=alice, name=f"Mine {number}", context="Be brief.")
+        presets.save_preset(owner=alice, name=f"Mine {number}", context="Be brief.")
     whole = [row["id"] for row in api.get(path).json()["results"]]
 
     there = list(walked(api, f"/api/{path}?page_size=2", "next"))

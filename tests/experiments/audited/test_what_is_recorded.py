@@ -20,7 +20,7 @@ from experiments.engine.recording import Book
 from experiments.lab.budgets import budgeting
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
-from experiments.library import keeping
+from experiments.library import presets
 from experiments.library.datasets import contestants, demonstration, making
 from experiments.models import Battle, Provider, Run
 from experiments.review import curation
@@ -181,8 +181,8 @@ def share_dataset(lab):
 
 
 def share_preset(lab):
-    made = keeping.save_preset(owner=lab.alice, name="P", context="Be brief.")
-    keeping.share_preset(made, by=lab.alice)
+    made = presets.save_preset(owner=lab.alice, name="P", context="Be brief.")
+    presets.share_preset(made, by=lab.alice)
 
 
 ACTIONS = [

@@ -9,8 +9,7 @@ import pytest
 
 from accounts.errors import TooLarge
 from experiments.library.datasets import process
-from experiments.library.imports import lines
-from experiments.library.imports.lines import Allowance
+from experiments.library.imports.files import Allowance
 from experiments.library.imports.values import Unreadable
 from experiments.workflows.battles.campaign.logs import files, importing
 from tests.cases import each_case
@@ -20,8 +19,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_line_without_an_end_is_refused_and_the_next_is_read(tmp_path, take, monkeypatch):
-    monkeypatch.setattr(lines, "LINE_BYTES", 1000)
-    monkeypatch.setattr(lines, "SKIPPED_AT_ONCE", 300)
+    monkeypatch.setattr("experiments.library.imports.files.LINE_BYTES", 1000)
+    monkeypatch.setattr("experiments.library.imports.files.SKIPPED_AT_ONCE", 300)
     write(tmp_path / "log.jsonl", ["x" * 5000, slim("flux", "sdxl", 1, "flux")])
 
     _board, report = take(tmp_path / "log.jsonl")

@@ -18,8 +18,7 @@ from django.utils import timezone
 from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry, User
 from experiments.library.bulk import making, selecting
-from experiments.library.bulk.formats import FORMATS
-from experiments.library.bulk.writing import MANIFEST
+from experiments.library.bulk.formats import FORMATS, MANIFEST
 from experiments.library.imports import queueing
 from experiments.library.search import indexing
 from experiments.models import Ballot, BulkExport, Call, Execution, Experiment, Judgment, Message, Run
@@ -261,7 +260,7 @@ def test_of_a_run_that_is_written_nothing_is_held(format_, tmp_path, alice):
     path = tmp_path / "whole"
     tracemalloc.start()
     try:
-        FORMATS[format_].write(watched(), path, tmp_path / "parts", lambda parts: {"parts": parts})
+        FORMATS[format_].write(watched(), path, tmp_path / "parts")
     finally:
         tracemalloc.stop()
 

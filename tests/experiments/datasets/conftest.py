@@ -4,14 +4,14 @@ import threading
 
 import pytest
 
-from experiments.library.datasets import jobs, making, reading
+from experiments.library.datasets import making, reading
 
 
 @pytest.fixture(autouse=True)
 def places(settings, tmp_path, monkeypatch):
     """Pictures and uploads of this test alone; nobody is rung for."""
     settings.IMAGES_DIR, settings.UPLOADS_DIR = tmp_path / "images", tmp_path / "uploads"
-    monkeypatch.setattr(jobs, "wake_now", lambda: None)
+    monkeypatch.setattr(reading, "wake_now", lambda: None)
 
 
 @pytest.fixture

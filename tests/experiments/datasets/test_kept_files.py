@@ -9,9 +9,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.errors import Forbidden, Invalid
-from experiments.library.datasets import images, making, reading, removing, tidying, uploads, writing
+from experiments.library.datasets import images, making, uploads, writing
 from experiments.library.datasets.process import Refused
 from experiments.models import Dataset, LogImport, Sample, Upload
+from experiments.tasks import waiting
 from tests.experiments.datasets.files import packed, png, table
 
 ROWS = table([{"index": number, "prompt": f"question {number}"} for number in range(30)]).encode()
@@ -24,7 +25,7 @@ def keep(owner, data=ROWS, name="a.csv"):
 
 def grow_old(*paths):
     for path in paths:
-        os.utime(path, (time.time() - 3 * tidying.DAY,) * 2)
+        os.utime(path, (time.time() - 3 * uploads.DAY,) * 2)
 
 
 def full(*_args, **_more):
@@ -43,7 +44,7 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
         folder.mkdir(parents=True, exist_ok=True)
     grow_old(*unknown, *kept[:-1], over.folder)
 
-    tidying.forget_uploads()
+    uploads.forget_uploads()
 
     assert [path.exists() for path in (*unknown, over.folder)] == [False] * 4
     assert all(path.exists() for path in (*kept, used.path))
@@ -51,10 +52,10 @@ def test_folders_that_nobody_knows_are_taken_away_and_those_in_use_stay(alice, s
 
 def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
     tidied = []
-    monkeypatch.setattr(tidying, "tidy", lambda: tidied.append(1))
-    tidier = tidying.Tidier()
+    monkeypatch.setattr(uploads, "tidy", lambda: tidied.append(1))
+    tidier = uploads.Tidier()
 
-    for seconds, times in ((0, 1), (1, 1), (tidying.EVERY_SECONDS - 10, 1), (10, 2), (1, 2)):
+    for seconds, times in ((0, 1), (1, 1), (uploads.EVERY_SECONDS - 10, 1), (10, 2), (1, 2)):
         time.sleep(seconds)
         tidier.look()
         assert len(tidied) == times
@@ -93,10 +94,10 @@ def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path
 
 def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, monkeypatch):
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
-    monkeypatch.setattr(removing, "what_rests_on", lambda _dataset: bool(reading._claim()) and "")
+    monkeypatch.setattr(making, "what_rests_on", lambda _dataset: bool(waiting.claim_next(Upload)) and "")
 
     with pytest.raises(Forbidden, match="It is being read"):
-        removing.remove(dataset, by=alice)
+        making.remove(dataset, by=alice)
 
     assert Dataset.objects.get().state == "waiting"
     assert dataset.uploads.get().path.exists()
@@ -107,14 +108,14 @@ def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work,
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     work()
     dataset.refresh_from_db()
-    monkeypatch.setattr(removing, "empty", full)
+    monkeypatch.setattr(making, "empty", full)
     with pytest.raises(OSError, match="space"):
-        removing.remove(dataset, by=alice)
+        making.remove(dataset, by=alice)
     half = Dataset.objects.get()
     assert (half.state, half.refused_reason) == ("refused", "It is being deleted.")
     monkeypatch.undo()
 
-    removing.remove(half, by=alice)
+    making.remove(half, by=alice)
 
     assert not Dataset.objects.exists()
     assert not Sample.objects.exists()
@@ -124,12 +125,12 @@ def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work,
 def test_whoever_works_long_says_so_all_the_time(alice, work, monkeypatch):
     """Checking and taking away what a first attempt had written may take longer than a worker may be silent."""
     beats, told = [], []
-    fair, held = reading._Lease.reading, reading._Lease.__call__
-    monkeypatch.setattr(reading._Lease, "reading", lambda self, share: (beats.append(share), fair(self, share)))
-    monkeypatch.setattr(reading._Lease, "__call__", lambda self, share: (told.append(share), held(self, share)))
+    fair, held = waiting.Progress.__call__, waiting.Progress.write
+    monkeypatch.setattr(waiting.Progress, "__call__", lambda self, share: (beats.append(share), fair(self, share)))
+    monkeypatch.setattr(waiting.Progress, "write", lambda self, share: (told.append(share), held(self, share)))
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     Sample.objects.bulk_create(Sample(dataset=dataset, index=n, instruction="half") for n in range(1200))
-    monkeypatch.setattr("experiments.library.datasets.checking.SEEN_AT_ONCE", 10)
+    monkeypatch.setattr("experiments.library.datasets.writing.SEEN_AT_ONCE", 10)
 
     work()
 
@@ -165,6 +166,6 @@ def test_pictures_without_a_row_are_taken_away_and_one_that_lost_its_bytes_is_wr
         unknown.write_bytes(b"x")
     grow_old(part, lost, kept)
 
-    tidying.forget_pictures(kept.parent)
+    uploads.forget_pictures(kept.parent)
 
     assert list(kept.parent.iterdir()) == [kept]

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from experiments.library.datasets import images, process, writing
 from experiments.library.datasets.process import Refused
-from experiments.library.datasets.reader import documents
+from experiments.library.datasets.reader import tables
 from experiments.library.datasets.reader.limits import Limits
 from experiments.library.datasets.reader.tables import open_table
 from experiments.models import Dataset, DatasetImage, Image
@@ -159,7 +159,7 @@ def test_pictures_that_belong_to_nothing_are_forgotten(load, tmp_path):
 def test_a_spool_is_not_believed(tmp_path, load, alice):
     """Whoever has taken over the process cannot pass off other bytes, or a link to a file of ours."""
     dataset = Dataset.objects.create(owner=alice, name="x", slug="x")
-    checked = images.Checked("0" * 64, "image/png", 1, 1, 3)
+    checked = Image(sha256="0" * 64, mime="image/png", width=1, height=1, size=3)
     (tmp_path / ("0" * 64)).write_bytes(b"abc")
     with pytest.raises(images.Spoiled):
         images.take_over(dataset, [checked], tmp_path)
@@ -211,7 +211,7 @@ def test_a_contestant_and_a_subset_have_names_that_can_be_shown(load, tmp_path, 
 
 @each_case("size", [1, 7, 64])
 def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
-    monkeypatch.setattr(documents, "CHUNK", size)
+    monkeypatch.setattr(tables, "CHUNK", size)
     path = tmp_path / "a.json"
     path.write_text('\n[ {"a": "é", "n": [1, {"x": "]}"}]} ,\n{"b": "猫"}]\n', encoding="utf-8")
 
@@ -290,7 +290,7 @@ def test_a_picture_of_another_dataset_cannot_be_named(alice, tmp_path):
 
     for found in (record, writing.OutputRecord(kind="output", **output)):
         with pytest.raises(Refused, match="a picture that it did not bring"):
-            writing.Writer(mine, tmp_path, lambda: None, "").write([found])
+            writing.Writer(mine, tmp_path, lambda share: None, "", records=1).write([found])
     assert not mine.samples.exists()
 
 
@@ -312,15 +312,12 @@ def test_a_zip_whose_entries_overlap_is_refused(load, tmp_path):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize(
-    "connected", ["duck._connect({'/nowhere'}, limits)", "parquet._connect(Path('/nowhere'), limits)"]
-)
-def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found(connected):
+def test_duckdb_draws_no_bar_of_its_progress_where_the_process_says_what_it_found():
     """It takes a program without a file for a person at a terminal, and draws after two seconds."""
     words = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path;"
-        "from experiments.library.datasets.reader import duck, parquet, limits; limits = limits.Limits();"
-        f"print({connected}.execute(sys.argv[2]).fetchone()[0])"
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from experiments.library.datasets.reader import limits, tables;"
+        "print(tables.connect(limits.Limits()).execute(sys.argv[2]).fetchone()[0])"
     )
     asked = "select current_setting('enable_progress_bar')"
     command = [sys.executable, "-I", "-c", words, str(settings.BASE_DIR), asked]

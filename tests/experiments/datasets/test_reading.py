@@ -12,8 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from experiments.library.datasets import jobs, making, process, reading, writing
+from experiments.library.datasets import making, process, reading, writing
 from experiments.models import Dataset, Sample, Upload
+from experiments.tasks import threads, waiting
 from tests.experiments.datasets.files import table
 from tests.fixtures import environment, wait_until
 
@@ -53,7 +54,7 @@ def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothin
 @pytest.mark.system
 def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_writing(send, monkeypatch):
     dataset, fair = send(), writing.Writer._write_samples
-    upload = reading._claim()
+    upload = waiting.claim_next(Upload)
     monkeypatch.setattr(writing, "BATCH", 10)
 
     def rivalled(self, found):
@@ -73,10 +74,10 @@ def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(
     by_command = Dataset.objects.create(owner=alice, name="x", slug="x", state="reading", beat=old)
     Sample.objects.create(dataset=by_command, index=0, instruction="half")
     dataset = send()
-    upload = reading._claim()
-    Upload.objects.filter(pk=upload.pk).update(beat=old, attempt=reading.MOST_ATTEMPTS)
+    upload = waiting.claim_next(Upload)
+    Upload.objects.filter(pk=upload.pk).update(beat=old, attempt=waiting.MOST_ATTEMPTS)
 
-    assert reading.sweep() == 0
+    assert reading.sweep_uploads() == 0
 
     assert (again(dataset).state, again(by_command).state) == ("refused", "refused")
     assert "ended 3 times" in again(dataset).refused_reason
@@ -86,11 +87,11 @@ def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(
 def test_files_that_nobody_says_how_to_read_are_forgotten(alice):
     file = SimpleUploadedFile("a.csv", b"prompt\nq\n")
     upload = reading.uploads.keep(file, owner=alice, kind="samples")
-    reading.sweep()
+    reading.sweep_uploads()
     assert upload.path.exists()
     Upload.objects.update(created=timezone.now() - timedelta(days=3))
 
-    reading.sweep()
+    reading.sweep_uploads()
 
     assert not upload.folder.exists()
     assert not Upload.objects.exists()
@@ -127,7 +128,7 @@ def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     assert (dataset.samples.count(), dataset.uploads.get().state) == (10, "reading")
     Upload.objects.update(beat=timezone.now() - timedelta(hours=1))
 
-    assert reading.sweep() == 1
+    assert reading.sweep_uploads() == 1
     work()
 
     assert again(dataset).state == "ready"
@@ -144,15 +145,15 @@ def test_long_texts_are_written_in_smaller_transactions():
 def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
     begun, may_end = [], threading.Event()
     monkeypatch.setattr(reading, "read_all", lambda stop: (begun.append(1), may_end.wait()))
-    monkeypatch.setattr(jobs, "connections", type("None_", (), {"close_all": staticmethod(lambda: None)}))
+    monkeypatch.setattr(threads, "connections", type("None_", (), {"close_all": staticmethod(lambda: None)}))
 
-    jobs.read_uploads()
-    jobs.read_uploads()
+    reading.read_uploads()
+    reading.read_uploads()
     [reading_thread] = [one for one in threading.enumerate() if one.name == "datasets"]
     may_end.set()
     reading_thread.join()
 
-    assert (begun, jobs.reader.is_reading) == ([1], False)
+    assert (begun, reading.thread.is_busy) == ([1], False)
 
 
 @pytest.mark.system
@@ -171,13 +172,13 @@ def test_the_readers_own_process_is_killed_when_its_parent_ends(settings):
 @pytest.mark.system
 def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_taken_writes_nothing(send):
     dataset, stop = send(), threading.Event()
-    upload = reading._claim()
+    upload = waiting.claim_next(Upload)
     stop.set()
 
     reading.read(upload, stop)
     assert (upload.path.exists(), dataset.uploads.get().state, dataset.uploads.get().attempt) == (True, "waiting", 0)
 
-    upload = reading._claim()
+    upload = waiting.claim_next(Upload)
     Upload.objects.filter(pk=upload.pk).update(attempt=7)  # somebody else's by now
     reading.read(upload, threading.Event())
     assert not dataset.samples.exists()

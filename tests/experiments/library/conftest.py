@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.tokens import create_token
-from experiments.library import keeping
+from experiments.library import presets, scenarios
 from experiments.models import Preset, Scenario
 from tests.experiments.api.conftest import Api, nobody_is_woken
 from tests.fixtures import PASSWORD, signed_in
@@ -41,7 +41,7 @@ def bobs_api(bob: Any) -> Api:
 @pytest.fixture
 def well(alice: Any) -> Scenario:
     """A scenario of Alice's that she has not shared."""
-    return keeping.save_scenario(
+    return scenarios.save_scenario(
         owner=alice, title="The well", description="Water in August.", kind="cooperation", config=CONFIG
     )
 
@@ -49,4 +49,4 @@ def well(alice: Any) -> Scenario:
 @pytest.fixture
 def shy(alice: Any) -> Preset:
     """A preset of Alice's that she has not shared."""
-    return keeping.save_preset(owner=alice, name="Shy", context="Answer reluctantly.", description="Says little.")
+    return presets.save_preset(owner=alice, name="Shy", context="Answer reluctantly.", description="Says little.")

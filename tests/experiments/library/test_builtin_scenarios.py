@@ -1,12 +1,15 @@
 """Scenarios that come with the platform are whole, and the arena's form makes of each what it says."""
 
+import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from experiments.library import keeping
+from accounts.errors import NotFound
+from experiments.library import demonstrations, scenarios
+from experiments.library.builtin import builtin_scenarios
 from experiments.library.demonstrations import MODELS, document, raw_text, seen_text
-from experiments.library.scenarios import builtin_scenarios
-from experiments.library.shelf import find_scenario, initial_for, runs_with
+from experiments.library.forms import initial_of
+from experiments.library.scenarios import find_scenario, runs_with
 from experiments.runs.reports.importing import checked
 from experiments.setup.casting import checked_config
 from experiments.setup.config_form import form_for
@@ -47,14 +50,17 @@ def test_its_settings_are_those_of_an_arena_and_its_demonstration_is_an_importab
     ],
 )
 def test_ones_own_survives_the_form(alice, provider, changes):
-    saved = keeping.save_scenario(owner=alice, title="x", config={"prompt": "Talk.", **changes})
+    saved = scenarios.save_scenario(owner=alice, title="x", config={"prompt": "Talk.", **changes})
 
-    assert through_the_form(initial_for(find_scenario(alice, str(saved.pk)))) == checked_config("arena", saved.config)
+    assert through_the_form(initial_of(find_scenario(alice, str(saved.pk)).config)) == checked_config(
+        "arena", saved.config
+    )
 
 
 @each_case("ref", ["", "nonsense", "custom", "00000000-0000-7000-8000-000000000000", "x" * 300])
 def test_what_does_not_exist_is_not_found(alice, ref):
-    assert find_scenario(alice, ref) is None
+    with pytest.raises(NotFound):
+        find_scenario(alice, ref)
 
 
 def test_runs_with_the_same_instructions_are_known(browser, bobs, alice, bob, arena, start, well, read):
@@ -65,13 +71,13 @@ def test_runs_with_the_same_instructions_are_known(browser, bobs, alice, bob, ar
     assert page.find("a", href=same.get_absolute_url())
     assert not page.find("a", href=other.get_absolute_url())
 
-    keeping.share_scenario(well, by=alice)
+    scenarios.share_scenario(well, by=alice)
     assert list(runs_with(find_scenario(bob, str(well.pk)), bob)) == []
 
 
 def test_its_page_leads_to_the_form_and_shows_the_demonstration(alice, browser, read):
     for ref in REFS:
-        run, _ = keeping.replay_demonstration(find_scenario(alice, ref).builtin, by=alice)
+        run, _ = demonstrations.replay_demonstration(find_scenario(alice, ref).builtin, by=alice)
         assert list(runs_with(find_scenario(alice, ref), alice)) == [run]
         page = read(browser.get(reverse("scenario", args=[ref])))
         assert page.find("a", href=run.get_absolute_url())

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments.library import keeping
+from experiments.library import scenarios
 from experiments.library.differences import lines_between
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
@@ -57,7 +57,7 @@ def test_a_hostile_pair_is_compared_in_bounded_time(before, after):
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_the_page_goes_from_the_older_to_the_newer_and_shows_what_changed(browser, alice, well, read, is_reversed):
     config = {**CONFIG, "prompt": PROMPT.replace("one well", "two wells"), "max_turns": None, "judge": False}
-    newer = keeping.revise_scenario(well, by=alice, title="The wells", kind="mixed", config=config)
+    newer = scenarios.revise_scenario(well, by=alice, title="The wells", kind="mixed", config=config)
     refs = [newer.pk, well.pk] if is_reversed else [well.pk, newer.pk]
     page = read(browser.get(reverse("scenario-changes", args=refs)))
     headings = [h.text for h in page.find("h2")]
@@ -71,7 +71,7 @@ def test_the_page_goes_from_the_older_to_the_newer_and_shows_what_changed(browse
 
 @pytest.mark.django_db
 def test_versions_of_different_scenarios_are_not_compared(browser, alice, well):
-    other = keeping.save_scenario(owner=alice, title="Other", config=CONFIG)
+    other = scenarios.save_scenario(owner=alice, title="Other", config=CONFIG)
 
     for against in (other.pk, "bidding-war"):
         assert browser.get(reverse("scenario-changes", args=[well.pk, against])).status_code == 404

@@ -4,8 +4,8 @@ import pytest
 from django.db import IntegrityError
 from django.urls import reverse
 
-from experiments.library import keeping
-from experiments.library.scenarios import builtin_scenarios
+from experiments.library import demonstrations
+from experiments.library.builtin import builtin_scenarios
 from experiments.models import IdempotentRequest, ProviderModel, Run
 from experiments.runs import metrics
 from experiments.runs.statistics.rows import repeats
@@ -39,14 +39,14 @@ def test_the_first_click_makes_a_marked_run_and_each_opens_it(browser, bobs, ali
 def test_a_new_version_is_a_run_of_its_own_and_a_deleted_run_is_made_again(alice, scenario):
     newer = type(scenario)(**{name: getattr(scenario, name) for name in scenario.__slots__} | {"version": 2})
 
-    first, _ = keeping.replay_demonstration(scenario, by=alice)
-    second, is_new = keeping.replay_demonstration(newer, by=alice)
+    first, _ = demonstrations.replay_demonstration(scenario, by=alice)
+    second, is_new = demonstrations.replay_demonstration(newer, by=alice)
     assert is_new
     assert first != second
 
     first.messages.all().delete()
     first.experiment.delete()
-    again, is_new = keeping.replay_demonstration(scenario, by=alice)
+    again, is_new = demonstrations.replay_demonstration(scenario, by=alice)
     assert is_new
     assert set(Run.objects.all()) == {second, again}
 
@@ -54,7 +54,7 @@ def test_a_new_version_is_a_run_of_its_own_and_a_deleted_run_is_made_again(alice
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
 def test_of_many_clicks_at_once_one_makes_the_run(alice, scenario):
-    answers = at_once(*[lambda: keeping.replay_demonstration(scenario, by=alice)] * 4)
+    answers = at_once(*[lambda: demonstrations.replay_demonstration(scenario, by=alice)] * 4)
 
     assert {run for run, _is_new in answers} == {Run.objects.get()}
     assert sum(is_new for _run, is_new in answers) == 1
@@ -64,17 +64,17 @@ def test_an_error_that_is_no_rival_is_not_hidden(alice, scenario, monkeypatch):
     def fail(*_arguments, **_options):
         raise IntegrityError("of another kind")
 
-    monkeypatch.setattr(keeping, "import_document", fail)
+    monkeypatch.setattr(demonstrations, "import_document", fail)
 
     with pytest.raises(IntegrityError):
-        keeping.replay_demonstration(scenario, by=alice)
+        demonstrations.replay_demonstration(scenario, by=alice)
     assert not IdempotentRequest.objects.exists()
 
 
 def test_its_models_are_nobodys_to_choose_its_missing_scores_stay_missing_and_it_counts_in_no_statistics(
     alice, scenario
 ):
-    run, _ = keeping.replay_demonstration(scenario, by=alice)
+    run, _ = demonstrations.replay_demonstration(scenario, by=alice)
 
     models = ProviderModel.objects.filter(slug__startswith="demonstration/")
     assert models.count() == 4

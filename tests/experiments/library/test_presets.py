@@ -7,9 +7,9 @@ import pytest
 from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
-from experiments.library import keeping
-from experiments.library.presets import CUSTOM, builtin_presets
-from experiments.library.shelf import chosen_context, presets_for
+from experiments.library import presets
+from experiments.library.builtin import CUSTOM, builtin_presets
+from experiments.library.presets import chosen_context, presets_for
 from experiments.models import Preset
 from tests.cases import each_case
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_mine_follow_and_then_the_labs(alice, bob, shy):
-    keeping.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)
-    keeping.save_preset(owner=bob, name="Secret", context="Hidden.")
+    presets.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)
+    presets.save_preset(owner=bob, name="Secret", context="Hidden.")
 
     found = [(choice.label, choice.shelf, choice.owner) for choice in presets_for(alice)[len(builtin_presets()) :]]
 
@@ -40,11 +40,11 @@ def test_it_is_saved_renamed_revised_and_deleted_on_pages(browser, alice):
 
 
 def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
-    other = keeping.save_preset(owner=alice, name="Other", context="y")
+    other = presets.save_preset(owner=alice, name="Other", context="y")
     with pytest.raises(Invalid) as refusal:
-        keeping.revise_preset(other, by=alice, name="Shy", context="Other.")
+        presets.revise_preset(other, by=alice, name="Shy", context="Other.")
     assert set(refusal.value.errors) == {"name"}
-    assert keeping.save_preset(owner=bob, name="Shy", context="Mine.")
+    assert presets.save_preset(owner=bob, name="Shy", context="Mine.")
 
     response = browser.post(reverse("presets"), {"name": "Shy", "context": "Kept while typing."})
     page = read(response)
@@ -60,7 +60,7 @@ def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
 )
 def test_what_does_not_fit_is_refused_by_name(alice, fields):
     with pytest.raises(Invalid) as refusal:
-        keeping.save_preset(owner=alice, **{"name": "x", "context": "y", **fields})
+        presets.save_preset(owner=alice, **{"name": "x", "context": "y", **fields})
 
     assert set(refusal.value.errors) == set(fields)
     assert not Preset.objects.exists()
@@ -86,7 +86,7 @@ def test_whoever_only_reviews_by_now_keeps_their_own_unchanged(alice, shy):
     alice.role = "reviewer"
 
     with pytest.raises(Forbidden):
-        keeping.revise_preset(shy, by=alice, name="Bold")
+        presets.revise_preset(shy, by=alice, name="Bold")
     assert Preset.objects.get().name == "Shy"
 
 
@@ -126,7 +126,7 @@ def test_an_unchanged_preset_of_ones_own_is_named_and_somebody_elses_gives_nothi
 
 def test_markup_in_a_text_stays_text(browser, alice, read, provider):
     hostile = "</textarea></script><script>alert(1)</script>"
-    saved = keeping.save_preset(owner=alice, name="Hostile", context=hostile)
+    saved = presets.save_preset(owner=alice, name="Hostile", context=hostile)
     page = read(browser.get(reverse("starchamber"), {"preset": saved.pk}))
 
     sent = page.form(id="setup")
@@ -167,7 +167,7 @@ def test_over_the_api_one_is_saved_changed_and_deleted(api):
 def test_at_the_api_a_stranger_finds_nothing_until_it_is_shared(api, bobs_api, shy, alice):
     path = f"presets/{shy.pk}/"
     assert [bobs_api.get(path).status_code, bobs_api.patch(path, {}).status_code] == [404, 404]
-    keeping.share_preset(shy, by=alice)
+    presets.share_preset(shy, by=alice)
 
     assert bobs_api.get(path).status_code == 200
     assert [bobs_api.patch(path, {"name": "x"}).status_code, bobs_api.delete(path).status_code] == [403, 403]

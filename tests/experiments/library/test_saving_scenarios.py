@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
-from experiments.library import keeping
+from experiments.library import presets, scenarios
 from experiments.models import Run, Scenario
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
@@ -69,7 +69,7 @@ def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, re
 )
 def test_what_could_not_be_played_or_does_not_fit_is_refused_by_name(alice, fields):
     with pytest.raises(Invalid) as refusal:
-        keeping.save_scenario(owner=alice, **{"title": "x", "config": CONFIG, **fields})
+        scenarios.save_scenario(owner=alice, **{"title": "x", "config": CONFIG, **fields})
 
     assert {name.partition(".")[0] for name in refusal.value.errors} == set(fields)
     assert not Scenario.objects.exists()
@@ -90,7 +90,7 @@ def test_a_change_is_a_new_version_and_an_old_one_can_become_the_newest_again(br
 
 def test_planned_interventions_survive_an_edit(browser, alice, read):
     planned = [{"kind": "note", "side": "A", "turn": 1, "text": "Be firm."}]
-    kept = keeping.save_scenario(owner=alice, title="x", config={**CONFIG, "interventions": planned})
+    kept = scenarios.save_scenario(owner=alice, title="x", config={**CONFIG, "interventions": planned})
     path = reverse("scenario-edit", args=[kept.pk])
 
     browser.post(path, filled(read, browser.get(path), prompt="Changed."))
@@ -110,13 +110,13 @@ def test_an_archived_one_leaves_the_list_and_comes_back(browser, well, read):
 
 
 def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well, shy, read, monkeypatch):
-    monkeypatch.setattr(keeping, "MOST_SCENARIOS", 1)
-    monkeypatch.setattr(keeping, "MOST_PRESETS", 1)
+    monkeypatch.setattr(scenarios, "MOST_SCENARIOS", 1)
+    monkeypatch.setattr(presets, "MOST_PRESETS", 1)
     for person in (alice, reader):
         with pytest.raises(Forbidden):
-            keeping.save_scenario(owner=person, title="y", config=CONFIG)
+            scenarios.save_scenario(owner=person, title="y", config=CONFIG)
         with pytest.raises(Forbidden):
-            keeping.save_preset(owner=person, name="x", context="y")
+            presets.save_preset(owner=person, name="x", context="y")
 
     path = reverse("scenario-new")
     assert readers.post(path, filled(read, readers.get(path), title="x", prompt="y")).status_code == 403
@@ -131,7 +131,7 @@ def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well
 def test_the_page_keeps_what_was_typed_and_offers_to_save_after_the_rival(browser, alice, well, read):
     path = reverse("scenario-edit", args=[well.pk])
     sent = filled(read, browser.get(path), prompt="Mine.")
-    keeping.revise_scenario(well, by=alice, title="Theirs", config=CONFIG)
+    scenarios.revise_scenario(well, by=alice, title="Theirs", config=CONFIG)
 
     response = browser.post(path, sent)
     page = read(response)

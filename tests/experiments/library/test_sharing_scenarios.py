@@ -4,8 +4,8 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import AuditEntry
-from experiments.library import keeping
-from experiments.library.shelf import scenarios_for
+from experiments.library import scenarios
+from experiments.library.scenarios import scenarios_for
 from experiments.models import Scenario
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def shared(alice, well):
-    keeping.share_scenario(well, by=alice)
+    scenarios.share_scenario(well, by=alice)
     return well
 
 
@@ -27,7 +27,7 @@ def test_it_is_on_others_lists_and_read_by_them_once_it_is_shared(bobs, bobs_api
     assert listed() == []
     assert bobs_api.get(f"scenarios/{well.pk}/").status_code == 404
 
-    keeping.share_scenario(well, by=alice)
+    scenarios.share_scenario(well, by=alice)
 
     page = read(bobs.get(reverse("scenario", args=[well.pk])))
     assert "Two gardeners share one well." in page.text
@@ -49,16 +49,16 @@ def test_the_api_says_whose_it_is_only_of_shared_ones(bobs_api, shared, alice, p
     body = {"title": "x", "config": CONFIG}
 
     assert bobs_api.post(f"scenarios/{shared.pk}/{path}/", body).status_code == 403
-    keeping.share_scenario(shared, by=alice, shared=False)
+    scenarios.share_scenario(shared, by=alice, shared=False)
     assert bobs_api.post(f"scenarios/{shared.pk}/{path}/", body).status_code == 404
 
 
 def test_all_versions_are_shared_and_not_shared_together_and_a_copy_stays(bobs, bob, alice, shared):
-    newer = keeping.revise_scenario(shared, by=alice, title="The well", config=CONFIG)
+    newer = scenarios.revise_scenario(shared, by=alice, title="The well", config=CONFIG)
     pages = [reverse("scenario", args=[row.pk]) for row in (shared, newer)]
     assert [bobs.get(page).status_code for page in pages] == [200, 200]
     response = bobs.post(reverse("scenario-copy", args=[shared.pk]))
-    keeping.share_scenario(newer, by=alice, shared=False)
+    scenarios.share_scenario(newer, by=alice, shared=False)
     assert [bobs.get(page).status_code for page in pages] == [404, 404]
     assert [entry.detail["lab"] for entry in AuditEntry.objects.filter(action="shared")] == [False, True]
 
@@ -76,8 +76,8 @@ def titles(user, **asked):
 
 
 def test_built_in_ones_come_first_then_the_newest_version_of_mine_then_the_labs(alice, bob, well):
-    keeping.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True)
-    keeping.revise_scenario(well, by=alice, title="The wells", config=CONFIG)
+    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True)
+    scenarios.revise_scenario(well, by=alice, title="The wells", config=CONFIG)
 
     builtin = ["Resource negotiation", "Emergency recovery", "Bidding war"]
     assert titles(alice) == [*builtin, "The wells", "A shared one"]
@@ -104,7 +104,7 @@ def test_a_strange_question_is_answered_with_a_page(browser, well, query):
 
 def test_the_list_takes_a_fixed_number_of_queries(browser, alice, well, django_assert_max_num_queries):
     for number in range(10):
-        keeping.save_scenario(owner=alice, title=f"No. {number}", config=CONFIG)
+        scenarios.save_scenario(owner=alice, title=f"No. {number}", config=CONFIG)
 
     with django_assert_max_num_queries(6):
         browser.get(reverse("scenarios"))

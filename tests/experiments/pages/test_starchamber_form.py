@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments.library.presets import builtin_presets
+from experiments.library.builtin import builtin_presets
 from experiments.models import Experiment, Run
 from tests.cases import each_case
 from tests.fixtures import add_model

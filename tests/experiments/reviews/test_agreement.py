@@ -10,7 +10,7 @@ from experiments.models import Judgment
 from experiments.review import agreement, queues, slots
 from experiments.review.answers import Correction
 from experiments.review.coefficients import Asked
-from leaderboard.ratings.agreement import Reason, Undefined
+from leaderboard.ratings.values import Reason, Undefined
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 

@@ -51,14 +51,14 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
         {"name": "a", "query": "state=failed"},
     ),
     "scenario-new": (
-        "experiments.library.keeping.save_scenario",
+        "experiments.library.scenarios.save_scenario",
         "api-scenarios",
         {"title": "a", "kind": "mixed"},
         {},
         {"config": {}},
     ),
-    "scenario-archive": ("experiments.library.keeping.archive_scenario", "api-scenario-archive", {"archived": "1"}),
-    "scenario-copy": ("experiments.library.keeping.copy_scenario", "api-scenario-copy", {}),
+    "scenario-archive": ("experiments.library.scenarios.archive_scenario", "api-scenario-archive", {"archived": "1"}),
+    "scenario-copy": ("experiments.library.scenarios.copy_scenario", "api-scenario-copy", {}),
     "dataset-visibility": (
         "experiments.library.datasets.making.publish",
         "api-dataset-visibility",

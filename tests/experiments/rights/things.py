@@ -14,7 +14,7 @@ from accounts.tokens import create_token
 from experiments.lab.budgets import budgeting
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
-from experiments.library import keeping
+from experiments.library import presets, scenarios
 from experiments.library.annotations import notes, saved_views
 from experiments.library.bulk import making as bulk
 from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
@@ -81,12 +81,12 @@ class Things:
         self.link, self.secret = sharing.create_link(arena.experiment, by=self.owner)
         create_token(self.owner, name="mine")
         self.token = ApiToken.objects.get(user=self.owner)
-        self.scenario = keeping.save_scenario(
+        self.scenario = scenarios.save_scenario(
             owner=self.owner, title="Mine", description="", kind="mixed", config={**arena.experiment.config}
         )
-        self.preset = keeping.save_preset(owner=self.owner, name="Mine", context="Be brief.")
+        self.preset = presets.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         council = {"cast": {f"member-{n}": {"model": "sim/judge:first=0"} for n in (1, 2)}, "config": {}}
-        self.seats = keeping.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
+        self.seats = presets.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
         self._make_what_surrounds_it(lab)
         self.upload = Upload.objects.create(
             owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset

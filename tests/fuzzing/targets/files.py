@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.library.datasets.process import Refused
-from experiments.library.datasets.reader.errors import CannotRead
-from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.outputs import Outputs
-from experiments.library.datasets.reader.samples import Samples
-from experiments.library.datasets.reader.spool import Spool
-from experiments.library.datasets.reader.trees import open_tree
+from experiments.library.datasets.reader.limits import CannotRead, Limits
+from experiments.library.datasets.reader.samples import Outputs, Samples, Spool
+from experiments.library.datasets.reader.tree import open_tree
 from experiments.library.datasets.reasons import REFUSALS
 from experiments.library.datasets.records import records_in
 from experiments.library.imports import reading

@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings.agreement import (
-    Interval,
-    Reason,
-    Undefined,
     alpha_interval,
     cohen_interval,
     cohen_kappa,
@@ -15,7 +12,9 @@ from leaderboard.ratings.agreement import (
     kendalls_w,
     krippendorff_alpha,
 )
-from leaderboard.ratings.orders import Ballots
+from leaderboard.ratings.ballots import Ballots
+from leaderboard.ratings.statistics import Interval
+from leaderboard.ratings.values import Reason, Undefined
 from tests.cases import each_case
 
 x = np.nan

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings.agreement import krippendorff_alpha
-from leaderboard.ratings.cycles import Estimate, Reason, Undefined, judging
-from leaderboard.ratings.statistics import jackknifed, mean_estimate, pearson
+from leaderboard.ratings.judging import judging
+from leaderboard.ratings.statistics import Estimate, jackknifed, mean_estimate, pearson
+from leaderboard.ratings.values import Reason, Undefined
 from tests.leaderboard.ratings.coding_cycles import cycle
 
 GIVEN = {

@@ -4,7 +4,10 @@ import math
 
 import pytest
 
-from leaderboard.ratings.cycles import Cycle, Estimate, Reason, Undefined, Vote, calibration, overall, scores, setters
+from leaderboard.ratings.cycles import Cycle, Vote, calibration, overall, scores
+from leaderboard.ratings.judging import setters
+from leaderboard.ratings.statistics import Estimate
+from leaderboard.ratings.values import Reason, Undefined
 from tests.cases import each_case
 from tests.leaderboard.ratings.coding_cycles import cycle
 

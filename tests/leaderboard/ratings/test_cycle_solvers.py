@@ -8,8 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.ratings import sandwich
-from leaderboard.ratings.cycles import Cycle, Reason, Vote, compatible_elo, matches, replay, solver_elo, solver_ratings
-from leaderboard.ratings.votes import battles_of, table_of_votes
+from leaderboard.ratings.cycles import (
+    Cycle,
+    Vote,
+    battles_of,
+    compatible_elo,
+    matches,
+    replay,
+    solver_elo,
+    solver_ratings,
+    table_of_votes,
+)
+from leaderboard.ratings.values import Reason
 from tests.leaderboard.ratings.coding_cycles import any_cycle, as_stated, cycle, league, shuffled
 from tests.leaderboard.ratings.leagues import distance_to_maximum
 

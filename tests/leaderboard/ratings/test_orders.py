@@ -10,24 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.ratings.agreement import position_effect, self_preference
-from leaderboard.ratings.orders import (
-    Ballots,
-    Kemeny,
-    Method,
-    Order,
-    Reason,
-    Undefined,
-    borda,
-    bradley_terry,
-    consensus,
-    copeland,
-    kemeny,
-    mean_rank,
-    pairwise,
-    positions,
-    schulze,
-    votes,
-)
+from leaderboard.ratings.ballots import Ballots, borda, copeland, mean_rank, pairwise, positions, votes
+from leaderboard.ratings.orders import Kemeny, Method, Order, bradley_terry, consensus, kemeny, schulze
+from leaderboard.ratings.values import Reason, Undefined
 from tests.cases import each_case
 
 NAMES = ("a", "b", "c", "d", "e")

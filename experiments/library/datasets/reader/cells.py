@@ -1,19 +1,30 @@
-"""What stands in one cell of a table, as text, a number, further fields or pictures."""
+"""What one cell of a table holds, as text, a number, further fields or pictures, which are looked at pixel by pixel."""
 
+import base64
+import binascii
+import hashlib
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
-from experiments.library.datasets.reader.errors import CannotRead
-from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.pictures import DATA_ADDRESS, is_address, of_data_address
-from experiments.library.datasets.reader.trees import Tree
+from PIL import Image, ImageFile, UnidentifiedImageError
+
+from experiments.library.datasets.reader.limits import CannotRead, Limits
+from experiments.library.datasets.reader.tree import Tree
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+NUMBER = re.compile(r"\d{1,10}(\.0*)?")
 MOST_NUMBER = 2**31 - 1
+MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
+DATA_ADDRESS = "data:image/"
+ADDRESSES = ("http://", "https://", "ftp://", "file://", "s3://", "gs://", "hf://")
+BROKEN = (OSError, SyntaxError, ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError)
+BYTES = bytes | bytearray | memoryview
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ def text_of(value: Any, place: Place, column: str, most: int) -> str:
     """
     if value is None:
         return ""
-    if isinstance(value, bytes | bytearray | memoryview):
+    if isinstance(value, BYTES):
         raise place.refusal("bytes_as_text", column=column)
     text = value if isinstance(value, str) else json.dumps(jsonable(value), ensure_ascii=False)
     if len(text) > most:
@@ -49,7 +60,7 @@ def number_of(value: Any, place: Place, column: str) -> int:
     """A number from 0 to 2147483647. Raises CannotRead."""
     text = str(value).strip()
     try:
-        number = float(text) if re.fullmatch(r"\d{1,10}(\.0*)?", text) else math.nan
+        number = float(text) if NUMBER.fullmatch(text) else math.nan
     except ValueError:
         number = math.nan
     if not 0 <= number <= MOST_NUMBER:
@@ -58,7 +69,7 @@ def number_of(value: Any, place: Place, column: str) -> int:
 
 
 def is_number(value: Any) -> bool:
-    return not isinstance(value, bool) and bool(re.fullmatch(r"\d{1,10}(\.0*)?", str(value).strip()))
+    return not isinstance(value, bool) and bool(NUMBER.fullmatch(str(value).strip()))
 
 
 def jsonable(value: Any) -> Any:
@@ -71,9 +82,7 @@ def jsonable(value: Any) -> Any:
         return {storable(str(key)): jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
         return [jsonable(item) for item in value]
-    if isinstance(value, bytes | bytearray | memoryview):
-        return None
-    return storable(str(value))
+    return None if isinstance(value, BYTES) else storable(str(value))
 
 
 def fields_of(value: Any) -> dict[str, object]:
@@ -102,9 +111,7 @@ class PictureCells:
         return found
 
     def _bytes(self, value: Any, place: Place) -> Iterator[bytes]:
-        if value is None or value == "":
-            return
-        if isinstance(value, bytes | bytearray | memoryview):
+        if isinstance(value, BYTES):
             yield bytes(value)
         elif isinstance(value, Mapping) and ("bytes" in value or "path" in value):
             yield from self._bytes(value.get("bytes") or value.get("path"), place)
@@ -113,7 +120,7 @@ class PictureCells:
                 yield from self._bytes(item, place)
         elif isinstance(value, str):
             yield from self._named(value.strip(), place)
-        else:
+        elif value is not None:
             raise place.refusal("odd_picture")
 
     def _named(self, text: str, place: Place) -> Iterator[bytes]:
@@ -123,11 +130,14 @@ class PictureCells:
             except (ValueError, RecursionError) as error:
                 raise place.refusal("odd_picture") from error
         elif text.startswith(DATA_ADDRESS):
+            head, _comma, body = text.partition(",")
+            if not head.endswith(";base64"):
+                raise place.refusal("broken_picture")
             try:
-                yield of_data_address(text)
-            except CannotRead as refusal:
-                raise place.refusal(refusal.code) from refusal
-        elif is_address(text):
+                yield base64.b64decode(body, validate=True)
+            except (binascii.Error, ValueError) as error:
+                raise place.refusal("broken_picture") from error
+        elif text.lower().startswith(ADDRESSES):
             raise place.refusal("picture_address", name=text[:120])
         elif text:
             yield self._file(text, place)
@@ -138,10 +148,7 @@ class PictureCells:
         if name.startswith(("/", "\\")) or ".." in name.split("/"):
             raise place.refusal("unsafe_path", name=text[:120])
         folder = place.file.rpartition("/")[0]
-        while True:
-            candidate = f"{folder}/{name}" if folder else name
-            if candidate in self._tree.files:
-                break
+        while (candidate := f"{folder}/{name}" if folder else name) not in self._tree.files:
             if not folder:
                 raise place.refusal("no_such_picture", name=text[:120])
             folder = folder.rpartition("/")[0]
@@ -149,3 +156,38 @@ class PictureCells:
             raise place.refusal("heavy_picture", most=self._limits.picture)
         self.folders.add(candidate.rpartition("/")[0])
         return self._tree.read(candidate)
+
+
+def be_strict(limits: Limits) -> None:
+    """What Pillow would let pass with a warning is an error here."""
+    Image.MAX_IMAGE_PIXELS = limits.pixels
+    ImageFile.LOAD_TRUNCATED_IMAGES = False
+    warnings.simplefilter("error", Image.DecompressionBombWarning)
+
+
+def checked_picture(data: bytes, limits: Limits, **place: Any) -> dict[str, str | int]:
+    """sha256, mime, width, height, size of a still picture that can be shown whole. Raises CannotRead, which names the
+    place.
+    """
+    if len(data) > limits.picture:
+        raise CannotRead("heavy_picture", most=limits.picture, **place)
+    vast = CannotRead("vast_picture", pixels=limits.pixels, side=limits.side, **place)
+    try:
+        with Image.open(BytesIO(data), formats=tuple(MIMES)) as picture:
+            width, height = picture.size
+            if width * height > limits.pixels or max(width, height) > limits.side:
+                raise vast
+            if getattr(picture, "n_frames", 1) > 1:
+                raise CannotRead("moving_picture", **place)
+            picture.load()
+            mime = MIMES[picture.format or ""]
+        with Image.open(BytesIO(data), formats=tuple(MIMES)) as again:
+            again.verify()  # checksums, and whether the end is there; leaves the picture unusable
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise vast from error
+    except UnidentifiedImageError as error:
+        raise CannotRead("no_picture", **place) from error
+    except BROKEN as error:
+        raise CannotRead("broken_picture", **place) from error
+    sha256 = hashlib.sha256(data).hexdigest()
+    return {"sha256": sha256, "mime": mime, "width": width, "height": height, "size": len(data)}

@@ -1,13 +1,14 @@
-"""Which column is read as what: found by name, or said by somebody."""
+"""Which column is read as what: found by name, or said by a person who was shown the first rows."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from experiments.library.datasets.reader.cells import is_number
-from experiments.library.datasets.reader.errors import CannotRead
-from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.objects import Row
-from experiments.library.datasets.reader.tables import Column, Table
+from experiments.library.datasets.reader.cells import BYTES, is_number, jsonable
+from experiments.library.datasets.reader.limits import CannotRead, Limits
+from experiments.library.datasets.reader.tables import Column, Row, Table, open_table
+from experiments.library.datasets.reader.tree import Tree, pictures_of, subset_of, tables_of
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "index": ("index", "sample_index", "idx", "id", "number"),
@@ -19,14 +20,17 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "subset": ("subset", "split"),
 }
 OUTPUT_PARTS: Mapping[str, tuple[str, ...]] = {
-    "index": ("index", "sample_index", "idx", "id", "number"),
+    "index": PARTS["index"],
     "contestant": ("contestant", "model", "model_name", "name"),
     "text": ("text", "output", "response", "answer", "completion"),
     "images": ("image", "images", "output_image"),
-    "subset": ("subset", "split"),
+    "subset": PARTS["subset"],
 }
 PREFIXES = ("output_", "response_", "answer_")
 OUTPUTS = "outputs"
+PREVIEW_ROWS = 5
+PREVIEW_CHARACTERS = 200  # of a cell
+PREVIEW_MOST = 50  # columns, contestants and files that are named
 Mapped = dict[str, Any]
 
 
@@ -47,14 +51,12 @@ def detect(columns: Sequence[Column], first: Iterable[Row], parts: Mapping[str, 
     mapped: Mapped = {}
     for part, known in parts.items():
         mapped[part] = next((names[name] for name in known if name in names), "")
-    rows = list(first)
-    if mapped["index"] and not any(is_number(row.get(mapped["index"])) for row in rows):
+    if mapped["index"] and not any(is_number(row.get(mapped["index"])) for row in first):
         mapped["index"] = ""
     if parts is PARTS:
-        taken = set(mapped.values())
-        mapped[OUTPUTS] = {
-            name: column.name for column in columns if column.name not in taken and (name := _named_after(column.name))
-        }
+        free = [column.name for column in columns if column.name not in set(mapped.values())]
+        named = ((name, next((len(one) for one in PREFIXES if name.lower().startswith(one)), 0)) for name in free)
+        mapped[OUTPUTS] = {name[length:]: name for name, length in named if 0 < length < len(name)}
     return mapped
 
 
@@ -76,6 +78,37 @@ def used(mapped: Mapped) -> set[str]:
     return {name for name in (*mapped.values(), *outputs.values()) if isinstance(name, str) and name}
 
 
-def _named_after(column: str) -> str:
-    lowered = column.lower()
-    return next((column[len(prefix) :] for prefix in PREFIXES if lowered.startswith(prefix)), "")
+def preview(tree: Tree, limits: Limits) -> dict[str, object]:
+    """columns, their detected parts, the first rows as texts, subsets of folders, contestants with their pictures."""
+    chosen = tables_of(tree.files)
+    pictures = pictures_of(tree.files, None)
+    if not chosen.tables and not pictures:
+        raise CannotRead("no_samples")
+    found: dict[str, Any] = {"columns": [], "mapped": {}, "rows": []}
+    if chosen.tables:
+        with tree.on_disk(chosen.tables[0]) as path:
+            table = open_table(path, chosen.tables[0], limits)
+            columns = columns_of(table, limits)[:PREVIEW_MOST]
+            names = [column.name for column in columns]
+            first = list(islice(table.rows(names), PREVIEW_ROWS))
+            rows = [[_shown(row.get(name)) for name in names] for row in first]
+            found = {"columns": [list(column) for column in columns], "mapped": detect(columns, first), "rows": rows}
+    return {
+        **found,
+        "tables": chosen.tables[:PREVIEW_MOST],
+        "ignored": chosen.ignored[:PREVIEW_MOST],
+        "subsets": sorted({subset_of(name) for name in chosen.tables} - {""})[:PREVIEW_MOST],
+        "contestants": dict(Counter(picture.contestant for picture in pictures).most_common(PREVIEW_MOST)),
+    }
+
+
+def _shown(value: Any) -> str:
+    """Pictures by their size, everything else by its beginning."""
+    if isinstance(value, BYTES):
+        return f"[{len(value)} bytes]"
+    if isinstance(value, dict) and value.get("bytes"):
+        return _shown(value["bytes"])
+    if isinstance(value, list) and value and isinstance(value[0], dict | bytes):
+        return " ".join(_shown(item) for item in value[:4])
+    text = "" if value is None else str(jsonable(value))
+    return text if len(text) <= PREVIEW_CHARACTERS else f"{text[:PREVIEW_CHARACTERS]}…"

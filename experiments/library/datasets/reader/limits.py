@@ -1,10 +1,11 @@
-"""How much the process may use. The numbers hold for everything that is uploaded."""
+"""How much the process may use, and what it raises for an upload that is too much or cannot be read."""
 
 import ctypes
 import resource
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from experiments.sandbox.inside import kernel, seccomp
 from experiments.sandbox.inside.seccomp import EQUAL
@@ -14,6 +15,16 @@ OPEN_FILES = 64
 PR_SET_PDEATHSIG = 1
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 SOCKET_CALLS = {"x86_64": (41, 425), "aarch64": (198, 425)}  # socket, and io_uring_setup, which makes sockets too
+
+
+class CannotRead(Exception):
+    """What was uploaded cannot be taken. code: of `reasons.REFUSALS`. facts: file, row and whatever else its sentence
+    names.
+    """
+
+    def __init__(self, code: str, **facts: Any) -> None:
+        super().__init__(code)
+        self.code, self.facts = code, facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the process does: takes its orders, limits itself, reads, says how it ended."""
+"""The limited process: takes its orders as JSON on its standard input, limits itself, reads, says how it ended."""
 
 import errno
 import json
@@ -7,16 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any, TypedDict
 
-from experiments.library.datasets.reader.errors import CannotRead
-from experiments.library.datasets.reader.limits import Limits, die_with_parent, impose, leave_network
-from experiments.library.datasets.reader.outputs import Outputs
-from experiments.library.datasets.reader.parquet import write_parquet
-from experiments.library.datasets.reader.pictures import prepare
-from experiments.library.datasets.reader.preview import preview
-from experiments.library.datasets.reader.rows import write_rows
-from experiments.library.datasets.reader.samples import Samples
-from experiments.library.datasets.reader.spool import Spool
-from experiments.library.datasets.reader.trees import open_tree
+from experiments.library.datasets.reader.cells import be_strict, jsonable
+from experiments.library.datasets.reader.columns import columns_of, preview
+from experiments.library.datasets.reader.limits import CannotRead, Limits, die_with_parent, impose, leave_network
+from experiments.library.datasets.reader.samples import Outputs, Samples, Spool
+from experiments.library.datasets.reader.tables import Parquet, write_parquet
+from experiments.library.datasets.reader.tree import open_tree
 
 PIPE = 1
 
@@ -45,7 +41,7 @@ def main() -> None:
     orders: Orders = json.load(sys.stdin)
     limits = Limits(**orders["limits"])
     impose(limits)
-    prepare(limits)
+    be_strict(limits)
     spool = Spool(Path(orders["spool"]), limits, PIPE)
     try:
         found = read(orders, spool)
@@ -71,7 +67,7 @@ def read(orders: Orders, spool: Spool) -> dict[str, object]:
     tree = open_tree(path, spool.folder, spool.limits)
     spool.given = path.stat().st_size if path.is_file() else sum(tree.files.values())
     if orders["what"] == "rows":
-        return {"rows": write_rows(path, spool, orders["columns"], orders["longest"])}
+        return {"rows": _write_rows(path, spool, orders)}
     asked = orders.get("columns") or {}
     if orders["what"] == "preview":
         return preview(tree, spool.limits)
@@ -79,3 +75,20 @@ def read(orders: Orders, spool: Spool) -> dict[str, object]:
         outputs = Outputs(tree, spool, asked, subsets=orders["subsets"], contestant=orders["contestant"])
         return {"columns": outputs.read()}
     return {"columns": Samples(tree, spool, asked, orders["subset"]).read()}
+
+
+def _write_rows(path: Path, spool: Spool, orders: Orders) -> int:
+    """The rows of a Parquet file as they are, with those of the columns asked for that there are: how many. Of a row
+    with more than `longest` characters only its number is told.
+    """
+    table, longest = Parquet(path, path.name, spool.limits), orders["longest"]
+    kept = [column.name for column in columns_of(table, spool.limits) if column.name in orders["columns"]]
+    number = 0
+    for number, row in enumerate(table.rows(kept) if kept else (), 1):
+        content = None
+        if sum(len(value) for value in row.values() if isinstance(value, str)) <= longest:
+            content = {name: jsonable(value) for name, value in row.items()}
+            content = content if len(json.dumps(content, ensure_ascii=False)) <= longest else None
+        spool.add("row", number=number, content=content)
+        spool.progress(table.share)
+    return number

@@ -1,172 +1,297 @@
-"""An upload becomes samples, with whatever outputs of contestants it holds."""
+"""An upload becomes records in a spool: samples, with the outputs of contestants that it holds, or outputs for samples
+that are there.
+"""
 
-from collections.abc import Iterator, Mapping
+import json
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
-from experiments.library.datasets.reader.cells import PictureCells, Place, fields_of, jsonable, number_of, text_of
-from experiments.library.datasets.reader.choosing import Picture, pictures_of, tables_of
-from experiments.library.datasets.reader.columns import OUTPUTS, Mapped, columns_of, detect, settled, used
-from experiments.library.datasets.reader.errors import CannotRead
-from experiments.library.datasets.reader.names import subset_of
-from experiments.library.datasets.reader.objects import Row
-from experiments.library.datasets.reader.spool import Spool
-from experiments.library.datasets.reader.tables import Table, open_table
-from experiments.library.datasets.reader.trees import Tree
+from experiments.library.datasets.reader.cells import (
+    PictureCells,
+    Place,
+    checked_picture,
+    fields_of,
+    jsonable,
+    number_of,
+    text_of,
+)
+from experiments.library.datasets.reader.columns import (
+    OUTPUT_PARTS,
+    OUTPUTS,
+    PARTS,
+    Mapped,
+    columns_of,
+    detect,
+    settled,
+    used,
+)
+from experiments.library.datasets.reader.limits import CannotRead, Limits
+from experiments.library.datasets.reader.tables import Row, open_table
+from experiments.library.datasets.reader.tree import Picture, Tree, pictures_of, subset_of, tables_of
 
+RECORDS = "records.jsonl"
+STEP = 0.01  # of the progress
+LONGEST_RECORD = 32 << 20  # characters of one record
 SEEN_FIRST = 20  # rows by which columns are recognised
-LONGEST = {"category": 100, "source": 200, "subset": 100}
+LONGEST = {"category": 100, "source": 200, "subset": 100, "contestant": 200}
 
 
-class Samples:
-    """Reads all of a tree. asked: columns by part; subset: of everything, instead of what columns and folders say."""
+class Spool:
+    """warnings count what was found odd, by code. say: tells the parent how far the reading is, 0 to 1. given: bytes
+    that were sent.
+    """
+
+    def __init__(self, folder: Path, limits: Limits, pipe: int) -> None:
+        self.folder, self.limits = folder, limits
+        self.warnings: Counter[str] = Counter()
+        self.given, self.taken = 0, 0
+        self._records = (folder / RECORDS).open("w", encoding="utf-8")
+        self._pipe, self._told = pipe, 0.0
+
+    def add(self, kind: str, **fields: Any) -> None:
+        line = json.dumps({"kind": kind, **fields}, ensure_ascii=False, allow_nan=False)
+        if len(line) > LONGEST_RECORD:
+            raise CannotRead("heavy_row", number=fields.get("index"), most=LONGEST_RECORD)
+        self._take(len(line))
+        self._records.write(f"{line}\n")
+
+    def picture(self, data: bytes, **place: Any) -> str:
+        """Its hash. place: what a complaint about it names. Raises CannotRead."""
+        found = checked_picture(data, self.limits, **place)
+        path = self.folder / str(found["sha256"])
+        if not path.exists():
+            self._take(len(data))
+            path.write_bytes(data)
+            self.add("picture", **found)
+        return str(found["sha256"])
+
+    def _take(self, count: int) -> None:
+        """A table of a few megabytes may say the same text a million times. Raises CannotRead."""
+        self.taken += count
+        if self.taken > max(self.limits.taken, self.given * self.limits.ratio):
+            raise CannotRead("swells", times=self.limits.ratio)
+
+    def progress(self, share: float) -> None:
+        if share - self._told >= STEP:
+            self._told = share
+            self.say(progress=round(share, 4))
+
+    def say(self, **said: Any) -> None:
+        os.write(self._pipe, json.dumps(said).encode() + b"\n")
+
+    def close(self) -> None:
+        self._records.close()
+
+
+class Reader:
+    """Reads all of a tree into a spool. asked: columns by part, where a person said them. mapped: which column of the
+    present table is read as what; further: those that are read as nothing. needed: the parts, or alternatives, that a
+    table must have, with the code of the refusal without them.
+    """
+
+    parts: ClassVar[Mapping[str, tuple[str, ...]]]
+
+    def __init__(
+        self, tree: Tree, spool: Spool, asked: Mapping[str, Any], needed: Mapping[tuple[str, ...], str]
+    ) -> None:
+        self.tree, self.spool, self.limits, self.asked, self.needed = tree, spool, spool.limits, asked, needed
+        self.cells = PictureCells(tree, spool.limits)
+        self.contestants: set[str] = set()
+        self.mapped: Mapped = {}
+        self.further: list[str] = []
+
+    def rows(self, tables: list[str]) -> Iterator[tuple[Row, Place]]:
+        """Every row of these tables. Raises CannotRead."""
+        for position, name in enumerate(tables):
+            with self.tree.on_disk(name) as path:
+                table = open_table(path, name, self.limits)
+                columns = columns_of(table, self.limits)
+                if not columns and self.parts is PARTS:
+                    raise CannotRead("empty_table", file=name)
+                plain = [column.name for column in columns if not column.is_binary]
+                self.mapped = settled(
+                    self.asked, detect(columns, islice(table.rows(plain), SEEN_FIRST), self.parts), columns, name
+                )
+                for parts, code in self.needed.items():
+                    if not any(self.mapped[part] for part in parts):
+                        raise CannotRead(code, file=name, columns=", ".join(column.name for column in columns[:12]))
+                wanted = used(self.mapped)
+                self.further = [column for column in plain if column not in wanted] if self.parts is PARTS else []
+                for number, row in enumerate(table.rows([*sorted(wanted), *self.further]), 1):
+                    yield row, Place(name, number)
+                    self.spool.progress((position + table.share) / len(tables))
+
+    def text(self, row: Row, part: str, place: Place) -> str:
+        column = self.mapped[part]
+        text = text_of(row.get(column), place, column, LONGEST.get(part, self.limits.text)) if column else ""
+        return text.strip() if part in LONGEST else text
+
+    def pictures_in(self, row: Row, place: Place) -> list[bytes]:
+        column = self.mapped["images"]
+        return self.cells.of(row.get(column), place) if column else []
+
+    def add_picture(self, picture: Picture, subset: str | None) -> None:
+        """A contestant's picture becomes a record. Raises CannotRead naming its file."""
+        self.check_contestant(picture.contestant)
+        if self.tree.files[picture.file] > self.limits.picture:
+            raise CannotRead("heavy_picture", file=picture.file, most=self.limits.picture)
+        sha256 = self.spool.picture(self.tree.read(picture.file), file=picture.file)
+        fields = {"contestant": picture.contestant, "version": picture.version}
+        self.spool.add("output", subset=subset, index=picture.number, image=sha256, text="", **fields)
+
+    def check_contestant(self, name: str) -> str:
+        """The name, if it is one. Raises CannotRead."""
+        if not name.strip() or len(name) > LONGEST["contestant"] or not name.isprintable():
+            raise CannotRead("odd_contestant", contestant=name[:200])
+        self.contestants.add(name)
+        if len(self.contestants) > self.limits.contestants:
+            raise CannotRead("many_contestants", most=self.limits.contestants)
+        return name
+
+
+class Samples(Reader):
+    """subset: of everything, instead of what columns and folders say."""
+
+    parts = PARTS
 
     def __init__(self, tree: Tree, spool: Spool, asked: Mapping[str, Any], subset: str) -> None:
-        self._tree, self._spool, self._asked, self._subset = tree, spool, asked, subset
-        self._limits = spool.limits
-        self._cells = PictureCells(tree, self._limits)
+        super().__init__(tree, spool, asked, {("instruction",): "no_instruction"})
+        self._subset = subset
         self._numbers: dict[str, set[int]] = {}
         self._count = 0
-        self._contestants: set[str] = set()
-        self._mapped: Mapped = {}
 
     def read(self) -> Mapped:
         """Which column was read as what. Raises CannotRead."""
-        chosen = tables_of(self._tree.files)
-        self._spool.warnings["ignored_tables"] += len(chosen.ignored)
-        for position, name in enumerate(chosen.tables):
-            with self._tree.on_disk(name) as path:
-                self._read_table(
-                    open_table(path, name, self._limits), position / len(chosen.tables), len(chosen.tables)
-                )
+        chosen = tables_of(self.tree.files)
+        self.spool.warnings["ignored_tables"] += len(chosen.ignored)
+        for row, place in self.rows(chosen.tables):
+            self._add(row, place)
         if chosen.tables:
-            pictures = pictures_of(self._tree.files, set(self._numbers), without=self._cells.folders)
+            pictures = pictures_of(self.tree.files, set(self._numbers), without=self.cells.folders)
         else:
-            pictures = pictures_of(self._tree.files, None)
+            pictures = pictures_of(self.tree.files, None)
             self._number_samples(pictures)
-        self._read_pictures(pictures)
+        alone = next(iter(self._numbers)) if len(self._numbers) == 1 else ""
+        for done, picture in enumerate(pictures, 1):
+            subset = alone if picture.subset is None else picture.subset
+            if picture.number in self._numbers.get(subset, ()):
+                self.add_picture(picture, subset)
+                self.spool.progress(done / len(pictures))
+            else:
+                self.spool.warnings["unknown_numbers"] += 1
         if not any(self._numbers.values()):
             raise CannotRead("no_samples")
-        return self._mapped
+        return self.mapped
 
-    def _read_table(self, table: Table, before: float, tables: int) -> None:
-        columns = columns_of(table, self._limits)
-        if not columns:
-            raise CannotRead("empty_table", file=table.file)
-        names = [column.name for column in columns]
-        plain = [column.name for column in columns if not column.is_binary]
-        self._mapped = settled(self._asked, detect(columns, _first(table, plain)), columns, table.file)
-        if not self._mapped["instruction"]:
-            raise CannotRead("no_instruction", file=table.file, columns=", ".join(names[:12]))
-        wanted = used(self._mapped)
-        further = [name for name in plain if name not in wanted]
-        for number, row in enumerate(table.rows([*sorted(wanted), *further]), 1):
-            self._add(row, Place(table.file, number), further)
-            self._spool.progress(before + table.share / tables)
-
-    def _add(self, row: Row, place: Place, further: list[str]) -> None:
-        subset = check_subset(self._subset or self._text(row, "subset", place) or subset_of(place.file))
+    def _add(self, row: Row, place: Place) -> None:
+        subset = _checked_subset(self._subset or self.text(row, "subset", place) or subset_of(place.file))
         index = self._index(row, subset, place)
-        pictures = self._cells.of(row.get(self._mapped["images"]), place) if self._mapped["images"] else []
-        hashes = [self._spool.picture(data, file=place.file, row=place.row) for data in pictures]
-        instruction = self._text(row, "instruction", place)
-        self._spool.warnings["empty_instructions"] += not instruction.strip()
-        self._spool.add(
-            "sample",
-            subset=subset,
-            index=index,
-            category=self._text(row, "category", place),
-            instruction=instruction,
-            images=hashes,
-            source=self._text(row, "source", place),
-            metadata=self._further(row, further),
-            outputs=dict(self._outputs(row, place)),
-        )
+        hashes = [self.spool.picture(data, file=place.file, row=place.row) for data in self.pictures_in(row, place)]
+        instruction = self.text(row, "instruction", place)
+        self.spool.warnings["empty_instructions"] += not instruction.strip()
+        outputs: dict[str, str] = {}
+        category, source = self.text(row, "category", place), self.text(row, "source", place)
+        metadata = self._metadata(row)
+        for contestant, column in (self.mapped.get(OUTPUTS) or {}).items():
+            if text := text_of(row.get(column), place, column, self.limits.text):
+                outputs[self.check_contestant(contestant)] = text
+        self._add_sample(
+            subset, index, instruction, category=category, images=hashes, source=source, metadata=metadata,
+            outputs=outputs,
+        )  # fmt: skip
+
+    def _add_sample(self, subset: str, index: int, instruction: str, **known: Any) -> None:
+        blank = {"category": "", "images": [], "source": "", "metadata": {}, "outputs": {}}
+        self.spool.add("sample", subset=subset, index=index, instruction=instruction, **{**blank, **known})
 
     def _index(self, row: Row, subset: str, place: Place) -> int:
         numbers = self._numbers.setdefault(subset, set())
-        column = self._mapped["index"]
+        column = self.mapped["index"]
         index = number_of(row.get(column), place, column) if column else len(numbers)
         if index in numbers:
             raise place.refusal("number_twice", number=index, column=column)
         self._count += 1
-        if self._count > self._limits.samples:
-            raise CannotRead("many_samples", most=self._limits.samples)
+        if self._count > self.limits.samples:
+            raise CannotRead("many_samples", most=self.limits.samples)
         numbers.add(index)
         return index
 
-    def _text(self, row: Row, part: str, place: Place) -> str:
-        column = self._mapped[part]
-        if not column:
-            return ""
-        text = text_of(row.get(column), place, column, LONGEST.get(part, self._limits.text))
-        return text.strip() if part in LONGEST else text
-
-    def _further(self, row: Row, further: list[str]) -> dict[str, Any]:
-        column = self._mapped["metadata"]
+    def _metadata(self, row: Row) -> dict[str, Any]:
+        column = self.mapped["metadata"]
         fields = fields_of(row.get(column)) if column else {}
-        for name in further:
+        for name in self.further:
             value = row.get(name)
             if value is not None and value != "" and not isinstance(value, dict | list | bytes):
                 fields.setdefault(str(jsonable(name)), jsonable(value))
-        if len(str(fields)) <= self._limits.metadata:
+        if len(str(fields)) <= self.limits.metadata:
             return fields
-        self._spool.warnings["long_metadata"] += 1
+        self.spool.warnings["long_metadata"] += 1
         return {}
-
-    def _outputs(self, row: Row, place: Place) -> Iterator[tuple[str, str]]:
-        for contestant, column in (self._mapped.get(OUTPUTS) or {}).items():
-            if text := text_of(row.get(column), place, column, self._limits.text):
-                yield check_contestant(contestant, self._contestants, self._limits.contestants), text
 
     def _number_samples(self, pictures: list[Picture]) -> None:
         """Samples of which nothing is known but that contestants have made something of them."""
-        found = sorted({(check_subset(picture.subset or self._subset), picture.number) for picture in pictures})
-        self._spool.warnings["no_table"] += bool(found)
+        found = sorted({(_checked_subset(picture.subset or self._subset), picture.number) for picture in pictures})
+        self.spool.warnings["no_table"] += bool(found)
         for subset, number in found:
             self._numbers.setdefault(subset, set()).add(number)
-            blank = {"category": "", "instruction": "", "images": [], "source": "", "metadata": {}, "outputs": {}}
-            self._spool.add("sample", subset=subset, index=number, **blank)
+            self._add_sample(subset, number, "")
 
-    def _read_pictures(self, pictures: list[Picture]) -> None:
-        alone = next(iter(self._numbers)) if len(self._numbers) == 1 else ""
+
+class Outputs(Reader):
+    """subsets: those of the dataset. contestant: whose everything is, where it is not said."""
+
+    parts = OUTPUT_PARTS
+
+    def __init__(
+        self, tree: Tree, spool: Spool, asked: Mapping[str, Any], *, subsets: Collection[str], contestant: str
+    ) -> None:
+        needed = {("index",): "no_index", ("contestant",): "no_contestant", ("text", "images"): "no_text"}
+        if contestant:
+            needed.pop(("contestant",))
+        super().__init__(tree, spool, asked, needed)
+        self._subsets, self._contestant = set(subsets), contestant
+        self._seen: set[tuple[str | None, int, str]] = set()
+
+    def read(self) -> Mapped:
+        """Which column was read as what. Raises CannotRead."""
+        for row, place in self.rows(tables_of(self.tree.files).tables):
+            self._add(row, place)
+        pictures = pictures_of(self.tree.files, self._subsets, self._contestant, self.cells.folders)
         for done, picture in enumerate(pictures, 1):
-            subset = alone if picture.subset is None else picture.subset
-            if picture.number not in self._numbers.get(subset, ()):
-                self._spool.warnings["unknown_numbers"] += 1
-                continue
-            check_contestant(picture.contestant, self._contestants, self._limits.contestants)
-            add_picture(self._tree, self._spool, picture, subset)
-            self._spool.progress(done / len(pictures))
+            self.add_picture(picture, picture.subset)
+            self.spool.progress(done / len(pictures))
+        if not self.contestants:
+            raise CannotRead("no_outputs")
+        return self.mapped
+
+    def _add(self, row: Row, place: Place) -> None:
+        contestant = self._contestant or self.text(row, "contestant", place)
+        if not contestant:
+            raise place.refusal("nameless")
+        self.check_contestant(contestant)
+        index = number_of(row.get(self.mapped["index"]), place, self.mapped["index"])
+        subset = self.text(row, "subset", place) if self.mapped["subset"] else None
+        if (subset, index, contestant) in self._seen:
+            raise place.refusal("output_twice", number=index, contestant=contestant)
+        self._seen.add((subset, index, contestant))
+        text, image = self.text(row, "text", place), ""
+        if not text and (found := self.pictures_in(row, place)):
+            if len(found) > 1:
+                raise place.refusal("many_pictures", most=1)
+            image = self.spool.picture(found[0], file=place.file, row=place.row)
+        if not text and not image:
+            self.spool.warnings["empty_outputs"] += 1
+            return
+        fields = {"contestant": contestant, "version": "", "text": text, "image": image}
+        self.spool.add("output", subset=subset, index=index, **fields)
 
 
-def add_picture(tree: Tree, spool: Spool, picture: Picture, subset: str | None) -> None:
-    """A contestant's picture becomes a record. Raises CannotRead naming its file."""
-    if tree.files[picture.file] > spool.limits.picture:
-        raise CannotRead("heavy_picture", file=picture.file, most=spool.limits.picture)
-    sha256 = spool.picture(tree.read(picture.file), file=picture.file)
-    fields = {"contestant": picture.contestant, "version": picture.version}
-    spool.add("output", subset=subset, index=picture.number, image=sha256, text="", **fields)
-
-
-def check_contestant(name: str, known: set[str], most: int) -> str:
-    """The name, if it is one. Raises CannotRead."""
-    if not name.strip() or len(name) > 200 or not name.isprintable():
-        raise CannotRead("odd_contestant", contestant=name[:200])
-    known.add(name)
-    if len(known) > most:
-        raise CannotRead("many_contestants", most=most)
-    return name
-
-
-def check_subset(name: str) -> str:
+def _checked_subset(name: str) -> str:
     """The name, if it is one. Raises CannotRead."""
     if len(name) > LONGEST["subset"] or not name.isprintable():
         raise CannotRead("odd_subset", subset=name[:200])
     return name
-
-
-def _first(table: Table, columns: list[str]) -> list[Row]:
-    rows = list(islice(table.rows(columns), SEEN_FIRST))
-    table.share = 0.0
-    return rows

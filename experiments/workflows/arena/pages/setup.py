@@ -5,8 +5,8 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from accounts.errors import NotFound
-from experiments.library.shelf import find_scenario, initial_for
+from experiments.library.forms import initial_of
+from experiments.library.scenarios import find_scenario
 
 
 def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:
@@ -15,9 +15,7 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object
     if not ref:
         return {}
     scenario = find_scenario(request.user, ref)
-    if scenario is None:
-        raise NotFound
-    return {**initial_for(scenario), "title": scenario.title}
+    return {**initial_of(scenario.config), "title": scenario.title}
 
 
 def main(filled: Mapping[str, Any]) -> str:

@@ -17,26 +17,12 @@ from django.db.models import QuerySet
 from experiments.models import Cycle as CycleRow
 from experiments.models import Judgment, ProviderModel, Run
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, Moment, RunRatings, SetterRow, Solver
-from leaderboard.ratings.cycles import (
-    Cycle,
-    Estimate,
-    Judge,
-    Reason,
-    Setter,
-    SolverRatings,
-    Undefined,
-    Vote,
-    compatible_elo,
-    judging,
-    replay,
-    scores,
-    setters,
-    solver_ratings,
-)
+from leaderboard.ratings.cycles import Cycle, SolverRatings, Vote, compatible_elo, replay, scores, solver_ratings
 from leaderboard.ratings.cycles import Moment as Replayed
+from leaderboard.ratings.judging import Judge, Setter, judging, setters
 from leaderboard.ratings.ranks import ranks
-from leaderboard.ratings.statistics import mean_estimate
-from leaderboard.ratings.values import NORMAL
+from leaderboard.ratings.statistics import Estimate, mean_estimate
+from leaderboard.ratings.values import NORMAL, Reason, Undefined
 
 HIGHEST = 10.0  # of a score
 KEPT_SECONDS = 3600  # the figures of judges take seconds where there are hundreds of cycles

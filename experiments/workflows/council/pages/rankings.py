@@ -13,23 +13,10 @@ from pydantic import JsonValue
 from experiments.models import Run
 from experiments.workflows.council.records import BallotsCounted, CountedBallot
 from leaderboard.ratings.agreement import kendalls_w, krippendorff_alpha, position_effect, self_preference
-from leaderboard.ratings.battles import Table
+from leaderboard.ratings.ballots import Ballots, borda, copeland, mean_rank, pairwise, positions, votes
 from leaderboard.ratings.bradley_terry import fit
-from leaderboard.ratings.orders import (
-    Ballots,
-    Consensus,
-    Method,
-    Order,
-    Undefined,
-    borda,
-    consensus,
-    copeland,
-    kemeny,
-    mean_rank,
-    pairwise,
-    positions,
-    votes,
-)
+from leaderboard.ratings.orders import Consensus, Method, Order, consensus, kemeny
+from leaderboard.ratings.values import Table, Undefined
 
 COUNTED = "ballots_counted"
 OWN_NOT_SHOWN = "own_not_shown"

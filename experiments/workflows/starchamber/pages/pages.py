@@ -8,8 +8,8 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from experiments.library.presets import CUSTOM
-from experiments.library.shelf import find_preset
+from experiments.library.builtin import CUSTOM
+from experiments.library.presets import find_preset
 from experiments.models import Participant, Run
 from experiments.runs.timeline import Entry
 from experiments.workflows.judging import WORKFLOW as JUDGING

@@ -6,8 +6,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from experiments.library.presets import CUSTOM, DEFAULT
-from experiments.library.shelf import chosen_context, presets_for
+from experiments.library.builtin import CUSTOM, DEFAULT
+from experiments.library.presets import chosen_context, presets_for
 from experiments.models import ProviderModel
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked

@@ -22,8 +22,7 @@ from django.utils.translation import gettext as _
 
 from experiments.library.datasets import process
 from experiments.library.datasets.records import RECORDS
-from experiments.library.imports.files import refuse_endless_directory
-from experiments.library.imports.lines import LINE_BYTES, Allowance, lines
+from experiments.library.imports.files import LINE_BYTES, Allowance, lines, refuse_endless_directory
 from experiments.library.imports.values import Unreadable
 from experiments.workflows.battles.campaign.logs.lmarena import COLUMNS
 

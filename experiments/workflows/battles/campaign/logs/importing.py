@@ -18,9 +18,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.errors import Forbidden, TooLarge
-from experiments.library.datasets.taking import empty
+from experiments.library.datasets.writing import empty
+from experiments.library.imports.files import Allowance
 from experiments.library.imports.formats import DatasetFormat
-from experiments.library.imports.lines import Allowance
 from experiments.library.imports.values import Unreadable
 from experiments.models import Battle, Dataset, RunImport
 from experiments.models.run_import import ImportSource

@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 from accounts.errors import Forbidden, TooLarge
 from experiments.engine.text import storable
 from experiments.library.datasets import uploads
-from experiments.library.datasets.jobs import ReadingThread, stop_requested
 from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, LogImport
 from experiments.tasks import clock, job_queue
+from experiments.tasks.threads import WorkerThread, stop_requested
 from experiments.tasks.waiting import MOST_ATTEMPTS, ClaimLost, Interrupted
 from experiments.workflows.battles.campaign.logs.importing import (
     NothingStored,
@@ -99,7 +99,7 @@ def read_all(stop: threading.Event = stop_requested) -> None:
             read(row)
 
 
-reader = ReadingThread("logs", read_all)
+reader = WorkerThread("logs", read_all)
 
 
 def read(row: LogImport) -> None:
