@@ -8,13 +8,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from experiments.models import Ballot, Judgment, Message, Run
-from experiments.runs.reports.exports import each
+from experiments.runs.reports.document import each
 from experiments.workflows import surface_of
 from experiments.workflows.base.judge import RANGES
 from experiments.workflows.council.rows import ballots
@@ -32,6 +32,7 @@ COLUMNS = (
     *("superseded", "operator_kind", "operator_by", "operator_original", "call", "created"),
 )
 Cells = dict[str, object]
+Places = dict[tuple[int, str], list[Judgment]]  # by turn and seat
 
 # What a spreadsheet passes over before it looks whether a cell is a formula: white space, control and invisible
 # characters, quotes. Then the signs themselves, also in their full and small widths.
@@ -44,30 +45,28 @@ def table(run: Run) -> Iterator[bytes]:
     """The rows as CSV (RFC 4180). A cell is empty where something is missing; a missing score is never a zero.
 
     Judgments without a message of their seat and turn, as when a transcript is judged again, have rows of their own;
-    so have ballots of reviewers who could not be asked.
+    so have ballots of reviewers who could not be asked. Where nobody says anything (battles, outputs, contests), the
+    workflow has a table of its own.
     """
     if own := surface_of(run.experiment.workflow).told.table:
-        yield from _of_lines(own(run))
+        for number, row in enumerate(own(run)):
+            yield (BOM if number == 0 else b"") + _line(row)
         return
     yield BOM + _line(COLUMNS)
-    judgments, cast = _by_place(run), _by_review(run)
+    judgments: Places = {}
+    for judgment in run.judgments.select_related("step").order_by("step_id"):
+        judgments.setdefault((judgment.turn, judgment.subject), []).append(judgment)
+    cast = {ballot.step.key.removesuffix("/ballot"): ballot for ballot in ballots(run).select_related("step")}
     for message in each(run.messages.select_related("call", "step")):
-        found, ballot = _about(message, judgments), cast.pop(message.step.key, None)
+        found, ballot = _judgment_of(message, judgments), cast.pop(message.step.key, None)
         about = (_of_judgment(found) if found else {}) | (_of_ballot(ballot) if ballot else {})
-        yield _line(_ordered(_of_message(message) | about))
+        yield _ordered(_of_message(message) | about)
     for ballot in cast.values():
         place = {"run": run.pk, "turn": ballot.turn, "seat": ballot.reviewer, "purpose": "review"}
-        yield _line(_ordered(place | {"model": ballot.model} | _of_ballot(ballot)))
+        yield _ordered(place | {"model": ballot.model} | _of_ballot(ballot))
     left = (found for those in judgments.values() for found in those)
     for found in sorted(left, key=lambda found: (found.turn, found.step_id, found.subject)):
-        place = {"run": run.pk, "turn": found.turn, "seat": found.subject}
-        yield _line(_ordered(place | _of_judgment(found)))
-
-
-def _of_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """A table of its own: nobody says anything to anybody in battles, outputs and contests."""
-    for number, row in enumerate(rows):
-        yield (BOM if number == 0 else b"") + _line(row)
+        yield _ordered({"run": run.pk, "turn": found.turn, "seat": found.subject} | _of_judgment(found))
 
 
 def cell(value: Any) -> str:
@@ -86,22 +85,7 @@ def cell(value: Any) -> str:
     return f"'{text}" if text.startswith(SHIFTS) or FORMULA.match(text) else text
 
 
-Places = dict[tuple[int, str], list[Judgment]]
-
-
-def _by_place(run: Run) -> Places:
-    places: Places = {}
-    for judgment in run.judgments.select_related("step").order_by("step_id"):
-        places.setdefault((judgment.turn, judgment.subject), []).append(judgment)
-    return places
-
-
-def _by_review(run: Run) -> dict[str, Ballot]:
-    """Each ballot by the key of the review that it was read from."""
-    return {ballot.step.key.removesuffix("/ballot"): ballot for ballot in ballots(run).select_related("step")}
-
-
-def _about(message: Message, judgments: Places) -> Judgment | None:
+def _judgment_of(message: Message, judgments: Places) -> Judgment | None:
     """The judgment of this very message, taken out: its own where each answer is judged, else its turn's last."""
     found = judgments.get((message.turn, message.seat), [])
     own = [one for one in found if one.step.key == f"{message.step.key}/judge/completed"]
@@ -166,8 +150,8 @@ def _of_ballot(ballot: Ballot) -> Cells:
     }
 
 
-def _ordered(cells: Cells) -> list[Any]:
-    return [cells.get(name) for name in COLUMNS]
+def _ordered(cells: Cells) -> bytes:
+    return _line([cells.get(name) for name in COLUMNS])
 
 
 def _line(cells: Sequence[Any]) -> bytes:
