@@ -6,9 +6,8 @@ from typing import Any
 from reportlab.platypus import Flowable
 
 from experiments.runs.drawings import charts
-from experiments.runs.reports.pdf_flow import Place, draw_rules
+from experiments.runs.reports.pdf_flow import Place, color
 from experiments.runs.reports.pdf_fonts import Typefaces
-from experiments.runs.reports.pdf_text import color
 from experiments.templatetags.drawing import Drawing, tick_label
 
 INKS = {
@@ -52,7 +51,7 @@ class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
         return width, self.height
 
     def draw(self) -> None:
-        draw_rules(self.canv, self.place.rules, self.height)
+        self.place.draw_rules(self.canv, self.height)
         self.canv.saveState()
         self.canv.translate(self.place.indent, self.height)
         self.canv.scale(self._scale, self._scale)

@@ -10,8 +10,7 @@ from django.utils.translation import ngettext
 from experiments.models import Cycle, Execution, Judgment
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Fold, Part, Section, Table, Text, Turn
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import changes, limits, prompt
+from experiments.runs.reports.setup import Rows, changes, limits, prompt
 from experiments.templatetags.arena import MISSING, figure, grouped
 from experiments.workflows.coding.judging import DIMENSIONS
 from experiments.workflows.coding.pages.record import Contents, contents, passed

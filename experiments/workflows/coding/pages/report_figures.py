@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from experiments.runs import figures
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Section, Table, Text
-from experiments.runs.reports.rows import Rows
+from experiments.runs.reports.setup import Rows
 from experiments.templatetags.arena import MISSING, figure, grouped, signed
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver
