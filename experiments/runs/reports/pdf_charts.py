@@ -107,9 +107,8 @@ class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
             _stroke(canvas, segment)
         canvas.setDash([])
         canvas.setFillColor(color(ink))
-        for mark in line.marks:
-            if mark.outline:
-                _stroke(canvas, mark.outline, is_filled=True)
+        for marker in line.markers:
+            _stroke(canvas, marker, is_filled=True)
         if line.end and chart.labels_fit and len(chart.lines) > 1:
             canvas.setLineWidth(0.4)
             _stroke(canvas, (line.end.from_, (line.end.x - 3, line.end.y)))
