@@ -1,4 +1,4 @@
-"""Encryption of what must be kept and must not be read: by the secrets of the lab, the newest first (docs/keys.md)."""
+"""Encryption of what must be kept and never be read, by the lab's secrets, the newest first (docs/administering.md)."""
 
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,5 +1,5 @@
 """The first administrator of a platform: created through a one-time link that `manage.py up` and
-`manage.py first_admin_link` print while no administrator can sign in (docs/administrators.md).
+`manage.py first_admin_link` print while no administrator can sign in (docs/administering.md).
 """
 
 import hashlib

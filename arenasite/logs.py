@@ -1,4 +1,4 @@
-"""Lines of logs: what an operator must know; never prompts, replies or keys. docs/observing.md describes them."""
+"""Lines of logs: what an operator must know; never prompts, replies or keys. docs/operating.md describes them."""
 
 import logging
 import os

@@ -18,10 +18,10 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = environment.data_directory(BASE_DIR)
 SOCKET_DIR = environment.socket_directory(DATA_DIR)
 MISSING_PARTS_FILE = SOCKET_DIR / "missing-parts"  # what `manage.py up` is restarting
-FILES_DIR = environment.files_directory(DATA_DIR)  # the same for all machines; docs/several-machines.md
+FILES_DIR = environment.files_directory(DATA_DIR)  # the same for all machines; docs/deploying.md
 
 SECRET_KEY = environment.secret_key(DATA_DIR)
-KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/keys.md
+KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/administering.md
 DEBUG = environment.flag("ARENA_DEBUG")
 ALLOWED_HOSTS = environment.words("ARENA_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("ARENA_ORIGINS")
@@ -175,7 +175,7 @@ ROLE_TOKENS_CAP = environment.whole("ARENA_TOKENS_CAP", 4096)
 
 # --- The sandbox ----------------------------------------------------------------------------------------------
 
-SANDBOX_BACKEND = os.environ.get("ARENA_SANDBOX", "")  # "" is the best that this machine has; docs/sandbox.md
+SANDBOX_BACKEND = os.environ.get("ARENA_SANDBOX", "")  # "" is the best that this machine has; docs/coding.md
 SANDBOX_AT_ONCE = environment.whole("ARENA_SANDBOX_AT_ONCE", os.cpu_count() or 1)  # boxes, of each worker
 
 # --- Files of runs: made at once for a short run, by a worker for a long one ----------------------------------
@@ -305,7 +305,11 @@ TIME_ZONE = "UTC"
 # --- Files ---------------------------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "static", *plugins.folders("static")]
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("documentation", BASE_DIR / "docs" / "pictures"),
+    *plugins.folders("static"),
+]
 STATIC_ROOT = DATA_DIR / "static"
 READ_BY_ALL = {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755}  # by a web server in front
 STORAGES = {
@@ -345,7 +349,7 @@ REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer"}
 KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105 — a model's name
 MIGRATION_MODULES = {"knox": None}  # its own token table is swapped for ours
 
-# --- Observing: docs/observing.md ------------------------------------------------------------------------------
+# --- Observing: docs/operating.md ------------------------------------------------------------------------------
 
 METRICS_TOKEN = environment.token("ARENA_METRICS_TOKEN")  # whoever shows it may read /metrics, beside administrators
 TRACE_EXPORTER = environment.trace_exporter()  # "" for none

@@ -27,6 +27,9 @@ in_views = pytest.mark.parametrize(
 )
 
 OF_VISITORS = (
+    "help/",
+    "help/api/",
+    "help/?q=budget",
     *("sign-in/", "sign-up/", "forgotten/", "invitations/forged/", "leaderboard/", "leaderboard/methodology/"),
     "datasets/",
 )

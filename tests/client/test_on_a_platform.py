@@ -18,9 +18,8 @@ from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
 
-EXAMPLES = re.findall(
-    r"^```python\n(.*?)^```$", (ROOT / "docs" / "client.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
-)
+PAGE = (ROOT / "docs" / "api.md").read_text("utf-8").partition("## Webhooks")[0]
+EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 OPENING = "from arena_lab import Arena\narena = Arena()\n"
 PLATFORMS = {"django", "rest_framework", "accounts", "experiments", "leaderboard", "arenasite", "pandas"}
 ENDLESS = ("run", "arena", "--prompt", "Share.", "--set", "judge=false", "--model", SLOW, "--model", SLOW)

@@ -1,4 +1,4 @@
-"""Every figure that `/metrics` tells, with its unit and its labels. docs/observing.md is tested against this list.
+"""Every figure that `/metrics` tells, with its unit and its labels. docs/operating.md is tested against this list.
 
 No label holds an id, or what people wrote: each has as many values as the catalogue, the workflows or the addresses.
 """

@@ -1,4 +1,4 @@
-"""What a webhook can be told of. docs/webhooks.md says what each carries."""
+"""What a webhook can be told of. docs/api.md says what each carries."""
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,4 @@
-"""Webhook secrets when the lab's own secret changes (docs/keys.md)."""
+"""Webhook secrets when the lab's own secret changes (docs/administering.md)."""
 
 from accounts.crypto import Undecipherable, is_newest, rotate
 from experiments.models import Webhook

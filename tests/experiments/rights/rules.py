@@ -30,7 +30,8 @@ PRIVATE_RUN = rule(visitor=SIGN_IN, owner=YES)
 RULES: dict[str, tuple[Rule, str]] = {
     "open": (
         rule(visitor=YES, everybody=YES),
-        """home javascript-catalog login account_login set-language set-theme leaderboard methodology datasets
+        """home documentation documentation-page javascript-catalog login account_login set-language set-theme
+        leaderboard methodology datasets
         api-health healthz readyz compat-health compat-subsets compat-overview compat-cross-info compat-cross-elo
         api-schema api-docs api-ladders shared shared-run""",
     ),

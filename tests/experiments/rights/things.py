@@ -142,6 +142,7 @@ class Things:
             "files": self.file.pk,
             "exports": self.bulk.pk,
             "imported": self.brought.pk,
+            "help": "quickstart",
             "cycles": 1 if word == "turn" else self.contest.cycles.first().pk,
             "links": self.link.pk,
             "s": self.secret,

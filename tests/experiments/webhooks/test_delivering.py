@@ -205,8 +205,8 @@ def test_a_secret_that_is_lost_is_said_and_nothing_is_sent_unsigned(hook, alice,
     assert "whsec" not in repr(Letter("1", "https://a.example/", b"{}", False, ["whsec_AAAA"]))
 
 
-TEXT = (Path(__file__).parents[3] / "docs" / "webhooks.md").read_text(encoding="utf-8")
-[CODE] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+TEXT = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+[CODE] = re.findall(r"```python\n(.*?)```", TEXT.partition("## Webhooks")[2], re.DOTALL)
 
 
 @pytest.fixture

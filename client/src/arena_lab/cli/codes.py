@@ -1,4 +1,4 @@
-"""What the command ends with; `docs/client.md` lists them."""
+"""What the command ends with; `docs/api.md` lists them."""
 
 DONE = 0
 REFUSED = 1
