@@ -19,7 +19,7 @@ from accounts.api_requests import validated
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.models import Export, Run
+from experiments.models import Export
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import (
     EXPORTS,
@@ -29,6 +29,7 @@ from experiments.runs.reports.formats import (
     current_language,
     file_response,
     run_response,
+    visible_run,
 )
 
 PROBLEMS = {400: ProblemSerializer, 401: ProblemSerializer, 404: ProblemSerializer}
@@ -92,7 +93,7 @@ class RunFilesView(APIView):
     @extend_schema(request=FileRequest, responses={202: FileSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
         """Ask for a file. The same file of the same state of a run is made once, however often it is asked for."""
-        run = _run(request, pk)
+        run = visible_run(request, pk)
         asked = validated(FileRequest, request)
         language = asked.get("language") or current_language()
         export = jobs.file_for(run, by=request.user, format_=FORMATS[asked["format"]], language=language)  # type: ignore[arg-type]  # signed in: the permission was asked before
@@ -120,18 +121,12 @@ class FileDownloadView(APIView):
 
 
 def _answer(request: Request, pk: UUID, formats: dict[str, Format], *, default: str) -> HttpResponseBase:
-    run = _run(request, pk)
+    run = visible_run(request, pk)
     format_ = formats.get(request.query_params.get("format", default))
     if format_ is None:
         offered = f"{', '.join(list(formats)[:-1])} or {list(formats)[-1]}"
         raise ValidationError({"format": [f"This format is not offered: ask for {offered}."]})
     return run_response(request._request, run, format_, current_language())
-
-
-def _run(request: Request, pk: UUID) -> Run:
-    rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
-    run: Run = get_object_or_404(rows, pk=pk)
-    return run
 
 
 def _file(request: Request, pk: UUID) -> Export:

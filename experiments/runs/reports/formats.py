@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.translation import get_language, get_language_info, gettext_lazy, override
@@ -123,6 +125,13 @@ def format_of(name: str) -> Format:
 
 def current_language() -> str:
     return get_language() or settings.LANGUAGE_CODE
+
+
+def visible_run(request: Any, pk: UUID) -> Run:
+    """The run as its formats need it, for whoever asks. Raises Http404."""
+    rows: Any = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
+    run: Run = get_object_or_404(rows, pk=pk)
+    return run
 
 
 def run_response(request: HttpRequest, run: Run, format_: Format, language: str) -> HttpResponseBase:

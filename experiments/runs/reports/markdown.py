@@ -3,7 +3,8 @@ report: it is escaped, quoted or fenced.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,7 +15,7 @@ from experiments.models import Run
 from experiments.runs.reports import report
 from experiments.runs.reports.messages import percent
 from experiments.runs.reports.narrative import narrate
-from experiments.templatetags.arena import MISSING, figure
+from experiments.templatetags.arena import figure
 
 LONGEST_QUOTED = 100_000  # characters that are read to see what they would look like; longer texts are fenced
 MOST_SIGNS = 5_000  # that Markdown may mean something by, likewise
@@ -44,10 +45,9 @@ Paragraphs = Iterator[list[str]]
 def _report(told: report.Report) -> Paragraphs:
     yield [f"# {inline(told.title)}"]
     yield [inline(told.subject)]
-    for notice in told.notices:
-        yield [f"**{inline(notice.text)}**"]
-    yield from _facts(told.header, 0)
-    yield [f"**{inline(told.contents)}**: " + " · ".join(inline(section.title) for section in told.sections)]
+    yield from ([_bold(notice.text)] for notice in told.notices)
+    yield from _block(told.header, 0)
+    yield [f"{_bold(told.contents)}: " + " · ".join(inline(section.title) for section in told.sections)]
     for section in told.sections:
         yield [f"## {inline(section.title)}"]
         yield from _blocks(section.blocks, 0)
@@ -56,12 +56,49 @@ def _report(told: report.Report) -> Paragraphs:
 
 
 def _blocks(blocks: Iterable[report.Block], depth: int) -> Paragraphs:
-    """depth: inside of how many blocks these stand."""
-    for block in blocks:
-        yield from DRAWN[block.kind](block, depth)
+    return chain.from_iterable(_block(block, depth) for block in blocks)
 
 
-def _text(block: report.Text, _depth: int) -> Paragraphs:
+def _block(block: report.Block, depth: int) -> Paragraphs:
+    """depth: inside of how many blocks it stands."""
+    match block:
+        case report.Text():
+            yield from _text(block)
+        case report.Facts():
+            yield [
+                f"- {_bold(fact.name)}: {inline(fact.value)}" + (f" ({inline(fact.note)})" if fact.note else "")
+                for fact in block.facts
+            ]
+        case report.Table():
+            if block.title:
+                yield [_bold(block.title)]
+            yield _grid([(column.name, column.is_figure) for column in block.columns], block.rows)
+        case report.Tokens():
+            yield fenced("\n".join(f"{percent(token.probability):>8}  {token.text!r}" for token in block.tokens))
+            if block.rest:
+                yield [f"_{inline(block.rest)}_"]
+        case report.Fold():
+            yield [_bold(block.title) + (f": {inline(block.summary)}" if block.summary else "")]
+            yield from _blocks(block.blocks, depth + 1)
+        case report.Entry():
+            yield [f"#### {inline(block.title)}"]
+            beside = [inline(part) for part in (block.by, block.when) if part]
+            if beside := [*beside, *(_bold(mark.text) for mark in block.marks)]:
+                yield [" · ".join(beside)]
+            yield from _blocks(block.blocks, depth + 1)
+        case report.Turn():
+            yield [f"### {inline(block.title)}"]
+        case report.Part():
+            yield [_bold(block.title) if depth else f"### {inline(block.title)}"]
+            yield from _blocks(block.blocks, depth + 1)
+        case report.Charts():  # as the values that they draw
+            for drawing in block.drawings:
+                yield [_bold(drawing.title)]
+                columns = [(_("Turn"), True), *((name, True) for name in drawing.columns)]
+                yield _grid(columns, ([str(row.turn), *map(figure, row.values)] for row in drawing.rows))
+
+
+def _text(block: report.Text) -> Paragraphs:
     if block.form == "prose":
         yield quoted(block.text)
     elif block.form == "plain":
@@ -71,84 +108,16 @@ def _text(block: report.Text, _depth: int) -> Paragraphs:
         yield [f"{mark}{inline(block.text)}{mark}"]
 
 
-def _facts(block: report.Facts, _depth: int) -> Paragraphs:
-    yield [f"- **{inline(fact.name)}**: {_fact(fact)}" for fact in block.facts]
-
-
-def _fact(fact: report.Fact) -> str:
-    return f"{inline(fact.value)} ({inline(fact.note)})" if fact.note else inline(fact.value)
-
-
-def _table(block: report.Table, _depth: int) -> Paragraphs:
-    if block.title:
-        yield [f"**{inline(block.title)}**"]
-    yield _grid([(column.name, column.is_figure) for column in block.columns], block.rows)
+def _bold(text: str) -> str:
+    return f"**{inline(text)}**"
 
 
 def _grid(columns: list[tuple[str, bool]], rows: Iterable[Iterable[str]]) -> list[str]:
-    head = _row(name for name, _is_figure in columns)
-    rule = _row("---:" if is_figure else "---" for _name, is_figure in columns).replace("\\", "")
-    return [head, rule, *map(_row, rows)]
+    def row(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cells)} |"
 
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(inline(cell) for cell in cells)} |"
-
-
-def _tokens(block: report.Tokens, _depth: int) -> Paragraphs:
-    lines = [f"{percent(token.probability):>8}  {token.text!r}" for token in block.tokens]
-    yield fenced("\n".join(lines))
-    if block.rest:
-        yield [f"_{inline(block.rest)}_"]
-
-
-def _fold(block: report.Fold, depth: int) -> Paragraphs:
-    summary = f": {inline(block.summary)}" if block.summary else ""
-    yield [f"**{inline(block.title)}**{summary}"]
-    yield from _blocks(block.blocks, depth + 1)
-
-
-def _entry(block: report.Entry, depth: int) -> Paragraphs:
-    yield [f"#### {inline(block.title)}"]
-    beside = [inline(part) for part in (block.by, block.when) if part]
-    beside += [f"**{inline(mark.text)}**" for mark in block.marks]
-    if beside:
-        yield [" · ".join(beside)]
-    yield from _blocks(block.blocks, depth + 1)
-
-
-def _turn(block: report.Turn, _depth: int) -> Paragraphs:
-    yield [f"### {inline(block.title)}"]
-
-
-def _part(block: report.Part, depth: int) -> Paragraphs:
-    yield [f"**{inline(block.title)}**" if depth else f"### {inline(block.title)}"]
-    yield from _blocks(block.blocks, depth + 1)
-
-
-def _charts(block: report.Charts, _depth: int) -> Paragraphs:
-    """The values that a chart draws."""
-    for drawing in block.drawings:
-        yield [f"**{inline(drawing.title)}**"]
-        columns = [(_("Turn"), True), *((name, True) for name in drawing.columns)]
-        yield _grid(columns, ([str(row.turn), *map(_value, row.values)] for row in drawing.rows))
-
-
-def _value(value: float | None) -> str:
-    return MISSING if value is None else figure(value)
-
-
-DRAWN: dict[str, Callable[[Any, int], Paragraphs]] = {
-    "text": _text,
-    "facts": _facts,
-    "table": _table,
-    "tokens": _tokens,
-    "fold": _fold,
-    "entry": _entry,
-    "turn": _turn,
-    "part": _part,
-    "charts": _charts,
-}
+    rule = row("---:" if is_figure else "---" for _name, is_figure in columns)
+    return [row(inline(name) for name, _is_figure in columns), rule, *(row(map(inline, cells)) for cells in rows)]
 
 
 # --- words of models and people ---
@@ -157,7 +126,7 @@ DRAWN: dict[str, Callable[[Any, int], Paragraphs]] = {
 def inline(text: str) -> str:
     """In one line, with every sign that Markdown knows escaped."""
     line = SPECIAL.sub(r"\\\1", UNSEEN.sub("", " ".join(text.split())))
-    return BEGINNING.sub(_escaped_beginning, line)
+    return BEGINNING.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line)
 
 
 def quoted(text: str) -> list[str]:
@@ -176,10 +145,6 @@ def fenced(text: str) -> list[str]:
     longest = max((len(run) for run in TICKS.findall(lines)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}text", *lines.split("\n"), fence]
-
-
-def _escaped_beginning(found: re.Match[str]) -> str:
-    return f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}"
 
 
 def _cleaned(text: str) -> str:

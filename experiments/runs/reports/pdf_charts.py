@@ -40,14 +40,20 @@ class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
         self.width = width
-        room = width - self.place.indent
-        widths = [drawing.chart.size.width for drawing in self.drawings]
-        self._is_beside = len(set(widths)) > 1
-        self._scale = room / (widths[0] + GAP + widths[-1]) if self._is_beside else room / max(widths)
-        heights = [self._tall(drawing) for drawing in self.drawings]
-        below = sum(heights[1:]) + GAP / 2 * (len(heights) - 2)
-        total = max(heights[0], below) if self._is_beside else sum(heights) + GAP / 2 * (len(heights) - 1)
-        self.height = total * self._scale + 10
+        sizes = [drawing.chart.size for drawing in self.drawings]
+        is_beside = len({size.width for size in sizes}) > 1
+        self._corners: list[tuple[float, float]] = []  # upper left, from that of all
+        x, y, lowest = 0.0, 0.0, 0.0
+        for number, size in enumerate(sizes):
+            self._corners.append((x, -y))
+            lowest = max(lowest, y + size.height + TITLE_HEIGHT)
+            if is_beside and not number:
+                x = size.width + GAP
+            else:
+                y += size.height + TITLE_HEIGHT + GAP / 2
+        full = sizes[0].width + GAP + sizes[-1].width if is_beside else max(size.width for size in sizes)
+        self._scale = (width - self.place.indent) / full
+        self.height = lowest * self._scale + 10
         return width, self.height
 
     def draw(self) -> None:
@@ -55,18 +61,9 @@ class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
         self.canv.saveState()
         self.canv.translate(self.place.indent, self.height)
         self.canv.scale(self._scale, self._scale)
-        x = y = 0.0
-        for number, drawing in enumerate(self.drawings):
+        for drawing, (x, y) in zip(self.drawings, self._corners, strict=True):
             self._draw(drawing, x, y)
-            if self._is_beside and not number:
-                x = drawing.chart.size.width + GAP
-            else:
-                y -= self._tall(drawing) + GAP / 2
         self.canv.restoreState()
-
-    @staticmethod
-    def _tall(drawing: Drawing) -> float:
-        return drawing.chart.size.height + TITLE_HEIGHT
 
     def _draw(self, drawing: Drawing, x: float, y: float) -> None:
         canvas = self.canv

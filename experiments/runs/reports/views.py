@@ -1,6 +1,5 @@
 """The pages of reports and exports: buttons that answer with a file, and the wait for a long one."""
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
 from accounts.refusing import back_to
-from experiments.models import Export, Run
+from experiments.models import Export
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import (
     EXPORTS,
@@ -23,6 +22,7 @@ from experiments.runs.reports.formats import (
     file_response,
     format_of,
     run_response,
+    visible_run,
 )
 from experiments.tasks import clock
 
@@ -43,7 +43,7 @@ def export(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
 @require_POST
 def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A button of the run's page: the file of a short run comes at once, that of a long one is made by a worker."""
-    run, name = _visible_run(request, pk), request.POST.get("format", "")
+    run, name = visible_run(request, pk), request.POST.get("format", "")
     if name not in FORMATS:
         messages.error(request, _("This format is not offered."))
         return redirect(run)
@@ -78,18 +78,11 @@ def file_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
 
 
 def _direct(request: HttpRequest, pk: UUID, format_: Format | None) -> HttpResponseBase:
-    run = _visible_run(request, pk)
+    run = visible_run(request, pk)
     if format_ is None:
         raise Http404
     return run_response(request, run, format_, current_language())
 
 
-def _visible_run(request: HttpRequest, pk: UUID) -> Run:
-    rows: Any = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
-    run: Run = get_object_or_404(rows, pk=pk)
-    return run
-
-
 def _visible_file(request: HttpRequest, pk: UUID) -> Export:
-    files = Export.objects.visible_to(request.user).select_related("run__experiment")
-    return get_object_or_404(files, pk=pk)
+    return get_object_or_404(Export.objects.visible_to(request.user).select_related("run__experiment"), pk=pk)
