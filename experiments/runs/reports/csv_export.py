@@ -21,11 +21,13 @@ from experiments.workflows.council.rows import ballots
 
 BOM = "\ufeff".encode()
 SCORES = tuple(f"score_{name}" for name in RANGES)
+USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cost")
+MESSAGE = ("id", "turn", "seat", "model", "text", "raw_text", "reasoning", "finish_reason", "superseded", "created")
 BALLOT = ("count", "labels", "order", "abstained_reason", "flags", "reading", "superseded")
 COLUMNS = (
     *("run", "id", "turn", "seat", "purpose", "model", "text", "raw_text", "reasoning", "finish_reason", "flags"),
     *("filter_status", "filter_changed", "filter_removed", "filter_confidence", "filter_reasoning"),
-    *("input_tokens", "output_tokens", "reasoning_tokens", "cost"),
+    *USAGE,
     *("judge", *SCORES, "judge_confidence", "judge_saw_messages", "judge_saw_reasoning"),
     *("unscored_reason", "rationale"),
     *("parsed", *(f"ballot_{name}" for name in BALLOT)),
@@ -97,29 +99,18 @@ def _judgment_of(message: Message, judgments: Places) -> Judgment | None:
 
 
 def _of_message(message: Message) -> Cells:
-    usage, filter_, operator = message.call, message.filter or {}, message.operator or {}
+    filter_, operator = message.filter or {}, message.operator or {}
     return {
-        **{name: getattr(message, name) for name in ("id", "turn", "seat", "model", "text", "raw_text", "reasoning")},
+        **{name: getattr(message, name) for name in MESSAGE},
         "run": message.run_id,
         "purpose": message.step.purpose,
         "parsed": None if message.parsed is None else json.dumps(message.parsed, ensure_ascii=False, sort_keys=True),
-        "finish_reason": message.finish_reason,
         "flags": "; ".join(message.flags),
-        "filter_status": filter_.get("status"),
-        "filter_changed": filter_.get("changed"),
+        **{f"filter_{name}": filter_.get(name) for name in ("status", "changed", "confidence", "reasoning")},
         "filter_removed": "; ".join(filter_.get("removed", [])),
-        "filter_confidence": filter_.get("confidence"),
-        "filter_reasoning": filter_.get("reasoning"),
-        "input_tokens": usage.input_tokens if usage else None,
-        "output_tokens": usage.output_tokens if usage else None,
-        "reasoning_tokens": usage.reasoning_tokens if usage else None,
-        "cost": usage.cost if usage else None,
-        "superseded": message.superseded,
-        "operator_kind": operator.get("kind"),
-        "operator_by": operator.get("by"),
-        "operator_original": operator.get("original"),
+        **({name: getattr(message.call, name) for name in USAGE} if message.call else {}),
+        **{f"operator_{name}": operator.get(name) for name in ("kind", "by", "original")},
         "call": message.call_id,
-        "created": message.created,
     }
 
 
@@ -140,13 +131,10 @@ def _of_ballot(ballot: Ballot) -> Cells:
     """order: seats, best first, `=` between equals; the cell is empty for an abstention."""
     order = ballot.order
     return {
-        "ballot_count": ballot.count,
+        **{f"ballot_{name}": getattr(ballot, name) for name in BALLOT},
         "ballot_labels": "; ".join(f"{label} = {seat}" for label, seat in ballot.labels.items()),
         "ballot_order": None if order is None else " > ".join(" = ".join(group) for group in order),
-        "ballot_abstained_reason": ballot.abstained_reason,
         "ballot_flags": "; ".join(ballot.flags),
-        "ballot_reading": ballot.reading,
-        "ballot_superseded": ballot.superseded,
     }
 
 

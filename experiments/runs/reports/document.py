@@ -32,6 +32,8 @@ CHOICES = frozenset(  # what a person may choose instead of going on
 ASKED_AGAIN = frozenset({"retry_seat", "retry_short"})  # choices that name a seat
 TAKEN_UP = frozenset({"round", "summarize"})  # the usual course of a debate, and a choice once it has concluded
 
+STEP_FIELDS = ("key", "kind", "purpose", "seat", "turn", "state", "prompt_version")
+
 Row = dict[str, object]
 
 
@@ -140,10 +142,7 @@ def _note_row(note: Note) -> Row:
     return {
         "id": str(note.pk),
         "message": _id(note.message_id),
-        "text": note.text,
-        "shared": note.shared,
-        "created": note.created,
-        "edited": note.edited,
+        **{name: getattr(note, name) for name in ("text", "shared", "created", "edited")},
     }
 
 
@@ -152,13 +151,7 @@ def _step_row(step: Step, run: Run) -> Row:
     own = {one.line: getattr(step, one.line, None) for one, _writer in listed_writers() if one.step}
     is_owners = run.reader is not None and run.reader.pk == run.experiment.owner_id
     return {
-        "key": step.key,
-        "kind": step.kind,
-        "purpose": step.purpose,
-        "seat": step.seat,
-        "turn": step.turn,
-        "state": step.state,
-        "prompt_version": step.prompt_version,
+        **{name: getattr(step, name) for name in STEP_FIELDS},
         "data": without_titles(step.data) if step.purpose == KNOWN and not is_owners else step.data,
         "ended": step.ended,
         "message": _id(step.message.pk) if hasattr(step, "message") else None,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -63,7 +62,7 @@ def unheard(done: float) -> None:
     """The progress of files that nobody watches being made."""
 
 
-def _html(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
+def _html(run: Run, language: str, _progress: Progress) -> Iterable[bytes]:
     return [render_html(run, language).encode()]
 
 
@@ -73,46 +72,31 @@ def _html_of_link(run: Run, language: str, progress: Progress) -> Iterable[bytes
     return _html(run, language, progress)
 
 
-def _pdf(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
-    return [render_pdf(run, language, progress)]
-
-
-def _markdown(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
-    return [render_markdown(run, language).encode()]
-
-
-def _json(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
-    return [encoded(document(run))]
-
-
-def _inspect(run: Run, language: str, progress: Progress) -> Iterable[bytes]:
-    return [inspect_log(run)]
-
-
-def _counted(lines: Callable[[Run], Iterator[bytes]], relations: tuple[str, ...], *asked: Any) -> Iterator[bytes]:
+def _counted(lines: Callable[[Run], Iterator[bytes]], *relations: str) -> Write:
     """The lines, with the progress after each: there are about as many as the run has rows of these relations."""
-    run, _language, progress = asked
-    rows = 1 + sum(getattr(run, relation).count() for relation in relations)
-    for number, line in enumerate(lines(run), 1):
-        yield line
-        progress(min(1.0, number / rows))
 
+    def write(run: Run, _language: str, progress: Progress) -> Iterator[bytes]:
+        rows = 1 + sum(getattr(run, relation).count() for relation in relations)
+        for number, line in enumerate(lines(run), 1):
+            yield line
+            progress(min(1.0, number / rows))
 
-RELATIONS = ("messages", "judgments", "ballots", "cycles", "executions", "calls", "events")
-_json_lines: Write = partial(_counted, json_lines, RELATIONS)
-_table: Write = partial(_counted, table, ("messages",))
+    return write
+
 
 HTML, WEB_PAGE = "text/html; charset=utf-8", gettext_lazy("Web page")
+MARKDOWN, JSON = "text/markdown; charset=utf-8", "application/json"
+LISTS = ("messages", "judgments", "ballots", "cycles", "executions", "calls", "events")
 REPORTS = {
     "html": Format("html", WEB_PAGE, HTML, _html),
-    "pdf": Format("pdf", "PDF", "application/pdf", _pdf),
-    "md": Format("md", "Markdown", "text/markdown; charset=utf-8", _markdown),
-    "json": Format("json", "JSON", "application/json", _json),
+    "pdf": Format("pdf", "PDF", "application/pdf", lambda *asked: [render_pdf(*asked)]),
+    "md": Format("md", "Markdown", MARKDOWN, lambda run, language, *_asked: [render_markdown(run, language).encode()]),
+    "json": Format("json", "JSON", JSON, lambda run, *_asked: [encoded(document(run))]),
 }
 EXPORTS = {
-    "jsonl": Format("jsonl", "JSON Lines", "application/jsonl", _json_lines, is_streamed=True),
-    "csv": Format("csv", "CSV", "text/csv; charset=utf-8", _table, is_streamed=True),
-    "inspect": Format("inspect", gettext_lazy("Inspect log"), "application/json", _inspect, log_name),
+    "jsonl": Format("jsonl", "JSON Lines", "application/jsonl", _counted(json_lines, *LISTS), is_streamed=True),
+    "csv": Format("csv", "CSV", "text/csv; charset=utf-8", _counted(table, "messages"), is_streamed=True),
+    "inspect": Format("inspect", gettext_lazy("Inspect log"), JSON, lambda run, *_asked: [inspect_log(run)], log_name),
 }
 FORMATS = REPORTS | EXPORTS
 LINKED = Format("html-link", WEB_PAGE, HTML, _html_of_link)

@@ -1,6 +1,6 @@
 """A run's document becomes a run again: checked as a whole, stored in one transaction, with ids of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -85,45 +85,36 @@ def _with_config(record: RecordShape) -> RecordShape:
         checked_config(asked.workflow, {**config, **record.run.overrides})
     except Invalid as error:
         raise InvalidDocument({f"experiment.{field}": said for field, said in error.errors.items()}) from error
-    errors: Errors = {}
-    for number, participant in enumerate(asked.cast):
-        if participant.seat not in REGISTRY[asked.workflow].seats:
-            errors[f"experiment.cast[{number}].seat"] = [_("This workflow has no such seat.")]
-        if participant.seat in [other.seat for other in asked.cast[:number]]:
-            errors[f"experiment.cast[{number}].seat"] = [_("This seat is taken twice.")]
+    known, seats = REGISTRY[asked.workflow].seats, [participant.seat for participant in asked.cast]
+    errors: Errors = {
+        f"experiment.cast[{number}].seat": [_("This workflow has no such seat.")]
+        for number, seat in enumerate(seats)
+        if seat not in known
+    }
+    errors |= {f"experiment.cast[{number}].seat": [_("This seat is taken twice.")] for number in _repeated(seats)}
     _raise(errors)
     return record.model_copy(update={"experiment": asked.model_copy(update={"config": config})})
 
 
 def _check_references(record: RecordShape) -> None:
     """Every id once, and every call of a message there: only a branch has words that were paid for by its parent."""
-    errors: Errors = {}
     calls = {call.id for call in record.calls}
-    seen: set[UUID] = set()
-    for name, rows in record.with_ids.items():
-        for number, row in enumerate(rows):
-            if row.id in seen:
-                errors[f"{name}[{number}].id"] = [_("This id stands twice in the document.")]
-            seen.add(row.id)
-            call = getattr(row, "call", None)
-            if call and call not in calls and record.lineage.parent is None:
-                errors[f"{name}[{number}].call"] = [_("There is no such call in the document.")]
-    attempts: set[tuple[str, int]] = set()
-    for number, call in enumerate(record.calls):
-        if (call.step, call.attempt) in attempts:
-            errors[f"calls[{number}].attempt"] = [_("This attempt stands twice in the document.")]
-        attempts.add((call.step, call.attempt))
+    rows = [(f"{name}[{number}]", row) for name, of in record.with_ids.items() for number, row in enumerate(of)]
+    twice = _("This id stands twice in the document.")
+    errors: Errors = {f"{rows[number][0]}.id": [twice] for number in _repeated(row.id for _place, row in rows)}
+    twice = _("This attempt stands twice in the document.")
+    attempts = _repeated((call.step, call.attempt) for call in record.calls)
+    errors |= {f"calls[{number}].attempt": [twice] for number in attempts}
+    for place_, row in rows if record.lineage.parent is None else ():
+        if getattr(row, "call", None) and getattr(row, "call", None) not in calls:
+            errors[f"{place_}.call"] = [_("There is no such call in the document.")]
     _raise(errors)
 
 
 def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
     """Every step once; it leaves at most one message, and every message and finding comes from one step."""
-    errors: Errors = {}
-    keys: set[str] = set()
-    for number, step in enumerate(record.steps):
-        if step.key in keys:
-            errors[f"steps[{number}].key"] = [_("This key stands twice in the document.")]
-        keys.add(step.key)
+    twice = _("This key stands twice in the document.")
+    errors: Errors = {f"steps[{number}].key": [twice] for number in _repeated(step.key for step in record.steps)}
     own = {row.id for name, _step_of in _left_by_steps() for row in record.rows(name)}
     for known, left in (
         ({row.id for row in record.messages}, [step.message for step in plan if step.message]),
@@ -135,17 +126,23 @@ def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
         if unknown := set(left) - known:
             errors["steps"] = [_("There is no message or judgment %(id)s in the document.") % {"id": min(unknown)}]
     step_of = {judgment: step.key for step in plan for judgment in step.judgments}
-    subjects: set[tuple[str, str]] = set()
-    for number, judgment in enumerate(record.judgments):
-        judged = (step_of.get(judgment.id, ""), judgment.subject)
-        if judged in subjects:
-            errors[f"judgments[{number}].subject"] = [_("This seat is judged twice in the same step.")]
-        subjects.add(judged)
+    twice = _("This seat is judged twice in the same step.")
+    judged = _repeated((step_of.get(judgment.id, ""), judgment.subject) for judgment in record.judgments)
+    errors |= {f"judgments[{number}].subject": [twice] for number in judged}
     executed = {step.key for step in plan if step.kind == "execute"}
     for listed, writer in listed_writers():
         for place_, said in writer.wrong(record.rows(listed.name), executed):
             errors[f"{listed.name}{place_}"] = [said]
     _raise(errors)
+
+
+def _repeated(keys: Iterable[Hashable]) -> Iterator[int]:
+    """The places of those that stood before."""
+    seen = set()
+    for number, key in enumerate(keys):
+        if key in seen:
+            yield number
+        seen.add(key)
 
 
 def _left_by_steps() -> list[tuple[str, StepOf]]:

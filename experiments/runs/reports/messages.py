@@ -30,7 +30,7 @@ ROWS_AT_ONCE = 20  # token probabilities are large: they are read a few messages
 CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)", re.DOTALL)
 
 
-def said(rows: Rows) -> dict[int, Entry]:
+def message_entries(rows: Rows) -> dict[int, Entry]:
     """Each message's entry, by the step that left it."""
     messages = rows.run.messages.select_related("call", "step").defer("call__request", "call__text", "call__reasoning")
     persona = str(rows.config.get("persona") or _("You"))

@@ -13,7 +13,7 @@ from experiments.runs.reports import judged, words
 from experiments.runs.reports.document import REPORT_VERSION, made_from
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
 from experiments.runs.reports.setup import Rows, rows_of, setup
-from experiments.runs.reports.talk import talk
+from experiments.runs.reports.transcript import transcript
 from experiments.templatetags.arena import MISSING, error_label, exact_money, figure, grouped
 from experiments.workflows import surface_of, workflow_of
 
@@ -34,7 +34,7 @@ def narrate(run: Run, language: str) -> Report:
             sections=(
                 setup(rows),
                 *told.before(rows),
-                told.log(rows) if told.log else talk(rows, told),
+                told.log(rows) if told.log else transcript(rows, told),
                 *((judged.judgments(rows), judged.measured(rows)) if is_judged else ()),
                 _costs(rows),
                 _calls(rows),

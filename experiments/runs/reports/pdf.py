@@ -27,7 +27,6 @@ from experiments.runs.reports.pdf_flow import (
     Passage,
     Place,
     Room,
-    Rule,
     Span,
     color,
 )
@@ -160,7 +159,7 @@ class _Builder:
         yield self._passage([(told.subject, Ink(size=9.5, color=MUTED))], place, Look(after=2))
         yield self._passage([(told.title, Ink("bold", 17))], place, Look(leading=22, after=8))
         for notice in told.notices:
-            yield self._text(replace(notice, tone="warning"), place.inside(8, Rule(1, SIDES["judge"][0], 2.0)))
+            yield self._text(replace(notice, tone="warning"), place.inside(8, SIDES["judge"][0], 2.0))
         yield from self._facts_block(told.header, place)
         for section in told.sections:
             look = Look(leading=19, before=18, after=10, underlined=RULE, outline=(section.title, 0))
@@ -234,7 +233,7 @@ class _Builder:
         title = [(block.title, Ink("bold", 8.5, TONES[block.tone])), (f"  {block.summary}", Ink(size=8, color=MUTED))]
         yield CondPageBreak(36)
         yield self._passage(title, place, Look(leading=12, before=2, after=2))
-        yield from self._blocks(block.blocks, place.inside(9, Rule(1, RULE, 1.2)))
+        yield from self._blocks(block.blocks, place.inside(9, RULE, 1.2))
 
     def _turn_block(self, block: report.Turn, place: Place) -> Story:
         yield CondPageBreak(80)
@@ -243,7 +242,7 @@ class _Builder:
 
     def _entry_block(self, block: report.Entry, place: Place) -> Story:
         solid, dark = DANGER if block.tone == "danger" else SIDES.get(block.seat, (EDGE, TEXT))
-        inner = place.inside(9, Rule(1, solid, 2.0))
+        inner = place.inside(9, solid, 2.0)
         title = [(block.title, Ink("bold", 9, dark))]
         title += [(f"   {block.by}", Ink(size=8, color=MUTED))] if block.by else []
         title += [(f"   [{mark.text}]", Ink("bold", 7.5, TONES[mark.tone])) for mark in block.marks]
@@ -261,7 +260,7 @@ class _Builder:
         beside = Beside(self._faces.need("bold", block.badge), solid) if block.badge else None
         look = Look(leading=14, before=5 if is_top else 1, after=4, outline=(block.title, 1) if is_top else None)
         yield self._passage([(block.title, Ink("bold", 9.5 if is_top else 8.5, dark))], place, look, beside)
-        yield from self._blocks(block.blocks, place.inside(9, Rule(1, RULE, 1.2)))
+        yield from self._blocks(block.blocks, place.inside(9, RULE, 1.2))
 
     def _charts_block(self, block: report.Charts, place: Place) -> Story:
         yield Figures(self._faces, block.drawings, self._faces.need("regular", _("No value in any turn.")), place)

@@ -155,25 +155,22 @@ def draw_line(canvas: Any, faces: Typefaces, line: Line, x: float, top: float, l
 # --- where and how ---
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A line down the left side: x points from the left."""
 
     x: float
     color: str
-    width: float = 1.0
+    width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where in the column something stands: what is free at its left, and the rules that run down there."""
 
     indent: float = 0.0
     rules: tuple[Rule, ...] = ()
 
-    def inside(self, indent: float, *rules: Rule) -> "Place":
-        moved = tuple(replace(rule, x=rule.x + self.indent) for rule in rules)
-        return Place(self.indent + indent, (*self.rules, *moved))
+    def inside(self, indent: float, color: str, width: float) -> "Place":
+        return Place(self.indent + indent, (*self.rules, Rule(self.indent + 1, color, width)))
 
     def draw_rules(self, canvas: Any, height: float) -> None:
         for rule in self.rules:
@@ -198,8 +195,7 @@ class Look:
     gap: float = 8.0
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(NamedTuple):
     """What stands at the ends of a passage's first line: a badge of a colour, and words at the right."""
 
     badge: str = ""

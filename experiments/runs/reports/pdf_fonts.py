@@ -97,8 +97,9 @@ class Typefaces:
 
 
 def _font_file(name: str, drawn: dict[str, Outline]) -> io.BytesIO:
-    """A TrueType file of these glyphs."""
-    glyphs = {".notdef": _missing_glyph(), **{f"u{ord(character):04X}": one for character, one in drawn.items()}}
+    """A TrueType file of these glyphs. No text uses `.notdef`, which every font must have: see `drawable`."""
+    missing = Outline(TTGlyphPen(None).glyph(), 500)
+    glyphs = {".notdef": missing, **{f"u{ord(character):04X}": one for character, one in drawn.items()}}
     builder = FontBuilder(UNITS, isTTF=True)
     builder.setupGlyphOrder(list(glyphs))
     builder.setupCharacterMap({ord(character): f"u{ord(character):04X}" for character in drawn})
@@ -197,17 +198,6 @@ def _draw(font: Any, name: str, weight: int) -> Outline:
     quadratic = Cu2QuPen(pen, ROUNDING, reverse_direction="CFF2" in font)
     glyphs[name].draw(DecomposingFilterPen(TransformPen(quadratic, (scale, 0, 0, scale, 0, 0)), glyphs))
     return Outline(pen.glyph(), round(glyphs[name].width * scale))
-
-
-def _missing_glyph() -> Outline:
-    """An empty box, as every font must have one. No text uses it: see `drawable`."""
-    pen = TTGlyphPen(None)
-    for corners in (((60, 0), (60, 700), (440, 700), (440, 0)), ((100, 40), (400, 40), (400, 660), (100, 660))):
-        pen.moveTo(corners[0])
-        for corner in corners[1:]:
-            pen.lineTo(corner)
-        pen.closePath()
-    return Outline(pen.glyph(), 500)
 
 
 class _Drawable(dict[int, str]):

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 UNDER_WAY = "imported_live"
 PROVISIONAL_SEQ = 1_000_000_000  # until the events are numbered: beyond what any run has
 ROWS_AT_ONCE = 200
+AS_IN_RUN = ("seed", "mode", "overrides", "error", "started", "waited_seconds")
+AS_IN_STEP = ("key", "kind", "purpose", "seat", "turn", "state", "prompt_version", "ended")
 OF_ITS_STEP = {"step", "seat", "turn", "purpose", "prompt_version"}
 NOT_AS_IT_IS = {"id", "call", "purpose", "created", "raw_text", "parsed"}  # of a message
 MESSAGE = "message-"  # how anchors of messages begin
@@ -85,15 +87,10 @@ class _Copy:
         run = Run.objects.create(
             experiment=experiment,
             origin=origin,
-            seed=said.seed,
             state=said.state if is_over else Run.State.STOPPED,
             stop_reason=said.stop_reason if is_over else UNDER_WAY,
-            mode=said.mode,
-            overrides=said.overrides,
-            error=said.error,
-            started=said.started,
             ended=said.ended or max(moments, default=timezone.now()),
-            waited_seconds=said.waited_seconds,
+            **{name: getattr(said, name) for name in AS_IN_RUN},
         )
         if created := said.created or asked.created:
             Run.objects.filter(pk=run.pk).update(created=created)
@@ -103,18 +100,7 @@ class _Copy:
 
     def take_steps(self, plan: Sequence[StepShape]) -> None:
         rows = [
-            Step(
-                run=self.run,
-                key=step.key,
-                kind=step.kind,
-                purpose=step.purpose,
-                seat=step.seat,
-                turn=step.turn,
-                state=step.state,
-                prompt_version=step.prompt_version,
-                data=self._with_new_ids(step.data),
-                ended=step.ended,
-            )
+            Step(run=self.run, data=self._with_new_ids(step.data), **{name: getattr(step, name) for name in AS_IN_STEP})
             for step in plan
         ]
         self.steps = {step.key: step for step in Step.objects.bulk_create(rows, ROWS_AT_ONCE)}

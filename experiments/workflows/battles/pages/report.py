@@ -9,7 +9,7 @@ from experiments.models import Battle, Run
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Section, Table, Text
 from experiments.runs.reports.setup import Rows, limits
-from experiments.runs.reports.talk import ending
+from experiments.runs.reports.transcript import ending
 from experiments.templatetags.arena import grouped
 from experiments.workflows.base.events import EventData
 from experiments.workflows.battles.records import BattleJudgedData

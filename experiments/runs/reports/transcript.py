@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from experiments.models import Call, Run, Step, labels
 from experiments.runs.reports import counting, words
 from experiments.runs.reports.document import ASKED_AGAIN, INTERVENTION, is_edited, is_intervention
-from experiments.runs.reports.messages import said, without_review
+from experiments.runs.reports.messages import message_entries, without_review
 from experiments.runs.reports.report import Block, Entry, Fold, Part, Section, Text, Tone, Turn
 from experiments.runs.reports.setup import Rows
 from experiments.templatetags.arena import error_label
@@ -18,8 +18,8 @@ from experiments.workflows.base.surface import Told
 from experiments.workflows.debate.config import DEBATERS
 
 
-def talk(rows: Rows, told: Told) -> Section:
-    messages = said(rows) if told.has_talk else {}
+def transcript(rows: Rows, told: Told) -> Section:
+    messages = message_entries(rows) if told.has_talk else {}
     seen = set(rows.run.messages.values_list("step__key", flat=True)) if rows.ballots else set()
     alone = {one.step_id: one for one in rows.ballots if one.step.key.removesuffix("/ballot") not in seen}
     calls: dict[int, list[Call]] = {}
