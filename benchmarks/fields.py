@@ -30,8 +30,11 @@ from experiments.models import (  # noqa: E402
 )
 from experiments.runs import actions  # noqa: E402
 from experiments.workflows.battles.campaign import counting  # noqa: E402
-from experiments.workflows.battles.campaign.lanes import Place, draw  # noqa: E402
-from experiments.workflows.battles.campaign.planning import BattleGround, survey  # noqa: E402
+from experiments.workflows.battles.campaign.planning import (  # noqa: E402
+    BattleGround,
+    Place,
+    draw,
+)
 from experiments.workflows.battles.campaign.scope import scope_of  # noqa: E402
 
 ROWS = 2_000
@@ -85,7 +88,7 @@ def decide(contestants: int, samples: int, spared: int = 50) -> None:
     base = _peak()
     begun = time.monotonic()
     ground = BattleGround(scope_of(experiment), 0)
-    found = survey(ground)
+    found = ground.survey()
     looked = time.monotonic()
     tasks = draw(ground, found.lanes, Place(), 600).tasks
     drawn = time.monotonic()

@@ -7,13 +7,12 @@ from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
 from experiments.lab.webhooks import urls as webhook_urls
 from experiments.library import api as library_api
+from experiments.library.annotations import urls as annotation_urls
 from experiments.library.bulk import api as bulk_api
 from experiments.library.datasets import api as dataset_api
 from experiments.library.imports import api as import_api
 from experiments.library.search.api import SearchView
-from experiments.library.shelves import api_urls as shelf_urls
-from experiments.review import api as review_api
-from experiments.review import curating_api, curation_api, managing_api
+from experiments.review import urls as review_urls
 from experiments.runs import experiment_api as api
 from experiments.runs import record_api, run_api
 from experiments.runs.reports import api as report_api
@@ -32,31 +31,8 @@ urlpatterns = [
     *webhook_urls.api_urlpatterns,
     *observing_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
-    *shelf_urls.urlpatterns,
-    path("review/queues/", review_api.QueuesView.as_view(), name="api-review-queues"),
-    path("review/queues/<uuid:pk>/", review_api.QueueView.as_view(), name="api-review-queue"),
-    path("review/queues/<uuid:pk>/items/", review_api.ItemsView.as_view(), name="api-review-items"),
-    path("review/queues/<uuid:pk>/answers/", review_api.AnswersView.as_view(), name="api-review-answers"),
-    path("review/queues/<uuid:pk>/next/", review_api.NextView.as_view(), name="api-review-next"),
-    path("review/queues/<uuid:pk>/undo/", review_api.UndoView.as_view(), name="api-review-undo"),
-    path("review/queues/<uuid:pk>/agreement/", review_api.AgreementView.as_view(), name="api-review-agreement"),
-    path("review/queues/<uuid:pk>/change/", managing_api.QueueChangeView.as_view(), name="api-review-queue-change"),
-    path("review/queues/<uuid:pk>/fill/", managing_api.QueueFillView.as_view(), name="api-review-queue-fill"),
-    path("review/items/<uuid:pk>/reveal/", managing_api.RevealView.as_view(), name="api-review-reveal"),
-    path("review/rubrics/", managing_api.RubricsView.as_view(), name="api-review-rubrics"),
-    path("review/rubrics/<uuid:pk>/", managing_api.RubricView.as_view(), name="api-review-rubric"),
-    path(
-        "datasets/<slug:slug>/visibility/", curating_api.DatasetVisibilityView.as_view(), name="api-dataset-visibility"
-    ),
-    path("datasets/<slug:slug>/contestants/<int:pk>/", curating_api.ContestantView.as_view(), name="api-contestant"),
-    path("battles/<int:pk>/", curating_api.BattleView.as_view(), name="api-battle"),
-    path("review/items/<uuid:pk>/", review_api.ItemView.as_view(), name="api-review-item"),
-    path("review/items/<uuid:pk>/claim/", review_api.ClaimView.as_view(), name="api-review-claim"),
-    path("review/items/<uuid:pk>/release/", review_api.ReleaseView.as_view(), name="api-review-release"),
-    path("review/items/<uuid:pk>/answer/", review_api.AnswerView.as_view(), name="api-review-answer"),
-    path("review/items/<uuid:pk>/skip/", review_api.SkipView.as_view(), name="api-review-skip"),
-    path("runs/<uuid:pk>/flags/", curation_api.FlagsView.as_view(), name="api-run-flags"),
-    path("runs/<uuid:pk>/curation/", curation_api.CurationView.as_view(), name="api-run-curation"),
+    *annotation_urls.api_urlpatterns,
+    *review_urls.api_urlpatterns,
     path("keys/", key_api.KeysView.as_view(), name="api-keys"),
     path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
     path("keys/<uuid:pk>/test/", key_api.KeyTestView.as_view(), name="api-key-test"),

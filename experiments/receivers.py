@@ -11,9 +11,9 @@ from experiments import workflows
 from experiments.lab.observing import measuring
 from experiments.lab.usage import days as usage_days
 from experiments.lab.webhooks import delivering
+from experiments.library.annotations import notes
 from experiments.library.bulk import jobs as bulk
 from experiments.library.imports import queueing as imports
-from experiments.library.shelves import sought_notes
 from experiments.models.signals import run_finished, swept
 
 logger = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 def connect() -> None:
     """Called once all apps are loaded."""
     exports.name_kinds(runs="run", experiments="experiment", files="export")
-    sought_notes.connect()
+    notes.connect_search()
     workflows.load()
     run_finished.connect(_measure, dispatch_uid="observing")
     swept.connect(_sweep_usage, dispatch_uid="usage")

@@ -7,11 +7,11 @@ from experiments.lab.observing import urls as observing_urls
 from experiments.lab.usage import views as usage_views
 from experiments.lab.webhooks import urls as webhook_urls
 from experiments.library import views as library_views
+from experiments.library.annotations import urls as annotation_urls
 from experiments.library.bulk import views as bulk_views
 from experiments.library.datasets import views as dataset_views
 from experiments.library.imports import views as import_views
 from experiments.library.search import views as search_views
-from experiments.library.shelves import urls as shelf_urls
 from experiments.review import urls as review_urls
 from experiments.runs import experiment_views, views
 from experiments.runs.live.backlog import run_news
@@ -46,7 +46,7 @@ urlpatterns = [
     *review_urls.urlpatterns,
     *webhook_urls.urlpatterns,
     *observing_urls.urlpatterns,
-    *shelf_urls.urlpatterns,
+    *annotation_urls.urlpatterns,
     path("", views.home, name="home"),
     path("account/keys/", key_views.my_keys, name="my-keys"),
     path("lab/keys/", key_views.lab_keys, name="lab-keys"),

@@ -34,7 +34,7 @@ KNOW_ONE = {  # shared packages that are about a workflow, and why
     ),
     "experiments/library/imports/inspect.py": "a log of anybody becomes a talk with one model",
     "experiments/management/commands": "commands of battles",
-    "experiments/review/curating_api.py": "battles and cycles are left out of ratings",
+    "experiments/review/curation_api.py": "battles and cycles are left out of ratings",
     "experiments/review/curation.py": "battles and cycles are left out of ratings",
     "experiments/library/datasets": "contestants of battles",
     "experiments/library/bulk/tables.py": "tables of ballots and executions",

@@ -18,7 +18,7 @@ from accounts.errors import Refusal
 from accounts.people import person
 from experiments.admin.base import Long, is_visible
 from experiments.models import ClientTalk, Experiment, Judgment, Message, Participant, Run, RunReview
-from experiments.review import curation, scanning
+from experiments.review import curation, flagging
 from experiments.runs import actions
 
 MESSAGES_SHOWN = 100  # on one page of a transcript
@@ -164,7 +164,7 @@ class RunAdmin(Long):
 
     @admin.action(description=gettext_lazy("Scan for flags"))
     def scan_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        found = scanning.scan(runs.values_list("pk", flat=True))
+        found = flagging.scan(runs.values_list("pk", flat=True))
         messages.success(request, _("%(n)s flags are new.") % {"n": found})
 
     def _each(self, request: HttpRequest, runs: QuerySet[Run], deed: Deed) -> None:

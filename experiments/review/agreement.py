@@ -9,16 +9,26 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from statistics import mean, median
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.core.cache import cache
 from django.db.models import Count, Exists, Max, OuterRef
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
-from experiments.models import Judgment, ReviewAnswer, ReviewCorrection, ReviewItem, ReviewQueue, ReviewSlot
+from accounts.errors import Forbidden
+from experiments.models import Judgment, ReviewAnswer, ReviewCorrection, ReviewQueue, ReviewSlot
 from experiments.review import rubrics
 from experiments.review.coefficients import FEW, Asked, Measure, Values
-from experiments.review.rubric import Label, Rubric, Scale
+from experiments.review.queues import is_manager
+from experiments.review.rubrics import Label, Rubric, Scale
 from experiments.runs.metrics import by_beginning
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
 
 MOST_DISPUTED = 20
 KEPT_SECONDS = 600
@@ -58,13 +68,12 @@ class Report:
     disputed: tuple[Disputed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What stands of one person's answers to one item, by the item's number."""
-
-    item: int
-    person: int
-    answer: ReviewAnswer
+def readable_queue(user: "User | AnonymousUser", pk: UUID) -> ReviewQueue:
+    """A queue whose agreement somebody may read: not while they review blind in it. Raises Http404 and Forbidden."""
+    queue = get_object_or_404(ReviewQueue.objects.visible_to(user).select_related("rubric"), pk=pk)
+    if queue.is_blind and queue.is_open and not is_manager(queue, user):
+        raise Forbidden(_("This queue is reviewed blind: its agreement is shown to you once it is closed."))
+    return queue
 
 
 def of(queue: ReviewQueue) -> Report:
@@ -82,29 +91,21 @@ def of(queue: ReviewQueue) -> Report:
 
 def report(queue: ReviewQueue) -> Report:
     """Everything that the page says of a queue."""
-    rubric = rubrics.of(queue.rubric)
-    given = standing(queue)
-    names = {one.person: one.answer.author.username for one in given}
-    judged = judge_scores(queue)
-    corrected = _corrections(queue)
-    asked = [*_of_scales(rubric, given), *_of_labels(rubric, given)]
+    given = counted_answers(queue)
+    names = {one.author_id: one.author.username for one in given}
+    judged, corrected = judge_scores(queue), _corrections(queue)
+    asked = _questions(rubrics.of(queue.rubric), given)
     measures = [one.measured(names, judged.get(one.judge, {}), corrected.get(one.judge, [])) for one in asked]
-    return Report(
-        answers=len(given),
-        people=len(names),
-        measures=tuple(measures),
-        reviewers=tuple(_reviewers(given, asked, names)),
-        disputed=tuple(_disputed(queue, given, asked)),
-    )
+    reviewers, disputed = _reviewers(given, asked, names), _disputed(given, asked)
+    return Report(len(given), len(names), tuple(measures), tuple(reviewers), tuple(disputed))
 
 
-def standing(queue: ReviewQueue) -> list[Given]:
+def counted_answers(queue: ReviewQueue) -> list[ReviewAnswer]:
     """The version that counts of each answer that stands: the last one that was said blind, where the queue is."""
     stands = ReviewSlot.objects.answered().filter(item=OuterRef("item"), holder=OuterRef("author"))
     rows = ReviewAnswer.objects.filter(Exists(stands), item__queue=queue, is_informed=False)
     rows = rows.select_related("author", "item").order_by("version")
-    found = {(one.item_id, one.author_id): one for one in rows}
-    return [Given(one.item.number, one.author_id, one) for one in found.values()]
+    return list({(one.item_id, one.author_id): one for one in rows}.values())
 
 
 def judge_scores(queue: ReviewQueue) -> dict[str, dict[int, float]]:
@@ -114,8 +115,7 @@ def judge_scores(queue: ReviewQueue) -> dict[str, dict[int, float]]:
     """
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     places = _places(queue)
-    runs = {run for run, _turn, _subject in places}
-    rows = list(by_beginning(Judgment.objects.filter(run__in=runs)).values_list(*JUDGED))
+    rows = list(by_beginning(Judgment.objects.filter(run__in={run for run, *_ in places})).values_list(*JUDGED))
     stands = set({row[1:5]: row[0] for row in rows}.values())
     for pk, run, turn, subject, _seat, scores in rows:
         for number, wanted in (*places.get((run, turn, subject), ()), *places.get((run, None, ""), ())):
@@ -125,41 +125,64 @@ def judge_scores(queue: ReviewQueue) -> dict[str, dict[int, float]]:
     return {name: {number: mean(values) for number, values in of.items()} for name, of in found.items()}
 
 
-def _of_scales(rubric: Rubric, given: Sequence[Given]) -> list[Asked]:
-    return [_of_scale(scale, given) for scale in rubric.scales]
+def _places(queue: ReviewQueue) -> dict[tuple[UUID, int | None, str], list[tuple[int, UUID | None]]]:
+    """Where judgments of the items are found: (run, turn, subject) to items' numbers, and the judgment if only that."""
+    found: dict[tuple[UUID, int | None, str], list[tuple[int, UUID | None]]] = defaultdict(list)
+    for item in queue.items.select_related("message", "judgment"):
+        if item.judgment:
+            found[item.run_id, item.judgment.turn, item.judgment.subject].append((item.number, item.judgment.pk))
+        elif not item.message:
+            found[item.run_id, None, ""].append((item.number, None))
+        elif not item.message.superseded:
+            found[item.run_id, item.message.turn, item.message.seat].append((item.number, None))
+    return found
 
 
-def _of_scale(scale: Scale, given: Sequence[Given]) -> Asked:
-    unsaid = sum(scale.name in one.answer.unsaid for one in given)
-    values = _values(given, partial(_score, scale))
-    judge = scale.judged_by
-    return Asked(scale.name, scale.title, scale.level, values, scale.values, unsaid, judge, is_scale=True)
+def _corrections(queue: ReviewQueue) -> dict[str, list[float]]:
+    """What people put in the place of judges' scores, by measure: of the answers that stand."""
+    found: dict[str, list[float]] = defaultdict(list)
+    rows = ReviewCorrection.objects.filter(answer__item__queue=queue, answer__slot__isnull=False)
+    for measure, score in rows.values_list("measure", "score"):
+        found[measure].append(score)
+    return found
+
+
+def _questions(rubric: Rubric, given: Sequence[ReviewAnswer]) -> list[Asked]:
+    """A scale is a measure; so is a label with one choice, with so many categories. A label with several choices is a
+    measure for each of them.
+    """
+    found = []
+    for scale in rubric.scales:
+        unsaid = sum(scale.name in answer.unsaid for answer in given)
+        values = _values(given, partial(_score, scale))
+        asked = Asked(
+            scale.name, scale.title, scale.level, values, scale.values, unsaid, scale.judged_by, is_scale=True
+        )
+        found.append(asked)
+    for label in rubric.labels:
+        if not label.multiple:
+            numbers = tuple(float(place) for place in range(len(label.choices)))
+            found.append(Asked(label.name, label.title, "nominal", _values(given, partial(_chosen, label)), numbers))
+            continue
+        for choice in label.choices:
+            name, title = f"{label.name}.{choice.name}", f"{label.title}: {choice.title}"
+            values = _values(given, partial(_is_chosen, label.name, choice.name))
+            found.append(Asked(name, title, "nominal", values, (0.0, 1.0)))
+    return found
+
+
+def _values(given: Sequence[ReviewAnswer], of: Callable[[ReviewAnswer], float | None]) -> Values:
+    found: Values = defaultdict(dict)
+    for answer in given:
+        if (value := of(answer)) is not None:
+            found[answer.author_id][answer.item.number] = value
+    return dict(found)
 
 
 def _score(scale: Scale, answer: ReviewAnswer) -> float | None:
     """The scale's own value, without what arithmetic has added to it."""
     given = answer.scores.get(scale.name)
     return None if given is None else min(scale.values, key=lambda one: abs(one - given))
-
-
-def _of_labels(rubric: Rubric, given: Sequence[Given]) -> list[Asked]:
-    """A label with one choice is a measure with so many categories; one with several is a measure for each choice."""
-    found = []
-    for label in rubric.labels:
-        if label.multiple:
-            found += [_of_choice(label, place, given) for place in range(len(label.choices))]
-        else:
-            numbers = tuple(float(place) for place in range(len(label.choices)))
-            values = _values(given, partial(_chosen, label))
-            found.append(Asked(label.name, label.title, "nominal", values, numbers))
-    return found
-
-
-def _of_choice(label: Label, place: int, given: Sequence[Given]) -> Asked:
-    choice = label.choices[place]
-    values = _values(given, partial(_is_chosen, label.name, choice.name))
-    name, title = f"{label.name}.{choice.name}", f"{label.title}: {choice.title}"
-    return Asked(name, title, "nominal", values, (0.0, 1.0))
 
 
 def _chosen(label: Label, answer: ReviewAnswer) -> float | None:
@@ -171,74 +194,36 @@ def _is_chosen(label: str, choice: str, answer: ReviewAnswer) -> float:
     return float(choice in answer.labels.get(label, ()))
 
 
-def _values(given: Sequence[Given], of: Callable[[ReviewAnswer], float | None]) -> Values:
-    found: Values = defaultdict(dict)
-    for one in given:
-        value = of(one.answer)
-        if value is not None:
-            found[one.person][one.item] = value
-    return dict(found)
-
-
-def _reviewers(given: Sequence[Given], asked: Sequence[Asked], names: Mapping[int, str]) -> list[Reviewer]:
+def _reviewers(given: Sequence[ReviewAnswer], asked: Sequence[Asked], names: Mapping[int, str]) -> list[Reviewer]:
     apart: dict[int, list[float]] = defaultdict(list)
-    for one in asked:
-        for of_item in one.of_items().values():
-            for person, value in of_item.items():
-                others = [other for who, other in of_item.items() if who != person]
-                if others and one.is_scale:
-                    apart[person].append((value - mean(others)) / one.span)
-    seconds: dict[int, list[float]] = defaultdict(list)
-    for row in given:
-        if row.answer.seconds is not None:
-            seconds[row.person].append(row.answer.seconds)
-    return [
-        Reviewer(
-            name=name,
-            answers=sum(row.person == person for row in given),
-            seconds=median(seconds[person]) if seconds[person] else None,
-            deviation=mean(map(abs, apart[person])) if len(apart[person]) >= FEW else None,
-            leaning=mean(apart[person]) if len(apart[person]) >= FEW else None,
-            compared=len(apart[person]),
-        )
-        for person, name in sorted(names.items(), key=lambda pair: pair[1])
-    ]
+    for scale in (one for one in asked if one.is_scale):
+        for values in scale.of_items().values():
+            for person, value in values.items():
+                if others := [other for who, other in values.items() if who != person]:
+                    apart[person].append((value - mean(others)) / scale.span)
+    found = []
+    for person, name in sorted(names.items(), key=lambda pair: pair[1]):
+        own = [answer for answer in given if answer.author_id == person]
+        seconds = [answer.seconds for answer in own if answer.seconds is not None]
+        leaning = mean(apart[person]) if len(apart[person]) >= FEW else None
+        deviation = mean(map(abs, apart[person])) if len(apart[person]) >= FEW else None
+        pace = median(seconds) if seconds else None
+        found.append(Reviewer(name, len(own), pace, deviation, leaning, len(apart[person])))
+    return found
 
 
-def _disputed(queue: ReviewQueue, given: Sequence[Given], asked: Sequence[Asked]) -> list[Disputed]:
+def _disputed(given: Sequence[ReviewAnswer], asked: Sequence[Asked]) -> list[Disputed]:
+    answers: dict[int, list[UUID]] = defaultdict(list)  # by the item's number, its id for each of them
+    for answer in given:
+        answers[answer.item.number].append(answer.item_id)
     distances: dict[int, list[float]] = defaultdict(list)
     for one in asked:
-        for item, of_item in one.of_items().items():
-            if len(of_item) > 1:
-                distances[item].append(max(one.distance(a, b) for a, b in combinations(of_item.values(), 2)))
-    keys = dict(ReviewItem.objects.filter(queue=queue, number__in=distances).values_list("number", "pk"))
+        for number, values in one.of_items().items():
+            if len(values) > 1:
+                distances[number].append(max(one.distance(a, b) for a, b in combinations(values.values(), 2)))
     rows = [
-        Disputed(keys[item], item, sum(row.item == item for row in given), mean(values))
-        for item, values in distances.items()
+        Disputed(answers[number][0], number, len(answers[number]), mean(values))
+        for number, values in distances.items()
         if any(values)
     ]
     return sorted(rows, key=lambda row: (-row.distance, row.number))[:MOST_DISPUTED]
-
-
-def _places(queue: ReviewQueue) -> dict[tuple[UUID, int | None, str], list[tuple[int, UUID | None]]]:
-    """Where judgments of the items are found: (run, turn, subject) to items' numbers, and the judgment if only that."""
-    found: dict[tuple[UUID, int | None, str], list[tuple[int, UUID | None]]] = defaultdict(list)
-    for item in queue.items.select_related("message", "judgment"):
-        if item.message:
-            if item.message.superseded:
-                continue
-            found[item.run_id, item.message.turn, item.message.seat].append((item.number, None))
-        elif item.judgment:
-            found[item.run_id, item.judgment.turn, item.judgment.subject].append((item.number, item.judgment.pk))
-        else:
-            found[item.run_id, None, ""].append((item.number, None))
-    return found
-
-
-def _corrections(queue: ReviewQueue) -> dict[str, list[float]]:
-    """What people put in the place of judges' scores, by measure: of the answers that stand."""
-    found: dict[str, list[float]] = defaultdict(list)
-    rows = ReviewCorrection.objects.filter(answer__item__queue=queue, answer__slot__isnull=False)
-    for measure, score in rows.values_list("measure", "score"):
-        found[measure].append(score)
-    return found

@@ -1,14 +1,26 @@
-"""Sending an answer: once, as a new version, and never more of them than an item has places."""
+"""Answers: what a reviewer says of an item, what of it cannot be taken, and sending it.
 
-from typing import TYPE_CHECKING, Any
+An answer is sent once, as a new version, and there are never more of them than an item has places.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
+from accounts.errors import Errors, Invalid
+from experiments.engine.text import is_storable
 from experiments.lab.webhooks import outbox
 from experiments.models import (
+    Judgment,
     Message,
     ReviewAnswer,
     ReviewComment,
@@ -20,16 +32,65 @@ from experiments.models import (
     ReviewSlot,
 )
 from experiments.review import flagging, rubrics, slots
-from experiments.review.content import Content, check
+from experiments.review.rubrics import Rubric
 from experiments.review.spans import digest
 from experiments.tasks import clock
+from experiments.workflows.base.flags import REVIEWED
+from experiments.workflows.base.judge import RANGES
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import User
 
+LONGEST_TEXT = 10_000
+LONGEST_REASON = 500
+MOST_COMMENTS = 50
 MOST_DRAFTED = 200_000  # characters of a draft's fields
+OTHER_RANGE = (0.0, 10.0)  # of judges' scores other than the arena's
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A comment on the characters `start` to `end` of a message's text."""
+
+    message: UUID
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Which score of a judgment should have been another one, and why."""
+
+    judgment: UUID
+    measure: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """scores: by scale, absent where nothing was said. unsaid: why they cannot say, by scale."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    unsaid: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, list[str]] = field(default_factory=dict)
+    note: str = ""
+    flags: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        said = (self.scores, self.unsaid, any(self.labels.values()), self.note.strip())
+        return not any((*said, self.flags, self.remarks, self.corrections))
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal content: the same answer sent twice is one answer."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True, default=str).encode()).hexdigest()
 
 
 def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
@@ -54,7 +115,9 @@ def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
         ReviewSlot.objects.filter(pk=held.pk).update(answer=answer, answered=Now(), until=None)
         ReviewDraft.objects.filter(item=item, person=by).delete()
         ReviewSkip.objects.filter(item=item, person=by).delete()
-        _flag(item, content, by)
+        if message := message_of(item):  # flags of a whole transcript are in the answer alone
+            for flag in content.flags:
+                flagging.set_flag(message, flag, by=by, reason=flagging.IN_A_REVIEW)
         if held.answer is None:
             outbox.of_queue(item.queue)
     return answer
@@ -67,8 +130,8 @@ def sees_judge(item: ReviewItem, slot: ReviewSlot | None) -> bool:
 
 def may_look_behind(item: ReviewItem, user: "User") -> bool:
     """Whoever looks after the queue and does not review in it is shown what reviewers are not."""
-    queues = ReviewQueue.objects.filter(pk=item.queue_id)
-    return queues.manageable_by(user).exists() and not queues.assigned_to(user).exists()
+    rows = ReviewQueue.objects.filter(pk=item.queue_id)
+    return rows.manageable_by(user).exists() and not rows.assigned_to(user).exists()
 
 
 def message_of(item: ReviewItem) -> Message | None:
@@ -103,6 +166,7 @@ def draft_of(item: ReviewItem, user: "User") -> dict[str, list[str]]:
 
 def _written(item: ReviewItem, content: Content, by: "User", slot: ReviewSlot) -> ReviewAnswer:
     earlier = ReviewAnswer.objects.filter(item=item, author=by).aggregate(last=Max("version"))["last"] or 0
+    taken = None if slot.answer_id else slot.claimed  # how long a correction took is not known
     answer = ReviewAnswer.objects.create(
         item=item,
         author=by,
@@ -113,10 +177,22 @@ def _written(item: ReviewItem, content: Content, by: "User", slot: ReviewSlot) -
         note=content.note,
         flags=list(content.flags),
         is_informed=bool(item.queue.is_blind and slot.revealed),
-        seconds=_seconds(slot),
+        seconds=(clock.now() - taken).total_seconds() if taken else None,
         fingerprint=content.fingerprint,
     )
-    ReviewComment.objects.bulk_create(_comments(answer, content))
+    texts = dict(Message.objects.filter(pk__in={r.message for r in content.remarks}).values_list("pk", "text"))
+    ReviewComment.objects.bulk_create(
+        ReviewComment(
+            answer=answer,
+            message_id=one.message,
+            start=one.start,
+            end=one.end,
+            quote=texts[one.message][one.start : one.end],
+            digest=digest(texts[one.message]),
+            text=one.text.strip(),
+        )
+        for one in content.remarks
+    )
     ReviewCorrection.objects.bulk_create(
         ReviewCorrection(
             answer=answer, judgment_id=one.judgment, measure=one.measure, score=one.score, reason=one.reason
@@ -126,27 +202,93 @@ def _written(item: ReviewItem, content: Content, by: "User", slot: ReviewSlot) -
     return answer
 
 
-def _comments(answer: ReviewAnswer, content: Content) -> list[ReviewComment]:
-    wanted = {one.message for one in content.remarks}
-    texts = dict(Message.objects.filter(pk__in=wanted).values_list("pk", "text"))
-    return [_comment(answer, one, texts[one.message]) for one in content.remarks]
+def messages_of(item: ReviewItem) -> Sequence[Message]:
+    """What is read and commented on: the transcript to its end, or as far as the item's own message or turn."""
+    rows = item.run.messages.filter(superseded=False).order_by("seq")
+    if item.message_id:
+        rows = rows.filter(seq__lte=Message.objects.filter(pk=item.message_id).values("seq"))
+    elif item.judgment:
+        rows = rows.filter(turn__lte=item.judgment.turn)
+    return list(rows)
 
 
-def _comment(answer: ReviewAnswer, remark: Any, text: str) -> ReviewComment:
-    words = text[remark.start : remark.end]
-    places = {"start": remark.start, "end": remark.end, "quote": words, "digest": digest(text)}
-    return ReviewComment(answer=answer, message_id=remark.message, text=remark.text.strip(), **places)
+def judgments_of(item: ReviewItem) -> list[Judgment]:
+    """The judgments that the item is about: itself, those of the message, or those of the whole run."""
+    if item.judgment:
+        return [item.judgment]
+    rows = item.run.judgments.all()
+    if item.message:
+        rows = rows.filter(turn=item.message.turn, subject=item.message.seat)
+    return list(rows.order_by("turn", "subject", "pk"))
 
 
-def _seconds(slot: ReviewSlot) -> float | None:
-    """Of the time since the item was taken; of a correction nothing is known."""
-    if slot.claimed is None or slot.answer_id:
-        return None
-    return (clock.now() - slot.claimed).total_seconds()
+def check(content: Content, item: ReviewItem, rubric: Rubric, *, sees_judge: bool) -> None:
+    """Raises Invalid naming every field at fault."""
+    errors: Errors = {}
+    if content.is_empty:
+        errors["answer"] = [_("Nothing is filled in yet: score a scale, choose a label, or write a note.")]
+    _check_rubric(content, rubric, errors)
+    if len(content.note) > LONGEST_TEXT or not is_storable(content.note):
+        errors["note"] = [_("At most %(most)s characters fit here.") % {"most": LONGEST_TEXT}]
+    if unknown := set(content.flags) - set(REVIEWED):
+        errors["flags"] = [_("There is no flag %(flag)s.") % {"flag": min(unknown)}]
+    _check_remarks(content, item, errors)
+    if content.corrections and not sees_judge:
+        errors["corrections"] = [_("The judge's scores are corrected once they are shown, after an answer.")]
+    elif content.corrections:
+        _check_corrections(content, item, errors)
+    if errors:
+        raise Invalid(errors)
 
 
-def _flag(item: ReviewItem, content: Content, by: "User") -> None:
-    """A reviewer's flags stand on the message, too. Those of a whole transcript stand in the answer alone."""
-    if message := message_of(item):
-        for flag in content.flags:
-            flagging.set_flag(message, flag, by=by, reason=flagging.IN_A_REVIEW)
+def _check_rubric(content: Content, rubric: Rubric, errors: Errors) -> None:
+    scales, labels = {scale.name: scale for scale in rubric.scales}, {label.name: label for label in rubric.labels}
+    for name in {**content.scores, **content.unsaid}:
+        score, reason = content.scores.get(name), content.unsaid.get(name)
+        if name not in scales:
+            errors[name] = [_("The rubric has no scale %(name)s.") % {"name": name}]
+        elif score is not None and not (math.isfinite(score) and scales[name].holds(score)):
+            errors[name] = [_("This is none of the scale's values.")]
+        elif reason is not None and not _is_text(reason, LONGEST_REASON):
+            errors[name] = [_("Say in a few words why you cannot say.")]
+        elif score is not None and reason is not None:
+            errors[name] = [_("Give a score, or say why you cannot: not both.")]
+    for name, chosen in content.labels.items():
+        if name not in labels:
+            errors[name] = [_("The rubric has no label %(name)s.") % {"name": name}]
+        elif set(chosen) - set(labels[name].names) or len(set(chosen)) != len(chosen):
+            errors[name] = [_("This is none of the choices.")]
+        elif len(chosen) > 1 and not labels[name].multiple:
+            errors[name] = [_("Only one of these can be chosen.")]
+
+
+def _check_remarks(content: Content, item: ReviewItem, errors: Errors) -> None:
+    if len(content.remarks) > MOST_COMMENTS:
+        errors["comments"] = [_("At most %(most)s comments fit in one answer.") % {"most": MOST_COMMENTS}]
+        return
+    texts = {message.pk: message.text for message in messages_of(item)} if content.remarks else {}
+    for one in content.remarks:
+        text = texts.get(one.message)
+        if text is None or not 0 <= one.start < one.end <= len(text):
+            errors["comments"] = [_("The words that a comment is about are not there.")]
+        elif not _is_text(one.text, LONGEST_TEXT):
+            errors["comments"] = [_("A comment needs words of its own, at most %(most)s.") % {"most": LONGEST_TEXT}]
+
+
+def _check_corrections(content: Content, item: ReviewItem, errors: Errors) -> None:
+    known = {one.pk: one.scores or {} for one in judgments_of(item)}
+    for one in content.corrections:
+        low, high = RANGES.get(one.measure, OTHER_RANGE)
+        if one.measure not in known.get(one.judgment, {}):
+            errors["corrections"] = [_("There is no such score of a judge to correct.")]
+        elif not low <= one.score <= high:
+            said = _("A corrected score lies from %(low)s to %(high)s.")
+            errors["corrections"] = [said % {"low": f"{low:g}", "high": f"{high:g}"}]
+        elif not _is_text(one.reason, LONGEST_REASON):
+            errors["corrections"] = [_("Say why the judge's score should be another one.")]
+    if len({(one.judgment, one.measure) for one in content.corrections}) != len(content.corrections):
+        errors["corrections"] = [_("A score is corrected twice.")]
+
+
+def _is_text(text: str, longest: int) -> bool:
+    return bool(text.strip()) and len(text) <= longest and is_storable(text)

@@ -1,72 +1,71 @@
-"""The API of reviews: queues, the next item, answers, agreement."""
+"""The API of reviews: queues, their items and answers, and rubrics."""
 
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import generics
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
 
 from accounts.models import Project
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
-from experiments.review import agreement, answers, queues, rubrics, showing, slots
-from experiments.review.agreement_views import readable
-from experiments.review.content import Content, Correction, Remark
+from experiments.review import agreement, answers, queues, rubrics, slots
+from experiments.review.item_page import ItemPage
 from experiments.review.serializers import (
     AnswerSerializer,
     AskedAnswer,
     AskedQueue,
+    ChangeQueue,
+    FilledSerializer,
     ItemLine,
     ItemSerializer,
     QueueSerializer,
     Reason,
     ReportSerializer,
+    RubricSerializer,
+    SaveRubric,
 )
 
-REFUSED = {**PROBLEMS, 403: ProblemSerializer}
-RIVALLED = {**REFUSED, 409: ProblemSerializer}
+RIVALLED = {**PROBLEMS, 409: ProblemSerializer}
 
 
-def queues_with_counts() -> QuerySet[ReviewQueue]:
-    """Counted in subqueries: joins of two kinds of rows would multiply them."""
-    slots_of = ReviewSlot.objects.filter(item__queue=OuterRef("pk")).order_by()
-    items_of = ReviewItem.objects.filter(queue=OuterRef("pk")).order_by().values("queue")
-    counted = slots_of.values("item__queue")
-    rows = ReviewQueue.objects.select_related("owner", "rubric").prefetch_related("members__user")
-    return rows.annotate(
-        item_count=_count(items_of.annotate(n=Count("pk"))),
-        places=_count(counted.annotate(n=Count("pk"))),
-        answers=_count(counted.annotate(n=Count("answer"))),
-    )
-
-
-class QueuesView(generics.ListAPIView[ReviewQueue]):
-    """The queues that one reviews in or looks after, the newest first."""
-
+class QueueViewSet(GenericViewSet[ReviewQueue]):
     scope = Scope.REVIEW
     serializer_class = QueueSerializer
     cursor_ordering = ["-created", "-id"]
 
     def get_queryset(self) -> QuerySet[ReviewQueue]:
-        rows = queues_with_counts()
-        return rows.none() if getattr(self, "swagger_fake_view", False) else rows.visible_to(self.request.user)  # type: ignore[attr-defined]  # signed in: the permission was asked before
+        """Counted in subqueries: joins of two kinds of rows would multiply them."""
+        places = ReviewSlot.objects.filter(item__queue=OuterRef("pk")).order_by().values("item__queue")
+        items = ReviewItem.objects.filter(queue=OuterRef("pk")).order_by().values("queue")
+        rows = ReviewQueue.objects.visible_to(self.request.user)
+        return (
+            rows.select_related("owner", "rubric")
+            .prefetch_related("members__user")
+            .annotate(
+                item_count=_count(items.annotate(n=Count("pk"))),
+                places=_count(places.annotate(n=Count("pk"))),
+                answers=_count(places.annotate(n=Count("answer"))),
+            )
+        )
 
     @extend_schema(responses={200: QueueSerializer(many=True), **PROBLEMS})
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        return super().get(request, *args, **kwargs)
+    def list(self, request: Request) -> Response:
+        """The queues that one reviews in or looks after, the newest first."""
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(QueueSerializer(page or [], many=True).data)
 
-    @extend_schema(request=AskedQueue, responses={201: QueueSerializer, **REFUSED})
-    def post(self, request: Request) -> Response:
+    @extend_schema(request=AskedQueue, responses={201: QueueSerializer, **PROBLEMS})
+    def create(self, request: Request) -> Response:
         """Make a queue, which is filled at once."""
         asked, user = validated(AskedQueue, request), person(request)
         rubrics.ensure_builtin()
@@ -78,29 +77,59 @@ class QueuesView(generics.ListAPIView[ReviewQueue]):
         if wanted and project is None:
             raise ValidationError({"project": ["There is no such project."]})
         made = queues.make(by=user, rubric=rubric, project=project, **asked)
-        return Response(QueueSerializer(queues_with_counts().get(pk=made.pk)).data, status=201)
+        return Response(QueueSerializer(self.get_queryset().get(pk=made.pk)).data, status=201)
 
-
-class QueueView(APIView):
     @extend_schema(responses={200: QueueSerializer, **PROBLEMS})
-    def get(self, request: Request, pk: UUID) -> Response:
+    def retrieve(self, request: Request, pk: UUID) -> Response:
         """A queue: what it is over, its rubric, and how far it is."""
-        return Response(QueueSerializer(queue_shown(request, pk)).data)
+        return Response(QueueSerializer(self.get_object()).data)
+
+    @extend_schema(request=ChangeQueue, responses={200: QueueSerializer, **PROBLEMS})
+    def change(self, request: Request, pk: UUID) -> Response:
+        """Change a queue without touching an answer: its name, people and instructions; open or close it."""
+        found, asked, by = self.get_object(), validated(ChangeQueue, request), person(request)
+        fields = {name: asked.get(name, getattr(found, name)) for name in ("name", "instructions", "lock_minutes")}
+        queues.change(found, by=by, members=asked.get("members"), **fields)
+        if "state" in asked:
+            queues.set_open(found, by=by, is_open=asked["state"] == ReviewQueue.State.OPEN)
+        return Response(QueueSerializer(self.get_object()).data)
+
+    @extend_schema(request=None, responses={200: FilledSerializer, **PROBLEMS})
+    def fill(self, request: Request, pk: UUID) -> Response:
+        """Add to a queue what its filters leave and is not in it yet."""
+        return Response({"new": queues.fill(self.get_object(), by=person(request))})
+
+    @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
+    def next(self, request: Request, pk: UUID) -> Response:
+        """Hold the item that comes next. 204 when nothing is left."""
+        item = slots.next_item(self.get_object(), by=person(request))
+        return _item_shown(item, request) if item else Response(status=204)
+
+    @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
+    def undo(self, request: Request, pk: UUID) -> Response:
+        """Take back the answer that was sent last, and hold its item again. 204 when there is none."""
+        item = slots.undo(self.get_object(), by=person(request))
+        return _item_shown(item, request) if item else Response(status=204)
+
+    @extend_schema(responses={200: ReportSerializer, **PROBLEMS})
+    def agreement(self, request: Request, pk: UUID) -> Response:
+        """How far people agree with each other and with the judge. A figure that does not exist says why."""
+        return Response(ReportSerializer(agreement.of(agreement.readable_queue(request.user, pk))).data)
 
 
 @extend_schema(responses={200: ItemLine(many=True), **PROBLEMS})
 class ItemsView(generics.ListAPIView[ReviewItem]):
     """The items of a queue, in their order."""
 
+    queryset = ReviewItem.objects.none()
     serializer_class = ItemLine
     cursor_ordering = ["number"]
 
     def get_queryset(self) -> QuerySet[ReviewItem]:
-        if getattr(self, "swagger_fake_view", False):
-            return ReviewItem.objects.none()
-        shown = queue_shown(self.request, self.kwargs["pk"])
-        mine = ReviewSlot.objects.answered().filter(item=OuterRef("pk"), holder_id=self.request.user.pk)
-        rows = ReviewItem.objects.visible_to(self.request.user).filter(queue=shown)
+        user = self.request.user
+        shown = get_object_or_404(ReviewQueue.objects.visible_to(user), pk=self.kwargs["pk"])
+        mine = ReviewSlot.objects.answered().filter(item=OuterRef("pk"), holder_id=user.pk)
+        rows = ReviewItem.objects.visible_to(user).filter(queue=shown)
         return rows.annotate(answer_count=Count("slots__answer"), mine=Exists(mine))
 
 
@@ -108,140 +137,124 @@ class ItemsView(generics.ListAPIView[ReviewItem]):
 class AnswersView(generics.ListAPIView[ReviewAnswer]):
     """Every version of one's own answers in a queue; for those who look after it, everybody's."""
 
+    queryset = ReviewAnswer.objects.none()
     serializer_class = AnswerSerializer
     cursor_ordering = ["id"]
 
     def get_queryset(self) -> QuerySet[ReviewAnswer]:
-        if getattr(self, "swagger_fake_view", False):
-            return ReviewAnswer.objects.none()
-        shown = queue_shown(self.request, self.kwargs["pk"])
+        shown = get_object_or_404(ReviewQueue.objects.visible_to(self.request.user), pk=self.kwargs["pk"])
         rows = ReviewAnswer.objects.visible_to(self.request.user).filter(item__queue=shown)
         return rows.select_related("author").prefetch_related("comments", "corrections")
 
 
-class NextView(APIView):
+class ItemViewSet(GenericViewSet[ReviewItem]):
     scope = Scope.REVIEW
+    serializer_class = ItemSerializer
 
-    @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Hold the item that comes next. 204 when nothing is left."""
-        shown = queue_shown(request, pk)
-        item = slots.next_item(shown, by=person(request))
-        return Response(item_shown(item, request)) if item else Response(status=204)
+    def get_queryset(self) -> QuerySet[ReviewItem]:
+        return slots.visible_items(self.request.user)
 
-
-class UndoView(APIView):
-    scope = Scope.REVIEW
-
-    @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
-    def post(self, request: Request, pk: UUID) -> Response:
-        """Take back the answer that was sent last, and hold its item again. 204 when there is none."""
-        shown = queue_shown(request, pk)
-        item = slots.undo(shown, by=person(request))
-        return Response(item_shown(item, request)) if item else Response(status=204)
-
-
-class AgreementView(APIView):
-    @extend_schema(responses={200: ReportSerializer, **REFUSED})
-    def get(self, request: Request, pk: UUID) -> Response:
-        """How far people agree with each other and with the judge. A figure that does not exist says why."""
-        return Response(ReportSerializer(agreement.of(readable(request, pk))).data)
-
-
-class ItemView(APIView):
     @extend_schema(responses={200: ItemSerializer, **PROBLEMS})
-    def get(self, request: Request, pk: UUID) -> Response:
+    def retrieve(self, request: Request, pk: UUID) -> Response:
         """What is to be reviewed. In a blind queue neither models nor judgments before one has answered and asked."""
-        return Response(item_shown(visible_item(request, pk), request))
-
-
-class ClaimView(APIView):
-    scope = Scope.REVIEW
+        return _item_shown(self.get_object(), request)
 
     @extend_schema(request=None, responses={200: ItemSerializer, **RIVALLED})
-    def post(self, request: Request, pk: UUID) -> Response:
+    def claim(self, request: Request, pk: UUID) -> Response:
         """Hold this item, or hold it longer. 409 when every place at it is somebody else's."""
-        item = visible_item(request, pk)
+        item = self.get_object()
         slots.claim(item, by=person(request))
-        return Response(item_shown(item, request))
+        return _item_shown(item, request)
 
-
-class ReleaseView(APIView):
-    scope = Scope.REVIEW
-
-    @extend_schema(request=None, responses={204: None, **REFUSED})
-    def post(self, request: Request, pk: UUID) -> Response:
+    @extend_schema(request=None, responses={204: None, **PROBLEMS})
+    def release(self, request: Request, pk: UUID) -> Response:
         """Give it back."""
-        slots.release(visible_item(request, pk), by=person(request))
+        slots.release(self.get_object(), by=person(request))
         return Response(status=204)
 
-
-class SkipView(APIView):
-    scope = Scope.REVIEW
-
-    @extend_schema(request=Reason, responses={204: None, **REFUSED})
-    def post(self, request: Request, pk: UUID) -> Response:
+    @extend_schema(request=Reason, responses={204: None, **PROBLEMS})
+    def skip(self, request: Request, pk: UUID) -> Response:
         """Pass it over, with the reason: it is not offered again."""
-        item, asked = visible_item(request, pk), validated(Reason, request)
+        item, asked = self.get_object(), validated(Reason, request)
         slots.skip(item, by=person(request), reason=asked["reason"])
         return Response(status=204)
 
-
-class AnswerView(APIView):
-    scope = Scope.REVIEW
+    @extend_schema(request=None, responses={200: ItemSerializer, **PROBLEMS})
+    def reveal(self, request: Request, pk: UUID) -> Response:
+        """See the models and the judgments of an item that you have answered blind."""
+        item = self.get_object()
+        slots.reveal(item, by=person(request))
+        return _item_shown(item, request)
 
     @extend_schema(request=AskedAnswer, responses={200: AnswerSerializer, **RIVALLED})
-    def post(self, request: Request, pk: UUID) -> Response:
+    def answer(self, request: Request, pk: UUID) -> Response:
         """Send an answer, or a new version of it. The same again changes nothing; 409 when there is no place."""
-        item, asked = visible_item(request, pk), validated(AskedAnswer, request)
-        answer = answers.submit(item, _content(asked), by=person(request))
-        return Response(AnswerSerializer(answer).data)
+        item, asked = self.get_object(), AskedAnswer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return Response(AnswerSerializer(answers.submit(item, asked.content(), by=person(request))).data)
 
 
-def queue_shown(request: Request, pk: UUID) -> ReviewQueue:
-    seen = ReviewQueue.objects.visible_to(request.user).filter(pk=pk)
-    if not seen.exists():
-        raise Http404
-    return queues_with_counts().get(pk=pk)
+class RubricViewSet(GenericViewSet[ReviewRubric]):
+    scope = Scope.WRITE
+    serializer_class = RubricSerializer
+    cursor_ordering = ["-created", "-id"]
 
+    def get_queryset(self) -> QuerySet[ReviewRubric]:
+        return ReviewRubric.objects.visible_to(self.request.user).select_related("owner")
 
-def visible_item(request: Request, pk: UUID) -> ReviewItem:
-    rows = ReviewItem.objects.visible_to(request.user)
-    return get_object_or_404(rows.select_related("queue__rubric", "run__experiment", "message", "judgment"), pk=pk)
+    @extend_schema(responses={200: RubricSerializer(many=True), **PROBLEMS})
+    def list(self, request: Request) -> Response:
+        """Every version of the rubrics that you may use."""
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(RubricSerializer(page or [], many=True).data)
+
+    @extend_schema(request=SaveRubric, responses={201: RubricSerializer, **PROBLEMS})
+    def create(self, request: Request) -> Response:
+        """Keep a rubric of your own."""
+        made = rubrics.save(owner=person(request), **validated(SaveRubric, request))
+        return Response(RubricSerializer(made).data, status=201)
+
+    @extend_schema(responses={200: RubricSerializer, **PROBLEMS})
+    def retrieve(self, request: Request, pk: UUID) -> Response:
+        """One version of a rubric."""
+        return Response(RubricSerializer(self.get_object()).data)
+
+    @extend_schema(
+        request=SaveRubric,
+        responses={201: RubricSerializer, 409: None, **PROBLEMS},
+        operation_id="review_rubrics_revise",
+    )
+    def revise(self, request: Request, pk: UUID) -> Response:
+        """Save a new version after this one. 409 when there is one already."""
+        made = rubrics.revise(self.get_object(), by=person(request), **validated(SaveRubric, request))
+        return Response(RubricSerializer(made).data, status=201)
 
 
 def _count(rows: QuerySet[Any, Any]) -> Coalesce:
     return Coalesce(Subquery(rows.values("n"), output_field=IntegerField()), 0)
 
 
-def _content(asked: dict[str, Any]) -> Content:
-    return Content(
-        scores=asked["scores"],
-        unsaid=asked["unsaid"],
-        labels=asked["labels"],
-        note=asked["note"].strip(),
-        flags=tuple(dict.fromkeys(asked["flags"])),
-        remarks=tuple(Remark(**one) for one in asked["comments"]),
-        corrections=tuple(Correction(**one) for one in asked["corrections"]),
-    )
-
-
-def item_shown(item: ReviewItem, request: Request) -> dict[str, object]:
-    page = showing.page_of(item, person(request))
-    held = page.slot if page.slot and not page.is_answered else None
+def _item_shown(item: ReviewItem, request: Request) -> Response:
+    page = ItemPage(item, person(request))
+    messages = [
+        {
+            "id": said.message.pk,
+            "turn": said.message.turn,
+            "seat": said.message.seat,
+            "model": said.model or None,
+            "text": said.message.text,
+            "flags": said.flags,
+            "is_subject": said.is_subject,
+        }
+        for said in (*page.before, *page.shown)
+    ]
     data = {
         "id": item.pk,
         "queue": item.queue_id,
         "number": item.number,
-        "held_until": held.until if held else None,
-        "messages": [_message(one) for one in (*page.before, *page.shown)],
+        "held_until": page.slot.until if page.slot and not page.is_answered else None,
+        "messages": messages,
         "judgments": None if page.hides else [one.judgment for one in page.judgments],
         "answer": page.slot.answer if page.slot else None,
     }
-    return dict(ItemSerializer(data).data)
-
-
-def _message(said: showing.Utterance) -> dict[str, Any]:
-    message = said.message
-    about = {"id": message.pk, "turn": message.turn, "seat": message.seat, "model": said.model or None}
-    return {**about, "text": message.text, "flags": said.flags, "is_subject": said.is_subject}
+    return Response(ItemSerializer(data).data)

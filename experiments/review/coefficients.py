@@ -115,7 +115,8 @@ class Asked:
     def measured(self, names: Mapping[int, str], judged: Mapping[int, float], corrected: Sequence[float]) -> Measure:
         items = self.of_items()
         paired = sorted(item for item, of_item in items.items() if len(of_item) > 1)
-        matrix = self._matrix(paired)
+        rows = [[self.values[person].get(item, np.nan) for item in paired] for person in sorted(self.values)]
+        matrix = np.array(rows, dtype=np.float64).reshape(len(rows), len(paired))
         return Measure(
             name=self.name,
             title=self.title,
@@ -128,10 +129,6 @@ class Asked:
             pairs=tuple(self._pairs(names)),
             judge=self._with_judge(items, judged, corrected) if self.judge else None,
         )
-
-    def _matrix(self, items: Sequence[int]) -> FloatArray:
-        rows = [[self.values[person].get(item, np.nan) for item in items] for person in sorted(self.values)]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(items))
 
     def _fleiss(self, items: Mapping[int, Mapping[int, float]]) -> Figure:
         """Of the items with the most usual number of answers, as it needs the same number everywhere."""
@@ -148,16 +145,11 @@ class Asked:
     def _pairs(self, names: Mapping[int, str]) -> list[Pair]:
         found = []
         for first, second in combinations(sorted(self.values, key=lambda person: names[person]), 2):
-            both = sorted(set(self.values[first]) & set(self.values[second]))
-            if both:
-                found.append(self._pair(names[first], names[second], first, second, both))
+            if both := sorted(set(self.values[first]) & set(self.values[second])):
+                one, two = ([self.values[person][item] for item in both] for person in (first, second))
+                kappa = cohen(one, two, self.level, self.categories)
+                found.append(Pair(names[first], names[second], len(both), kappa))
         return sorted(found, key=lambda pair: -pair.items)[:MOST_PAIRS]
-
-    def _pair(self, name: str, other: str, first: int, second: int, both: Sequence[int]) -> Pair:
-        one = [self.values[first][item] for item in both]
-        two = [self.values[second][item] for item in both]
-        kappa = cohen(one, two, self.level, self.categories)
-        return Pair(name, other, len(both), kappa)
 
     def _with_judge(
         self, items: Mapping[int, Mapping[int, float]], judged: Mapping[int, float], corrected: Sequence[float]

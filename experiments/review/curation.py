@@ -46,8 +46,8 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
         if not rows.update(**fields, changed=clock.now()):
             return False
-        deed = audit.Action.APPROVED if is_approved else audit.Action.DISAPPROVED
-        audit.record(deed, by=by, of=run, name=run.experiment.title)
+        action = audit.Action.APPROVED if is_approved else audit.Action.DISAPPROVED
+        audit.record(action, by=by, of=run, name=run.experiment.title)
     return True
 
 
@@ -116,7 +116,7 @@ def withdraw(run: Run, *, by: "User") -> bool:
     return is_public and _shown(run, by, Experiment.Visibility.LAB)
 
 
-DEEDS: "dict[str, Callable[..., bool]]" = {
+ACTIONS: "dict[str, Callable[..., bool]]" = {
     "approve": approve,
     "disapprove": partial(approve, is_approved=False),
     "exclude": exclude,
@@ -126,11 +126,11 @@ DEEDS: "dict[str, Callable[..., bool]]" = {
 }
 
 
-def act(deed: str, run: Run, *, by: "User", reason: str = "") -> bool:
-    """The deed of this name. Raises Invalid for a name that is none, and what the deed raises."""
-    if deed not in DEEDS:
+def act(action: str, run: Run, *, by: "User", reason: str = "") -> bool:
+    """The action of this name. Raises Invalid for a name that is none, and what the action raises."""
+    if action not in ACTIONS:
         raise ActionUnavailable(_("There is no deed of this name."))
-    return DEEDS[deed](run, by=by, reason=reason) if deed == "exclude" else DEEDS[deed](run, by=by)
+    return ACTIONS[action](run, by=by, **({"reason": reason} if action == "exclude" else {}))
 
 
 def _shown(run: Run, by: "User", visibility: str) -> bool:

@@ -1,6 +1,7 @@
 """Forms of queues and rubrics: fields with their words. What may be is checked once, by the verbs."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django import forms
@@ -9,40 +10,36 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from experiments.models import ReviewQueue, ReviewRubric
 from experiments.models.labels import FLAGS
-from experiments.models.review import LONGEST_LOCK, MOST_PEOPLE
 from experiments.review import queues, rubrics
-from experiments.review.choosing import MOST_ITEMS
+from experiments.review.filling import MOST_ITEMS, Filters
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.flags import REVIEWED
 
 MINE, LAB = "", "lab"
-FILTERS = (
-    *("workflow", "experiment", "model", "judge", "flags", "confidence_below", "disagreement"),
-    *("since", "until", "sample", "seed"),
-)
 DAY = forms.DateInput(attrs={"type": "date"})
+SCALE_ROWS, LABEL_ROWS = 6, 4
+SCALE_PARTS = ("name", "title", "low", "high", "step", "level", "anchors", "measure")
+LABEL_PARTS = ("name", "title", "multiple", "choices")
 
 
-class QueueForm(forms.Form):
+class NamesField(forms.CharField):
+    """A list of user names."""
+
+    def __init__(self) -> None:
+        hint = _("User names, with commas or spaces between them.")
+        super().__init__(label=_("Reviewers"), required=False, help_text=hint)
+
+    def clean(self, value: Any) -> Any:
+        return [name for name in re.split(r"[\s,;]+", super().clean(value)) if name]
+
+
+class QueueForm(forms.ModelForm[ReviewQueue]):
     """A new queue. whose: "", "lab", or a project's id."""
 
     name = forms.CharField(label=_("Name"), required=False, strip=False)
     whose = forms.ChoiceField(label=_("For"), required=False)
-    over = forms.ChoiceField(label=_("Over"), choices=ReviewQueue.Over.choices, initial=ReviewQueue.Over.MESSAGES)
     rubric = forms.ModelChoiceField(label=_("Rubric"), queryset=ReviewRubric.objects.none(), empty_label=None)
-    members = forms.CharField(
-        label=_("Reviewers"), required=False, help_text=_("User names, with commas or spaces between them.")
-    )
-    overlap = forms.IntegerField(label=_("People per item"), min_value=1, max_value=MOST_PEOPLE, initial=1)
-    lock_minutes = forms.IntegerField(
-        label=_("Minutes for which an item is held"), min_value=1, max_value=LONGEST_LOCK, initial=20
-    )
-    is_blind = forms.BooleanField(
-        label=_("Blind: models and judges' scores are shown after the answer"), required=False, initial=True
-    )
-    instructions = forms.CharField(
-        label=_("Instructions"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 4})
-    )
+    members = NamesField()
     workflow = forms.ChoiceField(label=_("Workflow"), required=False)
     experiment = forms.UUIDField(label=_("Experiment (its id)"), required=False)
     model = forms.CharField(label=_("Model"), required=False, max_length=200)
@@ -66,54 +63,51 @@ class QueueForm(forms.Form):
     )
     seed = forms.IntegerField(label=_("Seed"), required=False, min_value=0, max_value=2**31 - 1)
 
-    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+    class Meta:
+        model = ReviewQueue
+        fields = ["name", "over", "rubric", "overlap", "lock_minutes", "is_blind", "instructions"]
+        labels = {"is_blind": _("Blind: models and judges' scores are shown after the answer")}
+        widgets = {"instructions": forms.Textarea(attrs={"rows": 4})}
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        rows = ReviewRubric.objects.visible_to(user).newest()
-        rubric: Any = self.fields["rubric"]
-        rubric.queryset, rubric.label_from_instance = rows, lambda row: f"{rubrics.title_of(row)} v{row.version}"
+        fields: Any = self.fields
+        fields["rubric"].queryset = ReviewRubric.objects.visible_to(user).newest()
+        fields["rubric"].label_from_instance = lambda row: f"{rubrics.words_of(row)[0]} v{row.version}"
         mine = [(MINE, _("my own runs"))] if user.may_experiment else []
         lab = [(LAB, _("the lab: every reviewer"))] if queues.may_make_for_lab(user) else []
         self.projects = {str(one.pk): one for one in queues.projects_for(user)}
-        whose: Any = self.fields["whose"]
-        whose.choices = [*mine, *lab, *((key, one.name) for key, one in self.projects.items())]
-        workflow: Any = self.fields["workflow"]
-        workflow.choices = [("", _("any")), *((name, name) for name in REGISTRY)]
+        fields["whose"].choices = [*mine, *lab, *((key, one.name) for key, one in self.projects.items())]
+        fields["workflow"].choices = [("", _("any")), *((name, name) for name in REGISTRY)]
 
     def make(self, *, by: User) -> ReviewQueue:
         """The queue that was asked for; raises what `queues.make` raises."""
         given = self.cleaned_data
         return queues.make(
             by=by,
-            name=given["name"],
-            rubric=given["rubric"],
-            over=given["over"],
-            filters={name: given[name] for name in FILTERS if given[name] not in ("", None, [])},
-            overlap=given["overlap"],
-            is_blind=given["is_blind"],
-            instructions=given["instructions"],
-            lock_minutes=given["lock_minutes"],
+            filters={name: given[name] for name in Filters.model_fields if given[name] not in ("", None, [])},
             project=self.projects.get(given["whose"]),
             is_lab=given["whose"] == LAB,
-            members=names_in(given["members"]),
+            members=given["members"],
+            **{name: given[name] for name in self._meta.fields or ()},
         )
 
 
-class QueueChange(forms.Form):
+class QueueChange(forms.ModelForm[ReviewQueue]):
     name = forms.CharField(label=_("Name"), required=False, strip=False)
-    members = forms.CharField(
-        label=_("Reviewers"), required=False, help_text=_("User names, with commas or spaces between them.")
-    )
-    lock_minutes = forms.IntegerField(label=_("Minutes for which an item is held"), min_value=1, max_value=LONGEST_LOCK)
-    instructions = forms.CharField(
-        label=_("Instructions"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 6})
-    )
+    members = NamesField()
+    field_order = ["name", "members", "lock_minutes", "instructions"]
 
-
-SCALE_ROWS, LABEL_ROWS = 6, 4
+    class Meta:
+        model = ReviewQueue
+        fields = ["name", "lock_minutes", "instructions"]
+        widgets = {"instructions": forms.Textarea(attrs={"rows": 6})}
 
 
 class RubricForm(forms.Form):
-    """Rows of scales and labels; those without a name are none. Anchors and choices: one a line, `value = words`."""
+    """Beside these fields rows of scales and labels; those without a name are none. Anchors and choices: one a line,
+    `value = words`.
+    """
 
     title = forms.CharField(label=_("Title"), required=False, strip=False)
     description = forms.CharField(
@@ -121,55 +115,59 @@ class RubricForm(forms.Form):
     )
     shared = forms.BooleanField(label=_("The lab may use it"), required=False)
 
+    def __init__(self, *args: Any, source: ReviewRubric | None, **kwargs: Any) -> None:
+        """source: the rubric that the form begins with."""
+        super().__init__(*args, **kwargs)
+        if source:
+            title, description = rubrics.words_of(source)
+            is_shared = source.shared and source.owner_id is not None
+            self.initial = {"title": title, "description": description, "shared": is_shared}
+        values = self.data if self.is_bound else dict(_stored(source))
+        self.scales = _rows(values, "scale", SCALE_PARTS, SCALE_ROWS)
+        self.labels = _rows(values, "label", LABEL_PARTS, LABEL_ROWS)
+
     @property
     def content(self) -> dict[str, object]:
-        return content_of(self.data)
+        """A rubric as the rows have it; what is no number stays text, which the rubric refuses by name."""
+        scales = [
+            {**_said(row, SCALE_PARTS, step="1", level="ordinal"), "anchors": dict(_pairs(row["anchors"]))}
+            for row in self.scales
+            if row["name"] or row["title"]
+        ]
+        labels = [
+            {
+                **_said(row, ("name", "title")),
+                "multiple": bool(row["multiple"]),
+                "choices": [{"name": name, "title": title} for name, title in _pairs(row["choices"])],
+            }
+            for row in self.labels
+            if row["name"] or row["title"]
+        ]
+        return {"scales": scales, "labels": labels}
 
 
-def names_in(text: str) -> list[str]:
-    return [name for name in text.replace(",", " ").replace(";", " ").split() if name]
+def _rows(values: Mapping[str, Any], kind: str, parts: tuple[str, ...], count: int) -> list[dict[str, str]]:
+    prefixes = [f"{kind}-{number}" for number in range(count)]
+    return [
+        {"prefix": one, **{part: str(values.get(f"{one}-{part}", "")).strip() for part in parts}} for one in prefixes
+    ]
 
 
-def content_of(data: Mapping[str, Any]) -> dict[str, object]:
-    """A rubric as the rows of the form have it; what is no number stays text, which the rubric refuses by name."""
-    scales = [_scale(data, number) for number in range(SCALE_ROWS)]
-    labels = [_label(data, number) for number in range(LABEL_ROWS)]
-    return {"scales": [one for one in scales if one], "labels": [one for one in labels if one]}
+def _said(row: Mapping[str, str], parts: tuple[str, ...], **usual: str) -> dict[str, Any]:
+    return {part: row[part] or usual.get(part, "") for part in parts}
 
 
-def rows_of(row: ReviewRubric | None) -> dict[str, str]:
+def _stored(row: ReviewRubric | None) -> Iterator[tuple[str, str]]:
     """The fields of the form that say what a rubric says."""
-    found: dict[str, str] = {}
     for number, scale in enumerate(row.scales if row else []):
-        words = {name: str(scale[name]) for name in ("name", "title", "level", "measure")}
-        numbers = {name: f"{scale[name]:g}" for name in ("low", "high", "step")}
         anchors = "\n".join(f"{value} = {text}" for value, text in scale["anchors"].items())
-        found |= {f"scale-{number}-{name}": text for name, text in {**words, **numbers, "anchors": anchors}.items()}
+        numbers = {name: f"{scale[name]:g}" for name in ("low", "high", "step")}
+        for name, text in {**scale, **numbers, "anchors": anchors}.items():
+            yield f"scale-{number}-{name}", text
     for number, label in enumerate(row.labels if row else []):
         choices = "\n".join(f"{one['name']} = {one['title']}" for one in label["choices"])
-        words = {"name": label["name"], "title": label["title"], "choices": choices}
-        found |= {f"label-{number}-{name}": text for name, text in words.items()}
-        found |= {f"label-{number}-multiple": "on"} if label["multiple"] else {}
-    return found
-
-
-def _scale(data: Mapping[str, Any], number: int) -> dict[str, Any] | None:
-    text = {
-        name: str(data.get(f"scale-{number}-{name}", "")).strip()
-        for name in ("name", "title", "low", "high", "step", "level", "anchors", "measure")
-    }
-    if not text["name"] and not text["title"]:
-        return None
-    anchors = dict(_pairs(text.pop("anchors")))
-    return {**text, "step": text["step"] or 1, "level": text["level"] or "ordinal", "anchors": anchors}
-
-
-def _label(data: Mapping[str, Any], number: int) -> dict[str, Any] | None:
-    text = {name: str(data.get(f"label-{number}-{name}", "")).strip() for name in ("name", "title", "choices")}
-    if not text["name"] and not text["title"]:
-        return None
-    choices = [{"name": name, "title": title} for name, title in _pairs(text["choices"])]
-    return {**text, "multiple": bool(data.get(f"label-{number}-multiple")), "choices": choices}
+        for name, text in {**label, "multiple": "on" if label["multiple"] else "", "choices": choices}.items():
+            yield f"label-{number}-{name}", text
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -15,8 +15,7 @@ from accounts.models import Project, User
 from experiments.engine.text import is_storable
 from experiments.models import QueueMember, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
 from experiments.models.review import CURATORS, LONGEST_LOCK, MOST_PEOPLE
-from experiments.review import choosing
-from experiments.review.choosing import Filters, Found
+from experiments.review.filling import Filters, chosen
 from experiments.setup.complaints import complaint
 
 if TYPE_CHECKING:
@@ -35,6 +34,14 @@ def projects_for(user: "User | AnonymousUser") -> list[Project]:
     """The projects for which somebody makes queues: those that they lead, for curators those that they belong to."""
     mine = Project.objects.visible_to(user) if may_make_for_lab(user) else Project.objects.led_by(user)
     return list(mine.filter(archived=False).distinct())
+
+
+def may_make(user: User) -> bool:
+    return user.may_experiment or may_make_for_lab(user) or bool(projects_for(user))
+
+
+def is_manager(queue: ReviewQueue, user: "User | AnonymousUser") -> bool:
+    return ReviewQueue.objects.manageable_by(user).filter(pk=queue.pk).exists()
 
 
 def make(
@@ -70,12 +77,26 @@ def make(
     return queue
 
 
-def change(queue: ReviewQueue, *, by: User, name: str, instructions: str, lock_minutes: int) -> None:
-    """What is changed without touching an answer. Raises Forbidden and Invalid."""
+def change(
+    queue: ReviewQueue,
+    *,
+    by: User,
+    name: str,
+    instructions: str,
+    lock_minutes: int,
+    members: Sequence[str] | None = None,
+) -> None:
+    """What is changed without touching an answer, all of it or nothing. members: as they are where none are given.
+    Raises Forbidden and Invalid.
+    """
     require_manager(queue, by)
-    for field, value in _checked(name, instructions, lock_minutes).items():
+    fields = _checked(name, instructions, lock_minutes)
+    with transaction.atomic():
+        if members is not None:
+            assign(queue, by=by, members=members)
+        ReviewQueue.objects.filter(pk=queue.pk).update(**fields)
+    for field, value in fields.items():
         setattr(queue, field, value)
-    queue.save(update_fields=["name", "instructions", "lock_minutes"])
 
 
 def assign(queue: ReviewQueue, *, by: User, members: Sequence[str]) -> None:
@@ -104,17 +125,18 @@ def fill(queue: ReviewQueue, *, by: User) -> int:
         ReviewQueue.objects.select_for_update().get(pk=queue.pk)
         known = set(queue.items.values_list("subject", flat=True))
         last = queue.items.aggregate(last=Max("number"))["last"] or 0
-        fresh = choosing.chosen(queue, known)
-        items = [_item(queue, one, number) for number, one in enumerate(fresh, last + 1)]
-        for begin in range(0, len(items), BATCH):
-            _add(queue, items[begin : begin + BATCH])
+        fresh = enumerate(chosen(queue, known), last + 1)
+        items = [ReviewItem(queue=queue, number=number, **one._asdict()) for number, one in fresh]
+        ReviewItem.objects.bulk_create(items, batch_size=BATCH)
+        places = [ReviewSlot(item=item, number=n) for item in items for n in range(1, queue.overlap + 1)]
+        ReviewSlot.objects.bulk_create(places, batch_size=BATCH)
         queue.filled = timezone.now()
         queue.save(update_fields=["filled"])
     return len(items)
 
 
 def require_manager(queue: ReviewQueue, user: "User | AnonymousUser") -> None:
-    if not ReviewQueue.objects.manageable_by(user).filter(pk=queue.pk).exists():
+    if not is_manager(queue, user):
         raise Forbidden(_("Only those who look after a queue change it: its owner, its project's leads, curators."))
 
 
@@ -169,14 +191,3 @@ def _filters(asked: Any) -> dict[str, Any]:
         return Filters.model_validate(asked or {}).model_dump(mode="json", exclude_defaults=True)
     except ValidationError as error:
         raise Invalid({"filters": [complaint(one) for one in error.errors()]}) from error
-
-
-def _item(queue: ReviewQueue, found: Found, number: int) -> ReviewItem:
-    places = {"run_id": found.run, "message_id": found.message, "judgment_id": found.judgment}
-    return ReviewItem(queue=queue, number=number, subject=found.key, **places)
-
-
-def _add(queue: ReviewQueue, items: list[ReviewItem]) -> None:
-    ReviewItem.objects.bulk_create(items)
-    places = range(1, queue.overlap + 1)
-    ReviewSlot.objects.bulk_create([ReviewSlot(item=item, number=number) for item in items for number in places])

@@ -1,12 +1,17 @@
-"""Queues, items, answers and agreement as the API writes them. What is missing is null, never a number."""
+"""Queues, items, answers, rubrics and agreement as the API reads and writes them. What is missing is null, never a
+number.
+"""
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
-from experiments.review.coefficients import Figure
+from experiments.api.dataclass_serializers import FIELDS, DataclassSerializer
+from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric
+from experiments.review.agreement import Disputed, Report, Reviewer
+from experiments.review.answers import Content, Correction, Remark
+from experiments.review.coefficients import Figure, Measure, Pair, WithJudge
 from leaderboard.ratings.values import Undefined
 
 
@@ -143,6 +148,14 @@ class AskedAnswer(serializers.Serializer[Any]):
     comments = AskedComment(many=True, required=False, default=list)
     corrections = AskedCorrection(many=True, required=False, default=list)
 
+    def content(self) -> Content:
+        asked = self.validated_data
+        remarks = tuple(Remark(**one) for one in asked["comments"])
+        corrections = tuple(Correction(**one) for one in asked["corrections"])
+        said = {name: asked[name] for name in ("scores", "unsaid", "labels")}
+        flags = tuple(dict.fromkeys(asked["flags"]))
+        return Content(**said, note=asked["note"].strip(), flags=flags, remarks=remarks, corrections=corrections)
+
 
 class AskedQueue(serializers.Serializer[Any]):
     """project or is_lab: whose it is; neither for one's own runs. members: user names."""
@@ -158,6 +171,41 @@ class AskedQueue(serializers.Serializer[Any]):
     project = serializers.UUIDField(required=False, allow_null=True, default=None)
     is_lab = serializers.BooleanField(default=False)
     members = serializers.ListField(child=serializers.CharField(max_length=150), required=False, default=list)
+
+
+class ChangeQueue(serializers.Serializer[Any]):
+    """What is left out stays as it is. members: user names, exactly those who review in it from now on."""
+
+    name = serializers.CharField(required=False, max_length=120)
+    instructions = serializers.CharField(required=False, allow_blank=True, max_length=10_000)
+    lock_minutes = serializers.IntegerField(required=False, min_value=1, max_value=1440)
+    members = serializers.ListField(child=serializers.CharField(max_length=150), required=False)
+    state = serializers.ChoiceField(ReviewQueue.State.choices, required=False)
+
+
+class FilledSerializer(serializers.Serializer[Any]):
+    new = serializers.IntegerField(help_text="How many items were added.")
+
+
+class RubricSerializer(serializers.ModelSerializer[ReviewRubric]):
+    """owner null: it comes with the platform. Versions of one rubric share a family."""
+
+    owner = serializers.CharField(source="owner.username", default=None, allow_null=True, read_only=True)
+    scales = serializers.ListField(child=serializers.DictField())
+    labels = serializers.ListField(child=serializers.DictField())
+
+    class Meta:
+        model = ReviewRubric
+        fields = ["id", "family", "version", "owner", "title", "description", "scales", "labels", "shared", "created"]
+
+
+class SaveRubric(serializers.Serializer[Any]):
+    """content: {scales, labels}, in the form in which a rubric is read."""
+
+    title = serializers.CharField(max_length=120)
+    description = serializers.CharField(required=False, allow_blank=True, default="", max_length=2000)
+    content = serializers.DictField()
+    shared = serializers.BooleanField(required=False, default=False)
 
 
 class Reason(serializers.Serializer[Any]):
@@ -180,55 +228,28 @@ class CoefficientSerializer(serializers.Serializer[Any]):
         return {"value": value, "low": low, "high": high, "undefined": None}
 
 
-class PairSerializer(serializers.Serializer[Any]):
-    first = serializers.CharField()
-    second = serializers.CharField()
-    items = serializers.IntegerField()
-    kappa = CoefficientSerializer()
+FIELDS[Figure] = CoefficientSerializer
 
 
-class WithJudgeSerializer(serializers.Serializer[Any]):
-    items = serializers.IntegerField()
-    judge = serializers.FloatField(allow_null=True)
-    people = serializers.FloatField(allow_null=True)
-    difference = serializers.FloatField(allow_null=True)
-    alpha = CoefficientSerializer()
-    corrections = serializers.IntegerField()
-    corrected = serializers.FloatField(allow_null=True)
+class PairSerializer(DataclassSerializer):
+    dataclass = Pair
 
 
-class MeasureSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    title = serializers.CharField()
-    level = serializers.CharField()
-    items = serializers.IntegerField()
-    answers = serializers.IntegerField()
-    unsaid = serializers.IntegerField()
-    alpha = CoefficientSerializer()
-    fleiss = CoefficientSerializer()
-    pairs = PairSerializer(many=True)
-    judge = WithJudgeSerializer(allow_null=True)
+class WithJudgeSerializer(DataclassSerializer):
+    dataclass = WithJudge
 
 
-class ReviewerSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    answers = serializers.IntegerField()
-    seconds = serializers.FloatField(allow_null=True)
-    deviation = serializers.FloatField(allow_null=True)
-    leaning = serializers.FloatField(allow_null=True)
-    compared = serializers.IntegerField()
+class MeasureSerializer(DataclassSerializer):
+    dataclass = Measure
 
 
-class DisputedSerializer(serializers.Serializer[Any]):
-    item = serializers.UUIDField()
-    number = serializers.IntegerField()
-    answers = serializers.IntegerField()
-    distance = serializers.FloatField()
+class ReviewerSerializer(DataclassSerializer):
+    dataclass = Reviewer
 
 
-class ReportSerializer(serializers.Serializer[Any]):
-    answers = serializers.IntegerField()
-    people = serializers.IntegerField()
-    measures = MeasureSerializer(many=True)
-    reviewers = ReviewerSerializer(many=True)
-    disputed = DisputedSerializer(many=True)
+class DisputedSerializer(DataclassSerializer):
+    dataclass = Disputed
+
+
+class ReportSerializer(DataclassSerializer):
+    dataclass = Report

@@ -1,29 +1,34 @@
 """Who has which item at this moment. A conditional UPDATE decides; nothing is locked while somebody reads.
 
 An item has as many places as people are to review it, so that the number of answers is exact however many people ask at
-once. A hold ends with the queue's minutes, and is renewed by whatever its holder does.
+once. A hold ends with the queue's minutes, and is renewed by whatever its holder does. `progress` says how far a queue
+is by these places.
 """
 
+from dataclasses import dataclass
 from datetime import timedelta
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from accounts.errors import ActionUnavailable, Conflict, Forbidden, Invalid
 from experiments.engine.text import storable
-from experiments.models import ReviewItem, ReviewQueue, ReviewSkip, ReviewSlot
+from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewSkip, ReviewSlot
 from experiments.tasks import clock
 
 if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
     from django.db.models import QuerySet
 
     from accounts.models import User
 
 TRIED_AT_ONCE = 40
 LONGEST_REASON = 300
+LATEST = 20  # answers whose median tells how long one takes
 
 
 class SlotUnavailable(Conflict):
@@ -35,8 +40,10 @@ def next_item(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
     held for them. None when nothing is left for them. Raises Forbidden for who does not review in it, or a closed one.
     """
     require_open(queue, by)
-    if (held := _held(queue, by)) and renew(held.item, by=by):
-        return held.item
+    reachable = ReviewItem.objects.open_to(by).filter(queue=queue).values("pk")
+    held = ReviewSlot.objects.held_by(by).filter(item__in=reachable).select_related("item__queue")
+    if (slot := held.order_by("claimed", "pk").first()) and renew(slot.item, by=by):
+        return slot.item
     while tried := list(_left(queue, by)[:TRIED_AT_ONCE]):
         for slot in tried:
             if _take(slot, by):
@@ -62,8 +69,7 @@ def claim(item: ReviewItem, *, by: "User") -> ReviewSlot:
 
 def renew(item: ReviewItem, *, by: "User") -> bool:
     """They are still at it. An expired hold is theirs again as long as nobody else has taken it."""
-    until = _until(item.queue)
-    return bool(item.slots.held_by(by).update(until=until))
+    return bool(item.slots.held_by(by).update(until=_until(item.queue)))
 
 
 def release(item: ReviewItem, *, by: "User") -> bool:
@@ -92,10 +98,9 @@ def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
     if last is None or not ReviewItem.objects.open_to(by).filter(pk=last.item_id).exists():
         return None
     if queue.is_blind and last.revealed:
-        said = _(
-            "You were shown the judge's scores of this item: your answer stays. Send a new version, which is marked."
+        raise ActionUnavailable(
+            _("You were shown the judge's scores of this item: your answer stays. Send a new version, which is marked.")
         )
-        raise ActionUnavailable(said)
     again = {"answer": None, "answered": None, "claimed": Now(), "until": _until(queue)}
     unchanged = {"holder": by, "answer": last.answer_id, "revealed": last.revealed}
     undone = ReviewSlot.objects.filter(pk=last.pk, **unchanged).update(**again)
@@ -111,6 +116,12 @@ def reveal(item: ReviewItem, *, by: "User") -> bool:
     return bool(item.queue.is_blind and mine.update(revealed=Now()))
 
 
+def visible_items(user: "User | AnonymousUser") -> "QuerySet[ReviewItem]":
+    """With all that their page reads of them."""
+    rows = ReviewItem.objects.visible_to(user)
+    return rows.select_related("queue__rubric", "run__experiment", "message", "judgment")
+
+
 def place_of(item: ReviewItem, user: "User") -> ReviewSlot | None:
     """Their place at the item, whether they hold it or have answered."""
     return item.slots.filter(holder=user).select_related("answer").first()
@@ -121,12 +132,6 @@ def require_open(queue: ReviewQueue, user: "User") -> None:
         raise Forbidden(_("You do not review in this queue. Whoever looks after it can add you."))
     if not ReviewQueue.objects.open_to(user).filter(pk=queue.pk).exists():
         raise Forbidden(_("This queue is closed. Whoever looks after it can open it again."))
-
-
-def _held(queue: ReviewQueue, user: "User") -> ReviewSlot | None:
-    reachable = ReviewItem.objects.open_to(user).filter(queue=queue).values("pk")
-    mine = ReviewSlot.objects.held_by(user).filter(item__in=reachable)
-    return mine.select_related("item__queue").order_by("claimed", "pk").first()
 
 
 def _left(queue: ReviewQueue, user: "User") -> "QuerySet[ReviewSlot]":
@@ -153,8 +158,48 @@ def _until(queue: ReviewQueue) -> Any:
     return clock.ahead(timedelta(minutes=queue.lock_minutes))
 
 
-def left_for(queue: ReviewQueue, user: "User") -> int:
-    """How many items somebody could still answer, what they hold included."""
-    held = ReviewSlot.objects.held_by(user).filter(item__queue=queue).values("item").distinct().count()
-    free = _left(queue, user).order_by().values(of=F("item")).distinct().count()
-    return held + free
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """items, complete: how many there are, and how many have all their answers. places, answers: likewise, one for each
+    person that an item is to have. mine, left: what this person has answered, and can still answer. eta_seconds: for
+    what is left to them, None while nobody knows how long an item takes.
+    """
+
+    items: int
+    complete: int
+    places: int
+    answers: int
+    mine: int
+    left: int
+    skipped: int
+    eta_seconds: int | None
+
+    @property
+    def is_done(self) -> bool:
+        return self.items > 0 and self.answers == self.places
+
+
+def progress(queue: ReviewQueue, user: "User") -> Progress:
+    items, places = ReviewItem.objects.filter(queue=queue), ReviewSlot.objects.filter(item__queue=queue)
+    own = Count("pk", filter=Q(holder=user, answer__isnull=False))
+    counts = places.aggregate(places=Count("pk"), answers=Count("answer"), mine=own)
+    unanswered = ReviewSlot.objects.filter(item=OuterRef("pk"), answer__isnull=True)
+    held = places.held_by(user).values("item").distinct().count()
+    left = held + _left(queue, user).order_by().values(of=F("item")).distinct().count()
+    pace = seconds_per_item(queue, user)
+    return Progress(
+        items=items.count(),
+        complete=items.filter(~Exists(unanswered)).count(),
+        left=left,
+        skipped=items.filter(skips__person=user).count(),
+        eta_seconds=round(pace * left) if pace is not None else None,
+        **counts,
+    )
+
+
+def seconds_per_item(queue: ReviewQueue, user: "User") -> float | None:
+    """The median of their latest answers, or of everybody's; None while there is none."""
+    rows = ReviewAnswer.objects.filter(item__queue=queue, seconds__isnull=False).order_by("-created")
+    latest = rows.values_list("seconds", flat=True)
+    found = list(latest.filter(author=user)[:LATEST]) or list(latest[:LATEST])
+    return median(seconds for seconds in found if seconds is not None) if found else None

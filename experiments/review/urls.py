@@ -1,8 +1,9 @@
-"""The addresses of reviews."""
+"""The addresses of reviews, on pages and in the API."""
 
 from django.urls import path
 
-from experiments.review import agreement_views, curation_views, item_views, rubric_views, views
+from experiments.review import curation_api, item_views, rubric_views, run_views, views
+from experiments.review.api import AnswersView, ItemsView, ItemViewSet, QueueViewSet, RubricViewSet
 
 urlpatterns = [
     path("review/", views.index, name="review"),
@@ -23,8 +24,35 @@ urlpatterns = [
     path("review/<uuid:pk>/state/", views.queue_state, name="review-queue-state"),
     path("review/<uuid:pk>/next/", views.queue_next, name="review-next"),
     path("review/<uuid:pk>/undo/", views.queue_undo, name="review-undo"),
-    path("review/<uuid:pk>/agreement/", agreement_views.page, name="review-agreement"),
-    path("review/<uuid:pk>/agreement.csv", agreement_views.as_csv, name="review-agreement-csv"),
-    path("runs/<uuid:pk>/flags/", curation_views.flags, name="run-flags"),
-    path("runs/<uuid:pk>/curation/", curation_views.run_curation, name="run-curation"),
+    path("review/<uuid:pk>/agreement/", views.agreement_page, name="review-agreement"),
+    path("review/<uuid:pk>/agreement.csv", views.agreement_csv, name="review-agreement-csv"),
+    path("runs/<uuid:pk>/flags/", run_views.flags, name="run-flags"),
+    path("runs/<uuid:pk>/curation/", run_views.run_curation, name="run-curation"),
+]
+
+queues, queue, item, rubric = "review/queues/", "review/queues/<uuid:pk>/", "review/items/<uuid:pk>/", "review/rubrics/"
+api_urlpatterns = [
+    path(queues, QueueViewSet.as_view({"get": "list", "post": "create"}), name="api-review-queues"),
+    path(queue, QueueViewSet.as_view({"get": "retrieve"}), name="api-review-queue"),
+    path(f"{queue}items/", ItemsView.as_view(), name="api-review-items"),
+    path(f"{queue}answers/", AnswersView.as_view(), name="api-review-answers"),
+    path(f"{queue}agreement/", QueueViewSet.as_view({"get": "agreement"}), name="api-review-agreement"),
+    path(f"{queue}next/", QueueViewSet.as_view({"post": "next"}), name="api-review-next"),
+    path(f"{queue}undo/", QueueViewSet.as_view({"post": "undo"}), name="api-review-undo"),
+    path(f"{queue}change/", QueueViewSet.as_view({"post": "change"}), name="api-review-queue-change"),
+    path(f"{queue}fill/", QueueViewSet.as_view({"post": "fill"}), name="api-review-queue-fill"),
+    path(item, ItemViewSet.as_view({"get": "retrieve"}), name="api-review-item"),
+    *(
+        path(f"{item}{action}/", ItemViewSet.as_view({"post": action}), name=f"api-review-{action}")
+        for action in ("claim", "release", "answer", "skip", "reveal")
+    ),
+    path(rubric, RubricViewSet.as_view({"get": "list", "post": "create"}), name="api-review-rubrics"),
+    path(f"{rubric}<uuid:pk>/", RubricViewSet.as_view({"get": "retrieve", "post": "revise"}), name="api-review-rubric"),
+    path("runs/<uuid:pk>/flags/", curation_api.FlagsView.as_view(), name="api-run-flags"),
+    path("runs/<uuid:pk>/curation/", curation_api.CurationView.as_view(), name="api-run-curation"),
+    path(
+        "datasets/<slug:slug>/visibility/", curation_api.DatasetVisibilityView.as_view(), name="api-dataset-visibility"
+    ),
+    path("datasets/<slug:slug>/contestants/<int:pk>/", curation_api.ContestantView.as_view(), name="api-contestant"),
+    path("battles/<int:pk>/", curation_api.BattleView.as_view(), name="api-battle"),
 ]

@@ -1,12 +1,15 @@
-"""The pages of queues: those that one reviews in or looks after, a new one, and what is done with one."""
+"""The pages of queues: those that one reviews in or looks after, a new one, what is done with one, its agreement."""
 
+import csv
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import Count, F, Q
+from django.db.models import Count
+from django.forms import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -17,10 +20,17 @@ from accounts.errors import Forbidden
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
 from experiments.models import ReviewQueue, ReviewSlot
-from experiments.review import progress, queues, rubrics, slots
-from experiments.review.forms import QueueChange, QueueForm, names_in
+from experiments.review import agreement, queues, rubrics, slots
+from experiments.review.coefficients import FEW, Figure
+from experiments.review.forms import QueueChange, QueueForm
+from leaderboard.ratings.values import Undefined
 
 ITEMS_PER_PAGE = 50
+LATEST = 20  # answers of one's own
+COLUMNS = (  # of the file of agreement
+    *("measure", "level", "statistic", "first", "second", "items", "value", "low", "high", "undefined"),
+    *("mean_first", "mean_second"),
+)
 
 
 @login_required
@@ -33,10 +43,12 @@ def index(request: HttpRequest) -> HttpResponse:
     managed = set(ReviewQueue.objects.manageable_by(user).values_list("pk", flat=True))
     rows = list(seen.annotate(places=Count("items__slots"), done=Count("items__slots__answer"))[:200])
     context = {
-        "assigned": [_card(one, user) for one in rows if one.pk in mine and one.is_open],
+        "assigned": [
+            {"queue": one, "progress": slots.progress(one, user)} for one in rows if one.pk in mine and one.is_open
+        ],
         "managed": [one for one in rows if one.pk in managed],
         "closed": [one for one in rows if one.pk in mine - managed and not one.is_open],
-        "may_make": _may_make(request),
+        "may_make": queues.may_make(user),
     }
     return render(request, "review/index.html", context)
 
@@ -44,13 +56,14 @@ def index(request: HttpRequest) -> HttpResponse:
 @login_required
 def queue_new(request: HttpRequest) -> HttpResponse:
     """Make a queue, which is filled at once."""
-    if not _may_make(request):
+    user = person(request)
+    if not queues.may_make(user):
         raise Forbidden(_("Queues are made by curators, by those who lead a project, and by people with runs."))
     rubrics.ensure_builtin()
-    form = QueueForm(request.POST or None, user=person(request), initial=request.GET.dict())
+    form = QueueForm(request.POST or None, user=user, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
-            made = form.make(by=person(request))
+            made = form.make(by=user)
             _say_filled(request, made.items.count())
             return redirect(made)
     return render(request, "review/queue_form.html", {"form": form}, status=status_of(form))
@@ -60,19 +73,18 @@ def queue_new(request: HttpRequest) -> HttpResponse:
 @require_GET
 def queue(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How far a queue is, and the way into it. Who looks after it sees its items and who passed what over."""
-    shown = _visible(request, pk)
-    user = person(request)
-    is_manager = ReviewQueue.objects.manageable_by(user).filter(pk=shown.pk).exists()
+    shown, user = _visible(request, pk), person(request)
+    answered = ReviewSlot.objects.answered().filter(holder=user, item__queue=shown).select_related("item")
     context: dict[str, Any] = {
         "queue": shown,
-        "rubric_title": rubrics.title_of(shown.rubric),
-        "progress": progress.of(shown, user),
-        "is_manager": is_manager,
+        "rubric_title": rubrics.words_of(shown.rubric)[0],
+        "progress": slots.progress(shown, user),
+        "is_manager": queues.is_manager(shown, user),
         "is_assigned": ReviewQueue.objects.assigned_to(user).filter(pk=shown.pk).exists(),
         "members": list(shown.members.select_related("user")),
-        "mine": _mine(shown, user),
+        "mine": list(answered.order_by("-answered")[:LATEST]),
     }
-    if is_manager:
+    if context["is_manager"]:
         rows = shown.items.annotate(done=Count("slots__answer", distinct=True), skipped=Count("skips", distinct=True))
         context["page"] = Paginator(rows.order_by("number"), ITEMS_PER_PAGE).get_page(request.GET.get("page"))
     return render(request, "review/queue.html", context)
@@ -83,15 +95,10 @@ def queue_change(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Name, reviewers, minutes and instructions: what can be changed without touching an answer."""
     shown = get_object_or_404(ReviewQueue.objects.manageable_by(request.user), pk=pk)
     names = ", ".join(one.user.username for one in shown.members.select_related("user"))
-    known = {"name": shown.name, "instructions": shown.instructions, "lock_minutes": shown.lock_minutes}
-    form = QueueChange(request.POST or None, initial={**known, "members": names})
+    form = QueueChange(request.POST or None, initial={**model_to_dict(shown), "members": names})
     if request.method == "POST" and form.is_valid():
-        fields = dict(form.cleaned_data)
         with ShownIn(form):
-            members = names_in(fields.pop("members"))
-            queues.people_of(members)  # nothing is changed by half
-            queues.change(shown, by=person(request), **fields)
-            queues.assign(shown, by=person(request), members=members)
+            queues.change(shown, by=person(request), **form.cleaned_data)
             messages.success(request, _("The queue is changed."))
             return redirect(shown)
     return render(request, "review/queue_change.html", {"form": form, "queue": shown}, status=status_of(form))
@@ -143,24 +150,62 @@ def to_next(request: HttpRequest, shown: ReviewQueue) -> HttpResponse:
     return redirect(item)
 
 
+@login_required
+@require_GET
+def agreement_page(request: HttpRequest, pk: UUID) -> HttpResponse:
+    shown = agreement.readable_queue(request.user, pk)
+    context = {
+        "queue": shown,
+        "report": agreement.of(shown),
+        "is_manager": queues.is_manager(shown, request.user),
+        "few": FEW,
+        "rubric_title": rubrics.words_of(shown.rubric)[0],
+    }
+    return render(request, "review/agreement.html", context)
+
+
+@login_required
+@require_GET
+def agreement_csv(request: HttpRequest, pk: UUID) -> HttpResponse:
+    shown = agreement.readable_queue(request.user, pk)
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="agreement-{shown.pk}.csv"'
+    writer = csv.DictWriter(answer, COLUMNS, restval="")
+    writer.writeheader()
+    writer.writerows(_csv_rows(agreement.of(shown)))
+    return answer
+
+
+def _csv_rows(report: agreement.Report) -> Iterator[dict[str, object]]:
+    """One line for each figure. What does not exist has its reason in place of a value."""
+    for one in report.measures:
+        about = {"measure": one.name, "level": one.level}
+        yield {**about, "statistic": "krippendorff_alpha", "items": one.items, **_cells(one.alpha)}
+        yield {**about, "statistic": "fleiss_kappa", "items": one.items, **_cells(one.fleiss)}
+        for pair in one.pairs:
+            names = {"first": _safe(pair.first), "second": _safe(pair.second), "items": pair.items}
+            yield {**about, "statistic": "cohen_kappa", **names, **_cells(pair.kappa)}
+        if judge := one.judge:
+            means = {"mean_first": judge.judge, "mean_second": judge.people}
+            names = {"first": "judge", "second": "people", "items": judge.items}
+            yield {**about, "statistic": "judge_alpha", **names, **means, **_cells(judge.alpha)}
+
+
+def _cells(figure: Figure) -> dict[str, Any]:
+    value, around = figure.value, figure.interval
+    if isinstance(value, Undefined):
+        return {"undefined": value.reason.value}
+    return {"value": value, **({} if isinstance(around, Undefined) else {"low": around.low, "high": around.high})}
+
+
+def _safe(text: str) -> str:
+    """No spreadsheet takes a name for a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t\r" else text
+
+
 def _visible(request: HttpRequest, pk: UUID) -> ReviewQueue:
     rows = ReviewQueue.objects.visible_to(request.user).select_related("rubric", "project", "owner")
     return get_object_or_404(rows, pk=pk)
-
-
-def _may_make(request: HttpRequest) -> bool:
-    user = person(request)
-    return user.may_experiment or queues.may_make_for_lab(user) or bool(queues.projects_for(user))
-
-
-def _card(shown: Any, user: Any) -> dict[str, Any]:
-    return {"queue": shown, "progress": progress.of(shown, user)}
-
-
-def _mine(shown: ReviewQueue, user: Any) -> list[ReviewSlot]:
-    """The person's latest answers, which can be looked at and corrected."""
-    rows = ReviewSlot.objects.answered().filter(Q(holder=user), item__queue=shown)
-    return list(rows.select_related("item").order_by(F("answered").desc())[:20])
 
 
 def _say_filled(request: HttpRequest, count: int) -> None:

@@ -22,7 +22,7 @@ from experiments.api.serializers import RunSerializer
 from experiments.api.spending import spends, spent
 from experiments.models import Message, Run
 from experiments.runs import actions, metrics, run_list
-from experiments.runs.steering import branching, furthering, steering
+from experiments.runs.steering import branching, steering
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.judge import Sees
@@ -198,7 +198,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def ask(self, request: Request, pk: str) -> Response:
         """Ask a council further. A question asked while another one is answered waits for its turn."""
         run, asked = self.get_object(), validated(Question, request)
-        furthering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
+        steering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
         return self._now()
 
     @extend_schema(request=Draft, responses={200: Draft, 409: ProblemSerializer, **PROBLEMS})
@@ -206,7 +206,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def draft(self, request: Request, pk: str) -> Response:
         """Keep what somebody has begun to write at an open pause; it is said only by `say`."""
         run, asked = self.get_object(), validated(Draft, request)
-        furthering.draft(run, by=person(request), **asked)
+        steering.draft(run, by=person(request), **asked)
         return Response(asked)
 
     @extend_schema(request=Lift, responses={200: RunDetail, **CONTESTED})
@@ -215,7 +215,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def lift(self, request: Request, pk: str) -> Response:
         """Go on with a run that one of its limits has stopped, under other limits."""
         run, asked = self.get_object(), validated(Lift, request)
-        spent(request, lambda: furthering.lift(run, by=person(request), **asked), asked)
+        spent(request, lambda: steering.lift(run, by=person(request), **asked), asked)
         return self._now()
 
     @extend_schema(request=JudgeAgain, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})

@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 
 from accounts.models import Project
 from experiments.api.paging import Page, page_of
+from experiments.library.annotations import tags
 from experiments.library.search.runs import beginnings, set_up_with, with_message
 from experiments.library.search.sought import Sought, mark
-from experiments.library.shelves import tagging
 from experiments.models import Experiment, Run
 from experiments.runs import progress
 from experiments.workflows import REGISTRY
@@ -106,7 +106,7 @@ def _by(rows: RunRows, value: str, person: "User") -> RunRows:
 
 
 def _tag(rows: RunRows, value: str, person: "User") -> RunRows:
-    return tagging.with_tag(rows, value)
+    return tags.with_tag(rows, value)
 
 
 def _project(rows: RunRows, value: str, person: "User") -> RunRows:

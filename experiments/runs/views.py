@@ -14,7 +14,7 @@ from accounts.models import Project
 from accounts.people import for_readers, person
 from accounts.refusing import back_to
 from experiments.lab.budgets import standing as budget_standing
-from experiments.library.shelves import listing
+from experiments.library.annotations import pages
 from experiments.models import Call, Run
 from experiments.models.labels import FLAGS
 from experiments.runs import actions, lineage, progress, run_list, summary
@@ -36,14 +36,14 @@ def runs(request: HttpRequest) -> HttpResponse:
     """Runs, newest first, with a search over titles, prompts and models, and with filters; where nothing is asked for,
     the view that the reader wants to see first.
     """
-    if first := listing.default_view(request):
+    if first := pages.default_view(request):
         return redirect(first)
     chosen = run_list.chosen(request.GET, person(request))
     page, items = run_list.page(request.GET, person(request), chosen)
     offered = {"states": Run.State.choices, "workflows": list(REGISTRY), "flags": FLAGS.items()}
     offered["projects"] = Project.objects.visible_to(request.user)
-    shelves = listing.context(request, [item.run for item in items])
-    shown = {"page": page, "items": items, "chosen": chosen, **offered, **shelves}
+    kept = pages.list_context(request, [item.run for item in items])
+    shown = {"page": page, "items": items, "chosen": chosen, **offered, **kept}
     return render(request, "experiments/runs.html", shown)
 
 

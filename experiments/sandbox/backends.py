@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from experiments.sandbox.inside.allowed import BY_MACHINE
+from experiments.sandbox.inside.seccomp import BY_MACHINE
 from experiments.sandbox.languages import Language, program
 from experiments.sandbox.values import MIB, BackendName, Limits, Unavailable
 

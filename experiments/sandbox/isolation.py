@@ -13,7 +13,7 @@ from typing import Any
 from experiments.sandbox.backends import AUTOMATIC, Backend, backend_named
 from experiments.sandbox.languages import PYTHON
 from experiments.sandbox.trial import Program, Trial, tried
-from experiments.sandbox.values import JSON, Layer, Limits, NotStarted, Probe, Result, Test, Unavailable, Verdict
+from experiments.sandbox.values import JSON, Layer, Limits, NotStarted, Probe, Test, Unavailable, Verdict
 
 WALLS = {
     "mount namespace": "it sees a file system of its own",
@@ -123,19 +123,16 @@ def broken_promises(walls: Collection[str]) -> list[str]:
 
 def hints(root: Path = Path("/")) -> list[str]:
     """Sentences that say what to do, at least one."""
-    found = [words for path, (bad, words) in SWITCHES.items() if content(root / path) == bad]
+    found = []
+    for path, (bad, words) in SWITCHES.items():
+        with suppress(OSError, ValueError):
+            if (root / path).read_text(encoding="ascii").strip() == bad:
+                found.append(words)
     if any((root / name).exists() for name in CONTAINERS):
         return [*found, IN_A_CONTAINER]
     if not found and os.uname().sysname == "Linux" and not Path("/usr/bin/bwrap").exists():
         found = ["Install bubblewrap: apt install bubblewrap."]
     return [*found, OTHERWISE]
-
-
-def content(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +145,6 @@ class Attack:
     verdict: Verdict | None = None
     seconds: float = 20.0
 
-    def fails(self, result: Result) -> bool:
-        return result.verdict == self.verdict if self.verdict else result.value is not True
-
 
 @contextmanager
 def attacks() -> Iterator[list[Attack]]:
@@ -159,13 +153,14 @@ def attacks() -> Iterator[list[Attack]]:
         os.chmod(folder, 0o755)  # noqa: S103 — only the box stands between the program and the secret
         secret = Path(folder, "secret")
         secret.write_text("canary", encoding="ascii")
+        known_words: list[JSON] = [[k, v] for k, v in os.environ.items() if k not in HARMLESS_NAMES and v]
         with listener(socket.AF_UNIX, str(Path(folder, "socket"))) as local:
             yield [
                 attack("runs an honest program", "honest", 6, verdict="passed"),
                 attack("reads no file of this machine", "read", str(secret), "canary"),
                 attack("writes no file of this machine", "write", str(Path(folder, "written"))),
                 attack("changes no rights of a file", "chmod", str(secret)),
-                attack("sees no environment variable", "environment", environment()),
+                attack("sees no environment variable", "environment", known_words),
                 attack("reads no other process's environment", "read", f"/proc/{os.getpid()}/environ", ""),
                 attack("reaches no TCP server", "connect", "AF_INET", list(internet)),
                 attack("reaches no Unix socket", "connect", "AF_UNIX", local),
@@ -178,10 +173,6 @@ def attacks() -> Iterator[list[Attack]]:
 
 def attack(name: str, function: str, *arguments: Any, verdict: Verdict | None = None) -> Attack:
     return Attack(name, Test(function, [function, *arguments], True), verdict)
-
-
-def environment() -> list[JSON]:
-    return [[name, value] for name, value in os.environ.items() if name not in HARMLESS_NAMES and value]
 
 
 @contextmanager
@@ -242,35 +233,23 @@ def probed(backend: Backend) -> Probe:
 
 
 def attacked(backend: Backend) -> Probe:
+    trials: list[Trial] = []
+    verdicts: list[Layer] = []
     with attacks() as planned:
-        first, *others = planned
-        trial = under_attack(backend, first)
-        results = [trial.result, *(under_attack(backend, attack).result for attack in others)]
-        verdicts = [shown(attack, result) for attack, result in zip(planned, results, strict=True)]
-    walls = [Layer(name, name in trial.layers, words) for name, words in WALLS.items() if is_sought(name)]
-    refusal = why_insufficient(backend, trial.layers, verdicts)
-    return Probe(backend.name, (*walls, *verdicts), is_sufficient=not refusal, refusal=refusal)
-
-
-def is_sought(wall: str) -> bool:
-    """Root's boxes run as an unused user; a user namespace would add nothing to that."""
-    return wall != "user namespace" or os.geteuid() != 0
-
-
-def under_attack(backend: Backend, attack: Attack) -> Trial:
-    program = Program(PROGRAM, "solve", Limits(seconds=attack.seconds))
-    return tried(program, attack.test, backend=backend, language=PYTHON, seconds=attack.seconds)
-
-
-def shown(attack: Attack, result: Result) -> Layer:
-    """What it ended in."""
-    return Layer(
-        attack.name, attack.fails(result), f"{result.verdict}: {result.error}" if result.error else result.verdict
-    )
-
-
-def why_insufficient(backend: Backend, walls: tuple[str, ...], verdicts: list[Layer]) -> str:
+        for each in planned:
+            program = Program(PROGRAM, "solve", Limits(seconds=each.seconds))
+            trial = tried(program, each.test, backend=backend, language=PYTHON, seconds=each.seconds)
+            result = trial.result
+            holds = result.verdict == each.verdict if each.verdict else result.value is not True
+            ended_in = f"{result.verdict}: {result.error}" if result.error else result.verdict
+            trials.append(trial)
+            verdicts.append(Layer(each.name, holds, ended_in))
+    held = trials[0].layers
+    # Root's boxes run as an unused user; a user namespace would add nothing to that.
+    sought = [name for name in WALLS if name != "user namespace" or os.geteuid() != 0]
+    walls = [Layer(name, name in held, WALLS[name]) for name in sought]
+    lacking = [*broken_promises(held), *(f"pass the attack “{layer.name}”" for layer in verdicts if not layer.holds)]
+    refusal = f"{backend.name} does not {', '.join(lacking)}." if lacking else ""
     if backend.name == "unsafe":
-        return NEVER_SUFFICIENT
-    lacking = [*broken_promises(walls), *(f"pass the attack “{layer.name}”" for layer in verdicts if not layer.holds)]
-    return f"{backend.name} does not {', '.join(lacking)}." if lacking else ""
+        refusal = NEVER_SUFFICIENT
+    return Probe(backend.name, (*walls, *verdicts), is_sufficient=not refusal, refusal=refusal)

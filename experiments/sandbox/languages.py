@@ -21,8 +21,8 @@ READABLE_BY_ALL, ENTERED_BY_ALL = 0o004, 0o001
 INSIDE = Path(boot.__file__).parent
 # Each after those that it imports.
 INSIDE_MODULES = (
-    *("kernel", "frames", "landlock", "allowed", "seccomp", "confinement", "unsharing"),
-    *("encoding", "finding", "harness", "boot"),
+    *("kernel", "frames", "seccomp", "confinement", "unsharing"),
+    *("encoding", "harness", "boot"),
 )
 LENGTH_BYTES = 8  # bytes that say how long the program is
 START = f"""
@@ -86,12 +86,9 @@ def described(program: Path, standard: Path, *, is_ours: bool) -> Interpreter:
     folders = [path for path in (*LIBRARIES, *EXTRAS) if os.path.exists(path) and not os.path.islink(path)]
     shared = [str(path) for path in standard.parent.glob("libpython*.so*") if path.is_file()]
     needed = [path for path in (str(program), str(standard), *shared) if not is_beneath(path, folders)]
-    hidden = [str(path) for folder in (standard, Path("/usr/lib/python3")) for path in packages_in(folder)]
+    places = [folder / name for folder in (standard, Path("/usr/lib/python3")) for name in PACKAGES]
+    hidden = [str(path) for path in places if path.is_dir()]
     return Interpreter(str(program), is_ours, (*folders, *needed), links, tuple(hidden))
-
-
-def packages_in(folder: Path) -> list[Path]:
-    return [folder / name for name in PACKAGES if (folder / name).is_dir()]
 
 
 def is_beneath(path: str, folders: list[str]) -> bool:
@@ -101,17 +98,15 @@ def is_beneath(path: str, folders: list[str]) -> bool:
 @cache
 def program(is_compiled: bool) -> bytes:
     """For `START` on stdin: compiled, or as text for a Python of another version."""
-    parts = [(name, compiled(name) if is_compiled else source(name)) for name in INSIDE_MODULES]
+    parts: list[tuple[str, object]] = []
+    for name in INSIDE_MODULES:
+        source = (INSIDE / f"{name}.py").read_text(encoding="utf-8")
+        compiled = (
+            compile(source, f"inside/{name}.py", "exec", dont_inherit=True, optimize=2) if is_compiled else source
+        )
+        parts.append((name, compiled))
     body = marshal.dumps(parts) if is_compiled else marshal.dumps(parts, 2)
     return len(body).to_bytes(LENGTH_BYTES, "little") + body
-
-
-def source(name: str) -> str:
-    return (INSIDE / f"{name}.py").read_text(encoding="utf-8")
-
-
-def compiled(name: str) -> object:
-    return compile(source(name), f"inside/{name}.py", "exec", dont_inherit=True, optimize=2)
 
 
 @dataclass(frozen=True, slots=True)

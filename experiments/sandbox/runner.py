@@ -3,10 +3,9 @@
 import time
 from collections.abc import Callable, Sequence
 
-from experiments.sandbox.backends import Backend
 from experiments.sandbox.isolation import sufficient
-from experiments.sandbox.languages import Language, language_named
-from experiments.sandbox.trial import Program, Trial, never, tried
+from experiments.sandbox.languages import language_named
+from experiments.sandbox.trial import Program, never, tried
 from experiments.sandbox.values import Execution, Limits, NotStarted, Result, Test, Unavailable
 
 LEAST_SECONDS = 0.05  # less is left over when a program was ended at its time
@@ -37,66 +36,40 @@ def run(
     spoken = language_named(language)
     chosen, required = sufficient(backend)
     program = Program(code.removeprefix(BYTE_ORDER_MARK), entry, limits, required)
-    return Running(program, spoken, chosen, is_cancelled).execution(tests, until_failure=until_failure)
-
-
-class Running:
-    """The tests of one program, one after the other."""
-
-    def __init__(
-        self, program: Program, language: Language, backend: Backend, is_cancelled: Callable[[], bool]
-    ) -> None:
-        self.program, self.language, self.backend, self.is_cancelled = program, language, backend, is_cancelled
-        self.begun = time.monotonic()
-        self.spent = 0.0  # seconds of the programs themselves: how long boxes take to come up is none of their doing
-        self.layers: tuple[str, ...] = ()
-        self.complaint = why_unreadable(program.code)
-
-    def execution(self, tests: Sequence[Test], *, until_failure: bool) -> Execution:
-        results: list[Result] = []
-        for test in tests:
-            has_failed = until_failure and bool(results) and results[-1].verdict != "passed"
-            results.append(Result(test.name, "not_run", error=FAILED_BEFORE) if has_failed else self.result(test))
-        return Execution(
-            results=tuple(results),
-            complaint=self.complaint,
-            backend=self.backend.name,
-            layers=self.layers,
-            seconds=round(time.monotonic() - self.begun, 6),
-        )
-
-    def result(self, test: Test) -> Result:
-        left = self.program.limits.total_seconds - self.spent
-        if self.complaint:
-            return Result(test.name, "not_run")
-        if self.is_cancelled():
-            return Result(test.name, "not_run", error=STOPPED)
-        if left < LEAST_SECONDS:
-            return Result(test.name, "not_run", error=NO_TIME)
-        return self.tried(test, min(left, self.program.limits.seconds))
-
-    def tried(self, test: Test, seconds: float) -> Result:
+    begun = time.monotonic()
+    spent = 0.0  # seconds of the programs themselves: how long boxes take to come up is none of their doing
+    layers: tuple[str, ...] = ()
+    complaint = why_unreadable(program.code)
+    results: list[Result] = []
+    for test in tests:
+        left = limits.total_seconds - spent
+        reason = None
+        if until_failure and results and results[-1].verdict != "passed":
+            reason = FAILED_BEFORE
+        elif complaint:
+            reason = ""
+        elif is_cancelled():
+            reason = STOPPED
+        elif left < LEAST_SECONDS:
+            reason = NO_TIME
+        if reason is not None:
+            results.append(Result(test.name, "not_run", error=reason))
+            continue
+        seconds = min(left, limits.seconds)
         try:
-            trial = tried(
-                self.program,
-                test,
-                backend=self.backend,
-                language=self.language,
-                seconds=seconds,
-                is_cancelled=self.is_cancelled,
-            )
+            trial = tried(program, test, backend=chosen, language=spoken, seconds=seconds, is_cancelled=is_cancelled)
         except NotStarted as error:
-            raise Unavailable(f"The sandbox ({self.backend.name}) no longer starts: {error}") from error
-        self.spent += trial.result.seconds
-        return self.believed(test, trial)
-
-    def believed(self, test: Test, trial: Trial) -> Result:
-        """A program that ran with one test compiles: if it says otherwise at another, it has lied at that one."""
-        is_first, self.layers = not self.layers, trial.layers
-        if trial.complaint and not is_first:
-            return Result(test.name, "error", error=trial.complaint)
-        self.complaint = trial.complaint
-        return trial.result
+            raise Unavailable(f"The sandbox ({chosen.name}) no longer starts: {error}") from error
+        spent += trial.result.seconds
+        if trial.complaint and layers:
+            # A program that ran with one test compiles: if it says otherwise at another, it has lied at that one.
+            results.append(Result(test.name, "error", error=trial.complaint))
+        else:
+            complaint = trial.complaint
+            results.append(trial.result)
+        layers = trial.layers
+    took = round(time.monotonic() - begun, 6)
+    return Execution(tuple(results), complaint, backend=chosen.name, layers=layers, seconds=took)
 
 
 def why_unreadable(code: str) -> str:

@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import IO
+from typing import IO, cast
 
 from experiments.sandbox.backends import INFO, Backend, Box
 from experiments.sandbox.inside import frames
 from experiments.sandbox.languages import Language
-from experiments.sandbox.values import JSON, Ended, Limits, NotStarted, Result, Test
+from experiments.sandbox.values import JSON, KIB, Ended, Limits, NotStarted, Result, Test
 from experiments.sandbox.verdicts import Complaint, result_of
 
 END_SECONDS = 30.0  # a machine under load may take long to take down a thousand threads
@@ -51,42 +51,31 @@ class Ending:
             self.first = os.pidfd_open(json.loads(told)["child-pid"])
 
     def end(self) -> None:
-        if self.command and not self.has_ended():
-            with suppress(OSError, subprocess.TimeoutExpired):
-                subprocess.run(self.command, capture_output=True, timeout=END_SECONDS, check=False)  # noqa: S603 — a command of our own words
+        if self.command:
+            with suppress(subprocess.TimeoutExpired):  # most end of themselves within a moment
+                self.process.wait(EXIT_SECONDS)
+            if self.process.returncode is None:
+                with suppress(OSError, subprocess.TimeoutExpired):
+                    subprocess.run(self.command, capture_output=True, timeout=END_SECONDS, check=False)  # noqa: S603 — a command of our own words
         if self.first is not None:
-            self.end_first(self.first)
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.first, signal.SIGKILL)
+            gone = select.poll()
+            gone.register(self.first, select.POLLIN)
+            gone.poll(END_SECONDS * 1000)
+            os.close(self.first)
+            self.first = None
         if self.process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
-
-    def has_ended(self) -> bool:
-        """Of itself, or within a moment."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(EXIT_SECONDS)
-        return self.process.returncode is not None
-
-    def end_first(self, first: int) -> None:
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(first, signal.SIGKILL)
-        gone = select.poll()
-        gone.register(first, select.POLLIN)
-        gone.poll(END_SECONDS * 1000)
-        os.close(first)
-        self.first = None
-
-
-def launch(box: Box, request: bytes, limits: Limits, seconds: float, is_cancelled: Callable[[], bool]) -> Ended:
-    """Runs the candidate for `seconds` of the clock at most. Raises NotStarted when the box did not come up."""
-    with Launch(box, request, limits) as running:
-        return running.listened(seconds, is_cancelled)
 
 
 class Launch:
     """One box from its start to its certain end."""
 
     def __init__(self, box: Box, request: bytes, limits: Limits) -> None:
+        """Raises NotStarted."""
         self.box, self.limits, self.unsent = box, limits, memoryview(box.prefix + request)
         self.ended, self.received, self.complaint, self.told = Ended(), bytearray(), bytearray(), bytearray()
         self.ready_at: float | None = None
@@ -101,7 +90,13 @@ class Launch:
         finally:
             os.close(info)
         self.ending = Ending(self.process, box.ending)
-        self.register()
+        channels = self.process.stdin, self.process.stdout, self.process.stderr
+        self.stdin, self.stdout, self.stderr = cast("tuple[IO[bytes], IO[bytes], IO[bytes]]", channels)
+        os.set_blocking(self.stdin.fileno(), False)
+        self.selector.register(self.stdin, selectors.EVENT_WRITE, self.feed)
+        self.selector.register(self.stdout, selectors.EVENT_READ, self.hear)
+        self.selector.register(self.stderr, selectors.EVENT_READ, self.hear_launcher)
+        self.selector.register(self.info, selectors.EVENT_READ, self.learn_process)
 
     def __enter__(self) -> "Launch":
         return self
@@ -117,20 +112,13 @@ class Launch:
         if self.folder:
             self.folder.cleanup()
         os.close(self.info)
-        for channel in (self.process.stdin, self.process.stdout, self.process.stderr):
-            required(channel).close()
-
-    def register(self) -> None:
-        stdin = required(self.process.stdin)
-        os.set_blocking(stdin.fileno(), False)
-        self.selector.register(stdin, selectors.EVENT_WRITE, self.feed)
-        self.selector.register(required(self.process.stdout), selectors.EVENT_READ, self.hear)
-        self.selector.register(required(self.process.stderr), selectors.EVENT_READ, self.hear_launcher)
-        self.selector.register(self.info, selectors.EVENT_READ, self.learn_process)
+        for channel in (self.stdin, self.stdout, self.stderr):
+            channel.close()
 
     def listened(self, seconds: float, is_cancelled: Callable[[], bool]) -> Ended:
+        """The candidate runs for `seconds` of the clock at most. Raises NotStarted when the box did not come up."""
         begun = time.monotonic()
-        while self.process.stdout in self.selector.get_map() and not self.ended.stopped:
+        while self.stdout in self.selector.get_map() and not self.ended.stopped:
             since, allowed = (
                 (begun, START_SECONDS) if self.ready_at is None else (self.ready_at, seconds + GRACE_SECONDS)
             )
@@ -141,30 +129,25 @@ class Launch:
             for key, _ in self.selector.select(min(left, STEP_SECONDS)):
                 key.data()
         if self.ready_at is None and self.ended.stopped != "cancelled":
-            raise NotStarted(self.why_not_started())
+            said = (bytes(text).decode(errors="replace").strip() for text in (self.complaint, self.ended.result))
+            raise NotStarted(next(filter(None, said), "the box ended before it was ready"))
         self.ended.seconds = time.monotonic() - (self.ready_at or time.monotonic())
         return self.ended
 
-    def why_not_started(self) -> str:
-        said = self.complaint.decode(errors="replace").strip() or self.ended.result.decode(errors="replace").strip()
-        return said or "the box ended before it was ready"
-
     def feed(self) -> None:
-        stdin = required(self.process.stdin)
         try:
-            sent = os.write(stdin.fileno(), self.unsent[:CHUNK])
+            sent = os.write(self.stdin.fileno(), self.unsent[:CHUNK])
         except BrokenPipeError:
             sent = len(self.unsent)
         self.unsent = self.unsent[sent:]
         if not self.unsent:
-            self.selector.unregister(stdin)
-            stdin.close()
+            self.selector.unregister(self.stdin)
+            self.stdin.close()
 
     def hear(self) -> None:
-        stdout = required(self.process.stdout)
-        body = os.read(stdout.fileno(), CHUNK)
+        body = os.read(self.stdout.fileno(), CHUNK)
         if not body:
-            self.selector.unregister(stdout)
+            self.selector.unregister(self.stdout)
         self.received += body
         while len(self.received) >= frames.HEADER:
             end = frames.HEADER + int.from_bytes(self.received[1 : frames.HEADER], "little")
@@ -175,20 +158,18 @@ class Launch:
 
     def take(self, channel: bytes, body: bytes) -> None:
         if channel == frames.STATUS:
-            self.take_status(body.decode().split())
+            # The candidate has ended: wait status, most memory in KiB, processor seconds, whether it was late.
+            status, peak, seconds, is_late = body.decode().split()
+            self.ended.status, self.ended.peak_memory = int(status), int(peak) * KIB
+            self.ended.processor_seconds = float(seconds)
+            if is_late == "1":
+                self.ended.stopped = "timeout"
         elif channel == frames.RESULT:
             self.take_result(body)
         else:
             (self.ended.stdout if channel == frames.STDOUT else self.ended.stderr).extend(body)
             if len(self.ended.stdout) + len(self.ended.stderr) > self.limits.output:
                 self.ended.stopped = "output_limit"
-
-    def take_status(self, words: list[str]) -> None:
-        """The candidate has ended: its wait status, its most memory in KiB, processor seconds, whether it was late."""
-        self.ended.status, self.ended.peak_memory = int(words[0]), int(words[1]) * 1024
-        self.ended.processor_seconds = float(words[2])
-        if words[3] == "1":
-            self.ended.stopped = "timeout"
 
     def take_result(self, body: bytes) -> None:
         """The first line is the box's own, from before the candidate ran: which layers hold."""
@@ -203,10 +184,9 @@ class Launch:
             self.ended.stopped = "result_limit"
 
     def hear_launcher(self) -> None:
-        stderr = required(self.process.stderr)
-        body = os.read(stderr.fileno(), CHUNK)
+        body = os.read(self.stderr.fileno(), CHUNK)
         if not body:
-            self.selector.unregister(stderr)
+            self.selector.unregister(self.stderr)
         self.complaint += body[: COMPLAINT_LENGTH - len(self.complaint)]
 
     def learn_process(self) -> None:
@@ -233,11 +213,7 @@ def started(box: Box, info: int, folder: str) -> "subprocess.Popen[bytes]":
     )
 
 
-def required(channel: IO[bytes] | None) -> IO[bytes]:
-    """One of the three channels that `started` asked for."""
-    if channel is None:
-        raise NotStarted("the box has no channels")
-    return channel
+# --- one test ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,32 +225,24 @@ class Program:
     limits: Limits
     required: tuple[str, ...] = ()
 
-
-def new_nonce() -> str:
-    return secrets.token_hex(16)
-
-
-def request(program: Program, arguments: Sequence[JSON], box: Box, nonce: str, seconds: float) -> bytes:
-    """Raises ValueError for arguments that are not JSON."""
-    try:
-        document = json.dumps(list(arguments), allow_nan=False).encode()
-        return marshal.dumps(told(program, arguments, box, nonce, seconds) | {"document": document}, FORMAT)
-    except (TypeError, RecursionError) as error:
-        raise ValueError(f"arguments that are not JSON: {error}") from error
-
-
-def told(program: Program, arguments: Sequence[JSON], box: Box, nonce: str, seconds: float) -> dict[str, object]:
-    return {
-        "wanted": list(WANTED),
-        **box.request,
-        "code": program.code,
-        "entry": program.entry,
-        "arguments": list(arguments),
-        "nonce": nonce,
-        "limits": program.limits.for_box(),
-        "required": [name for name in program.required if name not in box.layers],
-        "seconds": seconds,
-    }
+    def request(self, arguments: Sequence[JSON], box: Box, nonce: str, seconds: float) -> bytes:
+        """Raises ValueError for arguments that are not JSON."""
+        told = {
+            "wanted": list(WANTED),
+            **box.request,
+            "code": self.code,
+            "entry": self.entry,
+            "arguments": list(arguments),
+            "nonce": nonce,
+            "limits": self.limits.for_box(),
+            "required": [name for name in self.required if name not in box.layers],
+            "seconds": seconds,
+        }
+        try:
+            document = json.dumps(list(arguments), allow_nan=False).encode()
+            return marshal.dumps(told | {"document": document}, FORMAT)
+        except (TypeError, RecursionError) as error:
+            raise ValueError(f"arguments that are not JSON: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,29 +268,18 @@ def tried(
     is_cancelled: Callable[[], bool] = never,
 ) -> Trial:
     """Raises NotStarted when no box comes up, ValueError for arguments that are not JSON."""
-    nonce = new_nonce()
-    ended = launched(program, test, nonce, backend, language, seconds, is_cancelled)
+    nonce = secrets.token_hex(16)
+    for attempt in range(1, STARTS + 1):
+        box = backend.box(language, program.limits)
+        body = program.request(test.arguments, box, nonce, seconds)
+        try:
+            with Launch(box, body, program.limits) as running:
+                ended = running.listened(seconds, is_cancelled)
+            break
+        except NotStarted:
+            if attempt == STARTS:
+                raise
     try:
         return Trial(result_of(test, ended, nonce, program.limits), ended.layers)
     except Complaint as complaint:
         return Trial(Result(test.name, "not_run"), ended.layers, str(complaint))
-
-
-def launched(
-    program: Program,
-    test: Test,
-    nonce: str,
-    backend: Backend,
-    language: Language,
-    seconds: float,
-    is_cancelled: Callable[[], bool],
-) -> Ended:
-    for attempt in range(STARTS):
-        box = backend.box(language, program.limits)
-        try:
-            body = request(program, test.arguments, box, nonce, seconds)
-            return launch(box, body, program.limits, seconds, is_cancelled)
-        except NotStarted:
-            if attempt + 1 == STARTS:
-                raise
-    raise AssertionError("unreachable")

@@ -49,19 +49,16 @@ class Answer:
 def read(line: bytes, nonce: str) -> Answer:
     """The one line of the result channel. Raises Garbage."""
     try:
-        return answer(json.loads(line.decode("ascii"), parse_constant=refuse), nonce)
+        found = json.loads(line.decode("ascii"), parse_constant=refuse)
+        if found.pop("nonce") != nonce or len(found) != 1:
+            raise Garbage("no answer of this test")
+        kind, body = found.popitem()
+        if kind == "value":
+            return Answer("value", decoded(body))
+        if kind in ("error", "complaint"):
+            return Answer(kind, said=storable(str(body)))
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise Garbage(str(error)) from error
-
-
-def answer(found: Any, nonce: str) -> Answer:
-    if found.pop("nonce") != nonce or len(found) != 1:
-        raise Garbage("no answer of this test")
-    kind, body = found.popitem()
-    if kind == "value":
-        return Answer("value", decoded(body))
-    if kind in ("error", "complaint"):
-        return Answer(kind, said=storable(str(body)))
     if kind in ("printed", "memory"):
         return Answer(kind)
     raise Garbage(f"an answer of an unknown kind {kind}")
@@ -81,34 +78,23 @@ def refuse(text: str) -> NoReturn:
 
 def decoded(part: Any) -> Value:
     """The value that `inside/encoding.py` wrote."""
+    if isinstance(part, dict):
+        raise Garbage("an object that is not ours")
     if not isinstance(part, list):
-        return plain(part)
+        return cast(JSON, part)
     tag, *rest = part
     if tag == "l":
         return [decoded(item) for item in rest]
     if tag == "s":
         return Set([decoded(item) for item in rest])
     if tag == "d":
-        return pairs(rest)
-    return number(tag, *rest)
-
-
-def plain(part: Any) -> JSON:
-    if isinstance(part, dict):
-        raise Garbage("an object that is not ours")
-    return cast(JSON, part)
-
-
-def pairs(rest: list[Any]) -> dict[str, Value]:
-    keys = rest[::2]
-    if len(rest) % 2 or not all(isinstance(key, str) for key in keys):
-        raise Garbage("keys without values")
-    if len(set(keys)) != len(keys):
-        raise Garbage("an object has the same key twice once its keys are text")
-    return {key: decoded(value) for key, value in zip(keys, rest[1::2], strict=True)}
-
-
-def number(tag: str, text: str) -> JSON:
+        keys = rest[::2]
+        if len(rest) % 2 or not all(isinstance(key, str) for key in keys):
+            raise Garbage("keys without values")
+        if len(set(keys)) != len(keys):
+            raise Garbage("an object has the same key twice once its keys are text")
+        return {key: decoded(value) for key, value in zip(keys, rest[1::2], strict=True)}
+    [text] = rest
     if tag == "f":
         return float(text)
     found = int(text, 16) if tag == "i" else refuse(tag)
@@ -178,47 +164,24 @@ def result_of(test: Test, ended: Ended, nonce: str, limits: Limits) -> Result:
 
 
 def judged(test: Test, ended: Ended, nonce: str, limits: Limits) -> tuple[Verdict, Findings]:
-    if ended.stopped:
-        return stopped(ended, limits)
-    if ended.status is None:
-        return "error", {"error": SILENT}
-    if os.WIFSIGNALED(ended.status):
-        return ended_by(os.WTERMSIG(ended.status), ended, limits)
-    try:
-        return answered(test, read(bytes(ended.result), nonce), ended, limits)
-    except Garbage:
-        code = os.waitstatus_to_exitcode(ended.status)
-        said = "it wrote something else where its answer should be" if ended.result else f"{SILENT} (exit code {code})"
-        return "error", {"error": said}
-
-
-def stopped(ended: Ended, limits: Limits) -> tuple[Verdict, Findings]:
     if ended.stopped == "timeout":
         return "timeout", {"error": f"no answer within {limits.seconds:g} seconds"}
     if ended.stopped == "output_limit":
         return "output_limit", {"error": f"more than {limits.output} bytes were printed"}
     if ended.stopped == "result_limit":
         return "error", {"error": f"the value is longer than {limits.result} bytes"}
-    return "not_run", {"error": "the run was stopped"}
-
-
-def ended_by(number: int, ended: Ended, limits: Limits) -> tuple[Verdict, Findings]:
-    """A program that blocks the warning that its processor time is up is killed a second later."""
-    if number == signal.SIGXCPU or (number == signal.SIGKILL and ended.processor_seconds >= limits.seconds):
-        return "timeout", {"error": f"more than {limits.seconds:g} seconds of the processor"}
-    if (ended.peak_memory or 0) >= FULL * limits.memory:
-        return "memory", {"error": f"more than {limits.memory} bytes of memory"}
-    return "error", {"error": f"it was ended by signal {number} ({name_of(number)})"}
-
-
-def name_of(number: int) -> str:
+    if ended.stopped:
+        return "not_run", {"error": "the run was stopped"}
+    if ended.status is None:
+        return "error", {"error": SILENT}
+    if os.WIFSIGNALED(ended.status):
+        return ended_by(os.WTERMSIG(ended.status), ended, limits)
     try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "real time"
-
-
-def answered(test: Test, answer: Answer, ended: Ended, limits: Limits) -> tuple[Verdict, Findings]:
+        answer = read(bytes(ended.result), nonce)
+    except Garbage:
+        code = os.waitstatus_to_exitcode(ended.status)
+        said = "it wrote something else where its answer should be" if ended.result else f"{SILENT} (exit code {code})"
+        return "error", {"error": said}
     if answer.kind == "complaint":
         raise Complaint(answer.said[:ERROR_LENGTH])
     if answer.kind == "memory":
@@ -232,6 +195,16 @@ def answered(test: Test, answer: Answer, ended: Ended, limits: Limits) -> tuple[
     except Garbage as error:
         return "error", {"error": f"what it printed is not one JSON document: {error}"[:ERROR_LENGTH]}
     return compared(test, printed, limits)
+
+
+def ended_by(number: int, ended: Ended, limits: Limits) -> tuple[Verdict, Findings]:
+    """A program that blocks the warning that its processor time is up is killed a second later."""
+    if number == signal.SIGXCPU or (number == signal.SIGKILL and ended.processor_seconds >= limits.seconds):
+        return "timeout", {"error": f"more than {limits.seconds:g} seconds of the processor"}
+    if (ended.peak_memory or 0) >= FULL * limits.memory:
+        return "memory", {"error": f"more than {limits.memory} bytes of memory"}
+    name = signal.Signals(number).name if number in set(signal.Signals) else "real time"
+    return "error", {"error": f"it was ended by signal {number} ({name})"}
 
 
 def compared(test: Test, value: Value, limits: Limits) -> tuple[Verdict, Findings]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.errors import NotFound
 from accounts.people import person
 from experiments.lab.catalog.menu import askable_models, general_models, speaking_models
-from experiments.library.shelves.cloning import source
+from experiments.library.annotations.cloning import source
 from experiments.models import Experiment, Participant, Preset
 from experiments.models.labels import seat_name
 from experiments.setup.forms import declared, setup_form

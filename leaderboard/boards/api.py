@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 
 from accounts.permissions import HasScope
 from experiments.api.requests import PROBLEMS
-from experiments.workflows.coding.pages.figures_api import FigureOfCycles
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, SetterRow, Solver
+from experiments.workflows.coding.pages.serializers import FigureOfCycles
 from leaderboard.boards import compute, downloads, listing, tables
 from leaderboard.boards.standings import Excluded, Row
 from leaderboard.models import Ladder

@@ -10,8 +10,7 @@ from typing import Any
 
 from experiments.runs import figures
 from experiments.runs.reports.csv_export import cell
-from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver
-from experiments.workflows.coding.pages.words import reason_words
+from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver, reason_words
 from leaderboard.boards import coding
 from leaderboard.boards.compute import Current
 from leaderboard.boards.titles import board_title

@@ -21,7 +21,7 @@ from accounts.permissions import HasScope
 from accounts.refusing import status_of
 from experiments.api.requests import PROBLEMS
 from experiments.models import Board
-from experiments.workflows.battles.campaign.logs.formats import FORMATS, Format
+from experiments.workflows.battles.campaign.logs.packing import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard.boards import bias, coding, compute, downloads, listing, milestones, tables

@@ -10,7 +10,7 @@ from typing import Any
 from experiments.engine.driver import Driver
 from experiments.models import Contestant, Dataset, Experiment, ModelPrice, Output, ProviderModel, Run, Sample
 from experiments.runs import actions
-from experiments.runs.steering import branching, furthering, steering
+from experiments.runs.steering import branching, steering
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.judging import services as judging
 from tests.experiments.contesting import quick, sandbox_as_played
@@ -105,7 +105,7 @@ class Playing:
         seats = {**members, "chair": OTHER, "title": OTHER}
         asked = {"question": "Why is the sky blue?"}
         over = self._play("council", "", {**asked, "max_turns": 2}, seats)
-        furthering.ask_further(over, by=self._owner, text="And at sunset?")
+        steering.ask_further(over, by=self._owner, text="And at sunset?")
         drive()
         own = {**asked, "own_answers": "included", "title": False}
         self._play("council", "Council, one lost", own, {**members, "chair": OTHER, "member-4": FAILING})
@@ -181,7 +181,7 @@ def go_on(owner: Any) -> None:
     ):
         say(_titled(title), owner, action, text)
         drive()
-    furthering.ask_further(_titled("Council, broken off"), by=owner, text="And on Mars?")
+    steering.ask_further(_titled("Council, broken off"), by=owner, text="And on Mars?")
     drive()
 
 

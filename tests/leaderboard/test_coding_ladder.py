@@ -8,7 +8,7 @@ import re
 import pytest
 
 from experiments.models import Cycle, Run
-from experiments.workflows.coding.pages import counted, ratings
+from experiments.workflows.coding.pages import ratings
 from leaderboard.boards import coding, compute, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure
@@ -182,7 +182,7 @@ def boards(found):
 
 @pytest.mark.databases
 def test_rows_are_read_as_the_cycles_they_are_and_a_run_is_rated_by_its_own_alone(ten):
-    assert [one.cycle for one in counted.read(Cycle.objects.counted())] == [cycle for _row, cycle in ten]
+    assert [one.cycle for one in ratings.read(Cycle.objects.counted())] == [cycle for _row, cycle in ten]
     rows = [(row, cycle) for row, cycle in ten if row.run_id == ten[0][0].run_id]
     found = ratings.of_run(rows[0][0].run)
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from experiments.models import Cycle
-from experiments.workflows.coding.pages import artifacts, counted, ratings, voiding
+from experiments.workflows.coding.pages import files, ratings, voiding
 from leaderboard.boards import coding, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure
@@ -51,7 +51,7 @@ def test_a_rated_cycle_reaches_the_ladder_and_the_artifacts(alice, start, drive,
     found = ratings.of_run(run)
     assert Ladder.objects.get(slug="coding").standing.data["contest"]["cycles"] == 3
     assert coding.standings().contest.solvers == found.solvers
-    archive = zipfile.ZipFile(io.BytesIO(b"".join(artifacts.zipped(run))))
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(files.zipped(run))))
     assert sum("/raw/judge_" in name for name in archive.namelist()) == 18
 
 
@@ -71,6 +71,6 @@ def test_the_last_is_left_out_while_the_next_one_is_played(alice, start, drive, 
     found = ratings.of_run(run)
     second = Cycle.objects.filter(run=run, turn=2)
     assert [moment.turn for moment in found.history] == [2, 3]
-    assert found.history[0].compatible == dict(pure.compatible_elo([counted.read(second)[0].rated]).ratings)
+    assert found.history[0].compatible == dict(pure.compatible_elo([ratings.read(second)[0].rated]).ratings)
     assert "cycle_voided" in run.events.values_list("type", flat=True)
     assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.last_seq + 1))

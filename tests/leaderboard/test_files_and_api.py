@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import escape, strip_tags
 
 from experiments.models import Battle, Contestant, Dataset
-from experiments.workflows.battles.pages import pages
+from experiments.workflows.battles.pages import views
 from leaderboard.boards import compute
 from leaderboard.boards.compute import ensure_ladder, refresh
 from leaderboard.models import Ladder, Milestone
@@ -115,7 +115,7 @@ def test_the_undefeated_is_first_with_the_same_bound_and_ranks_on_every_page_and
     best, *others = compute.standings(ladder).rows
     bound = f"> {best.lower:.0f}"
     table, lines = rows_of(client.get(download(ladder, "csv"))), client.get(download(ladder, "md")).content.decode()
-    campaign = render_to_string("workflows/battles/_standing.html", {"judge": pages.judge_of("judge", "Judge", board)})
+    campaign = render_to_string("workflows/battles/_standing.html", {"judge": views.judge_of("Judge", board)})
 
     assert (best.name, [(one.best, one.worst) for one in (best, *others)]) == ("best", [(1, 1), (2, 3), (2, 3)])
     assert client.get(f"/api/ladders/{ladder.slug}/").json()["rows"][0] == asdict(best)

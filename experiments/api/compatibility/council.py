@@ -25,8 +25,7 @@ from experiments.api.requests import idempotency_key, person, validated
 from experiments.models import ClientTalk, Run
 from experiments.runs import actions
 from experiments.runs.admission import require_role
-from experiments.runs.steering.furthering import ask_further
-from experiments.runs.steering.steering import locked
+from experiments.runs.steering.steering import ask_further, locked
 from experiments.workflows.council import WORKFLOW
 
 COUNCIL = ClientTalk.System.COUNCIL

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts import audit
 from experiments.models import Board
-from experiments.workflows.battles.campaign.logs.formats import FORMATS
+from experiments.workflows.battles.campaign.logs.packing import FORMATS
 
 
 class Command(BaseCommand):

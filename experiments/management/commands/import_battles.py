@@ -18,7 +18,7 @@ from experiments.workflows.battles.campaign.logs.importing import (
     import_battles,
     make_dataset,
 )
-from experiments.workflows.battles.campaign.logs.report import Report
+from experiments.workflows.battles.campaign.logs.records import Report
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from experiments.models import Run
-from experiments.review import scanning
+from experiments.review import flagging
 from experiments.workflows.base.flags import VERSION
 
 
@@ -17,8 +17,9 @@ class Command(BaseCommand):
         parser.add_argument("run", nargs="*", help="ids of runs; without one, every run")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        runs = [self._known(text) for text in options["run"]] or scanning.all_runs()
-        count = scanning.scan(runs)
+        every = Run.objects.order_by("created", "pk").values_list("pk", flat=True)
+        runs = [self._known(text) for text in options["run"]] or every.iterator()
+        count = flagging.scan(runs)
         self.stdout.write(f"{count} flags are new, found by {VERSION}.")
 
     def _known(self, text: str) -> UUID:

@@ -101,7 +101,7 @@ class Viewers:
     def __init__(self) -> None:
         self.backfill = Backfill()
         self._of_run: defaultdict[UUID, set[Viewer]] = defaultdict(set)
-        self._count = 0
+        self.count = 0
         self._subscribed: set[UUID] = set()
         self._layer: Any = get_channel_layer()
         self._channel = ""
@@ -114,7 +114,7 @@ class Viewers:
     async def join(self, viewer: Viewer) -> None:
         """From now on the viewer gets what its run's driver sends."""
         self._of_run[viewer.run_id].add(viewer)
-        self._count = sum(map(len, self._of_run.values()))
+        self.count = sum(map(len, self._of_run.values()))
         if not self._tasks:
             loop = asyncio.get_running_loop()
             work = (self._receive_forever(), self._deliver_forever(), self._look_forever())
@@ -125,7 +125,7 @@ class Viewers:
     async def leave(self, viewer: Viewer) -> None:
         viewers = self._of_run[viewer.run_id]
         viewers.discard(viewer)
-        self._count = sum(map(len, self._of_run.values()))
+        self.count = sum(map(len, self._of_run.values()))
         if viewers:
             return
         del self._of_run[viewer.run_id]
@@ -135,10 +135,6 @@ class Viewers:
                 task.cancel()
             self._tasks, self._channel = [], ""
             self._subscribed.clear()
-
-    @property
-    def count(self) -> int:
-        return self._count
 
     # --- the channel layer ---
 

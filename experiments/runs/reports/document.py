@@ -20,7 +20,7 @@ from experiments.engine.projections import listed_writers, with_rows
 from experiments.models import Call, Message, Note, Run, Step
 from experiments.models.run import PAUSES
 from experiments.runs import metrics
-from experiments.workflows.coding.pages.novelty import KNOWN, without_titles
+from experiments.workflows.coding.services import KNOWN, without_titles
 
 REPORT_VERSION = 1
 ROWS_AT_ONCE = 50

@@ -41,7 +41,7 @@ def checked_project(pk: object, *, owner: "User") -> Project | None:
     for project in projects_of(owner):
         if str(project.pk) == str(pk):
             return project
-    raise Invalid({"project": [_("Choose a project that you are a member of, and that is not archived.")]})
+    raise Invalid(project=_("Choose a project that you are a member of, and that is not archived."))
 
 
 def chosen_project(request: "HttpRequest") -> str:
@@ -66,8 +66,7 @@ def share(experiment: Experiment, *, by: "User", visibility: str, project: Proje
     """Change who sees an experiment with all its runs. False when it was so already.
 
     Its owner decides; a curator or administrator who may see it decides whether everybody does, once its runs are
-    approved. What is begun later is shown to visitors once it is approved itself. Raises Forbidden, Invalid or
-    Invalid.
+    approved. What is begun later is shown to visitors once it is approved itself. Raises Forbidden or Invalid.
     """
     with transaction.atomic():
         before = Experiment.objects.select_for_update(of=("self",)).select_related("project").get(pk=experiment.pk)
@@ -77,7 +76,10 @@ def share(experiment: Experiment, *, by: "User", visibility: str, project: Proje
         _check_choice(before, visibility, project)
         Experiment.objects.filter(pk=experiment.pk).update(visibility=visibility, project=project)
         detail = {"before": before.visibility, "after": visibility, "project": project.name if project else ""}
-        audit.record(_deed(before.visibility, visibility), by=by, of=experiment, **detail)
+        action = audit.Action.WITHDRAWN if before.visibility == Visibility.PUBLIC else audit.Action.SHARED
+        if visibility == Visibility.PUBLIC:
+            action = audit.Action.PUBLISHED
+        audit.record(action, by=by, of=experiment, **detail)
     experiment.visibility, experiment.project = visibility, project
     return True
 
@@ -86,8 +88,7 @@ def create_link(experiment: Experiment, *, by: "User", days: int = DEFAULT_DAYS)
     """A link, and the secret in it: the only copy there is. days: 1 to 365. Raises Forbidden or Invalid."""
     _require_owner(experiment, by)
     if not 1 <= days <= MOST_DAYS:
-        message = _("A link is valid for 1 to %(most)s days.") % {"most": MOST_DAYS}
-        raise Invalid({"days": [message]})
+        raise Invalid(days=_("A link is valid for 1 to %(most)s days.") % {"most": MOST_DAYS})
     secret = secrets.token_urlsafe(SECRET_BYTES)
     with transaction.atomic():
         link = ShareLink.objects.create(
@@ -146,17 +147,11 @@ def _check_choice(experiment: Experiment, visibility: str, project: Project | No
         )
         raise ActionUnavailable(said % {"n": rest})
     if visibility not in Visibility.values:
-        raise Invalid({"visibility": [_("Choose who may see it.")]})
+        raise Invalid(visibility=_("Choose who may see it."))
     if visibility == Visibility.PROJECT and project is None:
-        raise Invalid({"project": [_("Choose the project whose members may see it.")]})
+        raise Invalid(project=_("Choose the project whose members may see it."))
 
 
 def _require_owner(experiment: Experiment, by: "User") -> None:
     if experiment.owner_id != by.pk:
         raise Forbidden(_("Only the owner of an experiment decides who sees it."))
-
-
-def _deed(before: str, after: str) -> audit.Action:
-    if after == Visibility.PUBLIC:
-        return audit.Action.PUBLISHED
-    return audit.Action.WITHDRAWN if before == Visibility.PUBLIC else audit.Action.SHARED

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
@@ -68,24 +68,23 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
 
 
 def _copy(message: Message, child: Run, edited: str | None, by: "User") -> None:
-    outcomes = recorded_outcomes(message.run)
-    places = iter(range(1, 1_000_000))
+    # Words of a person are not recorded but said anew; an answer that an earlier branch has edited is no such words.
+    was_said = message.call_id is None and message.step.kind != "ask"
+    outcomes, seq = recorded_outcomes(message.run), count(1)
     for step in _shared_steps(message, is_edited=edited is not None):
-        is_branching_point = step.pk == message.step_id
-        if is_branching_point and edited is not None and _was_said(message):
-            break  # words of a person are not recorded but said anew
-        copy = _copied_step(step, child, outcomes.get(step.key), edited if is_branching_point else None)
+        new_text = edited if step.pk == message.step_id else None
+        if new_text is not None and was_said:
+            break
+        copy = _copied_step(step, child, outcomes.get(step.key), new_text)
         if hasattr(step, "message"):
-            change = {"kind": "edited", "by": by.get_username(), "original": message.raw_text}
-            _copy_message(step.message, copy, next(places), edited if is_branching_point else None, change)
+            row = copied(step.message, copy, leaving=("superseded",), seq=next(seq))
+            if new_text is not None:
+                row.raw_text, row.text, row.filter, row.call = new_text, new_text, None, None
+                row.operator = {"kind": "edited", "by": by.get_username(), "original": message.raw_text}
+            row.save()
         row_writer_of(step).copy(step, copy)
-    if edited is not None and _was_said(message):
+    if edited is not None and was_said:
         _say_instead(message, child, edited, by)
-
-
-def _was_said(message: Message) -> bool:
-    """Whether a person said it, other than a model's answer that a branch has edited."""
-    return message.call_id is None and message.step.kind != "ask"
 
 
 def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
@@ -95,73 +94,48 @@ def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
     belongs = {f"{point.key}{ending}" for ending in endings}
     steps = with_rows(message.run.steps.exclude(state=Step.State.OPEN).select_related("message"))
     for step in steps.order_by("id"):
-        is_earlier = (step.turn or 0) < message.turn or step.pk <= point.pk
-        if step.key in belongs or (is_earlier and not _comes_after(step, message)):
+        turn = step.turn or 0
+        is_earlier = turn < message.turn or step.pk <= point.pk
+        # Of a run played in parallel: what was recorded before, and only makes sense after the message.
+        is_ahead = turn > message.turn or not row_writer_of(step).is_copied
+        is_next_question = step.kind == "offer" and turn >= message.turn  # asked ahead, before this one was put
+        if step.key in belongs or (is_earlier and not (is_ahead or is_next_question)):
             yield step
 
 
-def _comes_after(step: Step, message: Message) -> bool:
-    """Whether a step of an earlier or the same turn only makes sense after the message, in a run played in parallel."""
-    if step.kind == "offer" and (step.turn or 0) >= message.turn:
-        return True  # a question that was asked ahead, before this one was put
-    return (step.turn or 0) > message.turn or not row_writer_of(step).is_copied
-
-
 def _copied_step(step: Step, child: Run, outcome: Outcome | None, edited: str | None) -> Step:
-    data = dict(step.data)
-    state = step.state
+    data, state = dict(step.data), step.state
     if step.kind == "ask" and outcome is not None:
         known = {"text": edited} if edited is not None else {"text": outcome.text, "ok": outcome.ok}
         data[COPIED] = {"finish_reason": outcome.finish_reason, "error": outcome.error, **known}
         data[COPIED]["error_kind"] = outcome.error_kind
-        if outcome.reasoning and edited is None:
+        if edited is not None:
+            state = Step.State.DONE
+        elif outcome.reasoning:
             data[COPIED]["reasoning"] = outcome.reasoning
-        state = Step.State.DONE if edited is not None else state
-    return Step.objects.create(
-        run=child,
-        key=step.key,
-        kind=step.kind,
-        purpose=step.purpose,
-        seat=step.seat,
-        turn=step.turn,
-        state=state,
-        prompt_version=step.prompt_version,
-        data=data,
-        ended=step.ended,
-    )
-
-
-def _copy_message(message: Message, copy: Step, seq: int, edited: str | None, change: dict[str, Any]) -> None:
-    row = copied(message, copy, leaving=("superseded",), seq=seq)
-    if edited is not None:
-        row.raw_text, row.text, row.filter, row.operator, row.call = edited, edited, None, change, None
-    row.save()
+    same = ("key", "kind", "purpose", "seat", "turn", "prompt_version", "ended")
+    return Step.objects.create(run=child, state=state, data=data, **{name: getattr(step, name) for name in same})
 
 
 def _say_instead(message: Message, child: Run, text: str, by: "User") -> None:
     """What the researcher says at this point of the new run: the answer to its last pause, or its first message."""
     workflow = workflow_of(child.experiment.workflow)
     pause = child.steps.filter(kind__in=PAUSES).order_by("id").last()
-    place = workflow.passed.get(message.step.key)
-    if place and (pause is None or str(pause.data.get("text", "")).strip() != message.raw_text.strip()):
-        _say_where_it_was_passed(child, place, text, by)
-        return
-    if pause is None:
+    passed = workflow.passed.get(message.step.key)
+    if passed and (pause is None or str(pause.data.get("text", "")).strip() != message.raw_text.strip()):
+        # Of a pause that an automatic run passed there is no row, until somebody has words of their own there.
+        base, reason = passed
+        taken = set(child.steps.values_list("key", flat=True))
+        key = next(key for number in count(1) if (key := numbered(base, number)) not in taken)
+        said = {"action": "default", "text": text, "edited": True, "by": by.get_username()}
+        data = {"default": "", "actions": ["default"], "error": "", **said}
+        done = {"state": Step.State.DONE, "ended": timezone.now()}
+        child.steps.create(key=key, kind="listen", purpose=reason, data=data, **done)
+    elif pause is None:
         Run.objects.filter(pk=child.pk).update(overrides={**child.overrides, workflow.opening: text})
-        return
-    pause.data = {**pause.data, "text": text}
-    pause.save(update_fields=["data"])
-
-
-def _say_where_it_was_passed(child: Run, place: tuple[str, str], text: str, by: "User") -> None:
-    """Of a pause that an automatic run passed there is no row, until somebody has words of their own there."""
-    base, reason = place
-    taken = set(child.steps.values_list("key", flat=True))
-    key = next(key for number in count(1) if (key := numbered(base, number)) not in taken)
-    said = {"action": "default", "text": text, "edited": True, "by": by.get_username()}
-    offer = {"default": "", "actions": ["default"], "error": ""}
-    done = {"state": Step.State.DONE, "ended": timezone.now()}
-    child.steps.create(key=key, kind="listen", purpose=reason, data={**offer, **said}, **done)
+    else:
+        pause.data = {**pause.data, "text": text}
+        pause.save(update_fields=["data"])
 
 
 def _tell(child: Run, by: "User") -> None:

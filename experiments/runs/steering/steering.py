@@ -1,4 +1,4 @@
-"""Verbs that steer a live run: what is said at its pauses, pausing it, and changing how it goes on."""
+"""Verbs that steer a run: what is said at its pauses, pausing it, and changing how and how far it goes on."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from pydantic import ValidationError
 
 from accounts.errors import ActionUnavailable, AlreadyAnswered, Conflict, Invalid
+from experiments.api.idempotency import once
 from experiments.engine import jobs
 from experiments.engine.events import emit, reserve_numbers
+from experiments.engine.recorded import COPIED
 from experiments.engine.text import is_storable
-from experiments.models import Run, Step
+from experiments.models import Call, Run, Step
 from experiments.models.run import LIVE_STATES, PAUSES, RECORDS
 from experiments.runs.admission import require_change, require_models, require_role, require_spending
 from experiments.tasks import clock
-from experiments.workflows.base.events import ExperimentState
+from experiments.workflows import workflow_of
+from experiments.workflows.base.events import ExperimentState, ExperimentStopped, StepSkipped
+from experiments.workflows.base.limits import Limits
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -30,6 +35,9 @@ FRESH = {"error": "", "stop_reason": "", "ended": None, "lease_until": None, "is
 PASSES = ("default", "next")  # what a pause comes to when the run goes on by itself
 
 
+# --- what is said at pauses ---
+
+
 def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
     """Answer the pause `key`: once, whoever is first. An empty text sent is the default. Raises Conflict,
     AlreadyAnswered, Invalid or Forbidden.
@@ -39,15 +47,105 @@ def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
         fresh = locked(run)
         step = run.steps.filter(key=key, kind__in=PAUSES).first()
         if step is None or fresh.state not in (OFFERING_STATES if step.kind == "offer" else LISTENING_STATES):
-            raise Conflict(not_waiting(run))
-        if step.state != Step.State.OPEN:
-            raise AlreadyAnswered(_("Something else was said here first: look at what it was, then go on from there."))
-        said = _said(step, action, text, by)
-        step.data = {**step.data, **said}
+            raise Conflict(_not_waiting(run))
+        _require_open(step)
+        step.data = {**step.data, **_said(step, action, text, by)}
         step.state, step.ended = Step.State.DONE, timezone.now()
         step.save(update_fields=["data", "state", "ended"])
         emit(run.pk, step.said)
         go_on(fresh, by=by)
+
+
+def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
+    if action not in step.data["actions"]:
+        raise ActionUnavailable(_("This pause does not offer “%(action)s”.") % {"action": action})
+    _require_storable(text)
+    default, is_empty = step.data["default"], not text.strip()
+    if action == "send" and is_empty and default:
+        action = "default"
+    if action in SPOKEN and is_empty:
+        raise Invalid(text=_("Write something first."))
+    words, is_edited = "", False
+    if action in SPOKEN:
+        words, is_edited = text, action == "send" and bool(default) and text != default
+    elif action in ADDED:
+        words = str(step.data.get("draft", "")) if is_empty else text
+    elif action in PASSES:
+        words = default
+    return {"action": action, "text": words, "edited": is_edited, "by": by.get_username()}
+
+
+def draft(run: Run, *, by: "User", key: str, text: str) -> None:
+    """Keep what somebody has begun to write at an open pause. Raises AlreadyAnswered once it has been said."""
+    require_change(run.experiment, by)
+    _require_storable(text)
+    with transaction.atomic():
+        locked(run)
+        step = run.steps.filter(key=key, kind__in=PAUSES).first()
+        if step is None:
+            raise Conflict(_not_waiting(run))
+        _require_open(step)
+        step.data = {**step.data, "draft": text}
+        step.save(update_fields=["data"])
+
+
+def ask_further(run: Run, *, by: "User", text: str, idempotency_key: str = "") -> None:
+    """The next question, where one can be asked ahead. While an earlier one is being answered it waits for its turn: of
+    two people who ask at the same time, both are heard, and whoever asks twice under one key once. Raises Conflict,
+    Invalid or KeyReused.
+    """
+    require_spending(run.experiment, by)
+
+    def ask() -> dict[str, Any]:
+        _ask(run, text, by)
+        return {}
+
+    once(ask, by=by, key=idempotency_key, request=("ask", str(run.pk), text))
+
+
+@transaction.atomic
+def _ask(run: Run, text: str, by: "User") -> None:
+    fresh = locked(run)
+    next_offer = workflow_of(fresh.experiment.workflow).next_offer
+    if next_offer is None or fresh.state not in OFFERING_STATES:
+        raise Conflict(_not_waiting(run))
+    if not text.strip() or len(text) > LONGEST_TEXT or not is_storable(text):
+        raise Invalid(text=_("Write something first."))
+    offers = list(run.steps.filter(kind="offer").order_by("turn", "id"))
+    if offers and offers[-1].state == Step.State.OPEN:
+        say(run, by=by, key=offers[-1].key, action="send", text=text)
+        return
+    if fresh.is_over:
+        raise Conflict(_not_waiting(run))
+    key, turn = next_offer([(offer.turn or 1, offer.data.get("action")) for offer in offers])
+    if turn == fresh.experiment.parsed_config(fresh.overrides).max_turns:
+        raise ActionUnavailable(_("The last question of this council has been asked."))
+    # What is said before it is asked for is found there when the run comes to it.
+    offer = {"default": "", "actions": ["send"], "error": ""}
+    said = {"action": "send", "text": text, "edited": False, "by": by.get_username()}
+    place = {"key": key, "turn": turn, "kind": "offer", "purpose": "your_turn", "seat": "person"}
+    step = run.steps.create(data={**offer, **said}, state=Step.State.DONE, ended=timezone.now(), **place)
+    emit(run.pk, step.said)
+
+
+def _require_storable(text: str) -> None:
+    if len(text) > LONGEST_TEXT or not is_storable(text):
+        raise Invalid(text=_("The text is too long, or holds characters that cannot be stored."))
+
+
+def _require_open(step: Step) -> None:
+    if step.state != Step.State.OPEN:
+        raise AlreadyAnswered(_("Something else was said here first: look at what it was, then go on from there."))
+
+
+def _not_waiting(run: Run) -> str:
+    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
+    if state in LIVE_STATES:
+        return _("The run does not wait for this now: somebody is speaking.")
+    return _("The run is over: nothing can be said any more. Branch from a message to go on from there.")
+
+
+# --- pausing a run, and going on ---
 
 
 def pause(run: Run, *, by: "User") -> bool:
@@ -76,6 +174,43 @@ def release(run: Run, *, by: "User") -> bool:
     return True
 
 
+def go_on(run: Run, *, by: "User") -> None:
+    """Wake a run that waited, or that is over and goes on all the same; one that is driven notices by itself. Raises
+    Conflict for a run from elsewhere.
+    """
+    if run.origin in RECORDS:
+        raise Conflict(_not_waiting(run))
+    fields = rested(run)
+    if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=fields):
+        jobs.wake(run.pk)
+    elif run.move(Run.State.QUEUED, from_=REOPENED_STATES, fields={**fields, **FRESH}):
+        require_role(by)
+        require_models(run.experiment)
+        emit(run.pk, ExperimentState(state=Run.State.QUEUED.value, by=by.get_username()))
+        jobs.wake(run.pk)
+
+
+def rested(run: Run) -> dict[str, Any]:
+    """The fields of a run that goes on now: however long it has waited, or been over, it did not play."""
+    since = run.waiting_since or run.ended
+    waited = (clock.now() - since).total_seconds() if since else 0.0
+    return {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
+
+
+def locked(run: Run) -> Run:
+    """The run as it is now; nobody else changes it until the end of the transaction."""
+    reserve_numbers(run.pk, 0)
+    return Run.objects.select_related("experiment").get(pk=run.pk)
+
+
+def _tell(run: Run, by: "User", **changed: Any) -> None:
+    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
+    emit(run.pk, ExperimentState(state=state, by=by.get_username(), **changed))
+
+
+# --- changing how, and how far, it goes on ---
+
+
 def set_mode(run: Run, *, by: "User", mode: str) -> bool:
     """Manual: from the next pause on a person is asked. Automatic: nobody is, and the pause that is open now is
     answered with its default. False when it was so already. Raises Conflict when the run is over.
@@ -97,7 +232,9 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
         Run.objects.filter(pk=run.pk).update(mode=mode, overrides={**fresh.overrides, **limits})
         _tell(run, by, mode=mode, **limits)
         if mode == Run.Mode.AUTOMATIC:
-            _pass_open_pause(run, by)
+            step = run.steps.filter(kind="listen", state=Step.State.OPEN).order_by("id").last()
+            if step and "default" in step.data["actions"]:
+                say(run, by=by, key=step.key, action="default")
     return True
 
 
@@ -134,68 +271,35 @@ def _limits_of_time(run: Run, mode: str, overrides: Mapping[str, Any]) -> dict[s
     return {"limits": limits.model_dump(mode="json")}
 
 
-def locked(run: Run) -> Run:
-    """The run as it is now; nobody else changes it until the end of the transaction."""
-    reserve_numbers(run.pk, 0)
-    return Run.objects.select_related("experiment").get(pk=run.pk)
-
-
-def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
-    if action not in step.data["actions"]:
-        raise ActionUnavailable(_("This pause does not offer “%(action)s”.") % {"action": action})
-    if len(text) > LONGEST_TEXT or not is_storable(text):
-        raise Invalid(text=_("The text is too long, or holds characters that cannot be stored."))
-    default = step.data["default"]
-    if action in ADDED:
-        words = text if text.strip() else str(step.data.get("draft", ""))
-        return {"action": action, "text": words, "edited": False, "by": by.get_username()}
-    if action == "send" and not text.strip():
-        if not default:
-            raise Invalid(text=_("Write something first."))
-        action = "default"
-    if action in SPOKEN and not text.strip():
-        raise Invalid(text=_("Write something first."))
-    words = text if action in SPOKEN else default if action in PASSES else ""
-    is_edited = action == "send" and bool(default) and text != default
-    return {"action": action, "text": words, "edited": is_edited, "by": by.get_username()}
-
-
-def _pass_open_pause(run: Run, by: "User") -> None:
-    step = run.steps.filter(kind="listen", state=Step.State.OPEN).order_by("id").last()
-    if step and "default" in step.data["actions"]:
-        say(run, by=by, key=step.key, action="default")
-
-
-def rested(run: Run) -> dict[str, Any]:
-    """The fields of a run that goes on now: however long it has waited, or been over, it did not play."""
-    since = run.waiting_since or run.ended
-    waited = (clock.now() - since).total_seconds() if since else 0.0
-    return {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
-
-
-def go_on(run: Run, *, by: "User") -> None:
-    """Wake a run that waited, or that is over and goes on all the same; one that is driven notices by itself. Raises
-    Conflict for a run from elsewhere.
+def lift(run: Run, *, by: "User", limits: dict[str, Any], skip: bool = False) -> None:
+    """Go on with a run that one of its limits has stopped, under other limits. skip: without the answer that could not
+    be asked for any more. Raises Conflict or Invalid.
     """
-    if run.origin in RECORDS:
-        raise Conflict(not_waiting(run))
-    fields = rested(run)
-    if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=fields):
-        jobs.wake(run.pk)
-    elif run.move(Run.State.QUEUED, from_=REOPENED_STATES, fields={**fields, **FRESH}):
-        require_role(by)
-        require_models(run.experiment)
-        emit(run.pk, ExperimentState(state=Run.State.QUEUED.value, by=by.get_username()))
-        jobs.wake(run.pk)
+    require_spending(run.experiment, by)
+    try:
+        checked = Limits.model_validate(limits).model_dump(mode="json")
+    except ValidationError as error:
+        raise Invalid(limits=_("These are no limits that a run could have.")) from error
+    with transaction.atomic():
+        fresh = locked(run)
+        if fresh.state != Run.State.STOPPED or not fresh.stop_reason.startswith("limit_"):
+            raise Conflict(_("No limit has stopped this run."))
+        if run.calls.filter(state=Call.State.STOPPED).exists():
+            raise Invalid(limits=_("An answer was cut off at the limit: branch from a message, or run it again."))
+        if skip:
+            _skip(run)
+        Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, "limits": checked})
+        go_on(fresh, by=by)
 
 
-def _tell(run: Run, by: "User", **changed: Any) -> None:
-    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
-    emit(run.pk, ExperimentState(state=state, by=by.get_username(), **changed))
-
-
-def not_waiting(run: Run) -> str:
-    state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
-    if state in LIVE_STATES:
-        return _("The run does not wait for this now: somebody is speaking.")
-    return _("The run is over: nothing can be said any more. Branch from a message to go on from there.")
+def _skip(run: Run) -> None:
+    """The step that was refused is recorded as one that nobody was asked for."""
+    ended = ExperimentStopped.read(run.events.filter(type="experiment_stopped").latest("seq").data)
+    refused = ended.refused
+    if refused is None:
+        raise ActionUnavailable(_("There is no answer to go on without."))
+    why = {"ok": False, "error_kind": "limit", "error": "Nobody was asked: a limit of the run was reached."}
+    place = refused.model_dump(exclude={"key"})
+    closed = {**place, "kind": "ask", "state": Step.State.FAILED, "data": {COPIED: why}, "ended": timezone.now()}
+    run.steps.update_or_create(key=refused.key, defaults=closed)
+    emit(run.pk, StepSkipped(**refused.model_dump()))

@@ -17,8 +17,8 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.errors import AlreadyAnswered, Invalid, Refusal
 from accounts.people import for_readers, person
 from accounts.refusing import back_to, see_other, status_of, wants_json
-from experiments.models import Message, Run, Step
-from experiments.runs.steering import branching, furthering, steering
+from experiments.models import Message, Run
+from experiments.runs.steering import branching, steering
 from experiments.setup.line_ends import as_typed, is_same, restored
 from experiments.templatetags.arena import action_label
 from experiments.workflows.base.events import Said
@@ -36,13 +36,21 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
     text = as_typed(request.POST.get(f"text-{action}", request.POST.get("text", "")))
     step = run.steps.filter(key=key, kind="listen").first()
     if action == EDITED and step:
-        action, text = _meant(step, text)
+        default = str(step.data["default"])
+        if default and is_same(text, default) and "default" in step.data["actions"]:
+            action, text = "default", ""
+        else:
+            text = restored(text, default)
     try:
         steering.say(run, by=person(request), key=key, action=action, text=text)
     except AlreadyAnswered as error:
         step = run.steps.filter(key=key).first()
         said = step.said if step else None
-        return answer(request, run, _first(said, str(error)), error.status, said)
+        problem = str(error)
+        if said:
+            words = _("%(by)s %(said)s here first. The run goes on with that; nothing of yours was sent.")
+            problem = words % {"by": said.by, "said": action_label(said.action)}
+        return answer(request, run, problem, error.status, said)
     return answer(request, run)
 
 
@@ -74,6 +82,27 @@ def extend(request: HttpRequest, pk: UUID) -> HttpResponse:
     turns = int(asked) if asked and not request.POST.get("max_turns-none") else None
     steering.extend(run, by=person(request), max_turns=turns)
     return answer(request, run)
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
+    run = visible_run(request, pk)
+    key, text = request.POST.get("key", ""), as_typed(request.POST.get("text", ""))
+    steering.draft(run, by=person(request), key=key, text=text)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@login_required
+@require_POST
+def lift(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Go on with a run that a limit has stopped: with other limits, or without the answer that was too much."""
+    run = steered_run(request, pk)
+    given: dict[str, Any] = {name: request.POST.get(name, "").strip() or None for name in WORDS}
+    is_skip = request.POST.get("action") == "skip"
+    steering.lift(run, by=person(request), limits=given, skip=is_skip)
+    return redirect(run)
 
 
 @login_required
@@ -117,20 +146,6 @@ def _visible_message(request: HttpRequest, pk: UUID) -> Message:
     return get_object_or_404(rows.select_related("run__experiment", "step", "call"), pk=pk)
 
 
-def _meant(step: Step, text: str) -> tuple[str, str]:
-    default = str(step.data["default"])
-    is_default = bool(default) and is_same(text, default)
-    return ("default", "") if is_default and "default" in step.data["actions"] else (EDITED, restored(text, default))
-
-
-def _first(said: Said | None, otherwise: str) -> str:
-    """Who was first, and with what."""
-    if not said:
-        return otherwise
-    words = _("%(by)s %(said)s here first. The run goes on with that; nothing of yours was sent.")
-    return words % {"by": said.by, "said": action_label(said.action)}
-
-
 def answer(
     request: HttpRequest, run: Run, problem: str = "", status: HTTPStatus = HTTPStatus.OK, said: Said | None = None
 ) -> HttpResponse:
@@ -141,24 +156,3 @@ def answer(
     if problem:
         messages.warning(request, problem)
     return see_other(run)
-
-
-@login_required
-@require_POST
-def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Keep what is being written at a pause: 204; 409 when something was said there meanwhile."""
-    run = visible_run(request, pk)
-    key, text = request.POST.get("key", ""), as_typed(request.POST.get("text", ""))
-    furthering.draft(run, by=person(request), key=key, text=text)
-    return HttpResponse(status=HTTPStatus.NO_CONTENT)
-
-
-@login_required
-@require_POST
-def lift(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Go on with a run that a limit has stopped: with other limits, or without the answer that was too much."""
-    run = steered_run(request, pk)
-    given: dict[str, Any] = {name: request.POST.get(name, "").strip() or None for name in WORDS}
-    is_skip = request.POST.get("action") == "skip"
-    furthering.lift(run, by=person(request), limits=given, skip=is_skip)
-    return redirect(run)

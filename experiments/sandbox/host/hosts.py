@@ -45,8 +45,16 @@ def wanted_backend() -> str | None:
 
 
 def check(*, is_fresh: bool = False) -> SandboxHost:
-    """Test this machine, and tell what was found."""
-    found = _found(is_fresh=is_fresh)
+    """Test this machine, and store what was found. A sandbox that is switched off, or is called what none is called, is
+    one that refuses. One that an administrator has named unsafe keeps nothing apart, and is meant.
+    """
+    try:
+        wanted = wanted_backend()
+        found = sandbox.probe(wanted, fresh=is_fresh)
+        if wanted == UNSAFE:
+            found = replace(found, is_sufficient=True, refusal="")
+    except sandbox.Unavailable as error:
+        found = sandbox.Probe(None, (), False, str(error))
     told = {
         "backend": found.backend or "",
         "is_sufficient": found.is_sufficient,
@@ -66,17 +74,6 @@ def look() -> None:
     is_fresh = is_doubted.is_set()
     is_doubted.clear()
     check(is_fresh=is_fresh)
-
-
-def _found(*, is_fresh: bool) -> sandbox.Probe:
-    """A sandbox that is switched off, or is called what none is called, is one that refuses. One that an administrator
-    has named unsafe keeps nothing apart, and is meant.
-    """
-    try:
-        found = sandbox.probe(wanted_backend(), fresh=is_fresh)
-        return replace(found, is_sufficient=True, refusal="") if wanted_backend() == UNSAFE else found
-    except sandbox.Unavailable as error:
-        return sandbox.Probe(None, (), False, str(error))
 
 
 def known() -> list[SandboxHost]:

@@ -149,33 +149,27 @@ def _settle(execution: Execution, future: "Future[Found]") -> None:
 
 
 def _try(execution: Execution, unwanted: threading.Event) -> Found:
-    """Where there is no sandbox just now, it is put back after a while, so that a moment's want does not use up all its
-    tries.
+    """Raises Unavailable where there is no sandbox just now: after a while, so that a moment's want does not use up all
+    its tries.
     """
+    seconds, memory = execution.seconds_limit, execution.memory_limit
+    in_all = (seconds + 1) * len(execution.tests) + SPARE_SECONDS
+    comparison = cast("sandbox.Comparison", execution.comparison)  # the workflow offers no others
     try:
-        return _run(execution, unwanted.is_set)
+        found = sandbox.run(
+            execution.code,
+            [sandbox.Test(test["name"], test["arguments"], test["expected"], comparison) for test in execution.tests],
+            replace(sandbox.Limits(), seconds=seconds, memory=memory, total_seconds=in_all),
+            entry=execution.entry,
+            language=execution.language,
+            backend=hosts.wanted_backend(),
+            until_failure=execution.until_failure,
+            is_cancelled=unwanted.is_set,
+        )
     except sandbox.Unavailable:
         if execution.claim < executions.MOST_CLAIMS:
             unwanted.wait(REST_SECONDS)
         raise
-
-
-def _run(execution: Execution, is_unwanted: Callable[[], bool]) -> Found:
-    seconds, memory = execution.seconds_limit, execution.memory_limit
-    in_all = (seconds + 1) * len(execution.tests) + SPARE_SECONDS
-    limits = replace(sandbox.Limits(), seconds=seconds, memory=memory, total_seconds=in_all)
-    comparison = cast("sandbox.Comparison", execution.comparison)  # the workflow offers no others
-    tests = [sandbox.Test(test["name"], test["arguments"], test["expected"], comparison) for test in execution.tests]
-    found = sandbox.run(
-        execution.code,
-        tests,
-        limits,
-        entry=execution.entry,
-        language=execution.language,
-        backend=hosts.wanted_backend(),
-        until_failure=execution.until_failure,
-        is_cancelled=is_unwanted,
-    )
     return {
         "results": [_stored(shallow(result)) for result in found.results],
         "complaint": storable(found.complaint),

@@ -12,25 +12,27 @@ import time
 
 from . import confinement, frames, harness, kernel, unsharing
 
+TYPE_CHECKING = False  # importing `typing` would cost every test its milliseconds
+if TYPE_CHECKING:
+    from typing import Any
+
 CHANNELS = (frames.STDOUT, frames.STDERR, frames.RESULT)
 ASIDE, RESULT = 100, 3  # descriptors
 OWN_MODULES = "inside"
 
 
 def main() -> None:
-    """Reads the request: a marshalled dict of plain values, see `request.py`."""
-    serve(marshal.loads(frames.read_all(0)))  # noqa: S302 — the parent's own words
-
-
-def serve(request: "dict[str, object]") -> None:
-    """Never returns."""
+    """Reads the request, a marshalled dict of plain values: see `Program.request` in `trial.py`. Never returns."""
+    request: dict[str, Any] = marshal.loads(frames.read_all(0))  # noqa: S302 — the parent's own words
     if "unshare" in request:
-        unsharing.unshare(request["unshare"], int(sys.argv[1]))  # type: ignore[arg-type]  # of the shape that the parent sends
+        unsharing.unshare(request["unshare"], int(sys.argv[1]))
     if "temporary" in request:
-        unsharing.mount_temporary(*request["temporary"])  # type: ignore[misc]  # of the shape that the parent sends
+        unsharing.mount_temporary(*request["temporary"])
     kernel.die_with_parent()
     pipes = [os.pipe() for _ in CHANNELS]
-    document = document_file(request["document"])  # type: ignore[arg-type]  # of the shape that the parent sends
+    document = os.memfd_create("stdin")
+    frames.write_all(document, request["document"])
+    os.lseek(document, 0, os.SEEK_SET)
     candidate = os.fork()
     if not candidate:
         become_candidate(request, [writing for _, writing in pipes], document)
@@ -38,17 +40,10 @@ def serve(request: "dict[str, object]") -> None:
         os.close(writing)
     os.close(document)
     kernel.drop_capabilities(0 if request["uid"] is None else kernel.KILL_OTHERS)
-    supervise(candidate, [reading for reading, _ in pipes], float(request["seconds"]))  # type: ignore[arg-type]  # of the shape that the parent sends
+    supervise(candidate, [reading for reading, _ in pipes], float(request["seconds"]))
 
 
-def document_file(document: bytes) -> int:
-    descriptor = os.memfd_create("stdin")
-    frames.write_all(descriptor, document)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
-
-
-def become_candidate(request: "dict[str, object]", channels: "list[int]", document: int) -> None:
+def become_candidate(request: "dict[str, Any]", channels: "list[int]", document: int) -> None:
     """Gives up everything, says on the result channel what holds, and runs the program."""
     try:
         for number, descriptor in enumerate((document, *channels)):
@@ -56,24 +51,20 @@ def become_candidate(request: "dict[str, object]", channels: "list[int]", docume
         for number in range(4):
             os.dup2(ASIDE + number, number)
         os.closerange(RESULT + 1, 256)
-        forget_own_modules()
+        # A program finds the standard library and nothing else.
+        sys.argv[:] = [harness.FILENAME]
+        for name in [name for name in sys.modules if name.partition(".")[0] == OWN_MODULES]:
+            del sys.modules[name]
         holds = confinement.confine(request)
     except OSError as error:
         frames.write_all(RESULT, frames.REFUSED + str(error).encode() + b"\n")
         os._exit(1)
-    missing = [name for name in request["required"] if name not in holds]  # type: ignore[attr-defined]  # of the shape that the parent sends
+    missing = [name for name in request["required"] if name not in holds]
     if missing:
         frames.write_all(RESULT, frames.REFUSED + f"no {', '.join(missing)}\n".encode())
         os._exit(1)
     frames.write_all(RESULT, ",".join(holds).encode() + b"\n")
     harness.run(request, RESULT)
-
-
-def forget_own_modules() -> None:
-    """So that a program finds the standard library and nothing else."""
-    sys.argv[:] = [harness.FILENAME]
-    for name in [name for name in sys.modules if name.partition(".")[0] == OWN_MODULES]:
-        del sys.modules[name]
 
 
 def supervise(candidate: int, channels: "list[int]", seconds: float) -> None:
@@ -91,22 +82,14 @@ def supervise(candidate: int, channels: "list[int]", seconds: float) -> None:
             os.kill(candidate, kernel.SIGKILL)
         ready = [descriptor for descriptor, _ in waiting.poll(None if is_late else left * 1000)]
         for descriptor in ready:
-            if descriptor in names and not pass_on(descriptor, names[descriptor]):
-                waiting.unregister(descriptor)
+            if descriptor in names:
+                body = os.read(descriptor, frames.LARGEST)
+                if body:
+                    frames.send(1, names[descriptor], body)
+                else:
+                    waiting.unregister(descriptor)
         if ready == [ended]:
-            say_farewell(candidate, is_late)
-
-
-def say_farewell(candidate: int, is_late: bool) -> None:
-    _, status, usage = os.wait4(candidate, 0)
-    seconds = usage.ru_utime + usage.ru_stime
-    frames.send(1, frames.STATUS, f"{status} {usage.ru_maxrss} {seconds} {int(is_late)}".encode())
-    os._exit(0)
-
-
-def pass_on(descriptor: int, channel: bytes) -> bool:
-    """False at the end."""
-    body = os.read(descriptor, frames.LARGEST)
-    if body:
-        frames.send(1, channel, body)
-    return bool(body)
+            _, status, usage = os.wait4(candidate, 0)
+            figures = f"{status} {usage.ru_maxrss} {usage.ru_utime + usage.ru_stime} {int(is_late)}"
+            frames.send(1, frames.STATUS, figures.encode())
+            os._exit(0)

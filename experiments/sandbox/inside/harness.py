@@ -4,6 +4,7 @@ Nothing here is out of the program's reach once it runs: what arrives at the par
 compares with what only it knows.
 """
 
+import _symtable  # type: ignore[import-not-found]  # has no stub; `symtable` would import more
 import os
 import sys
 from _json import encode_basestring_ascii as quoted
@@ -14,8 +15,11 @@ from builtins import (  # noqa: UP029 — held from before the program can chang
     SyntaxError,
     SystemExit,
     __import__,
+    any,
     bytearray,
+    callable,
     compile,
+    dict,
     exec,
     getattr,
     hasattr,
@@ -27,33 +31,31 @@ from builtins import (  # noqa: UP029 — held from before the program can chang
     type,
 )
 
-from . import finding, frames
+from . import frames
 from .encoding import Encoder, NotJSON, name_of
+
+TYPE_CHECKING = False  # importing `typing` would cost every test its milliseconds
+if TYPE_CHECKING:
+    from typing import Any
 
 FILENAME = "solution.py"
 MODULE = "solution"
 ERROR_LENGTH = 500
 TRACEBACK_LENGTH = 10_000
 RECURSION = 2_000
+BOUND = _symtable.DEF_LOCAL | _symtable.DEF_IMPORT
 
 show, leave, set_recursion = sys.__excepthook__, os._exit, sys.setrecursionlimit
 write_all, make_module = frames.write_all, type(sys)
 
 
-class Answer:
-    """The one line that is written: the nonce first, so that a line without it is nobody's."""
-
-    def __init__(self, descriptor: int, nonce: str) -> None:
-        self.descriptor, self.nonce = descriptor, nonce
-
-    def write(self, kind: str, body: str) -> None:
-        line = f'{{"nonce":"{self.nonce}","{kind}":{body}}}\n'
-        write_all(self.descriptor, line.encode("ascii"))
+class NotCallable(Exception):
+    """The name is there, but nothing that can be called; the message says so."""
 
 
-def run(request: "dict[str, object]", descriptor: int) -> None:
+def run(request: "dict[str, Any]", descriptor: int) -> None:
     """Never returns. The request holds code, entry, arguments, nonce and limits."""
-    answer = Answer(descriptor, request["nonce"])  # type: ignore[arg-type]  # of the shape that the parent sends
+    nonce = request["nonce"]
     kept = bytearray(1 << 16)  # given back when memory has run out, so that this can still be said
     try:
         kind, body = outcome(request)
@@ -63,45 +65,45 @@ def run(request: "dict[str, object]", descriptor: int) -> None:
     except BaseException as error:  # a program may raise anything
         report(error)
         kind, body = "error", quoted(last_line(error))
-    finish(answer, kind, body)
-
-
-def finish(answer: Answer, kind: str, body: str) -> None:
     for channel in (sys.stdout, sys.stderr):
         try:
             channel.flush()
         except BaseException:  # noqa: S112 — closed or replaced by the program, which is its own affair
             continue
-    answer.write(kind, body)
+    # The one line that is written: the nonce first, so that a line without it is nobody's.
+    write_all(descriptor, f'{{"nonce":"{nonce}","{kind}":{body}}}\n'.encode("ascii"))
     leave(0)
 
 
-def outcome(request: "dict[str, object]") -> "tuple[str, str]":
+def outcome(request: "dict[str, Any]") -> "tuple[str, str]":
     """The kind of the answer, and its JSON."""
     code, entry = str(request["code"]), str(request["entry"])
     try:
         compiled = compile(code, FILENAME, "exec", dont_inherit=True)
-        is_function = finding.is_named(code, FILENAME, entry)
+        is_function = is_named(code, FILENAME, entry)
+    except SyntaxError as error:
+        return "complaint", quoted(f"{type(error).__name__}: {error.msg} (line {error.lineno})")
     except BaseException as error:
-        return "complaint", quoted(complaint(error))
+        return "complaint", quoted(last_line(error))
     namespace = new_module(MODULE if is_function else "__main__")
-    if not is_function:
-        run_script(compiled, namespace)
-    else:
+    if is_function:
         exec(compiled, namespace)  # noqa: S102 — this is what the box is for
-    return answered(request, finding.entry_in(namespace, entry), is_function)
-
-
-def answered(request: "dict[str, object]", found: object, is_function: bool) -> "tuple[str, str]":
+    else:
+        run_script(compiled, namespace)
+    found = entry_in(namespace, entry)
     if found is None and is_function:
-        raise finding.NotCallable(f"there is no function {request['entry']}")
+        raise NotCallable(f"there is no function {entry}")
     if found is None:
         return "printed", "true"
-    close_stdin()
-    arguments: list[object] = request["arguments"]  # type: ignore[assignment]  # of the shape that the parent sends
-    value = settled(found(*arguments))  # type: ignore[operator]  # of the shape that the parent sends
+    # The text on stdin is for scripts: a function that asks for input is told that there is none.
+    empty, other_end = os.pipe()
+    os.close(other_end)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 — it stays open for the program
+    value = settled(found(*request["arguments"]))
     set_recursion(RECURSION)
-    limits: dict[str, int] = request["limits"]  # type: ignore[assignment]  # of the shape that the parent sends
+    limits = request["limits"]
     return "value", Encoder(limits["depth"], limits["items"], limits["result"]).text(value)
 
 
@@ -115,25 +117,16 @@ def new_module(name: str) -> "dict[str, object]":
     return module.__dict__
 
 
-def run_script(compiled: object, namespace: "dict[str, object]") -> None:
+def run_script(compiled: "Any", namespace: "dict[str, object]") -> None:
     """As Python runs a file, with the threads and the last wishes at its end."""
     try:
-        exec(compiled, namespace)  # type: ignore[arg-type]  # noqa: S102 — of the shape that the parent sends
+        exec(compiled, namespace)  # noqa: S102 — this is what the box is for
     except SystemExit as error:
         if error.code not in (None, 0):
             raise
     for name, ending in (("threading", "_shutdown"), ("atexit", "_run_exitfuncs")):
         if name in sys.modules:
             getattr(sys.modules[name], ending)()
-
-
-def close_stdin() -> None:
-    """The text on stdin is for scripts: a function that asks for input is told that there is none."""
-    empty, other_end = os.pipe()
-    os.close(other_end)
-    os.dup2(empty, 0)
-    os.close(empty)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 — it stays open for the program
 
 
 def settled(value: object) -> object:
@@ -154,16 +147,10 @@ async def collected(value: object) -> "list[object]":
     return [item async for item in value]  # type: ignore[attr-defined]  # whether it can be awaited was looked at
 
 
-def complaint(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {error.msg} (line {error.lineno})"
-    return last_line(error)
-
-
 def last_line(error: BaseException) -> str:
     """The last line of its traceback, cut."""
     kind, said = type(error), text_of(error)
-    if issubclass(kind, (NotJSON, finding.NotCallable)):
+    if issubclass(kind, (NotJSON, NotCallable)):
         return said
     return f"{name_of(kind)}: {said}"[:ERROR_LENGTH] if said else name_of(kind)
 
@@ -186,3 +173,37 @@ def report(error: BaseException) -> None:
         show(type(error), error.with_traceback(trace), trace)
     except BaseException:
         return
+
+
+# --- where in a program the thing to call stands ---
+
+
+def is_named(source: str, filename: str, entry: str) -> bool:
+    """Whether the program's text binds the name at its top, or as a method of a class at its top."""
+    top = _symtable.symtable(source, filename, "exec")
+    classes = [table for table in top.children if table.type == _symtable.TYPE_CLASS]
+    return any(table.symbols.get(entry, 0) & BOUND for table in [top, *classes])
+
+
+def entry_in(namespace: "dict[str, object]", entry: str) -> "Any":
+    """What is to be called, None when the name is nowhere. Raises NotCallable."""
+    if entry in namespace:
+        found = namespace[entry]
+        if isinstance(found, type) and callable(getattr(found, entry, None)):
+            return getattr(found(), entry)  # a class that is called like its method
+        if not callable(found):
+            raise NotCallable(f"{entry} is not a function")
+        return found
+    return method_in(namespace, entry)
+
+
+def method_in(namespace: "dict[str, object]", entry: str) -> "Any":
+    """The method of `Solution`, or of the one class that has it; of a class and those derived from it, of the last."""
+    module = namespace["__name__"]
+    mine = [value for value in namespace.values() if isinstance(value, type) and value.__module__ == module]
+    owners = [kind for kind in dict.fromkeys(mine) if callable(getattr(kind, entry, None))]
+    last = [kind for kind in owners if not any(other is not kind and issubclass(other, kind) for other in owners)]
+    chosen = [kind for kind in owners if kind.__name__ == "Solution"] or last
+    if len(chosen) > 1:
+        raise NotCallable(f"{len(chosen)} classes have a method {entry}; call one of them Solution")
+    return getattr(chosen[0](), entry) if chosen else None

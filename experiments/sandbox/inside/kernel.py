@@ -48,11 +48,6 @@ def buffer(content: bytes) -> "_ctypes.Array[Byte]":
     return (Byte * len(content)).from_buffer_copy(content)
 
 
-def is_known() -> bool:
-    """Whether this machine's numbers are in the tables."""
-    return ARCHITECTURE in PRCTL
-
-
 def call(number: int, *arguments: "int | bytes | None") -> int:
     """What the kernel answers; raises OSError as the os module does."""
     words = [Word(part) if isinstance(part, int) else part for part in (number, *arguments)]

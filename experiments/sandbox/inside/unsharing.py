@@ -7,6 +7,10 @@ import os
 
 from . import frames, kernel
 
+TYPE_CHECKING = False  # importing `typing` would cost every test its milliseconds
+if TYPE_CHECKING:
+    from typing import Any
+
 NEW_MOUNTS, NEW_CGROUP, NEW_NAMES, NEW_IPC, NEW_USER, NEW_PROCESSES, NEW_NETWORK = (
     *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
     *(0x10000000, 0x20000000, 0x40000000),
@@ -23,37 +27,30 @@ TEMPORARY = "/tmp"  # noqa: S108 — the box's own
 BASE = "/tmp"  # noqa: S108 — a folder that every machine has; what is mounted on it is seen by this process alone
 
 
-def unshare(plan: "dict[str, object]", told: int) -> None:
+def unshare(plan: "dict[str, Any]", told: int) -> None:
     """Returns in the box's first process. The one that was called stays outside, waits for it and never returns."""
     kernel.die_with_parent()
     user, group = os.geteuid(), os.getegid()
     kernel.call(kernel.UNSHARE[kernel.ARCHITECTURE], EVERYTHING | (NEW_USER if user else 0))
     if user:
-        map_to_nobody(user, group)
+        identity = (("setgroups", "deny"), ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1"))
+        for name, text in identity:
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
     first = os.fork()
     if first:
-        stay_outside(first, told)
+        # Says which process to kill, and keeps nothing open by which the parent would believe the box alive.
+        frames.write_all(told, f'{{"child-pid": {first}}}'.encode())
+        os.closerange(0, 256)
+        os.waitpid(first, 0)
+        os._exit(0)
     kernel.die_with_parent()
     os.close(told)
     kernel.call(kernel.SETHOSTNAME[kernel.ARCHITECTURE], b"box", 3)
     make_root(plan)
 
 
-def map_to_nobody(user: int, group: int) -> None:
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{NOBODY} {user} 1"), ("gid_map", f"{NOBODY} {group} 1")):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-            file.write(text)
-
-
-def stay_outside(first: int, told: int) -> None:
-    """Says which process to kill, and keeps nothing open by which the parent would believe the box alive."""
-    frames.write_all(told, f'{{"child-pid": {first}}}'.encode())
-    os.closerange(0, 256)
-    os.waitpid(first, 0)
-    os._exit(0)
-
-
-def make_root(plan: "dict[str, object]") -> None:
+def make_root(plan: "dict[str, Any]") -> None:
     """A root of its own, read-only, on which lies what the plan names."""
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     mount("tmpfs", BASE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755")
@@ -68,16 +65,16 @@ def make_root(plan: "dict[str, object]") -> None:
     set_attributes("/", READ_ONLY, 0)
 
 
-def furnish(plan: "dict[str, object]") -> None:
+def furnish(plan: "dict[str, Any]") -> None:
     os.umask(0o022)
-    for path, target in plan["links"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
+    for path, target in plan["links"]:
         os.makedirs(os.path.dirname(NEW + path), exist_ok=True)
         os.symlink(target, NEW + path)
-    for path in plan["readable"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
+    for path in plan["readable"]:
         show(path, READ_ONLY | NO_SETUID | NO_DEVICES)
-    for path in plan["devices"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
+    for path in plan["devices"]:
         show(path, NO_SETUID)
-    for path in plan["hidden"]:  # type: ignore[attr-defined]  # of the shape that the parent sends
+    for path in plan["hidden"]:
         mount("tmpfs", NEW + path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,mode=0555")
     os.mkdir(NEW + TEMPORARY)
 

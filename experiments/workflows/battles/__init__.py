@@ -6,7 +6,7 @@ A run is a shard: it judges the battles of its `tasks`, as many side by side as 
 from experiments.workflows.base.workflow import Workflow
 from experiments.workflows.battles.config import SEATS, Config
 from experiments.workflows.battles.records import RECORDS
-from experiments.workflows.battles.talk import run
+from experiments.workflows.battles.rules import run
 
 __all__ = ["SEATS", "WORKFLOW", "Config", "run"]
 

@@ -3,7 +3,7 @@
 A battle that is decided is never touched again; one that was left open becomes decided, or says anew why it is open.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -12,23 +12,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from experiments.engine.row_writers import RowWriter, kept
-from experiments.models import (
-    Battle,
-    Call,
-    Contestant,
-    Dataset,
-    Experiment,
-    Participant,
-    Run,
-    Sample,
-    Step,
-    Verdict,
-)
+from experiments.models import Battle, Call, Contestant, Dataset, Experiment, Run, Sample, Step, Verdict
 from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import Projection, Record
 from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.scope import board_of
-from experiments.workflows.battles.records import BATTLE, BattleJudged, BattleJudgedData, VerdictFound
+from experiments.workflows.battles.records import BATTLE, BattleJudged, BattleJudgedData
 
 LONGEST_REASON = 300
 TOLD = {"sample", "left", "right", "winner", "is_consistent", "open_reason", "seat"}
@@ -40,23 +29,36 @@ class Battles(RowWriter[BattleJudged]):
         decided by another run, this one's page stays as it was.
         """
         experiment = _experiment_of(step.run_id)
-        same: dict[str, Any] = {"board_id": _board_of(experiment, finding.seat), "sample_id": finding.sample}
-        same |= {"left_id": finding.left, "right_id": finding.right, "ballot": ""}
-        battle, is_written = _written(same, {**_found(finding), "experiment_id": experiment, "run_id": step.run_id})
+        same = {
+            "board_id": _board_of(experiment, finding.seat),
+            "sample_id": finding.sample,
+            "left_id": finding.left,
+            "right_id": finding.right,
+            "ballot": "",
+        }
+        found = {
+            "winner": finding.winner,
+            "is_consistent": finding.is_consistent if finding.winner else None,
+            "open_reason": "" if finding.winner else finding.open_reason[:LONGEST_REASON] or "unknown",
+            "judged": timezone.now() if finding.winner else None,
+            "experiment_id": experiment,
+            "run_id": step.run_id,
+        }
+        battle, is_written = _written(same, found)
         if is_written:
-            Verdict.objects.bulk_create(_verdicts(battle, step, finding.verdicts))
+            Verdict.objects.bulk_create(_verdicts(battle, step, finding))
             if battle.winner:
                 battle.sample = Sample.objects.only("subset", "category").get(pk=battle.sample_id)
                 counting.count(battle.board_id, [battle])
-        told = BattleJudgedData(battle=battle.pk, **finding.model_dump(include=TOLD), **_names(finding))
+        sides = Contestant.objects.filter(pk__in=(finding.left, finding.right)).only("name", "label")
+        names = {one.pk: str(one) for one in sides}  # pages show them, and need not look
+        told = BattleJudgedData(
+            battle=battle.pk,
+            **finding.model_dump(include=TOLD),
+            left_name=names.get(finding.left, ""),
+            right_name=names.get(finding.right, ""),
+        )
         return kept(step, told)
-
-
-def _names(finding: BattleJudged) -> dict[str, str]:
-    """What the sides are called: pages show it, and need not look."""
-    sides = {"left_name": finding.left, "right_name": finding.right}
-    names = {one.pk: str(one) for one in Contestant.objects.filter(pk__in=sides.values()).only("name", "label")}
-    return {side: names.get(contestant, "") for side, contestant in sides.items()}
 
 
 def _written(same: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Battle, bool]:
@@ -78,31 +80,19 @@ def _written(same: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Battle,
     return battle, True
 
 
-def _found(finding: BattleJudged) -> dict[str, Any]:
-    return {
-        "winner": finding.winner,
-        "is_consistent": finding.is_consistent if finding.winner else None,
-        "open_reason": "" if finding.winner else finding.open_reason[:LONGEST_REASON] or "unknown",
-        "judged": timezone.now() if finding.winner else None,
-    }
-
-
-def _verdicts(battle: Battle, step: Step, verdicts: Sequence[VerdictFound]) -> list[Verdict]:
-    calls = _calls(step, [verdict.key for verdict in verdicts if verdict.key])
+def _verdicts(battle: Battle, step: Step, finding: BattleJudged) -> list[Verdict]:
+    """Each with the last call of its step."""
+    keys = [verdict.key for verdict in finding.verdicts if verdict.key]
+    calls = Call.objects.filter(run_id=step.run_id, step__key__in=keys).order_by("attempt")
+    newest = dict(calls.values_list("step__key", "pk"))
     return [
         Verdict(
             battle=battle,
-            call_id=calls.get(verdict.key),
+            call_id=newest.get(verdict.key),
             **{**verdict.model_dump(exclude={"key"}), "unread_reason": verdict.unread_reason[:LONGEST_REASON]},
         )
-        for verdict in verdicts
+        for verdict in finding.verdicts
     ]
-
-
-def _calls(step: Step, keys: Sequence[str]) -> dict[str, Any]:
-    """The last call of each step, by the step's key."""
-    calls = Call.objects.filter(run_id=step.run_id, step__key__in=keys).order_by("attempt")
-    return dict(calls.values_list("step__key", "pk"))
 
 
 @lru_cache(maxsize=512)
@@ -114,8 +104,8 @@ def _experiment_of(run_id: UUID) -> UUID:
 def _board_of(experiment_id: UUID, seat: str) -> int:
     """Neither the judge nor the prompt of an experiment ever changes."""
     experiment = Experiment.objects.get(pk=experiment_id)
-    judge = Participant.objects.select_related("model").get(experiment=experiment, seat=seat)
     config = experiment.parsed_config()
+    judge = experiment.participants.select_related("model").get(seat=seat)
     return board_of(Dataset.objects.get(slug=config.dataset), config, judge)
 
 

@@ -10,8 +10,8 @@ from experiments.models import Run
 from experiments.models.signals import engine_swept, run_finished, swept
 from experiments.workflows.base.workflow import Services
 from experiments.workflows.battles.campaign import campaigns
-from experiments.workflows.battles.campaign.admission import check_setup
 from experiments.workflows.battles.campaign.logs import queueing
+from experiments.workflows.battles.campaign.scope import check_setup
 from experiments.workflows.battles.pages.views import campaign
 from experiments.workflows.shards import SHARDED
 

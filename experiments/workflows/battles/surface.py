@@ -4,14 +4,21 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from experiments.workflows.base.dry_run import Assumptions, Path
+from experiments.workflows.base.steps import Ask
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
-from experiments.workflows.battles.assumptions import ASSUMPTIONS
-from experiments.workflows.battles.campaign.plan import plan_of_battles
+from experiments.workflows.battles.campaign.estimates import plan_of_battles
 from experiments.workflows.battles.config import JUDGES, MIRRORS
-from experiments.workflows.battles.pages import pages, report, setup
+from experiments.workflows.battles.pages import report, setup, views
 
 FURTHER = (_("Second judge"), _("Third judge"), _("Fourth judge"))
 ENDPOINTS = (_("Further endpoint 1"), _("Further endpoint 2"), _("Further endpoint 3"), _("Further endpoint 4"))
+
+
+def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
+    """No verdict can be read, however often it is asked for, and every endpoint but the last fails each time."""
+    has_others = ask.patience is not None
+    return Path.FAILED if has_others else Path.UNREAD
 
 
 def _seats(seats: tuple[str, ...], labels: tuple[Any, ...], title: Any, hint: Any) -> Seats:
@@ -112,7 +119,7 @@ SETUP = Setup(
     initial=setup.initial,
     asked=setup.asked,
     below="workflows/battles/_campaigns.html",
-    context=pages.listed,
+    context=views.listed,
     style="workflows/battles/campaign.css",
     script="workflows/battles/setup.js",
 )
@@ -125,15 +132,15 @@ SURFACE = Surface(
         " Ratings follow from all battles."
     ),
     setup=SETUP,
-    formats="experiments.workflows.battles.pages.importing",
+    formats="experiments.workflows.battles.campaign.logs.importing",
     home="battles",
     urls="experiments.workflows.battles.pages.urls",
-    api_urls="experiments.workflows.battles.pages.api_urls",
+    api_urls="experiments.workflows.battles.pages.api",
     entries={"battle_judged": "battle-{battle}"},
     unseen=(("verdict", ""),),
     styles=("workflows/battles/campaign.css",),
     told=Told(settings=lambda rows: (), log=report.battles, table=report.battle_lines, is_judged=False),
-    assumptions=ASSUMPTIONS,
+    assumptions=Assumptions(typical={"verdict": 300}, dearest=_dearest),
     assumed=_(
         "Assumed: verdicts of 300 tokens, 60 tokens a second. At most: every verdict as long as it may be, and asked"
         " for again as often as is allowed."

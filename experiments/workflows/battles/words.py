@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from experiments.workflows.base.labels import bare, plain
 from experiments.workflows.base.parsing import Unreadable
-from experiments.workflows.battles.judged import Choice
+
+Choice = Literal["first", "second", "tie"]
 
 LONGEST_VALUE = 300
 LONGEST_PROSE = 20_000
@@ -32,8 +33,8 @@ _ALONE = re.compile(
 _PLACE = re.compile(
     rf"(?:the\s+)?(first|second)(?:\s+(?:one|{_NOUN}))?|第([一二])(?:个|张|份|幅|篇)?{_ZH}?", re.IGNORECASE
 )
-_PLACES = {"first": "A", "一": "A", "second": "B", "二": "B"}
-_CHOICES: dict[str, Choice] = {"A": "first", "B": "second"}
+_CHOICES: dict[str, Choice] = {"a": "first", "first": "first", "一": "first", "tie": "tie"}
+_CHOICES |= {"b": "second", "second": "second", "二": "second"}
 
 _MORE = (
     r"(?:\s+(?:much|far|slightly|somewhat|clearly|marginally|a\s+(?:bit|little|lot)|significantly|considerably|"
@@ -148,7 +149,12 @@ def _read(text: str) -> Choice | None:
     """What a short text says, that is nothing but a verdict."""
     if _OPTIONS.search(text):
         return None
-    return _alone(text) or _agreed(_statements(text)) or _leading(text)
+    for pattern in (_ALONE, _PLACE, _MARKED):  # the whole text is a name of a side
+        if found := pattern.fullmatch(text):
+            return _CHOICES[next(filter(None, found.groups())).lower()]
+    if _TIE_ALONE.fullmatch(text):
+        return "tie"
+    return _agreed(_statements(text)) or _leading(text)
 
 
 def _agreed(said: Iterable[Choice]) -> Choice | None:
@@ -159,31 +165,18 @@ def _agreed(said: Iterable[Choice]) -> Choice | None:
     return choices.pop() if choices else None
 
 
-def _alone(text: str) -> Choice | None:
-    """The whole text is a name of a side, or a word for a tie."""
-    if found := _ALONE.fullmatch(text):
-        return _CHOICES[(found[1] or found[2]).upper()]
-    if found := _PLACE.fullmatch(text):
-        return _CHOICES[_PLACES[(found[1] or found[2]).lower()]]
-    if found := _MARKED.fullmatch(text):
-        return "tie" if found[1].lower() == "tie" else _CHOICES[found[1].upper()]
-    return "tie" if _TIE_ALONE.fullmatch(text) else None
-
-
 def _leading(text: str) -> Choice | None:
     """A name with a remark: "Response B (slightly)", "B, by a wide margin". None where the remark may take it back."""
     found = re.match(_SIDE, text)
     if not found or _AGAINST.search(text, found.end()) or len(set(_LETTER.findall(text))) > 1:
         return None
-    if not _REMARK.match(text, found.end()):
-        return None
-    return _choice(found[0])
+    return _choice(found[0]) if _REMARK.match(text, found.end()) else None
 
 
 def _firm(text: str) -> Iterator[Choice]:
     """Verdicts that are called so: after "Winner:", in [[ ]], or in a sentence that sums up."""
     for marked in _MARKED.finditer(text):
-        yield "tie" if marked[1].lower() == "tie" else _CHOICES[marked[1].upper()]
+        yield _CHOICES[marked[1].lower()]
     for labelled in _LABELLED.finditer(text):
         value = _clean(labelled["value"][:LONGEST_VALUE])
         if not _negated(text, labelled.start()) and (choice := _read(value)):
@@ -204,25 +197,20 @@ def _concluding(text: str) -> Choice | None:
 def _statements(text: str) -> Iterator[Choice]:
     """What is said of the whole, sentence by sentence: not what is denied, asked, or said of one point only."""
     for sentence in _SENTENCES.split(text):
-        if (
-            len(sentence) <= LONGEST_SENTENCE
-            and not sentence.rstrip().endswith(("?", "？"))
-            and not _BOTH_BAD.search(sentence)
-        ):
-            yield from _of_sentence(sentence)
-
-
-def _of_sentence(sentence: str) -> Iterator[Choice]:
-    for pattern, is_better in ((_BETTER, True), (_PREFER, True), (_WORSE, False)):
-        for found in pattern.finditer(sentence):
+        is_asked = sentence.rstrip().endswith(("?", "？"))
+        if len(sentence) > LONGEST_SENTENCE or is_asked or _BOTH_BAD.search(sentence):
+            continue
+        for pattern, is_better in ((_BETTER, True), (_PREFER, True), (_WORSE, False)):
+            for found in pattern.finditer(sentence):
+                if _holds(sentence, found):
+                    yield _choice(found["side"], is_better=is_better)
+        for found in _SIGN.finditer(sentence):
+            if _holds(sentence, found) and _choice(found["left"]) != _choice(found["right"]):
+                sign = found["sign"][0]
+                yield "tie" if sign in "=≈" else _choice(found["left"], is_better=sign != "<")
+        for found in _TIE.finditer(sentence):
             if _holds(sentence, found):
-                yield _choice(found["side"]) if is_better else _other(found["side"])
-    for found in _SIGN.finditer(sentence):
-        if _holds(sentence, found) and _letter(found["left"]) != _letter(found["right"]):
-            yield _by_sign(found["sign"], found["left"])
-    for found in _TIE.finditer(sentence):
-        if _holds(sentence, found):
-            yield "tie"
+                yield "tie"
 
 
 def _holds(sentence: str, found: "re.Match[str]") -> bool:
@@ -236,19 +224,7 @@ def _negated(text: str, end: int) -> bool:
     return bool(_NOT.search(_CLAUSE.split(text[max(0, end - 120) : end])[-1]))
 
 
-def _by_sign(sign: str, left: str) -> Choice:
-    if sign[0] in "=≈":
-        return "tie"
-    return _other(left) if sign[0] == "<" else _choice(left)
-
-
-def _choice(side: str) -> Choice:
-    return _CHOICES[_letter(side)]
-
-
-def _other(side: str) -> Choice:
-    return "second" if _choice(side) == "first" else "first"
-
-
-def _letter(side: str) -> str:
-    return str(_LETTER.findall(side)[-1])
+def _choice(side: str, *, is_better: bool = True) -> Choice:
+    """The side that a label names; the other one where it names the worse one."""
+    is_first = _LETTER.findall(side)[-1] == "A"
+    return "first" if is_first is is_better else "second"

@@ -11,9 +11,8 @@ from experiments.workflows.base.records import Record, TurnCompleted, TurnStarte
 from experiments.workflows.base.steps import Cast, End, Outcome, Play
 from experiments.workflows.base.workflow import Branching, Workflow
 from experiments.workflows.coding.config import SEATS, Config, Earlier
-from experiments.workflows.coding.contest import Contest, Round, shortened
-from experiments.workflows.coding.novelty import fingerprint
-from experiments.workflows.coding.pool import gather, look_again
+from experiments.workflows.coding.contest import Contest, Round, gather, look_again, shortened
+from experiments.workflows.coding.problems import fingerprint
 from experiments.workflows.coding.records import (
     EVENTS,
     RECORDS,

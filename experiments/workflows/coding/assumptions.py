@@ -7,15 +7,16 @@ from typing import Any
 from experiments.gateway.simulated.coding import problems
 from experiments.workflows.base.dry_run import Assumptions, Path, all_passed, mark, tokens_of
 from experiments.workflows.base.steps import Ask, Execute, Outcome, Prompt
-from experiments.workflows.coding.evidence import LONGEST_VALUE, MOST_FAILURES
+from experiments.workflows.coding.judging import DIMENSIONS, LONGEST_VALUE, MOST_FAILURES
 from experiments.workflows.coding.problems import LONGEST_TITLE
 from experiments.workflows.coding.setting import MOST_EARLIER
 
 SHARE_OF_STATEMENT = 3  # a third of a problem's tokens is what the others are shown
 EARLIER = mark(MOST_EARLIER * LONGEST_TITLE // 3)
 WRONG = mark(8_000)  # what is told at most of a problem that cannot be set
-CRITERIA = ("correctness", "efficiency", "readability", "robustness", "explanation")
-VOTED = json.dumps({"scores": dict.fromkeys(CRITERIA, 8), "overall_score": 8.0, "feedback": "It is right, and clear."})
+VOTED = json.dumps(
+    {"scores": dict.fromkeys(DIMENSIONS, 8), "overall_score": 8.0, "feedback": "It is right, and clear."}
+)
 FAILURES = mark(MOST_FAILURES * 3 * LONGEST_VALUE // 3)
 
 

@@ -1,6 +1,9 @@
-"""Every other model judges a solution without knowing whose it is. A vote that is not given is left out."""
+"""Every other model judges a solution without knowing whose it is. A vote that is not given is left out.
 
-from collections.abc import Generator, Mapping, Sequence
+Judges are told in words what the sandbox found.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -10,10 +13,9 @@ from experiments.workflows.base.masking import masked, names_itself
 from experiments.workflows.base.parsing import Unreadable, number, plain
 from experiments.workflows.base.prompts import fenced, fill, version
 from experiments.workflows.base.records import Record
-from experiments.workflows.base.steps import Ask, Outcome
-from experiments.workflows.coding.contest import Round, closed, shortened
-from experiments.workflows.coding.evidence import in_words
-from experiments.workflows.coding.problems import Problem
+from experiments.workflows.base.steps import Outcome
+from experiments.workflows.coding.contest import REPAIR, Playing, Round, closed, shortened
+from experiments.workflows.coding.problems import Problem, Test, as_json
 from experiments.workflows.coding.records import SolutionJudged
 
 JUDGE = "coding/judge"
@@ -32,8 +34,8 @@ SCHEMA = closed(
 LONGEST_FEEDBACK = 10_000
 OVERALL_DIFFERS = "overall_differs"
 NO_EXPLANATION = "(none)"
-
-Playing = Generator[Any, Any, None]
+MOST_FAILURES = 6  # that are told one by one
+LONGEST_VALUE = 200  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,91 +65,98 @@ def judge_all(round_: Round, problem: Problem, solver: str, code: str, explanati
     yield [_judge(round_, solver, judge, statement, prompt) for judge in judges]
 
 
+def _judge(round_: Round, solver: str, judge: str, statement: str, prompt: str) -> Playing:
+    key = f"{round_.base}/judge/{judge}/of/{solver}"
+    how = {"schema": SCHEMA, "params": PARAMS, "prompt_version": version(JUDGE, REPAIR)}
+    answer = yield from round_.answered(round_.ask(key, judge, "judge", prompt, **how), read_vote)
+    vote, flags, reason = answer.found, [], ""
+    if vote is not None:
+        round_.votes.setdefault(solver, {})[judge] = vote.scores["overall"]
+        flags = [*vote.flags, *names_itself(vote.feedback, round_.contest.names(judge), statement)]
+    elif answer.error is not None:
+        reason = shortened(answer.error)
+    else:
+        reason = shortened(f"Its judgment could not be read: {answer.unread}.")
+    judged = SolutionJudged(
+        key=key,
+        turn=round_.turn,
+        subject=solver,
+        judge_seat=judge,
+        flags=flags,
+        scores=vote.scores if vote else None,
+        unscored_reason=reason,
+        rationale=vote.feedback if vote else "",
+    )
+    yield Record(f"{key}/vote", judged, turn=round_.turn, source=answer.ask.key)
+
+
 def read_vote(text: str) -> Vote:
     """Raises Unreadable unless all five dimensions are numbers from 0 to 10; the overall is their mean, whatever the
     judge says it is.
     """
     given = read_json(text, ("scores", "overall_score", "feedback"))
-    scores = _scores(given.get("scores"))
-    overall = fmean(scores.values())
-    flags = () if _agrees(given.get("overall_score"), overall) else (OVERALL_DIFFERS,)
-    return Vote({**scores, "overall": overall}, plain(given.get("feedback"))[:LONGEST_FEEDBACK], flags)
-
-
-def _agrees(said: Any, overall: float) -> bool:
-    try:
-        return abs(number(said, LOW, HIGH) - overall) <= ROUNDING
-    except Unreadable:
-        return False
-
-
-def _scores(given: Any) -> dict[str, float]:
-    if not isinstance(given, Mapping):
+    said, scores = given.get("scores"), {}
+    if not isinstance(said, Mapping):
         raise Unreadable("scores is missing, or is no object")
-    found = {}
     for name in DIMENSIONS:
         try:
-            found[name] = number(given.get(name), LOW, HIGH)
+            scores[name] = number(said.get(name), LOW, HIGH)
         except Unreadable as error:
             raise Unreadable(f"{name} {error}") from error
-    return found
+    overall = fmean(scores.values())
+    try:
+        differs = abs(number(given.get("overall_score"), LOW, HIGH) - overall) > ROUNDING
+    except Unreadable:
+        differs = True
+    feedback = plain(given.get("feedback"))[:LONGEST_FEEDBACK]
+    return Vote({**scores, "overall": overall}, feedback, (OVERALL_DIFFERS,) if differs else ())
 
 
-def _judge(round_: Round, solver: str, judge: str, statement: str, prompt: str) -> Playing:
-    key = f"{round_.base}/judge/{judge}/of/{solver}"
-    first = round_.ask(
-        key,
-        judge,
-        "judge",
-        prompt,
-        schema=SCHEMA,
-        if_native=True,
-        params=PARAMS,
-        prompt_version=version(JUDGE, "coding/repair"),
-    )
-    ask, reason = first, ""
-    for attempt in (1, 2):
-        outcome: Outcome = yield ask
-        if not outcome.ok:
-            round_.contest.note_failure(judge, outcome)
-            reason = outcome.error
-            break
-        try:
-            vote = read_vote(outcome.text)
-        except Unreadable as error:
-            reason = f"Its judgment could not be read: {error}."
-            if attempt == 1:
-                ask = round_.repair(
-                    f"{key}/repair", first, outcome.text, str(error), params=PARAMS, prompt_version=first.prompt_version
-                )
-        else:
-            round_.votes.setdefault(solver, {})[judge] = vote.scores["overall"]
-            flags = [*vote.flags, *names_itself(vote.feedback, round_.contest.names(judge), statement)]
-            yield _record(round_, key, solver, judge, ask, scores=vote.scores, feedback=vote.feedback, flags=flags)
-            return
-    yield _record(round_, key, solver, judge, ask, reason=shortened(reason))
+# --- what the sandbox found, as a share and in words ---
 
 
-def _record(
-    round_: Round,
-    key: str,
-    solver: str,
-    judge: str,
-    ask: Ask,
-    *,
-    scores: Mapping[str, float] | None = None,
-    feedback: str = "",
-    flags: Sequence[str] = (),
-    reason: str = "",
-) -> Record:
-    vote = SolutionJudged(
-        key=key,
-        turn=round_.turn,
-        subject=solver,
-        judge_seat=judge,
-        flags=list(flags),
-        scores=dict(scores) if scores else None,
-        unscored_reason=reason,
-        rationale=feedback,
-    )
-    return Record(f"{key}/vote", vote, turn=round_.turn, source=ask.key)
+def count_passed(ran: Outcome) -> int:
+    """How many tests were passed; 0 where nothing was run."""
+    results: Sequence[Mapping[str, Any]] = ran.found.get("results", ())
+    return sum(result["verdict"] == "passed" for result in results)
+
+
+def share_passed(ran: Outcome) -> float | None:
+    """0 to 1; None when the sandbox could not run the solution, which says nothing about it."""
+    return count_passed(ran) / len(ran.found["results"]) if ran.ok else None
+
+
+def in_words(ran: Outcome, problem: Problem) -> str:
+    """What the program said or gave stands there as JSON, on one line: it cannot pass for what the sandbox says."""
+    if not ran.ok:
+        return f"The sandbox could not run it: {ran.error}. Trace the code by hand."
+    if complaint := ran.found["complaint"]:
+        return f"It could not be run at all: {as_json(shortened(complaint, LONGEST_VALUE))}"
+    results: Sequence[Mapping[str, Any]] = ran.found["results"]
+    pairs = zip(problem.tests, results, strict=True)
+    failures = [(test, result) for test, result in pairs if result["verdict"] != "passed"]
+    lines = [f"It passed {count_passed(ran)} of {len(results)} tests."]
+    lines += [_failure(test, result) for test, result in failures[:MOST_FAILURES]]
+    if len(failures) > MOST_FAILURES:
+        lines.append(f"And {len(failures) - MOST_FAILURES} more.")
+    return "\n".join(lines)
+
+
+def _failure(test: Test, result: Mapping[str, Any]) -> str:
+    given = shortened(as_json(test.arguments), LONGEST_VALUE)
+    what = {
+        "failed": f"it gave {value_of(result)}, and {shortened(as_json(test.expected), LONGEST_VALUE)} is right",
+        "timeout": "it took too long",
+        "memory": "it took too much memory",
+        "output_limit": "it printed too much",
+        "not_run": "there was no time left to run it",
+        "error": f"it ended with the error {as_json(shortened(result['error'], LONGEST_VALUE))}",
+    }
+    return f"Test {test.name}, with {given}: {what[result['verdict']]}."
+
+
+def value_of(result: Mapping[str, Any], longest: int = LONGEST_VALUE) -> str:
+    """What a program gave, as JSON; of a value that was too long to be kept, its beginning."""
+    if "value_sha256" in result:
+        return f"{shortened(str(result['value']), longest)} (cut)"
+    return shortened(as_json(result.get("value")), longest)

@@ -1,17 +1,23 @@
-"""What a setter's answer says: a problem with its tests, or every reason for which it cannot be taken."""
+"""What a setter's answer says: a problem with its tests, or every reason for which it cannot be taken.
 
+And whether the problem is new, by the fingerprint of its statement. That is a MinHash of the statement's runs of three
+words: the share of equal numbers in two of them estimates the share of runs that the statements have in common (Broder,
+1997).
+"""
+
+import hashlib
 import json
 import keyword
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.json_reader import code_of, read_json
 from experiments.workflows.base.parsing import Unreadable, plain
-from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
+from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS, Earlier
 
 NAMES = ("title", "description", "test_cases", "hidden_test_cases", "reference_solution", "function_name")
 COMPARISONS = ("exact", "tolerance", "unordered")
@@ -65,7 +71,9 @@ class Problem:
     @property
     def text(self) -> str:
         """As solvers and judges read it; the hidden tests and the reference are not in it."""
-        shown = "\n".join(f"{self.entry}({_listed(test.arguments)}) → {as_json(test.expected)}" for test in self.shown)
+        shown = "\n".join(
+            f"{self.entry}({', '.join(map(as_json, test.arguments))}) → {as_json(test.expected)}" for test in self.shown
+        )
         contract = f"Function: {self.entry}\nComparison: {self.comparison}"
         return f"{self.title}\n\n{self.description}\n\n{contract}\n\nTests:\n{shown}"
 
@@ -74,28 +82,51 @@ def read_problem(text: str) -> Problem:
     """Raises Unreadable with all that is wrong, one sentence a line."""
     given = read_json(text, NAMES)
     wrong: list[str] = []
+
+    def words(name: str, longest: int) -> str:
+        found = plain(given.get(name))
+        if not found:
+            wrong.append(f"{name} is missing, or is no text")
+        elif len(found) > longest:
+            wrong.append(f"{name} is longer than {longest} characters")
+        return found
+
     shown = _tests(given, "test_cases", "", (SHOWN_TESTS, SHOWN_TESTS), wrong)
     hidden = _tests(given, "hidden_test_cases", "h", (LEAST_HIDDEN, MOST_HIDDEN), wrong)
-    wrong += _repeated((*shown, *hidden))
+    seen: dict[str, str] = {}
+    for test in (*shown, *hidden):
+        first = seen.setdefault(json.dumps(test.arguments, sort_keys=True), test.name)
+        if first != test.name:
+            wrong.append(f"tests {first} and {test.name} have the same input")
     if sum(len(as_json(test.data)) for test in (*shown, *hidden)) > LONGEST_TESTS:
         wrong.append(f"the tests are longer than {LONGEST_TESTS} characters in all: smaller inputs say as much")
-    problem = Problem(
-        title=_text(given, "title", LONGEST_TITLE, wrong).replace("\n", " "),
-        description=_text(given, "description", LONGEST_STATEMENT, wrong),
-        entry=_entry(given, wrong),
-        comparison=_comparison(given, wrong),
-        shown=shown,
-        hidden=hidden,
-        criteria=_criteria(given),
-        reference=code_of(given.get("reference_solution")),
-    )
-    if not problem.reference:
+    title, description = words("title", LONGEST_TITLE).replace("\n", " "), words("description", LONGEST_STATEMENT)
+    entry = plain(given.get("function_name"))
+    if not FUNCTION.fullmatch(entry) or keyword.iskeyword(entry):
+        wrong.append("function_name is no name of a function")
+    comparison = given.get("comparison", COMPARISONS[0])
+    if comparison not in COMPARISONS:
+        wrong.append(f"comparison is none of {', '.join(COMPARISONS)}")
+    # A list of sentences, or one text; what is neither is left out, and the obvious one stands in for none.
+    listed = given.get("evaluation_criteria")
+    criteria = [plain(one)[: LONGEST_TITLE * 5] for one in (listed if isinstance(listed, list) else [listed])]
+    reference = code_of(given.get("reference_solution"))
+    if not reference:
         wrong.append("reference_solution is missing, or is no text")
-    elif len(problem.reference) > LONGEST_CODE:
+    elif len(reference) > LONGEST_CODE:
         wrong.append(f"reference_solution is longer than {LONGEST_CODE} characters")
     if wrong:
         raise Unreadable("\n".join(wrong))
-    return problem
+    return Problem(
+        title=title,
+        description=description,
+        entry=entry,
+        comparison=str(comparison),
+        shown=shown,
+        hidden=hidden,
+        criteria=tuple(one for one in criteria[:MOST_CRITERIA] if one) or DEFAULT_CRITERIA,
+        reference=reference,
+    )
 
 
 def as_json(value: Any) -> str:
@@ -154,12 +185,17 @@ def _test(item: Any, name: str) -> Test:
     return Test(name, arguments, expected)
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
 def _value(given: Any, what: str) -> Any:
     """A text is JSON text; anything else is the value itself."""
+    too_long = Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
     value = given
     if isinstance(given, str):
         if len(given) > LONGEST_VALUE:
-            raise Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
+            raise too_long
         try:
             value = json.loads(given, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
@@ -167,53 +203,47 @@ def _value(given: Any, what: str) -> Any:
     if not is_plain(value):
         raise Unreadable(f"{what} holds what JSON or a database cannot: NaN, infinity, NUL, or nesting without end")
     if len(as_json(value)) > LONGEST_VALUE:
-        raise Unreadable(f"{what} is longer than {LONGEST_VALUE} characters")
+        raise too_long
     return value
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
+# --- whether it is new ---
+
+SIZE = 32  # numbers; the estimate's standard error is at most 0.09
+NEAR = 0.6
+RUN = 3  # words
+MOST_WORDS = 3_000
+WORD = re.compile(r"[^\W_]+")
 
 
-def _repeated(tests: Sequence[Test]) -> Iterator[str]:
-    seen: dict[str, str] = {}
-    for test in tests:
-        first = seen.setdefault(json.dumps(test.arguments, sort_keys=True), test.name)
-        if first != test.name:
-            yield f"tests {first} and {test.name} have the same input"
+def fingerprint(problem: Problem) -> list[int]:
+    words = _words(f"{problem.title} {problem.description}")[:MOST_WORDS]
+    runs = {" ".join(words[start : start + RUN]) for start in range(max(1, len(words) - RUN + 1))}
+    hashes = [hashlib.blake2b(run.encode(), digest_size=4 * SIZE // 2).digest() for run in runs]
+    hashes_too = [hashlib.blake2b(run.encode(), digest_size=4 * SIZE // 2, key=b"2").digest() for run in runs]
+    pairs = zip(hashes, hashes_too, strict=True)
+    columns = [[int.from_bytes((a + b)[4 * i : 4 * i + 4]) for i in range(SIZE)] for a, b in pairs]
+    return [min(column) for column in zip(*columns, strict=True)]
 
 
-def _text(given: Mapping[str, Any], name: str, longest: int, wrong: list[str]) -> str:
-    text = plain(given.get(name))
-    if not text:
-        wrong.append(f"{name} is missing, or is no text")
-    elif len(text) > longest:
-        wrong.append(f"{name} is longer than {longest} characters")
-    return text
+def likeness(one: Sequence[int], other: Sequence[int]) -> float:
+    """The estimated share of what two statements have in common, 0 to 1."""
+    same = sum(a == b for a, b in zip(one, other, strict=False))
+    return same / SIZE if len(one) == len(other) == SIZE else 0.0
 
 
-def _entry(given: Mapping[str, Any], wrong: list[str]) -> str:
-    name = plain(given.get("function_name"))
-    if not FUNCTION.fullmatch(name) or keyword.iskeyword(name):
-        wrong.append("function_name is no name of a function")
-    return name
+def nearest(problem: Problem, earlier: Iterable[Earlier]) -> Earlier | None:
+    """The earlier problem that this one repeats: of the same title, or nearly the same words. None when it is new."""
+    mine, title = fingerprint(problem), _words(problem.title)
+    for other in earlier:
+        if (title and title == _words(other.title)) or likeness(mine, other.fingerprint) >= NEAR:
+            return other
+    return None
 
 
-def _comparison(given: Mapping[str, Any], wrong: list[str]) -> str:
-    name = given.get("comparison", "exact")
-    if name not in COMPARISONS:
-        wrong.append(f"comparison is none of {', '.join(COMPARISONS)}")
-        return COMPARISONS[0]
-    return str(name)
+def as_earlier(problem: Problem) -> Earlier:
+    return Earlier(title=problem.title, fingerprint=fingerprint(problem))
 
 
-def _criteria(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """A list of sentences, or one text; what is neither is left out, and the obvious one stands in for none."""
-    listed = given.get("evaluation_criteria")
-    texts = listed if isinstance(listed, list) else [listed]
-    found = [plain(text)[: LONGEST_TITLE * 5] for text in texts[:MOST_CRITERIA]]
-    return tuple(text for text in found if text) or DEFAULT_CRITERIA
-
-
-def _listed(arguments: Sequence[Any]) -> str:
-    return ", ".join(map(as_json, arguments))
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.casefold())

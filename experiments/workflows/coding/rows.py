@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -18,7 +17,6 @@ from experiments.models.signals import cycles_changed
 from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import OF_STEPS, Finding, Projection, Record
 from experiments.workflows.coding import records
-from experiments.workflows.coding.pages import stored
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 from experiments.workflows.coding.pages.shapes import CycleShape, ExecutionShape
 from experiments.workflows.coding.records import (
@@ -32,6 +30,9 @@ from experiments.workflows.coding.records import (
 
 LONGEST_TITLE = 200
 OVER = (Execution.State.DONE, Execution.State.FAILED)
+UNDER_WAY = (Execution.State.WAITING, Execution.State.RUNNING)
+CUT_OFF = "The run was exported while this was under way."
+OF_ITS_STEP = {"id", "key", "created", "state", "error"}
 MOST_CYCLES = 1_000
 MOST_EXECUTIONS = 30_000
 ROWS_AT_ONCE = 200
@@ -51,13 +52,10 @@ class CyclesBegun(RowWriter[CycleBegun]):
 
     def write(self, step: Step, record: Record, finding: CycleBegun) -> list[EventData]:
         """The cycle, with who takes part in it: models by their seats, as they are seated now and for ever."""
-        slugs = _slugs(step.run_id)
-        Cycle.objects.create(
-            run_id=step.run_id,
-            turn=finding.turn,
-            setter=finding.setter,
-            contestants=[[seat, slugs[seat]] for seat in finding.coders],
-        )
+        seated = Participant.objects.filter(experiment__runs=step.run_id).values_list("seat", "model__slug")
+        slugs = dict(seated)
+        contestants = [[seat, slugs[seat]] for seat in finding.coders]
+        Cycle.objects.create(run_id=step.run_id, turn=finding.turn, setter=finding.setter, contestants=contestants)
         return kept(step, finding)
 
     def wrong(self, rows: Sequence[CycleShape], executed: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -68,10 +66,16 @@ class CyclesBegun(RowWriter[CycleBegun]):
             turns.add(cycle.turn)
 
     def restore(self, rows: Sequence[CycleShape], into: Restoring) -> None:
-        found = [stored.cycle(into.run, said) for said in rows]
+        """fingerprint stays empty: whose problem it was says nothing of what may be set here."""
+        as_said = {"turn", "setter", "state", "reason", "title", "void_reason", "voided", "ended"}
+        found = []
+        for said in rows:
+            contestants = [[one.seat, one.model] for one in said.contestants]
+            fields = said.model_dump(include=as_said)
+            found.append(Cycle(run=into.run, contestants=contestants, found=said.found, **fields))
         Cycle.objects.bulk_create(found, ROWS_AT_ONCE)
         for row, said in zip(found, rows, strict=True):
-            row.began = said.began or into.run.created
+            row.began = said.began or into.run.created  # the field sets itself when the row is made
         Cycle.objects.bulk_update(found, ["began"], ROWS_AT_ONCE)
 
 
@@ -94,17 +98,16 @@ class CyclesRated(RowWriter[CycleRated]):
         return kept(step, finding)
 
 
+def _cycle(step: Step, turn: int) -> QuerySet[Cycle]:
+    return Cycle.objects.filter(run_id=step.run_id, turn=turn)
+
+
 class Votes(Judged[SolutionJudged]):
     def write(self, step: Step, record: Record, finding: SolutionJudged) -> list[EventData]:
         """One judge's vote on one solution; or why there is none."""
-        call = source(step, record)
-        judgment = Judgment.objects.create(
-            run_id=step.run_id,
-            step=step,
-            call=call,
-            judge=call.model.label if call else "",
-            **finding.model_dump(exclude={"type", "key"}),
-        )
+        call, found = source(step, record), finding.model_dump(exclude={"type", "key"})
+        judge = call.model.label if call else ""
+        judgment = Judgment.objects.create(run_id=step.run_id, step=step, call=call, judge=judge, **found)
         [judged] = judgments_shown([judgment])
         return kept(step, SolutionJudgedData(key=finding.key, turn=finding.turn, judgment=judged))
 
@@ -135,20 +138,20 @@ class Executions(RowWriter[Finding]):
             free.discard(execution.key)
 
     def restore(self, rows: Sequence[ExecutionShape], into: Restoring) -> None:
-        found = [stored.execution(into.run, into.steps[one.key], one, into.ids[str(one.id)]) for one in rows]
+        """What was under way is cancelled: code of a contest that was recorded elsewhere is never run."""
+        found = []
+        for said in rows:
+            fields = said.model_dump(mode="json", exclude=OF_ITS_STEP | {"ended"})
+            is_over = said.state not in UNDER_WAY
+            fields |= (
+                {"state": said.state, "error": said.error} if is_over else {"state": "cancelled", "error": CUT_OFF}
+            )
+            place = {"id": into.ids[str(said.id)], "run": into.run, "step": into.steps[said.key]}
+            found.append(Execution(ended=said.ended, **place, **fields))
         Execution.objects.bulk_create(found, ROWS_AT_ONCE)
         for row, said in zip(found, rows, strict=True):
-            row.created = said.created or into.run.created
+            row.created = said.created or into.run.created  # the field sets itself when the row is made
         Execution.objects.bulk_update(found, ["created"], ROWS_AT_ONCE)
-
-
-def _cycle(step: Step, turn: int) -> QuerySet[Cycle]:
-    return Cycle.objects.filter(run_id=step.run_id, turn=turn)
-
-
-def _slugs(run_id: UUID) -> dict[str, str]:
-    seated = Participant.objects.filter(experiment__runs=run_id).select_related("model")
-    return {participant.seat: participant.model.slug for participant in seated}
 
 
 ROW_WRITERS: Mapping[Projection, RowWriter[Any]] = {

@@ -1,6 +1,9 @@
 """A problem is set: asked for, read, and proved to be one before anybody has to solve it."""
 
-from collections import deque
+import io
+import random
+import tokenize
+from collections import Counter, deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,17 +11,16 @@ from typing import Any
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.prompts import fenced, fill, version
 from experiments.workflows.base.records import MessageParsed, Record
-from experiments.workflows.base.steps import Ask, Outcome
+from experiments.workflows.base.steps import Ask, Execute, Outcome
 from experiments.workflows.coding.config import LEAST_HIDDEN, MOST_HIDDEN, SHOWN_TESTS
 from experiments.workflows.coding.contest import Contest, Round, closed, shortened
-from experiments.workflows.coding.evidence import value_of
-from experiments.workflows.coding.mutants import mutants, trivial
-from experiments.workflows.coding.novelty import nearest
-from experiments.workflows.coding.problems import COMPARISONS, Problem, as_json, read_problem
+from experiments.workflows.coding.judging import count_passed, value_of
+from experiments.workflows.coding.problems import COMPARISONS, Problem, as_json, nearest, read_problem
 
 PROBLEM = "coding/problem"
 PROMPTS = (PROBLEM, "coding/topic", "coding/earlier", "coding/repair")
 MOST_EARLIER = 40  # titles that a setter is shown
+TWICE, TRIVIAL, MUTANT = ("reference", "reference-again"), ("constant", "echo"), "mutant-"  # checks of a problem
 MUTANT_SECONDS = 1.0  # a changed loop may never end
 PARAMS = {"temperature": 0.9, "max_tokens": 16_384}
 TEST = closed({"input": {"type": "string"}, "expected_output": {"type": "string"}})
@@ -77,8 +79,8 @@ class Setters:
 
 def set_problem(round_: Round) -> Generator[Any, Any, Void]:
     """Ask, read, prove; one repair in all. Sets `round_.problem`, or returns why there is none."""
-    first = _ask(round_)
-    ask, wrong = first, ""
+    ask = first = _ask(round_)
+    wrong = ""
     for attempt in (1, 2):
         outcome: Outcome = yield ask
         if not outcome.ok:
@@ -89,10 +91,7 @@ def set_problem(round_: Round) -> Generator[Any, Any, Void]:
             return ""
         if attempt == 1:
             yield round_.superseded(ask.key)
-            key = f"{first.key}/repair"
-            ask = round_.repair(
-                key, first, outcome.text, wrong, purpose="problem", params=PARAMS, prompt_version=first.prompt_version
-            )
+            ask = round_.repair(first, outcome.text, wrong, "problem")
     return shortened(wrong, 2_000)
 
 
@@ -113,16 +112,8 @@ def _ask(round_: Round) -> Ask:
         topic=f"\n{topic}\n" if topic else "",
         earlier=f"\n{earlier}\n" if earlier else "",
     )
-    return round_.ask(
-        key,
-        round_.setter,
-        "problem",
-        prompt,
-        schema=SCHEMA,
-        if_native=True,
-        params=PARAMS,
-        prompt_version=version(*PROMPTS),
-    )
+    how = {"schema": SCHEMA, "params": PARAMS, "prompt_version": version(*PROMPTS)}
+    return round_.ask(key, round_.setter, "problem", prompt, **how)
 
 
 def _prove(round_: Round, answer: str, key: str) -> Generator[Any, Any, str]:
@@ -136,45 +127,44 @@ def _prove(round_: Round, answer: str, key: str) -> Generator[Any, Any, str]:
         named = f", “{same.title}”" if same.title else ""
         return f"It repeats an earlier problem{named}: set another one."
     round_.problem = problem
-    checks, wrong = yield from _check(round_, problem, key)
+    found = yield from _check(round_, problem, key)
     if contest.end:
         return ""  # nothing was found out, and what is recorded stands for good
-    found = {**problem.data, "checks": checks, "wrong": wrong}
-    parsed = MessageParsed(message=key, parsed=found, text=problem.text, flags=[])
-    yield Record(f"{key}/parsed", parsed, turn=round_.turn)
+    checks = [
+        {
+            "name": name,
+            "passed": count_passed(one) if one.ok else None,
+            "of": len(problem.tests),
+            "complaint": one.found.get("complaint", ""),
+        }
+        for name, one in found.items()
+    ]
+    wrong = [*_about_reference(problem, *(found[name] for name in TWICE)), *_about_others(found)]
+    parsed = {**problem.data, "checks": checks, "wrong": wrong}
+    yield Record(
+        f"{key}/parsed", MessageParsed(message=key, parsed=parsed, text=problem.text, flags=[]), turn=round_.turn
+    )
     if wrong:
         round_.problem = None
     return "\n".join(wrong)
 
 
-def _check(round_: Round, problem: Problem, key: str) -> Generator[Any, Any, tuple[list[dict[str, Any]], list[str]]]:
-    """The reference runs twice; the trivial and the changed programs run until they fail."""
-    draw = round_.contest.cast.random(f"{key}/mutants")
-    changed = {f"mutant-{number}": code for number, code in enumerate(mutants(problem, draw), 1)}
-    others = trivial(problem) | changed
-    place = key.replace("/problem", "/check", 1)
-    twice = ("reference", "reference-again")
-    steps = [
-        round_.execute(f"{place}/{name}", round_.setter, problem.reference, problem.tests, purpose="check")
-        for name in twice
-    ]
-    brief = {
-        "purpose": "check",
-        "until_failure": True,
-        "seconds": min(MUTANT_SECONDS, round_.contest.config.test_seconds),
-    }
-    steps += [
-        round_.execute(f"{place}/{name}", round_.setter, code, problem.tests, **brief) for name, code in others.items()
-    ]
+def _check(round_: Round, problem: Problem, key: str) -> Generator[Any, Any, dict[str, Outcome]]:
+    """The reference runs twice; the trivial and the changed programs run until they fail. Outcomes by name."""
+    contest, place = round_.contest, key.replace("/problem", "/check", 1)
+    changed = mutants(problem, contest.cast.random(f"{key}/mutants"))
+    others = trivial(problem) | {f"{MUTANT}{number}": code for number, code in enumerate(changed, 1)}
+    brief = {"until_failure": True, "seconds": min(MUTANT_SECONDS, contest.config.test_seconds)}
+
+    def step(name: str, code: str, **more: Any) -> Execute:
+        return round_.execute(f"{place}/{name}", round_.setter, code, problem.tests, purpose="check", **more)
+
+    steps = [step(name, problem.reference) for name in TWICE]
+    steps += [step(name, code, **brief) for name, code in others.items()]
     outcomes: list[Outcome] = yield steps
     for number, outcome in enumerate(outcomes):
-        round_.contest.note_sandbox(outcome, is_needed=number < len(twice))
-    found = dict(zip((*twice, *others), outcomes, strict=True))
-    checks = [
-        {"name": name, "passed": _passed(one), "of": len(problem.tests), "complaint": one.found.get("complaint", "")}
-        for name, one in found.items()
-    ]
-    return checks, [*_about_reference(problem, *outcomes[:2]), *_about_others(found, trivial(problem), changed)]
+        contest.note_sandbox(outcome, is_needed=number < len(TWICE))
+    return dict(zip((*TWICE, *others), outcomes, strict=True))
 
 
 def _about_reference(problem: Problem, first: Outcome, again: Outcome) -> Iterator[str]:
@@ -192,23 +182,19 @@ def _about_reference(problem: Problem, first: Outcome, again: Outcome) -> Iterat
         yield "The reference solution gives other results when it is run again: it has to be deterministic."
 
 
-def _about_others(found: Mapping[str, Outcome], simple: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
+def _about_others(found: Mapping[str, Outcome]) -> Iterator[str]:
     """A program that cannot be run at all proves nothing, and neither does the sandbox's own failure."""
-    if any(_passes(found[name]) for name in simple):
+
+    def passes(outcome: Outcome) -> bool:
+        results: Sequence[Mapping[str, Any]] = outcome.found.get("results", ())
+        return outcome.ok and bool(results) and count_passed(outcome) == len(results)
+
+    if any(passes(found[name]) for name in TRIVIAL):
         yield "The tests are too weak: a program that knows nothing of the problem passes them all."
-    ran = [found[name] for name in changed if found[name].ok and not found[name].found["complaint"]]
-    if ran and all(map(_passes, ran)):
+    changed = [outcome for name, outcome in found.items() if name.startswith(MUTANT)]
+    ran = [outcome for outcome in changed if outcome.ok and not outcome.found["complaint"]]
+    if ran and all(map(passes, ran)):
         yield "The tests are too weak: the reference solution passes them with errors put into it, too."
-
-
-def _passes(outcome: Outcome) -> bool:
-    results: Sequence[Mapping[str, Any]] = outcome.found.get("results", ())
-    return outcome.ok and bool(results) and all(result["verdict"] == "passed" for result in results)
-
-
-def _passed(outcome: Outcome) -> int | None:
-    results: Sequence[Mapping[str, Any]] = outcome.found.get("results", ())
-    return sum(result["verdict"] == "passed" for result in results) if outcome.ok else None
 
 
 def _results(problem: Problem, outcome: Outcome) -> list[tuple[str, str]]:
@@ -224,3 +210,49 @@ def _how(expected: Any, result: Mapping[str, Any]) -> str:
         return shortened(f"it gives {value_of(result)}, and {as_json(expected)} is expected", 300)
     words = {"timeout": "it takes too long", "memory": "it takes too much memory", "output_limit": "it prints too much"}
     return words.get(result["verdict"], shortened(result.get("error") or "it was not run", 300))
+
+
+# --- programs that must not pass: tests that let them pass tell good solutions from bad ones no better ---
+
+MOST_MUTANTS = 4
+BOTH_WAYS = {"<": "<=", ">": ">=", "==": "!=", "+": "-", "and": "or", "True": "False", "min": "max", "any": "all"}
+ONE_WAY = {"*": "+", "//": "*", "%": "//", "+=": "-=", "-=": "+=", "break": "pass", "continue": "pass"}
+SWAPS = {**BOTH_WAYS, **{other: one for one, other in BOTH_WAYS.items()}, **ONE_WAY}
+
+
+def trivial(problem: Problem) -> dict[str, str]:
+    """Programs that know nothing of the problem, by name: one gives the commonest result, one its first argument."""
+    commonest = Counter(as_json(test.expected) for test in problem.tests).most_common(1)[0][0]
+    return {
+        TRIVIAL[0]: f"def {problem.entry}(*given):\n    import json\n    return json.loads({commonest!r})\n",
+        TRIVIAL[1]: f"def {problem.entry}(*given):\n    return given[0] if given else None\n",
+    }
+
+
+def mutants(problem: Problem, draw: random.Random) -> list[str]:
+    """At most four of the reference's variants with one token changed; none where nothing can be changed."""
+    changes = list(_changes(problem.reference))
+    chosen = draw.sample(changes, min(MOST_MUTANTS, len(changes)))
+    return [_changed(problem.reference, *change) for change in chosen]
+
+
+def _changes(code: str) -> Iterator[tuple[int, int, int, str]]:
+    """Line, first and last column, and what may stand there instead. Code that is no Python offers none."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            (line, start), (last, end), other = token.start, token.end, ""
+            if token.type == tokenize.NUMBER and token.string.isdecimal():
+                other = str(int(token.string) + 1) if len(token.string) < 10 else ""
+            elif token.type in (tokenize.OP, tokenize.NAME):
+                other = SWAPS.get(token.string, "")
+            if line == last and other:
+                yield line, start, end, other
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _changed(code: str, line: int, start: int, end: int, other: str) -> str:
+    lines = code.split("\n")  # as the tokens count them: `splitlines` ends lines within texts, too
+    text = lines[line - 1]
+    lines[line - 1] = f"{text[:start]}{other}{text[end:]}"
+    return "\n".join(lines)

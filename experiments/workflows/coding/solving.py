@@ -2,7 +2,6 @@
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from experiments.workflows.base.events import JsonObject
@@ -13,9 +12,8 @@ from experiments.workflows.base.parsing import Unreadable, plain
 from experiments.workflows.base.prompts import fenced, fill, version
 from experiments.workflows.base.records import MessageParsed, Record
 from experiments.workflows.base.steps import Ask, Outcome
-from experiments.workflows.coding.contest import Round, closed, shortened
-from experiments.workflows.coding.evidence import share_passed
-from experiments.workflows.coding.judging import judge_all
+from experiments.workflows.coding.contest import REPAIR, Playing, Round, closed, shortened
+from experiments.workflows.coding.judging import judge_all, share_passed
 from experiments.workflows.coding.problems import LONGEST_CODE, Problem
 
 SOLUTION = "coding/solution"
@@ -23,12 +21,9 @@ PARAMS = {"temperature": 0.4, "max_tokens": 16_384}
 SCHEMA = closed({"solution_code": {"type": "string"}, "explanation": {"type": "string"}})
 LONGEST_EXPLANATION = 20_000
 
-Playing = Generator[Any, Any, None]
-
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    seat: str
     code: str
     explanation: str
 
@@ -57,52 +52,21 @@ def solve(round_: Round, problem: Problem, seat: str) -> Playing:
 
 def _written(round_: Round, problem: Problem, seat: str) -> Generator[Any, Any, Solution | None]:
     """The solution, after one repair where need be."""
-    first = _ask(round_, problem, seat)
-    ask = first
-    for attempt in (1, 2):
-        outcome: Outcome = yield ask
-        if not outcome.ok:
-            round_.contest.note_failure(seat, outcome)
-            round_.unrated[seat] = shortened(f"It gave no solution. {outcome.error}")
-            return None
-        try:
-            solution = read_solution(outcome.text, seat)
-        except Unreadable as error:
-            round_.unrated[seat] = shortened(f"Its solution could not be read: {error}.")
-            if attempt == 1:
-                yield round_.superseded(ask.key)
-                key = f"{first.key}/repair"
-                ask = round_.repair(
-                    key,
-                    first,
-                    outcome.text,
-                    str(error),
-                    purpose="solution",
-                    params=PARAMS,
-                    prompt_version=first.prompt_version,
-                    inspect=first.inspect,
-                )
-        else:
-            round_.unrated.pop(seat, None)
-            parsed = MessageParsed(message=ask.key, parsed=solution.data, text=solution.text, flags=[])
-            yield Record(f"{ask.key}/parsed", parsed, turn=round_.turn)
-            return solution
-    return None
-
-
-def read_solution(text: str, seat: str) -> Solution:
-    """Raises Unreadable when there is no code in it."""
-    given = read_json(text, ("solution_code", "explanation"))
-    code = code_of(given.get("solution_code"))
-    if not code.strip():
-        raise Unreadable("solution_code is missing, is empty, or is no text")
-    if len(code) > LONGEST_CODE:
-        raise Unreadable(f"solution_code is longer than {LONGEST_CODE} characters")
-    return Solution(seat, code, plain(given.get("explanation"))[:LONGEST_EXPLANATION])
+    ask = _ask(round_, problem, seat)
+    answer = yield from round_.answered(ask, read_solution, purpose="solution", is_message=True)
+    solution, key = answer.found, answer.ask.key
+    if answer.error is not None:
+        round_.unrated[seat] = shortened(f"It gave no solution. {answer.error}")
+    elif solution is None:
+        round_.unrated[seat] = shortened(f"Its solution could not be read: {answer.unread}.")
+    else:
+        parsed = MessageParsed(message=key, parsed=solution.data, text=solution.text, flags=[])
+        yield Record(f"{key}/parsed", parsed, turn=round_.turn)
+    return solution
 
 
 def _ask(round_: Round, problem: Problem, seat: str) -> Ask:
-    contest, key = round_.contest, f"{round_.base}/solution/{seat}"
+    contest, names = round_.contest, round_.contest.names(seat)
     config, token = contest.config, contest.cast.fence(f"{round_.base}/solution")  # the same for all: one prompt
     prompt = fill(
         SOLUTION,
@@ -115,17 +79,23 @@ def _ask(round_: Round, problem: Problem, seat: str) -> Ask:
         memory=config.test_megabytes,
     )
     return round_.ask(
-        key,
+        f"{round_.base}/solution/{seat}",
         seat,
         "solution",
         prompt,
         schema=SCHEMA,
-        if_native=True,
         params=PARAMS,
-        prompt_version=version(SOLUTION, "coding/repair"),
-        inspect=partial(_inspected, contest.names(seat)),
+        prompt_version=version(SOLUTION, REPAIR),
+        inspect=lambda text: [*names_itself(text, names), *addresses_reviewers(text)],
     )
 
 
-def _inspected(names: tuple[str, ...], text: str) -> list[str]:
-    return [*names_itself(text, names), *addresses_reviewers(text)]
+def read_solution(text: str) -> Solution:
+    """Raises Unreadable when there is no code in it."""
+    given = read_json(text, ("solution_code", "explanation"))
+    code = code_of(given.get("solution_code"))
+    if not code.strip():
+        raise Unreadable("solution_code is missing, is empty, or is no text")
+    if len(code) > LONGEST_CODE:
+        raise Unreadable(f"solution_code is longer than {LONGEST_CODE} characters")
+    return Solution(code, plain(given.get("explanation"))[:LONGEST_EXPLANATION])

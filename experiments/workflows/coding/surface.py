@@ -8,18 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatRows, Setup, Surface, Told
 from experiments.workflows.coding.assumptions import ASSUMPTIONS
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS
-from experiments.workflows.coding.pages import (
-    importing,
-    pages,
-    report,
-    report_figures,
-    setup,
-    shapes,
-    slots,
-    table,
-)
-from experiments.workflows.coding.pages.listing import CONTESTS
-from experiments.workflows.coding.pages.plan import plan
+from experiments.workflows.coding.pages import files, importing, report, run_page, setup, shapes
 
 
 def _address(run: UUID, turn: int) -> str:
@@ -85,7 +74,7 @@ SETUP = Setup(
             "random": _("drawn by the seed"),
         }
     },
-    runs=CONTESTS,
+    runs=setup.CONTESTS,
     context=setup.context,
     remarks=setup.remarks,
     style="workflows/coding/coding.css",
@@ -100,8 +89,8 @@ SURFACE = Surface(
     setup=SETUP,
     formats="experiments.workflows.coding.pages.importing",
     home="coding",
-    urls="experiments.workflows.coding.pages.urls",
-    api_urls="experiments.workflows.coding.pages.api_urls",
+    urls="experiments.workflows.coding.pages.views",
+    api_urls="experiments.workflows.coding.pages.api",
     entries={
         "pool_checked": "pool",
         "cycles_planned": "plan",
@@ -110,12 +99,12 @@ SURFACE = Surface(
         "cycle_void": "outcome-{turn}",
         "cycle_rated": "outcome-{turn}",
         "solution_executed": "ran-{key}",
-        "solution_judged": slots.vote_anchor,
+        "solution_judged": run_page.vote_anchor,
     },
-    slot=slots.slot_of,
+    slot=run_page.slot_of,
     unseen=tuple((purpose, "coder-") for purpose in ("health", "judge", "repair")),
-    page_entries=pages.entries,
-    context=pages.context,
+    page_entries=run_page.entries,
+    context=run_page.context,
     address=_address,
     styles=("workflows/council/council.css", "leaderboard.css", "workflows/coding/coding.css"),
     script="workflows/coding/run.js",
@@ -128,10 +117,10 @@ SURFACE = Surface(
     told=Told(
         settings=report.settings,
         turn=_("Cycle %(turn)s"),
-        before=lambda rows: (report.cycles(rows), report_figures.rated(rows)),
+        before=lambda rows: (report.cycles(rows), report.rated(rows)),
         has_talk=False,
         is_judged=False,
-        table=table.lines,
+        table=files.table,
     ),
     assumptions=ASSUMPTIONS,
     assumed=_(
@@ -139,5 +128,5 @@ SURFACE = Surface(
         " twice, the dearest model sets every problem, and in turn every problem is set twice. Calls that break off and"
         " are made again come on top."
     ),
-    plan=plan,
+    plan=setup.plan,
 )

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.base.records import Record
-from experiments.workflows.base.steps import Ask, Cast, End, Outcome, Play, Prompt, Stored
+from experiments.workflows.base.steps import Ask, Cast, Outcome, Play, Prompt, Stored
 from experiments.workflows.base.workflow import Workflow
-from experiments.workflows.battles.breaker import Breaker
+from experiments.workflows.battles.rules import Breakers
 from experiments.workflows.outputs.records import RECORDS, OutputMade
 
 MOST_CONTESTANTS = 30
@@ -66,49 +66,30 @@ class Config(BaseModel):
 
 def run(config: Config, cast: Cast) -> Play:
     """The outputs of `config.tasks`. Ends as failed when a contestant had to be given up."""
-    breakers = {seat: Breaker() for seat in SEATS if seat in cast.seats}
-    tasks = _tasks(config, breakers)
+    breakers = Breakers(seat for seat in SEATS if seat in cast.seats)
+    tasks = (task for task in config.tasks if task.seat not in breakers or not breakers[task.seat].is_broken)
     yield [_lane(tasks, breakers) for _lane_number in range(config.side_by_side)]
-    broken = [breaker.message(_called(cast, seat)) for seat, breaker in breakers.items() if breaker.is_broken]
-    return End("contestant_failed", failed=True, message="\n".join(broken)) if broken else End("completed")
+    return breakers.end(cast, "contestant")
 
 
-def _tasks(config: Config, breakers: dict[str, Breaker]) -> Iterator[Task]:
-    for task in config.tasks:
-        if task.seat not in breakers or not breakers[task.seat].is_broken:
-            yield task
-
-
-def _lane(tasks: Iterator[Task], breakers: dict[str, Breaker]) -> Generator[Any, Any, None]:
+def _lane(tasks: Iterator[Task], breakers: Breakers) -> Generator[Any, Any, None]:
+    """Each is asked with the instruction and its images as they are: contestants are asked alike, and told nothing
+    else. An answer without words is no output.
+    """
     for task in tasks:
         key = f"output/{task.contestant}/{task.sample}"
+        outcome = Outcome(ok=False, error=f"Nobody sits in {task.seat}.")
         if task.seat in breakers:
-            outcome: Outcome = yield _ask(key, task)
+            parts = (Stored("instruction", task.sample), Stored("images", task.sample))
+            outcome = yield Ask(key=key, seat=task.seat, messages=(Prompt("user", parts=parts),), purpose="output")
             breakers[task.seat].note(outcome)
+        if outcome.ok and outcome.text.strip():
+            made = OutputMade(sample=task.sample, contestant=task.contestant, key=key)
         else:
-            outcome = Outcome(ok=False, error=f"Nobody sits in {task.seat}.")
-        yield _made(key, task, outcome)
-
-
-def _ask(key: str, task: Task) -> Ask:
-    """The instruction and its images as they are: contestants are asked alike, and told nothing else."""
-    parts = (Stored("instruction", task.sample), Stored("images", task.sample))
-    return Ask(key=key, seat=task.seat, messages=(Prompt("user", parts=parts),), purpose="output")
-
-
-def _made(key: str, task: Task, outcome: Outcome) -> Record:
-    """An answer without words is no output."""
-    if outcome.ok and outcome.text.strip():
-        made = OutputMade(sample=task.sample, contestant=task.contestant, key=key)
-        return Record(f"{key}/made", made, source=key)
-    reason = outcome.error or ("The answer was empty." if outcome.ok else f"The call failed ({outcome.error_kind}).")
-    missed = OutputMade(sample=task.sample, contestant=task.contestant, failed=reason[:LONGEST_REASON])
-    return Record(f"{key}/made", missed, source=key)
-
-
-def _called(cast: Cast, seat: str) -> str:
-    names = cast.seats[seat].called
-    return f"The contestant {names[0]}" if names else f"The contestant in {seat}"
+            otherwise = "The answer was empty." if outcome.ok else f"The call failed ({outcome.error_kind})."
+            reason = outcome.error or otherwise
+            made = OutputMade(sample=task.sample, contestant=task.contestant, failed=reason[:LONGEST_REASON])
+        yield Record(f"{key}/made", made, source=key)
 
 
 WORKFLOW = Workflow(

@@ -3,8 +3,8 @@
 from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatRows, Setup, Surface, Told
-from experiments.workflows.battles.campaign.plan import plan_of_outputs
-from experiments.workflows.battles.pages import outputs_setup, report
+from experiments.workflows.battles.campaign.estimates import plan_of_outputs
+from experiments.workflows.battles.pages import report, setup
 from experiments.workflows.outputs import MOST_CONTESTANTS
 
 SETUP = Setup(
@@ -33,8 +33,8 @@ SETUP = Setup(
     hints={"title": _("Empty: the name of the dataset.")},
     renamed={"contestants": "makers"},
     offered=("subsets",),
-    fill=outputs_setup.fill,
-    asked=outputs_setup.asked,
+    fill=setup.fill_outputs,
+    asked=setup.asked_outputs,
     head="workflows/outputs/_back.html",
     route="outputs-make",
     address="datasets/<slug:slug>/outputs/make/",

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.models import Board, Contestant, Dataset, Sample
 from experiments.workflows.battles.campaign.logs.importing import NothingStored, import_battles, make_dataset
-from experiments.workflows.battles.campaign.logs.report import Report
+from experiments.workflows.battles.campaign.logs.records import Report
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,7 @@ from experiments.models import Battle
 from experiments.workflows.battles.campaign.boards import people_board
 from experiments.workflows.battles.campaign.counting import recount
 from experiments.workflows.battles.campaign.logs.exporting import audit_lines, full_lines, slim_lines
-from experiments.workflows.battles.campaign.logs.names import file_names, pair_file
-from experiments.workflows.battles.campaign.logs.packing import zipped
+from experiments.workflows.battles.campaign.logs.packing import file_names, pair_file, zipped
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim
 
 pytestmark = pytest.mark.django_db

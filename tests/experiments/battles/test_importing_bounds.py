@@ -12,7 +12,7 @@ from experiments.library.datasets import process
 from experiments.library.imports import lines
 from experiments.library.imports.lines import Allowance
 from experiments.library.imports.values import Unreadable
-from experiments.workflows.battles.campaign.logs import importing, rows
+from experiments.workflows.battles.campaign.logs import files, importing
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
 
@@ -70,10 +70,10 @@ def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):
 
 @each_case("size", [1, 7, 64])
 def test_a_list_is_read_in_pieces_of_any_size(size, monkeypatch):
-    monkeypatch.setattr(rows, "CHUNK", size)
+    monkeypatch.setattr(files, "CHUNK", size)
     values = [{"model_a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫" * 30}]
 
-    found = list(rows.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
+    found = list(files.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
 
     assert [row.content for row in found] == values
 

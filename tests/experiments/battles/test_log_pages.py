@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 from experiments.models import Battle, Board, Dataset, LogImport
 from experiments.models.signals import swept
 from experiments.workflows.battles.campaign.logs import queueing, storing
-from experiments.workflows.battles.campaign.logs.formats import FORMATS
+from experiments.workflows.battles.campaign.logs.packing import FORMATS
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import pair, slim, vote, write
 

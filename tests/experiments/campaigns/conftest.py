@@ -21,6 +21,8 @@ from experiments.models import (
 from experiments.models.signals import run_finished
 from experiments.runs import actions
 from experiments.workflows.battles.campaign import campaigns
+from experiments.workflows.battles.campaign.planning import BattleGround, Place, draw
+from experiments.workflows.battles.campaign.scope import scope_of
 from tests.fixtures import add_model
 
 JUDGE = "sim/judge:tps=0:first=0"
@@ -54,6 +56,21 @@ def join(dataset: Dataset, name: str, **fields: Any) -> Contestant:
         for sample in dataset.samples.all()
     )
     return contestant
+
+
+def missing(experiment: Experiment, limit: int, *, seed: int = 0) -> list[dict[str, Any]]:
+    """The first `limit` battles that are not decided on every judge's board, in the sequence in which a campaign with
+    this seed begins them.
+    """
+    ground = BattleGround(scope_of(experiment), seed)
+    tasks: list[dict[str, Any]] = []
+    place: Place | None = Place()
+    lanes = ground.survey().lanes
+    while place is not None and len(tasks) < limit:
+        drawn = draw(ground, lanes, place, limit - len(tasks))
+        tasks += drawn.tasks
+        place = drawn.place
+    return tasks
 
 
 @pytest.fixture

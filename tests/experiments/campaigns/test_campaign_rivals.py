@@ -12,7 +12,7 @@ from experiments.engine.driver import Driver
 from experiments.engine.events import LeaseLost
 from experiments.models import Call, Campaign, ModelPrice, ProviderModel, Run
 from experiments.workflows.battles import rows
-from experiments.workflows.battles.campaign import feeding
+from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.shards import only_shards
 from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.databases, pytest.mark.usefixtu
 def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_runs, monkeypatch):
     experiment = battles(field(contestants=4, samples=6))
     Campaign.objects.create(experiment=experiment)
-    found = feeding._found
+    found = campaigns._found
     rivals = 3
 
     def slowly(campaign):
@@ -31,11 +31,11 @@ def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_r
         move = found(campaign)
         if rivals:
             rivals -= 1
-            feeding.feed(experiment.pk)
+            campaigns.feed(experiment.pk)
         return move
 
-    monkeypatch.setattr(feeding, "_found", slowly)
-    feeding.feed(experiment.pk)
+    monkeypatch.setattr(campaigns, "_found", slowly)
+    campaigns.feed(experiment.pk)
 
     tasks = [tuple(sorted(task.items())) for run in runs_of(experiment) for task in run.overrides["tasks"]]
     assert runs_of(experiment).count() == 3

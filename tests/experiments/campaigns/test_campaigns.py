@@ -22,7 +22,7 @@ from experiments.models import (
 )
 from experiments.runs import actions
 from experiments.workflows.battles import rows
-from experiments.workflows.battles.campaign import campaigns, counting, planning, voiding
+from experiments.workflows.battles.campaign import campaigns, counting, voiding
 from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.battles.prompts import PROMPTS
 from tests.experiments.campaigns.conftest import (
@@ -31,6 +31,7 @@ from tests.experiments.campaigns.conftest import (
     RISEN,
     asked,
     join,
+    missing,
     of,
     runs_of,
     serve,
@@ -55,7 +56,7 @@ def test_every_pair_is_compared_on_every_sample_once(field, battles, campaign, p
     assert all(run.state == Run.State.COMPLETED for run in runs_of(experiment))
     [board] = Board.objects.all()
     assert counting.recount(board) == board.changes == 24
-    assert planning.missing(experiment, 10) == []
+    assert missing(experiment, 10) == []
     shown = progress(experiment)
     assert (shown.wanted, shown.decided, shown.open, shown.under_way) == (24, 24, 0, 0)
     assert (shown.calls, shown.failed_calls, shown.eta_seconds, shown.note) == (48, 0, None, "")
@@ -72,7 +73,7 @@ def test_what_has_been_fought_or_made_void_is_not_fought_again(field, battles, c
     voiding.void(of(experiment).first(), by=alice, reason="A picture of somebody.")
     again = battles(dataset)
 
-    assert planning.missing(experiment, 5) == []
+    assert missing(experiment, 5) == []
     assert counting.recount(Board.objects.get()) == 2
     assert actions.start(again, by=alice) == []
     assert (state_of(again), of(again).exists()) == (Campaign.State.COMPLETED, False)

@@ -10,7 +10,7 @@ from experiments.workflows.battles.campaign import adaptive, planning
 from experiments.workflows.battles.campaign.campaigns import resume
 from experiments.workflows.battles.campaign.counting import recount
 from experiments.workflows.battles.campaign.scope import scope_of
-from tests.experiments.campaigns.conftest import asked, join, of, runs_of, state_of
+from tests.experiments.campaigns.conftest import asked, join, missing, of, runs_of, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ def pairs_of(tasks):
 def test_all_draws_every_sample_that_both_have_an_output_for(field, battles):
     dataset = field(contestants=3, samples=5)
     Output.objects.filter(contestant__name="ash", sample__index=2).delete()
-    tasks = planning.missing(battles(dataset), 100)
+    tasks = missing(battles(dataset), 100)
 
     assert len(tasks) == 4 + 4 + 5
     assert all(task["left"] < task["right"] for task in tasks)
@@ -36,14 +36,14 @@ def test_planning_reads_battles_and_outputs_in_their_own_order(field, battles, d
     """To order by a relation is to join and sort: of a million battles, that takes longer than to read them."""
     dataset = field(contestants=4, samples=6)
     experiment = battles(dataset)
-    [task, *_others] = planning.missing(experiment, 1)
+    [task, *_others] = missing(experiment, 1)
     [board] = scope_of(experiment).boards.values()
     place = {"sample_id": task["sample"], "left_id": task["left"], "right_id": task["right"]}
     Battle.objects.create(board_id=board, **place, winner="left")
     recount(Board.objects.get(pk=board))
 
     with django_assert_max_num_queries(30) as seen:
-        assert len(planning.missing(experiment, 100)) == 35
+        assert len(missing(experiment, 100)) == 35
     read = [
         one["sql"] for one in seen.captured_queries if "experiments_battle" in one["sql"] or "_output" in one["sql"]
     ]
@@ -60,7 +60,7 @@ def test_a_version_names_who_is_new_and_only_they_are_compared(field, battles, c
 
     late.refresh_from_db()
     assert late.version == "second_20260601"
-    drawn = pairs_of(planning.missing(experiment, 100))
+    drawn = pairs_of(missing(experiment, 100))
     assert len(drawn) == 3
     assert all(late.pk in pair for pair in drawn)
 
@@ -69,7 +69,7 @@ def test_void_contestants_take_no_part(field, battles):
     dataset = field(contestants=3, samples=2)
     Contestant.objects.filter(name="ash").update(void_reason="Copied.")
 
-    assert len(pairs_of(planning.missing(battles(dataset), 100))) == 1
+    assert len(pairs_of(missing(battles(dataset), 100))) == 1
     with pytest.raises(Invalid, match="left out"):
         battles(dataset, contestants=["ash", "birch"])
 
@@ -159,13 +159,13 @@ def test_a_sample_is_the_same_for_all_pairs_which_advance_together_and_for_the_s
     settings.BATTLES_PER_RUN = 5
     dataset = field(contestants=4, samples=20)
     experiment = battles(dataset, sampling={"plan": "sample", "per_pair": 7})
-    drawn = pairs_of(planning.missing(experiment, 1000, seed=3))
+    drawn = pairs_of(missing(experiment, 1000, seed=3))
 
     assert len(drawn) == 6
     [same] = {frozenset(samples) for samples in drawn.values()}
     assert len(same) == 7
-    assert drawn == pairs_of(planning.missing(experiment, 1000, seed=3))
-    assert drawn != pairs_of(planning.missing(experiment, 1000, seed=4))
+    assert drawn == pairs_of(missing(experiment, 1000, seed=3))
+    assert drawn != pairs_of(missing(experiment, 1000, seed=4))
     everything = battles(dataset)
-    assert {len(samples) for samples in pairs_of(planning.missing(everything, 30)).values()} == {5}
-    assert len(planning.missing(everything, 1000)) == 120
+    assert {len(samples) for samples in pairs_of(missing(everything, 30)).values()} == {5}
+    assert len(missing(everything, 1000)) == 120

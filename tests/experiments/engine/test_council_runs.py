@@ -12,7 +12,7 @@ from experiments.engine.driver import Driver
 from experiments.engine.reservations import Refusal
 from experiments.models import Call, Run, Step
 from experiments.runs import actions
-from experiments.runs.steering import furthering, steering
+from experiments.runs.steering import steering
 from experiments.workflows.council.pages import rankings
 from tests.experiments.deliberating import (
     FAST,
@@ -98,7 +98,7 @@ def test_a_title_is_never_in_the_way(council, start, alice, scripted):
     run = start(council(*FAST, title=scripted.model("scripted/title", find)))
     with stepped_engine.driving(threading.Event()):
         wait_until(lambda: fresh(run).open_offers, "the offer")
-        furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
+        steering.ask_further(fresh(run), by=alice, text="And at sunset?")
         wait_until(lambda: run.messages.filter(turn=2, step__purpose="conclusion").exists(), "the next conclusion")
         assert run.calls.get(step__purpose="title").state == Call.State.SENT
         may_find.set()
@@ -147,7 +147,7 @@ def questions(run):
 def test_a_question_may_follow_weeks_later(convene, alice, drive):
     run = convene(limits={"seconds": 60})
     Run.objects.filter(pk=run.pk).update(started=run.started - A_MONTH, ended=run.ended - A_MONTH)
-    furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
+    steering.ask_further(fresh(run), by=alice, text="And at sunset?")
     drive()
 
     assert fresh(run).state == "completed", "weeks of rest are no play"
@@ -159,8 +159,8 @@ def test_two_tabs_that_ask_are_both_heard_in_order(council, start, drive, alice,
     run = start(council(*FAST))
     if is_done:
         drive()
-    furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
-    furthering.ask_further(run, by=alice, text="And on Mars?")
+    steering.ask_further(fresh(run), by=alice, text="And at sunset?")
+    steering.ask_further(run, by=alice, text="And on Mars?")
     drive()
 
     assert questions(run) == ["Why is the sky blue?", "And at sunset?", "And on Mars?"]
@@ -180,7 +180,7 @@ def test_a_question_asked_while_it_is_driven_is_answered_by_the_same_driver(coun
     run = start(council(scripted.model("scripted/first", answer), *FAST[1:]))
     with stepped_engine.driving(threading.Event()):
         wait_until(lambda: run.calls.filter(state=Call.State.SENT).exists(), "the first answer to be under way")
-        furthering.ask_further(fresh(run), by=alice, text="And at sunset?")
+        steering.ask_further(fresh(run), by=alice, text="And at sunset?")
         asked.set()
         wait_until(lambda: fresh(run).state == "completed", "the end")
 
@@ -192,14 +192,14 @@ def test_what_cannot_be_asked_is_refused(convene, drive, alice):
     run = convene(max_turns=2)
     role, alice.role = alice.role, "reviewer"
     with pytest.raises(Forbidden):
-        furthering.ask_further(run, by=alice, text="And at sunset?")
+        steering.ask_further(run, by=alice, text="And at sunset?")
     assert fresh(run).state == "completed"
     alice.role = role
 
-    furthering.ask_further(run, by=alice, text="And at sunset?")
+    steering.ask_further(run, by=alice, text="And at sunset?")
     for _when in ("while it works", "once it is done"):
         with pytest.raises(Invalid):
-            furthering.ask_further(fresh(run), by=alice, text="And on Mars?")
+            steering.ask_further(fresh(run), by=alice, text="And on Mars?")
         drive()
     assert offer(run).data["actions"] == ["conclude", "deliberate"]
 
@@ -257,9 +257,9 @@ def test_a_council_stopped_at_its_limit_goes_on(convene, drive, alice, too_low_f
     assert (run.state, run.stop_reason) == ("stopped", "limit_tokens")
     assert_same_page(run)
     with pytest.raises(Invalid):
-        furthering.lift(run, by=alice, limits={"tokens": -1})
+        steering.lift(run, by=alice, limits={"tokens": -1})
     limits = {} if without_it else {"tokens": too_low_for_the_chair + 100_000}
-    furthering.lift(run, by=alice, limits=limits, skip=without_it)
+    steering.lift(run, by=alice, limits=limits, skip=without_it)
     drive()
 
     run = fresh(run)
@@ -297,7 +297,7 @@ def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked
     assert (fresh(run).state, fresh(run).stop_reason) == ("stopped", "limit_tokens")
     assert [state for _key, state in calls(run, "reply")] == ["failed"]
 
-    furthering.lift(fresh(run), by=alice, limits={})
+    steering.lift(fresh(run), by=alice, limits={})
     drive()
     assert fresh(run).state == "completed"
     assert fresh(run).messages.filter(step__purpose="reply").count() == len(FAST)
@@ -329,7 +329,7 @@ def test_another_second_question_keeps_the_first_with_what_was_done_again_and_no
 ):
     run = take_up(convene(*FAST), "deliberate")
     for text in ("And at sunset?", "And on Mars?"):
-        furthering.ask_further(run, by=alice, text=text)
+        steering.ask_further(run, by=alice, text=text)
     drive()
     child = branch(run.messages.get(seat="person", turn=2), "And at night?")
 

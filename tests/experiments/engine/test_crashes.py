@@ -11,7 +11,7 @@ from experiments.engine import driver
 from experiments.engine.driver import Driver
 from experiments.engine.jobs import wake
 from experiments.models import Call, Cycle, Experiment, Run
-from experiments.runs.steering import furthering, steering
+from experiments.runs.steering import steering
 from experiments.workflows.coding.config import coder
 from tests.experiments import contesting
 from tests.experiments.contests import judgment
@@ -93,7 +93,7 @@ def play(request, alice, start, drive, monkeypatch):
         Experiment.objects.filter(pk=experiment.pk).update(title=title)  # which is found once
         run = start(experiment)
         if name == "council":
-            furthering.ask_further(run, by=alice, text="And at sunset?")
+            steering.ask_further(run, by=alice, text="And at sunset?")
         return run
 
     yield Play(begin, drive, alice, SAYS.get(name, {}), make("provider"))

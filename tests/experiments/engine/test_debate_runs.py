@@ -11,7 +11,7 @@ from accounts.tokens import create_token
 from arenasite import environment
 from experiments.models import Event, Message, ProviderModel, Run, Step
 from experiments.runs import actions
-from experiments.runs.steering import branching, furthering, steering
+from experiments.runs.steering import branching, steering
 from experiments.runs.timeline import from_rows, replayed
 from tests.experiments.api.conftest import Api
 from tests.experiments.debated import REQUEST, ROUND_1, ROUND_2, points
@@ -63,12 +63,12 @@ def test_switched_to_automatic_a_waiting_debate_goes_on_as_it_was_set_up(stage, 
 
 def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
-    furthering.draft(run, by=alice, key="round/1/next", text="  Ten clear nights.\n")
+    steering.draft(run, by=alice, key="round/1/next", text="  Ten clear nights.\n")
     run = stage.say(run, "round")
 
     with pytest.raises(AlreadyAnswered):
-        furthering.draft(run, by=alice, key="round/1/next", text="Twelve.")
-    furthering.draft(run, by=alice, key="round/2/next", text="Too late.")
+        steering.draft(run, by=alice, key="round/1/next", text="Twelve.")
+    steering.draft(run, by=alice, key="round/2/next", text="Too late.")
     run = stage.say(run, "summarize")
     assert texts(run, kind="addendum") == ["Ten clear nights."]
     assert all("Ten clear nights." in told(run, key) for key in ("round/2/A", "round/2/B", "round/2/C", "summary"))
@@ -237,7 +237,7 @@ def test_at_a_limit_it_stops_cleanly_and_what_there_is_can_be_summed_up(stage, a
     run = stage.play(refine=False, limits={"tokens": 800}, rounds=2)
     assert (run.state, run.stop_reason, asked(run)) == ("stopped", "limit_tokens", ["round/1/A", "round/1/B"])
     assert run.events.get(type="experiment_stopped").data["refused"]["key"] == "round/1/C"
-    furthering.lift(run, by=alice, limits={"tokens": 100_000}, skip=True)
+    steering.lift(run, by=alice, limits={"tokens": 100_000}, skip=True)
     run = stage.go_on(run)
 
     assert (run.state, asked(run)) == ("completed", ["round/1/A", "round/1/B", "summary"])
@@ -251,6 +251,6 @@ def test_going_on_without_an_answer_that_was_tried_once(stage, alice):
     refused = run.events.filter(type="experiment_stopped").latest("seq").data["refused"]
     run.steps.get_or_create(key=refused["key"], defaults={"kind": "ask", "purpose": refused["purpose"]})
 
-    furthering.lift(run, by=alice, limits={}, skip=True)
+    steering.lift(run, by=alice, limits={}, skip=True)
 
     assert run.steps.get(key=refused["key"]).state == "failed"

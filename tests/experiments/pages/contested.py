@@ -4,8 +4,8 @@ import pytest
 
 from experiments.models import Run
 from experiments.runs import timeline
-from experiments.workflows.coding.pages import pages
-from experiments.workflows.coding.pages.slots import slot_of
+from experiments.workflows.coding.pages import run_page
+from experiments.workflows.coding.pages.run_page import slot_of
 from tests.experiments.contests import coder, played
 from tests.experiments.pages import painted
 
@@ -36,7 +36,7 @@ def assert_same_page(run, *kinds):
     latest = max((cycle.turn for cycle in run.cycles.all()), default=0)
     events = timeline.replayed(run.events.order_by("seq"))
     shown = [one for one in events if slot_of(one.type, one.data) in OF_NO_CYCLE or one.data.get("turn") == latest]
-    assert painted.painted(run, pages.entries(run)) == painted.painted(run, shown)
+    assert painted.painted(run, run_page.entries(run)) == painted.painted(run, shown)
 
 
 def assert_every_fragment_finds_its_place(run):

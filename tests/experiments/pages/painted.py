@@ -3,7 +3,7 @@
 from experiments.models import Run
 from experiments.runs import timeline
 from experiments.runs.fragments import render, render_envelope
-from experiments.workflows.coding.pages import slots as contest_slots
+from experiments.workflows.coding.pages import run_page as contest_slots
 from experiments.workflows.council.pages import slots as council_slots
 from experiments.workflows.debate.pages.board import board
 from tests.markup import fragment

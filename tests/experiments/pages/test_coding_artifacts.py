@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from experiments.models import Call, Cycle, ProviderModel
-from experiments.workflows.coding.pages import artifacts, ratings, voiding
+from experiments.workflows.coding.pages import files, ratings, voiding
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, UNREADABLE, votes_of
 from tests.fixtures import signed_in
@@ -148,7 +148,7 @@ def test_a_zip_of_more_answers_takes_no_more_queries(alice):
         made = contest_rows.Contest(alice)
         made.cycle(seats=seats, votes=votes_of(levels=contest_rows.LEVELS, seats=seats))
         with CaptureQueriesContext(connection) as asked:
-            list(artifacts.zipped(made.run))
+            list(files.zipped(made.run))
         counts.append(len(asked))
 
     assert counts[0] == counts[1]

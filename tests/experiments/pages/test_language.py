@@ -60,7 +60,7 @@ def test_a_theme_that_is_offered_is_kept_and_shown(visitor, read, theme, shown):
 def test_judge_prompts_that_come_along_are_named_in_both_languages_and_others_as_they_say():
     assert prompt_words("Which haiku is the sadder one") == "Which haiku is the sadder one"
     for prompt in PROMPTS.values():
-        for words in (prompt.title, " ".join(prompt.module.__doc__.split())):
+        for words in (prompt.title, prompt.description):
             assert str(prompt_words(words)) == words
             with override("zh-hans"):
                 assert str(prompt_words(words)) != words

@@ -11,7 +11,7 @@ from experiments.runs.reports.importing import import_document
 from experiments.runs.reports.inspect_log import inspect_log, log_name
 from experiments.runs.reports.markdown import render_markdown
 from experiments.runs.reports.pdf import render_pdf
-from experiments.runs.steering import branching, furthering, steering
+from experiments.runs.steering import branching, steering
 from experiments.workflows.judging import services as judging
 from tests.experiments.reports.documents import assert_equal, assert_same_page, without_ids
 from tests.experiments.reports.html_pages import section, words
@@ -134,7 +134,7 @@ def test_a_council_with_failures_is_asked_further_and_ranks_again(council, playe
     members = (COOPERATIVE, GONE, COMPETITIVE, "sim/neutral:first=0:json=prose")
     run = player.play(council(*members, **seats, title=True, question="为什么天空是蓝色的？"))
     player.say(run, "deliberate")
-    furthering.ask_further(fetched(run), by=alice, text="And at sunset?")
+    steering.ask_further(fetched(run), by=alice, text="And at sunset?")
     player.drive()
 
     log = told(

@@ -10,7 +10,7 @@ from experiments.library.bulk import making as bulk
 from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.models import Cycle, Experiment, Run
 from experiments.runs.reports.formats import FORMATS, LINKED, unheard
-from experiments.workflows.coding.pages.novelty import remember_earlier
+from experiments.workflows.coding.services import remember_earlier
 from experiments.workflows.judging.pages import rejudging
 from tests.cases import each_case
 from tests.experiments import contest_rows

@@ -4,7 +4,7 @@ from typing import Any
 
 from experiments.models import ReviewQueue, ReviewRubric
 from experiments.review import answers, queues, rubrics
-from experiments.review.content import Content
+from experiments.review.answers import Content
 from tests.experiments.reports.records import SCORES, Record
 
 SAID = "First we share the panels. Then we share the night! Is that fair?"

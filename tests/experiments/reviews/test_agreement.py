@@ -8,8 +8,8 @@ import pytest
 from accounts.errors import Invalid
 from experiments.models import Judgment
 from experiments.review import agreement, queues, slots
+from experiments.review.answers import Correction
 from experiments.review.coefficients import Asked
-from experiments.review.content import Correction
 from leaderboard.ratings.agreement import Reason, Undefined
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in

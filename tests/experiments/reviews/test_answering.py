@@ -9,8 +9,8 @@ from django.utils.translation import override
 from accounts.errors import Invalid
 from experiments.models import FlagDeed, Judgment, Message, ReviewAnswer, ReviewSlot
 from experiments.models.reviewed import NeverChanged
-from experiments.review import answers, flagging, reading, rubrics, slots
-from experiments.review.content import Correction, Remark
+from experiments.review import answer_form, answers, flagging, rubrics, slots
+from experiments.review.answers import Correction, Remark
 from experiments.review.spans import pieces, sentences
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
@@ -100,17 +100,17 @@ def test_a_comment_keeps_its_words_and_is_found_again_where_they_stand_once(item
     said = reviewed.answer(item, bob, remarks=(comment(item),))
     found = said.comments.select_related("message").get()
     assert found.quote == item.message.text[4:29] == "First we share the panels"
-    assert reading.place_of(found).start == 4
+    assert answer_form.place_of(found).start == 4
 
     Message.objects.filter(pk=item.message_id).update(text=f"New. {item.message.text}")
-    span = reading.place_of(said.comments.select_related("message").get())
+    span = answer_form.place_of(said.comments.select_related("message").get())
     assert (span.start, span.words) == (9, "First we share the panels")
 
     for text in ("Something else.", "First we share the panels. First we share the panels."):
         Message.objects.filter(pk=item.message_id).update(text=text)
-        assert reading.place_of(said.comments.select_related("message").get()) is None
-        assert reading.lost(said) == list(said.comments.all())
-        assert reading.fields_of(said)["place"] == []
+        assert answer_form.place_of(said.comments.select_related("message").get()) is None
+        assert answer_form.lost(said) == list(said.comments.all())
+        assert answer_form.fields_of(said)["place"] == []
 
 
 @each_case(("start", "end"), [(0, 10_000), (9, 9), (9, 3), (None, None)])
@@ -173,7 +173,7 @@ def test_the_form_of_an_answer_says_what_the_answer_says(item, bob):
         item, bob, 0.5, unsaid={"deception": "no facts"}, labels={"conduct": ["offer"]}, remarks=(comment(item),)
     )
 
-    fields = reading.fields_of(said)
-    again = reading.read(fields, rubrics.of(item.queue.rubric))
+    fields = answer_form.fields_of(said)
+    again = answer_form.read(fields, rubrics.of(item.queue.rubric))
 
     assert again.fingerprint == said.fingerprint

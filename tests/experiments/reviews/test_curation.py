@@ -8,7 +8,7 @@ from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry
 from experiments.library.datasets import demonstration
 from experiments.models import Battle, Experiment, Message, Run, RunReview
-from experiments.review import curation, flagging, scanning, slots
+from experiments.review import curation, flagging, slots
 from experiments.workflows.base.flags import VERSION, flags
 from experiments.workflows.battles.campaign.boards import model_board
 from experiments.workflows.battles.campaign.voiding import WITH_RUN
@@ -67,9 +67,9 @@ def test_old_transcripts_are_scanned_once(record, message, capsys):
 
 
 def test_a_dismissed_flag_stays_away_from_scanners_and_in_the_history(record, message, alice):
-    scanning.scan([record.run.pk])
+    flagging.scan([record.run.pk])
     assert flagging.dismiss(message, "refusal", by=alice, reason="It is a quotation.")
-    scanning.scan([record.run.pk])
+    flagging.scan([record.run.pk])
 
     message.refresh_from_db()
     assert message.flags == []
@@ -114,7 +114,7 @@ def test_pages_show_flags_and_decisions_to_everybody_with_their_reasons(record, 
 
 def test_a_run_is_published_by_curators_after_its_approval_and_that_of_its_siblings(record, alice, cora):
     run = record.run
-    for deed in curation.DEEDS:
+    for deed in curation.ACTIONS:
         with pytest.raises(Forbidden):
             curation.act(deed, run, by=alice, reason="why")
     with pytest.raises(Invalid, match="Approve"):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.errors import Forbidden, Invalid
 from accounts.models import AuditEntry
 from experiments.models import ReviewItem, ReviewQueue, ReviewSlot
-from experiments.review import progress, queues, slots
+from experiments.review import queues, slots
 from tests.experiments.reviews import reviewed
 from tests.rivals import at_once
 
@@ -107,10 +107,10 @@ def test_progress_counts_ones_own_answers_and_reckons_with_ones_own_pace_or_else
         ReviewSlot.objects.filter(item=item).update(claimed=timezone.now() - timedelta(seconds=seconds))
         reviewed.answer(item, person)
 
-    of_bob, of_alice = progress.of(queue, bob), progress.of(queue, alice)
+    of_bob, of_alice = slots.progress(queue, bob), slots.progress(queue, alice)
     assert (of_bob.mine, of_bob.answers, of_bob.places, of_bob.complete, of_bob.left) == (1, 2, 4, 2, 2)
     assert of_alice.mine == 0
-    paces = [progress.seconds_per_item(queue, person) for person in (bob, dora, alice)]
+    paces = [slots.seconds_per_item(queue, person) for person in (bob, dora, alice)]
     assert paces == pytest.approx([100, 300, 200], abs=20)
     assert of_bob.eta_seconds == pytest.approx(200, abs=40)
 

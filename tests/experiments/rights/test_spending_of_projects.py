@@ -10,7 +10,7 @@ from accounts.errors import Forbidden
 from accounts.models import Membership, Project, User
 from experiments.models import Campaign, Dataset, Experiment, Run, Sample, Step
 from experiments.runs import actions
-from experiments.runs.steering import branching, furthering, steering
+from experiments.runs.steering import branching, steering
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.judging import services as judging
 from tests.cases import each_case
@@ -41,9 +41,9 @@ SPENDING = {
         lambda run, by: steering.set_mode(run, by=by, mode="automatic"), state=WAITING | {"mode": "manual"}
     ),
     "extend": Verb(lambda run, by: steering.extend(run, by=by, max_turns=9), state=WAITING),
-    "ask": Verb(lambda run, by: furthering.ask_further(run, by=by, text="And why?"), on="council"),
+    "ask": Verb(lambda run, by: steering.ask_further(run, by=by, text="And why?"), on="council"),
     "lift": Verb(
-        lambda run, by: furthering.lift(run, by=by, limits={"cost": 5}),
+        lambda run, by: steering.lift(run, by=by, limits={"cost": 5}),
         state={"state": "stopped", "stop_reason": "limit_cost"},
     ),
     "branch": Verb(lambda run, by: branching.branch(run.messages.first(), by=by)),

@@ -15,10 +15,10 @@ from experiments.lab.budgets import budgeting
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
 from experiments.library import keeping
+from experiments.library.annotations import notes, saved_views
 from experiments.library.bulk import making as bulk
 from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
-from experiments.library.shelves import noting, viewing
 from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
 from experiments.runs import actions
 from experiments.runs.reports import jobs
@@ -103,8 +103,8 @@ class Things:
         self.invitation, self.invited = inviting.invite(by=lab.people["lead"], role="researcher", project=lab.project)
         self.queue = reviewed.queue(self.owner, lab.people["reviewer"])
         self.item = self.queue.items.first()
-        self.note = noting.write(self.arena, "Read this again.", by=self.owner)
-        self.view = viewing.save(by=self.owner, name="Mine", query="state=failed")
+        self.note = notes.write(self.arena, "Read this again.", by=self.owner)
+        self.view = saved_views.save(by=self.owner, name="Mine", query="state=failed")
 
     def _make_a_ladder(self) -> None:
         self.dataset: Dataset = demonstration.make_text(self.owner)

@@ -7,7 +7,7 @@ import pytest
 
 from experiments.sandbox import Limits
 from experiments.sandbox.backends import DOCKER_VARIABLES, backend_named
-from experiments.sandbox.inside import allowed, kernel, seccomp
+from experiments.sandbox.inside import kernel, seccomp
 from experiments.sandbox.inside.seccomp import ALLOW, AND, AT_LEAST, END, EQUAL, LOAD, REFUSE, RETURN, UNKNOWN
 from experiments.sandbox.isolation import IN_A_CONTAINER, OTHERWISE, broken_promises, hints
 from experiments.sandbox.languages import PYTHON
@@ -51,7 +51,7 @@ WORDS = [  # a call with words that are granted, and others that are not
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_filter_refuses_what_it_does_not_name_on_every_machine(machine, monkeypatch):
     monkeypatch.setattr(kernel, "ARCHITECTURE", machine)
-    program, numbers, me = seccomp.program(), allowed.BY_MACHINE[machine], seccomp.MACHINES[machine]
+    program, numbers, me = seccomp.program(), seccomp.BY_MACHINE[machine], seccomp.MACHINES[machine]
     ask = {name: lambda *words, number=number: verdict(program, me, number, *words) for name, number in numbers.items()}
 
     picky = {"clone", "clone3", "ioctl", "kill", "prctl", "socketpair", "tgkill"}
@@ -73,8 +73,8 @@ def test_no_table_allows_what_a_box_must_not_do():
     )
     forbidden += " keyctl perf_event_open userfaultfd io_uring_setup memfd_create process_vm_readv pidfd_getfd chmod"
 
-    assert not set(forbidden.split()) & {*allowed.X86_64, *allowed.AARCH64}
-    assert set(allowed.AARCH64) < set(allowed.X86_64)
+    assert not set(forbidden.split()) & {*seccomp.X86_64, *seccomp.AARCH64}
+    assert set(seccomp.AARCH64) < set(seccomp.X86_64)
 
 
 def test_a_container_is_started_with_the_same_limits():

@@ -4,9 +4,9 @@ import pytest
 from pydantic import ValidationError
 
 from experiments.workflows.base.steps import Outcome, Stored
-from experiments.workflows.battles.breaker import MOST_FAILURES
 from experiments.workflows.battles.config import Config
 from experiments.workflows.battles.prompts import PROMPTS
+from experiments.workflows.battles.rules import MOST_FAILURES
 from tests.cases import each_case
 from tests.experiments.battling import BAD_KEY, BUSY, DOWN, TALK, Play, by_order, cast, config, reply, says, tasks
 

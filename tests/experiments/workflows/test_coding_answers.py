@@ -25,7 +25,7 @@ from tests.hanging import without_hanging
 
 
 def solution(answer):
-    return read_solution(answer if isinstance(answer, str) else json.dumps(answer), "coder-1")
+    return read_solution(answer if isinstance(answer, str) else json.dumps(answer))
 
 
 NO_CODE = (None, "", "  \n ", [], ["def f(): pass"], {"python": "x"}, 7, True, "```python\n\n```")

@@ -7,9 +7,16 @@ import pytest
 
 from experiments.workflows.base.json_reader import code_of
 from experiments.workflows.base.parsing import Unreadable
-from experiments.workflows.coding.mutants import MOST_MUTANTS, mutants, trivial
-from experiments.workflows.coding.novelty import SIZE, as_earlier, fingerprint, likeness, nearest
-from experiments.workflows.coding.problems import DEFAULT_CRITERIA, read_problem
+from experiments.workflows.coding.problems import (
+    DEFAULT_CRITERIA,
+    SIZE,
+    as_earlier,
+    fingerprint,
+    likeness,
+    nearest,
+    read_problem,
+)
+from experiments.workflows.coding.setting import MOST_MUTANTS, mutants, trivial
 from tests.cases import each_case
 from tests.experiments.contests import HIDDEN, REFERENCE, SHOWN, example, problem
 from tests.experiments.cycles import problem as other_words

@@ -74,7 +74,7 @@ WORKFLOWS = {
     "debate points": ({"new_perspectives": ["x"]}, parsed(read_points, Part("A", 1, 1, 0), ENGLISH)),
     "debate actions": ({"recommended": ["x"], "discouraged": []}, parsed(read_actions, (), ENGLISH)),
     "coding problem": (contests.problem(), parsed(read_problem)),
-    "coding solution": (json.loads(contests.solution()), parsed(read_solution, "coder-1")),
+    "coding solution": (json.loads(contests.solution()), parsed(read_solution)),
     "coding vote": (contests.judgment(), parsed(read_vote)),
     "battle": (json.loads(reply("A")), lambda text: PROMPTS["text_quality"].read(text).winner),
 }

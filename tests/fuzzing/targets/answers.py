@@ -9,8 +9,7 @@ from experiments.workflows.base.json_reader import Found, Missing, code_of, find
 from experiments.workflows.base.judge import RANGES, read_verdicts
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.steps import Outcome
-from experiments.workflows.battles.judged import Judged
-from experiments.workflows.battles.reading import read_verdict
+from experiments.workflows.battles.reading import Judged, read_verdict
 from experiments.workflows.coding.judging import HIGH, LOW, read_vote
 from experiments.workflows.coding.problems import COMPARISONS, is_plain, read_problem
 from experiments.workflows.coding.solving import read_solution
@@ -110,7 +109,7 @@ def check_filter(data: bytes) -> None:
 
 def contest(data: bytes) -> tuple[Any, Any, Any]:
     text = text_of(data)
-    return attempt(read_problem, text), attempt(read_solution, text, "coder-1"), attempt(read_vote, text)
+    return attempt(read_problem, text), attempt(read_solution, text), attempt(read_vote, text)
 
 
 def check_contest(data: bytes) -> None:

@@ -17,7 +17,9 @@ def model_board(
     dataset: Dataset, model: ProviderModel, *, prompt: str, prompt_version: str, params: Mapping[str, Any]
 ) -> Board:
     """The board of a model that judges by one version of a prompt, with these parameters."""
-    return _board(dataset, Board.Kind.MODEL, model.slug, prompt, prompt_version, params, model)
+    identity = {"prompt": prompt, "prompt_version": prompt_version, "params_hash": _hash(params)}
+    details = {"params": dict(params), "judge_model": model}
+    return _board(dataset, Board.Kind.MODEL, model.slug, identity, details)
 
 
 def found_board(
@@ -33,42 +35,37 @@ def people_board(dataset: Dataset) -> Board:
     return _board(dataset, Board.Kind.PEOPLE, PEOPLE)
 
 
-def imported_board(dataset: Dataset, judge: str, *, prompt: str = "") -> Board:
+def imported_board(dataset: Dataset, judge: str) -> Board:
     """The board of battles that were judged elsewhere, by whom the import names."""
-    return _board(dataset, Board.Kind.IMPORTED, judge, prompt)
+    return _board(dataset, Board.Kind.IMPORTED, judge)
 
 
 def _board(
     dataset: Dataset,
     kind: Board.Kind,
     judge: str,
-    prompt: str = "",
-    prompt_version: str = "",
-    params: Mapping[str, Any] | None = None,
-    model: ProviderModel | None = None,
+    of_prompt: Mapping[str, str] | None = None,
+    details: Mapping[str, Any] | None = None,
 ) -> Board:
     identity = {
-        "dataset": dataset,
         "kind": kind,
         "judge": judge,
-        "prompt": prompt,
-        "prompt_version": prompt_version,
-        "params_hash": _hash(params),
+        "prompt": "",
+        "prompt_version": "",
+        "params_hash": "",
+        **(of_prompt or {}),
     }
-    details = {"slug": _slug(identity), "params": dict(params or {}), "judge_model": model}
-    return Board.objects.get_or_create(**identity, defaults=details)[0]
-
-
-def _hash(params: Mapping[str, Any] | None) -> str:
-    canonical = json.dumps(dict(params or {}), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16] if params else ""
-
-
-def _slug(identity: Mapping[str, Any]) -> str:
-    """Readable, and unique by what makes the board what it is."""
-    words = [identity["dataset"].slug, str(identity["judge"]), identity["prompt"]]
-    named = slugify("-".join(word.replace("/", "-").replace(":", "-") for word in words if word))
-    exact = json.dumps(
-        [str(identity["dataset"].pk), *(str(value) for name, value in identity.items() if name != "dataset")]
+    # the slug is readable, and unique by what makes the board what it is
+    words = [word.replace("/", "-").replace(":", "-") for word in (dataset.slug, judge, identity["prompt"]) if word]
+    exact = json.dumps([str(dataset.pk), *map(str, identity.values())])
+    mark = hashlib.sha256(exact.encode()).hexdigest()[:6]
+    slug = f"{slugify('-'.join(words))[:LONGEST_SLUG].strip('-')}-{mark}"
+    board, _is_new = Board.objects.get_or_create(
+        dataset=dataset, **identity, defaults={"slug": slug, **(details or {})}
     )
-    return f"{named[:LONGEST_SLUG].strip('-')}-{hashlib.sha256(exact.encode()).hexdigest()[:6]}"
+    return board
+
+
+def _hash(params: Mapping[str, Any]) -> str:
+    canonical = json.dumps(dict(params), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16] if params else ""

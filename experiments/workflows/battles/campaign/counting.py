@@ -20,8 +20,8 @@ BY_WINNER = {
 }
 
 
-class Pair(NamedTuple):
-    """A row of counts."""
+class Slice(NamedTuple):
+    """What a row of counts is about."""
 
     left: int
     right: int
@@ -35,11 +35,11 @@ def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
     Call inside the transaction that writes the battles, with `sample` at hand. Rows are taken in one sequence, the
     board first and then its pairs, so that transactions side by side do not wait for each other in a circle.
     """
-    changes: dict[Pair, dict[str, int]] = {}
+    changes: dict[Slice, dict[str, int]] = {}
     for battle in battles:
         if battle.winner and not battle.void_reason:
-            pair = Pair(battle.left_id, battle.right_id, battle.sample.subset, battle.sample.category)
-            columns = changes.setdefault(pair, dict.fromkeys(COLUMNS, 0))
+            place = Slice(battle.left_id, battle.right_id, battle.sample.subset, battle.sample.category)
+            columns = changes.setdefault(place, dict.fromkeys(COLUMNS, 0))
             columns[BY_WINNER[Battle.Winner(battle.winner)]] += by
             if battle.is_consistent is not None:
                 columns["consistent" if battle.is_consistent else "inconsistent"] += by
@@ -48,6 +48,21 @@ def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
     with transaction.atomic():
         note_change(board_id)
         _move(board_id, changes)
+
+
+def _move(board_id: int, changes: Mapping[Slice, Mapping[str, int]]) -> None:
+    """Row by row in one sequence, each made where there is none: the ORM cannot say “add to what is there”."""
+    quoted, table = connection.ops.quote_name, connection.ops.quote_name(PairCount._meta.db_table)
+    keys = ", ".join(quoted(name) for name in ("board_id", "left_id", "right_id", "subset", "category"))
+    counts = [quoted(name) for name in COLUMNS]
+    places = ", ".join(["%s"] * (1 + len(Slice._fields) + len(counts)))
+    added = ", ".join(f"{name} = {table}.{name} + EXCLUDED.{name}" for name in counts)
+    into = f"INSERT INTO {table} ({keys}, {', '.join(counts)}) VALUES ({places})"  # noqa: S608 - all of it is ours
+    rows: list[list[int | str]] = [
+        [board_id, *place, *(changes[place][name] for name in COLUMNS)] for place in sorted(changes)
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(f"{into} ON CONFLICT ({keys}) DO UPDATE SET {added}", rows)
 
 
 def note_change(board_id: int) -> None:
@@ -91,41 +106,23 @@ def differences(board: Board) -> int:
     """How many pairs of slices have other counts than their battles say; nothing is changed. 0 where all is well."""
     with transaction.atomic():
         wanted, kept = _wanted(board), _kept(board)
-    return sum(wanted.get(pair) != kept.get(pair) for pair in wanted.keys() | kept.keys())
+    return sum(wanted.get(place) != kept.get(place) for place in wanted.keys() | kept.keys())
 
 
-def _wanted(board: Board) -> dict[Pair, dict[str, int]]:
+def _wanted(board: Board) -> dict[Slice, dict[str, int]]:
     """What the battles say."""
     counts = {column: Count("pk", filter=Q(winner=winner)) for winner, column in BY_WINNER.items()}
-    counts |= {"consistent": Count("pk", filter=Q(is_consistent=True))}
-    counts |= {"inconsistent": Count("pk", filter=Q(is_consistent=False))}
-    slices = Battle.objects.filter(board=board).counted().order_by()
-    rows: Any = slices.values("left", "right", "sample__subset", "sample__category").annotate(**counts)
-    return {
-        Pair(row["left"], row["right"], row["sample__subset"], row["sample__category"]): {n: row[n] for n in COLUMNS}
-        for row in rows
-    }
+    counts["consistent"] = Count("pk", filter=Q(is_consistent=True))
+    counts["inconsistent"] = Count("pk", filter=Q(is_consistent=False))
+    fields = ("left", "right", "sample__subset", "sample__category")
+    return _by_slice(Battle.objects.filter(board=board).counted().order_by().values(*fields).annotate(**counts), fields)
 
 
-def _kept(board: Board) -> dict[Pair, dict[str, int]]:
+def _kept(board: Board) -> dict[Slice, dict[str, int]]:
     """What is kept of them."""
-    return {
-        Pair(row["left"], row["right"], row["subset"], row["category"]): {name: row[name] for name in COLUMNS}
-        for row in board.pairs.values("left", "right", "subset", "category", *COLUMNS)
-        if any(row[name] for name in COLUMNS)
-    }
+    found = _by_slice(board.pairs.values(*Slice._fields, *COLUMNS), Slice._fields)
+    return {place: columns for place, columns in found.items() if any(columns.values())}
 
 
-def _move(board_id: int, changes: Mapping[Pair, Mapping[str, int]]) -> None:
-    """Row by row in one sequence, each made where there is none: the ORM cannot say “add to what is there”."""
-    quoted, table = connection.ops.quote_name, connection.ops.quote_name(PairCount._meta.db_table)
-    keys = ", ".join(quoted(name) for name in ("board_id", "left_id", "right_id", "subset", "category"))
-    counts = [quoted(name) for name in COLUMNS]
-    places = ", ".join(["%s"] * (1 + len(Pair._fields) + len(counts)))
-    added = ", ".join(f"{name} = {table}.{name} + EXCLUDED.{name}" for name in counts)
-    into = f"INSERT INTO {table} ({keys}, {', '.join(counts)}) VALUES ({places})"  # noqa: S608 - all of it is ours
-    rows: list[list[int | str]] = [
-        [board_id, *pair, *(changes[pair][name] for name in COLUMNS)] for pair in sorted(changes)
-    ]
-    with connection.cursor() as cursor:
-        cursor.executemany(f"{into} ON CONFLICT ({keys}) DO UPDATE SET {added}", rows)
+def _by_slice(rows: Iterable[Any], fields: Sequence[str]) -> dict[Slice, dict[str, int]]:
+    return {Slice(*(row[name] for name in fields)): {name: row[name] for name in COLUMNS} for row in rows}

@@ -1,36 +1,44 @@
 """How far a campaign is: what is decided, open and under way, how fast, and what it has cost. A few cheap queries."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from experiments.engine import ledger
 from experiments.models import LIVE_STATES, Battle, Campaign, Experiment, Output, Participant, Run, Step
-from experiments.workflows.battles.campaign.grid import OPEN_STILL
-from experiments.workflows.battles.campaign.naming import name_of
+from experiments.models.labels import END_REASONS
+from experiments.workflows.battles.campaign.planning import OPEN_STILL
+from experiments.workflows.battles.campaign.scope import name_of
 from experiments.workflows.battles.config import JUDGES
 from experiments.workflows.outputs import WORKFLOW as OUTPUTS
 
 RECENT = timedelta(minutes=2)  # over which the rate is taken
 MOST_REASONS = 20
+RECORDED = ("battle_judged", "output_made")
+NOTES = {
+    "Some could not be decided: resume to ask again.": _("Some could not be decided."),
+    "Nothing was missing.": _("Nothing was missing: everything had been decided before."),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A battle counts once for each judge. consistent_share: 0 to 1 of those judged in both orders; None before the
-    first. per_minute: decided in the last two minutes; None when nothing runs. eta_seconds: None when it cannot be
-    known. cost: US dollars with what is set aside; unpriced calls cost something on top. state: the campaign's; "" when
-    it was never started.
+    """A battle counts once for each judge. recent: decided in the last two minutes. consistent_share: 0 to 1 of those
+    judged in both orders; None before the first. per_minute: None when nothing runs. eta_seconds: None when it cannot
+    be known. cost: US dollars with what is set aside; unpriced calls cost something on top. state: the campaign's; ""
+    when it was never started. open_reasons: why something is not done, the most frequent reason first.
     """
 
     state: str = ""
     note: str = ""
     wanted: int = 0
     decided: int = 0
+    recent: int = 0
     open: int = 0
     under_way: int = 0
     consistent_share: float | None = None
@@ -44,8 +52,6 @@ class Progress:
     output_tokens: int = 0
     runs: int = 0
     round: int = 0
-    began: datetime | None = None
-    ended: datetime | None = None
     open_reasons: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -55,16 +61,28 @@ class Progress:
             return min(1.0, self.decided / self.wanted)
         return 1.0 if self.state == Campaign.State.COMPLETED else 0.0
 
+    @property
+    def percent(self) -> int:
+        """How much is done in whole per cent: never 100 before everything is."""
+        return int(100 * self.share)
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What is recorded. recent: decided within RECENT."""
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
 
-    decided: int
-    open: int
-    share: float | None
-    recent: int
-    reasons: tuple[tuple[str, int], ...]
+    @property
+    def state_label(self) -> Any:
+        return Campaign.State(self.state).label if self.state else ""
+
+    @property
+    def run_state(self) -> str:
+        """The state of a run that looks like this one."""
+        return "waiting" if self.state == Campaign.State.OPEN else self.state or "queued"
+
+    @property
+    def note_label(self) -> Any:
+        """Why the campaign ended, in words: ends of runs have theirs."""
+        return END_REASONS.get(self.note) or NOTES.get(self.note, self.note)
 
 
 def progress(experiment: Experiment) -> Progress:
@@ -73,35 +91,37 @@ def progress(experiment: Experiment) -> Progress:
         return Progress()
     now = timezone.now()
     found = _of_outputs(experiment, now) if experiment.workflow == OUTPUTS.slug else _of_battles(experiment, now)
-    under_way, runs = _under_way(experiment, campaign)
-    per_minute = _rate(found, campaign, now) if campaign.state == Campaign.State.RUNNING else None
-    return Progress(
+    began = max(
+        now - RECENT, campaign.resumed or campaign.created
+    )  # the rate of one that is younger is taken from then
+    seconds, left = (now - began).total_seconds(), campaign.wanted - found.decided
+    is_running = campaign.state == Campaign.State.RUNNING
+    per_minute = 60 * found.recent / seconds if is_running and found.recent and seconds > 0 else None
+    live = list(Run.objects.filter(pk__in=campaign.cursor.get("live", ()), state__in=LIVE_STATES))
+    judges = Participant.objects.filter(experiment=experiment, seat__in=JUDGES).count() or 1
+    tasks = sum(len(task.get("seats", ())) or judges for run in live for task in run.overrides.get("tasks", ()))
+    recorded = Step.objects.filter(run__in=[run.pk for run in live], purpose__in=RECORDED).count() if live else 0
+    spent = ledger.of_campaign(campaign)
+    return replace(
+        found,
         state=campaign.state,
         note=campaign.note,
         wanted=max(campaign.wanted, found.decided),
-        decided=found.decided,
-        open=found.open,
-        under_way=under_way,
-        consistent_share=found.share,
+        under_way=max(0, tasks - recorded),
         per_minute=per_minute,
-        eta_seconds=_eta(campaign, found, per_minute),
-        runs=runs,
+        eta_seconds=60 * left / per_minute if per_minute and left > 0 else None,
+        cost=spent.cost,
+        unpriced_calls=spent.unpriced,
+        calls=spent.calls,
+        failed_calls=spent.failed,
+        input_tokens=spent.input_tokens,
+        output_tokens=spent.output_tokens,
+        runs=Run.objects.filter(experiment=experiment).count(),
         round=campaign.round,
-        began=campaign.created,
-        ended=campaign.ended,
-        open_reasons=found.reasons,
-        **_account(campaign),
     )
 
 
-def _account(campaign: Campaign) -> dict[str, Any]:
-    spent = ledger.of_campaign(campaign)
-    tokens = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens}
-    calls = {"calls": spent.calls, "failed_calls": spent.failed, "unpriced_calls": spent.unpriced}
-    return {"cost": spent.cost, **calls, **tokens}
-
-
-def _of_battles(experiment: Experiment, now: datetime) -> _Found:
+def _of_battles(experiment: Experiment, now: datetime) -> Progress:
     """Battles that are decided are counted in their index alone; those that are open are read, and are few."""
     rows = Battle.objects.filter(experiment=experiment).order_by()
     decided = rows.filter(judged__isnull=False)
@@ -111,54 +131,31 @@ def _of_battles(experiment: Experiment, now: datetime) -> _Found:
         both_orders=Count("pk", filter=Q(is_consistent__isnull=False)),
     )
     is_open = rows.filter(OPEN_STILL, judged__isnull=True)
-    share = counts["consistent"] / counts["both_orders"] if counts["both_orders"] else None
-    recent = decided.filter(judged__gte=now - RECENT).count()
-    return _Found(counts["all"], is_open.count(), share, recent, _reasons(is_open, "open_reason"))
-
-
-def _reasons(rows: Any, field: str) -> tuple[tuple[str, int], ...]:
-    """Why something is not done, the most frequent reason first."""
-    found = rows.values_list(field).annotate(count=Count("pk"))
-    return tuple((str(reason), count) for reason, count in found.order_by("-count", field)[:MOST_REASONS])
-
-
-def _of_outputs(experiment: Experiment, now: datetime) -> _Found:
-    """Outputs that are open were asked for since the campaign began, or was resumed, and did not come."""
-    made = _made(experiment)
-    steps = Step.objects.filter(
-        run__experiment=experiment, purpose="output_made", ended__gte=ledger.begun(experiment.pk)
+    return Progress(
+        decided=counts["all"],
+        recent=decided.filter(judged__gte=now - RECENT).count(),
+        open=is_open.count(),
+        consistent_share=counts["consistent"] / counts["both_orders"] if counts["both_orders"] else None,
+        open_reasons=_reasons(is_open, "open_reason"),
     )
-    failed = steps.filter(data__has_key="failed").order_by()
-    recent = made.filter(created__gte=now - RECENT).count()
-    return _Found(made.count(), failed.count(), None, recent, _reasons(failed, "data__failed"))
 
 
-def _made(experiment: Experiment) -> QuerySet[Output]:
-    """The outputs of those who are asked, wherever they came from."""
+def _of_outputs(experiment: Experiment, now: datetime) -> Progress:
+    """The outputs of those who are asked, wherever they came from. Open are those that were asked for since the
+    campaign began, or was resumed, and did not come.
+    """
     config = experiment.parsed_config()
     names = [name_of(config, one) for one in experiment.participants.select_related("model")]
-    rows = Output.objects.filter(contestant__dataset__slug=config.dataset, contestant__name__in=names)
-    return rows.filter(sample__subset__in=config.subsets) if config.subsets else rows
+    made = Output.objects.filter(contestant__dataset__slug=config.dataset, contestant__name__in=names)
+    if config.subsets:
+        made = made.filter(sample__subset__in=config.subsets)
+    steps = Step.objects.filter(run__experiment=experiment, purpose="output_made")
+    failed = steps.filter(ended__gte=ledger.begun(experiment.pk), data__has_key="failed").order_by()
+    recent = made.filter(created__gte=now - RECENT).count()
+    reasons = _reasons(failed, "data__failed")
+    return Progress(decided=made.count(), recent=recent, open=failed.count(), open_reasons=reasons)
 
 
-def _under_way(experiment: Experiment, campaign: Campaign) -> tuple[int, int]:
-    """Tasks of live runs that are not recorded yet, and the number of all runs."""
-    live = list(Run.objects.filter(pk__in=campaign.cursor.get("live", ()), state__in=LIVE_STATES))
-    judges = Participant.objects.filter(experiment=experiment, seat__in=JUDGES).count() or 1
-    tasks = [task for run in live for task in run.overrides.get("tasks", ())]
-    wanted = sum(len(task.get("seats", ())) or judges for task in tasks)
-    kinds = ("battle_judged", "output_made")
-    recorded = Step.objects.filter(run__in=[run.pk for run in live], purpose__in=kinds).count() if live else 0
-    return max(0, wanted - recorded), Run.objects.filter(experiment=experiment).count()
-
-
-def _rate(found: _Found, campaign: Campaign, now: datetime) -> float | None:
-    """Decided per minute, lately; from the first of them on while the campaign is younger than that."""
-    began = max(now - RECENT, campaign.resumed or campaign.created)
-    seconds = (now - began).total_seconds()
-    return 60 * found.recent / seconds if found.recent and seconds > 0 else None
-
-
-def _eta(campaign: Campaign, found: _Found, per_minute: float | None) -> float | None:
-    left = campaign.wanted - found.decided
-    return 60 * left / per_minute if per_minute and left > 0 else None
+def _reasons(rows: QuerySet[Any], field: str) -> tuple[tuple[str, int], ...]:
+    found = rows.values_list(field).annotate(count=Count("pk"))
+    return tuple((str(reason), count) for reason, count in found.order_by("-count", field)[:MOST_REASONS])

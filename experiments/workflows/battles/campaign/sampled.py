@@ -13,7 +13,7 @@ from leaderboard.ratings import Battles
 from leaderboard.ratings.intervals import Shared
 
 AT_ONCE = 20_000  # rows
-DOUBLED = {Battle.Winner.LEFT: 2, Battle.Winner.TIE: 1, Battle.Winner.RIGHT: 0}
+DOUBLED: Mapping[str, int] = {Battle.Winner.LEFT: 2, Battle.Winner.TIE: 1, Battle.Winner.RIGHT: 0}
 Numbers = NDArray[np.int64]
 
 

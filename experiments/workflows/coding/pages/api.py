@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
+from django.urls import path
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -20,7 +21,7 @@ from experiments.api.serializers import JudgmentSerializer
 from experiments.models import Cycle, Execution
 from experiments.runs.record_api import OfRun
 from experiments.workflows.coding.pages import ratings, voiding
-from experiments.workflows.coding.pages.record import Contents, contents
+from experiments.workflows.coding.pages.cycles import Contents, contents
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
@@ -78,7 +79,14 @@ class CycleDetail(CycleSerializer):
 
     @extend_schema_field(SolutionSerializer(many=True))
     def get_solutions(self, cycle: Cycle) -> Any:
-        return [_solution(self.record, seat, slug) for seat, slug in cycle.contestants]
+        found = []
+        for seat, slug in cycle.contestants:
+            solution, message = self.record.solution(seat) or {}, self.record.solutions.get(seat)
+            one = {name: solution.get(name) for name in ("code", "explanation")}
+            one |= {"seat": seat, "model": slug, "message": message and message.pk}
+            one |= {"flags": message.flags if message else [], "reason": "" if solution else self.record.unrated(seat)}
+            found.append(one)
+        return SolutionSerializer(found, many=True).data
 
     @extend_schema_field(ExecutionSerializer(many=True))
     def get_executions(self, cycle: Cycle) -> Any:
@@ -90,7 +98,7 @@ class CycleDetail(CycleSerializer):
 
     @extend_schema_field(AfterSerializer(allow_null=True))
     def get_after(self, cycle: Cycle) -> Any:
-        moment = next((one for one in ratings.history_of(cycle.run) if one.turn == cycle.turn), None)
+        moment = ratings.moment_of(cycle)
         return AfterSerializer(moment).data if moment else None
 
     @extend_schema_field(DeedSerializer(many=True))
@@ -174,14 +182,10 @@ def _now(cycle: Cycle) -> Response:
     return Response(CycleSerializer(Cycle.objects.select_related("voided_by").get(pk=cycle.pk)).data)
 
 
-def _solution(record: Contents, seat: str, slug: str) -> dict[str, Any]:
-    solution, message = record.solution(seat), record.solutions.get(seat)
-    return {
-        "seat": seat,
-        "model": slug,
-        "message": str(message.pk) if message else None,
-        "code": solution.get("code") if solution else None,
-        "explanation": solution.get("explanation") if solution else None,
-        "flags": message.flags if message else [],
-        "reason": "" if solution else record.unrated(seat),
-    }
+urlpatterns = [
+    path("runs/<uuid:pk>/cycles/", CycleList.as_view(), name="api-cycles"),
+    path("runs/<uuid:pk>/cycles/<int:turn>/", CycleView.as_view(), name="api-cycle"),
+    path("runs/<uuid:pk>/executions/", ExecutionList.as_view(), name="api-executions"),
+    path("cycles/<int:pk>/void/", VoidView.as_view(), name="api-cycle-void"),
+    path("cycles/<int:pk>/restore/", RestoreView.as_view(), name="api-cycle-restore"),
+]

@@ -1,8 +1,8 @@
-"""A cycle as its page shows it: the problem, everybody's solution, what the sandbox found, and who judged it how."""
+"""A cycle: what it left in the record, and its page with everybody's solution, its tests and its judges."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from statistics import fmean
 from typing import Any
 
@@ -11,200 +11,179 @@ from django.db.models import Count, Q, Sum
 from experiments.models import Call, Cycle, Execution, Judgment, Message
 from experiments.workflows.coding.judging import DIMENSIONS
 from experiments.workflows.coding.pages import ratings
-from experiments.workflows.coding.pages.coders import Coder, coders, names
-from experiments.workflows.coding.pages.drawings import Radar, radar
-from experiments.workflows.coding.pages.rated import Moment
+from experiments.workflows.coding.pages.drawings import radar
+from experiments.workflows.coding.pages.run_page import Coder, coders, names
 
 Data = Mapping[str, Any]
-LARGE = ("request", "logprobs", "text", "reasoning")
+SCORES = (*DIMENSIONS, "overall")
 
 
 @dataclass(frozen=True, slots=True)
-class TestRow:
-    """A test with what came of it. result: of the sandbox; None when it was never run."""
+class Contents:
+    """By seat: answers that count, solutions as they ran, judgments on each solution in the order of the seats.
 
-    name: str
-    is_hidden: bool
-    arguments: Any
-    expected: Any
-    result: Data | None
-
-    @property
-    def verdict(self) -> str:
-        return str(self.result["verdict"]) if self.result else "not_run"
-
-
-@dataclass(frozen=True, slots=True)
-class Solver:
-    """What a model made of the problem. solution: what was read of its answer; None when there is none. drafts: answers
-    that could not be read. mean: of its votes, None when it is not rated, and reason says why. points: means of the
-    dimensions.
+    problem: the answer that was set, or would have been; None where there is none. drafts: answers that were not taken.
+    checks: runs that proved the problem.
     """
 
-    coder: Coder
-    is_setter: bool
-    message: Message | None
-    drafts: tuple[Message, ...]
-    solution: Data | None
-    execution: Execution | None
-    tests: tuple[TestRow, ...]
-    judgments: tuple[Judgment, ...]
-    mean: float | None
-    reason: str
-    points: Mapping[str, float | None]
-    radar: Radar | None
+    cycle: Cycle
+    problem: Message | None
+    drafts: Sequence[Message]
+    solutions: Mapping[str, Message]
+    executions: Mapping[str, Execution]
+    checks: Sequence[Execution]
+    judgments: Mapping[str, Sequence[Judgment]]
 
     @property
-    def passed(self) -> int:
-        return sum(test.verdict == "passed" for test in self.tests)
+    def seats(self) -> list[str]:
+        return [seat for seat, _slug in self.cycle.contestants]
 
     @property
-    def verdicts(self) -> list[dict[str, str]]:
-        return [{"name": test.name, "verdict": test.verdict} for test in self.tests]
+    def set_problem(self) -> Data | None:
+        """What was read out of the setter's answer."""
+        return self.problem.parsed if self.problem and self.cycle.state != Cycle.State.VOID else None
 
-    @property
-    def has_failures(self) -> bool:
-        return self.passed < len(self.tests)
+    def solution(self, seat: str) -> Data | None:
+        """code and explanation; None where nothing could be read."""
+        message = self.solutions.get(seat)
+        parsed = message.parsed if message else None
+        return parsed if parsed and parsed.get("kind") == "solution" else None
 
-    @property
-    def was_run(self) -> bool:
-        return self.execution is not None and self.execution.state == Execution.State.DONE
+    def mean(self, seat: str) -> float | None:
+        found: float | None = self.cycle.found.get("means", {}).get(seat)
+        return found
 
-    @property
-    def votes(self) -> int:
-        return sum(judgment.scores is not None for judgment in self.judgments)
+    def unrated(self, seat: str) -> str:
+        """Why a solver has no score in this cycle; empty for one that has."""
+        return str(self.cycle.found.get("unrated", {}).get(seat, ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """overall: mean of the means, 0 to 10. solved: solutions that pass every test, of those that were run. cost None
-    while a price is not known; at_least: some are not.
-    """
+def contents(cycle: Cycle) -> Contents:
+    """In three queries, whatever the number of models."""
+    messages = cycle.run.messages.filter(turn=cycle.turn, step__purpose__in=("problem", "solution"))
+    answers = list(messages.select_related("step").order_by("seq"))
+    taken = [message for message in answers if not message.superseded]
+    problems = [message for message in taken if message.step.purpose == "problem"]
+    executions = list(cycle.run.executions.filter(turn=cycle.turn).select_related("step").order_by("id"))
+    place = {seat: number for number, (seat, _slug) in enumerate(cycle.contestants)}
+    judgments: dict[str, list[Judgment]] = defaultdict(list)
+    found = cycle.run.judgments.filter(turn=cycle.turn).select_related("step")
+    for judgment in sorted(found, key=lambda one: (place.get(one.judge_seat, len(place)), one.judge_seat)):
+        judgments[judgment.subject].append(judgment)
+    return Contents(
+        cycle=cycle,
+        problem=problems[-1] if problems else None,
+        drafts=[message for message in answers if message.superseded],
+        solutions={message.seat: message for message in taken if message.step.purpose == "solution"},
+        executions={one.seat: one for one in executions if one.step.purpose == "execution"},
+        checks=[one for one in executions if one.step.purpose == "check"],
+        judgments=dict(judgments),
+    )
 
-    overall: float | None
-    solved: int
-    run: int
-    votes: int
-    missing: int
-    seconds: float | None
-    cost: Decimal | None
-    at_least: bool
+
+def passed(execution: Execution | None) -> int | None:
+    """How many tests it passed; None when nothing was run to its end."""
+    if execution is None or execution.results is None:
+        return None
+    return sum(str(result["verdict"]) == "passed" for result in execution.results)
+
+
+# --- the page ---
 
 
 def context(cycle: Cycle) -> dict[str, object]:
     """What the page is made of; the number of queries depends neither on the models nor on the votes."""
     cast = cycle.run.experiment.labels
-    seats = [seat for seat, _slug in cycle.contestants]
-    messages = list(cycle.run.messages.filter(turn=cycle.turn).select_related("step").order_by("seq"))
-    executions = list(cycle.run.executions.filter(turn=cycle.turn).select_related("step").order_by("id"))
-    judgments = list(cycle.run.judgments.filter(turn=cycle.turn).order_by("judge_seat"))
-    problem, drafts = _problem(messages)
-    parsed = problem.parsed if problem else None
-    solvers = [_solver(cycle, coder, parsed, messages, executions, judgments) for coder in coders(cast, seats)]
-    boards = {moment.turn: moment for moment in ratings.history_of(cycle.run)}
+    record, named = contents(cycle), names(cast)
+    parsed = record.problem.parsed if record.problem else None
+    best_first = sorted(
+        coders(cast, record.seats), key=lambda one: (record.mean(one.seat) is None, -(record.mean(one.seat) or 0.0))
+    )
+    solvers = [_solver(record, coder, parsed) for coder in best_first]
+    others = Cycle.objects.filter(run=cycle.run_id).only("turn", "title", "run_id")
     return {
         "run": cycle.run,
         "cycle": cycle,
         "cast": cast,
-        "setter": names(cast).get(cycle.setter, cycle.setter),
-        "problem": problem,
+        "setter": named.get(cycle.setter, cycle.setter),
+        "problem": record.problem,
         "parsed": parsed,
-        "drafts": drafts,
-        "solvers": sorted(solvers, key=_place),
-        "figures": _figures(cycle, solvers, judgments),
-        "dimensions": (*DIMENSIONS, "overall"),
-        "names": names(cast),
-        "after": _after(boards.get(cycle.turn), cycle, cast),
-        **_neighbours(cycle),
-    }
-
-
-def _problem(messages: Iterable[Message]) -> tuple[Message | None, list[Message]]:
-    """What was set, or would have been; and the answers before it."""
-    said = [message for message in messages if message.step.purpose == "problem"]
-    return (said[-1], said[:-1]) if said and not said[-1].superseded else (None, said)
-
-
-def _solver(
-    cycle: Cycle,
-    coder: Coder,
-    parsed: Data | None,
-    messages: Sequence[Message],
-    executions: Sequence[Execution],
-    judgments: Sequence[Judgment],
-) -> Solver:
-    said = [one for one in messages if one.step.purpose == "solution" and one.seat == coder.seat]
-    message = said[-1] if said and not said[-1].superseded else None
-    mine = [one for one in executions if one.step.purpose == "execution" and one.seat == coder.seat]
-    judged = tuple(one for one in judgments if one.subject == coder.seat)
-    points = {name: _mean(one.scores[name] for one in judged if one.scores) for name in DIMENSIONS}
-    return Solver(
-        coder=coder,
-        is_setter=coder.seat == cycle.setter,
-        message=message,
-        drafts=tuple(one for one in said if one.superseded),
-        solution=message.parsed if message else None,
-        execution=mine[-1] if mine else None,
-        tests=_tests(parsed, mine[-1] if mine else None),
-        judgments=judged,
-        mean=cycle.found.get("means", {}).get(coder.seat),
-        reason=cycle.found.get("unrated", {}).get(coder.seat, ""),
-        points=points,
-        radar=radar(list(points.items())) if any(one.scores for one in judged) else None,
-    )
-
-
-def _tests(parsed: Data | None, execution: Execution | None) -> tuple[TestRow, ...]:
-    if parsed is None or execution is None:
-        return ()
-    results = {result["name"]: result for result in execution.results or ()}
-    return tuple(
-        TestRow(test["name"], kind == "hidden", test["arguments"], test["expected"], results.get(test["name"]))
-        for kind in ("shown", "hidden")
-        for test in parsed[kind]
-    )
-
-
-def _figures(cycle: Cycle, solvers: Sequence[Solver], judgments: Sequence[Judgment]) -> Figures:
-    calls = Call.objects.filter(run=cycle.run_id, step__turn=cycle.turn).exclude(step__purpose="health")
-    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state=Call.State.SENT))
-    sums = calls.aggregate(total=Sum("cost"), unpriced=unpriced)
-    ran = [solver for solver in solvers if solver.was_run]
-    votes = sum(judgment.scores is not None for judgment in judgments)
-    return Figures(
-        overall=cycle.found.get("overall"),
-        solved=sum(bool(solver.tests) and solver.passed == len(solver.tests) for solver in ran),
-        run=len(ran),
-        votes=votes,
-        missing=len(judgments) - votes,
-        seconds=(cycle.ended - cycle.began).total_seconds() if cycle.ended else None,
-        cost=sums["total"],
-        at_least=bool(sums["unpriced"]),
-    )
-
-
-def _after(moment: Moment | None, cycle: Cycle, cast: Mapping[str, str]) -> list[tuple[str, float, float | None]]:
-    """The compatible board after this cycle, the highest first: name, rating and change, of those who are seated."""
-    if moment is None:
-        return []
-    called = names(cast)
-    slugs = {slug: called.get(seat, slug) for seat, slug in cycle.contestants}
-    rows = [(slugs.get(slug, slug), rating, moment.changes.get(slug)) for slug, rating in moment.compatible.items()]
-    return sorted(rows, key=lambda row: -row[1])
-
-
-def _neighbours(cycle: Cycle) -> dict[str, Cycle | None]:
-    others = Cycle.objects.filter(run=cycle.run_id).only("turn", "title", "run_id")
-    return {
+        "drafts": [one for one in record.drafts if one.step.purpose == "problem"],
+        "solvers": solvers,
+        "figures": _figures(record, solvers),
+        "dimensions": SCORES,
+        "names": named,
+        "after": _after(cycle, named),
         "previous": others.filter(turn__lt=cycle.turn).order_by("-turn").first(),
         "next": others.filter(turn__gt=cycle.turn).order_by("turn").first(),
     }
 
 
-def _place(solver: Solver) -> tuple[bool, float, int]:
-    return (solver.mean is None, -(solver.mean or 0.0), solver.coder.number)
+def _solver(record: Contents, coder: Coder, problem: Data | None) -> dict[str, Any]:
+    """What a model made of the problem. solution: what was read of its answer; None when there is none. drafts: answers
+    that could not be read. tests: each with the sandbox's result, None when it was never run. mean: of its votes, None
+    when it is not rated, and reason says why. points: means of the dimensions.
+    """
+    seat, message, execution = coder.seat, record.solutions.get(coder.seat), record.executions.get(coder.seat)
+    tests = []
+    if problem is not None and execution is not None:
+        results = {result["name"]: result for result in execution.results or ()}
+        for kind in ("shown", "hidden"):
+            for test in problem[kind]:
+                result = results.get(test["name"])
+                verdict = result["verdict"] if result else "not_run"
+                tests.append({**test, "is_hidden": kind == "hidden", "result": result, "verdict": verdict})
+    judgments = record.judgments.get(seat, ())
+    scored = [judgment.scores for judgment in judgments if judgment.scores]
+    points = {name: fmean(scores[name] for scores in scored) if scored else None for name in DIMENSIONS}
+    count = sum(test["verdict"] == "passed" for test in tests)
+    return {
+        "coder": coder,
+        "is_setter": seat == record.cycle.setter,
+        "message": message,
+        "drafts": [one for one in record.drafts if one.step.purpose == "solution" and one.seat == seat],
+        "solution": message.parsed if message else None,
+        "execution": execution,
+        "was_run": execution is not None and execution.state == Execution.State.DONE,
+        "tests": tests,
+        "passed": count,
+        "has_failures": count < len(tests),
+        "judgments": judgments,
+        "votes": len(scored),
+        "mean": record.mean(seat),
+        "reason": record.unrated(seat),
+        "points": points,
+        "radar": radar(list(points.items())) if scored else None,
+    }
 
 
-def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return fmean(found) if found else None
+def _figures(record: Contents, solvers: Sequence[Data]) -> dict[str, object]:
+    """solved: solutions that pass every test, of those that were run. cost None while no price is known; at_least: some
+    are not.
+    """
+    cycle, ran = record.cycle, [solver for solver in solvers if solver["was_run"]]
+    calls = Call.objects.filter(run=cycle.run_id, step__turn=cycle.turn).exclude(step__purpose="health")
+    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state=Call.State.SENT))
+    sums = calls.aggregate(total=Sum("cost"), unpriced=unpriced)
+    judgments = [judgment for given in record.judgments.values() for judgment in given]
+    votes = sum(judgment.scores is not None for judgment in judgments)
+    return {
+        "overall": cycle.found.get("overall"),
+        "solved": sum(bool(solver["tests"]) and not solver["has_failures"] for solver in ran),
+        "run": len(ran),
+        "votes": votes,
+        "missing": len(judgments) - votes,
+        "seconds": (cycle.ended - cycle.began).total_seconds() if cycle.ended else None,
+        "cost": sums["total"],
+        "at_least": bool(sums["unpriced"]),
+    }
+
+
+def _after(cycle: Cycle, named: Mapping[str, str]) -> list[tuple[str, float, float | None]]:
+    """The compatible board after this cycle, the highest first: name, rating and change, of those who are seated."""
+    moment = ratings.moment_of(cycle)
+    if moment is None:
+        return []
+    called = {slug: named.get(seat, slug) for seat, slug in cycle.contestants}
+    rows = [(called.get(slug, slug), rating, moment.changes.get(slug)) for slug, rating in moment.compatible.items()]
+    return sorted(rows, key=lambda row: -row[1])

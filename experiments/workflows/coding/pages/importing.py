@@ -30,13 +30,11 @@ from experiments.library.imports.values import (
 )
 from experiments.models.run_import import ImportSource
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS, coder
+from experiments.workflows.coding.judging import DIMENSIONS, OVERALL_DIFFERS, ROUNDING
 
-DIMENSIONS = ("correctness", "efficiency", "readability", "robustness", "explanation")
 VERDICTS = {"pass": "passed", "fail": "failed", "error": "error", "skip": "not_run", "timeout": "timeout"}
-OVERALL_DIFFERS = "overall_differs"
 NO_VOTE = "No vote is in the file."
 ZERO = "0.0 in the file: it stands for no vote, too."
-ROUNDING = 0.051  # the overall that a judge gives is rounded to one decimal
 OF_CYCLE = (
     *("cycle_num", "timestamp", "generator", "solvers", "judges_pool", "problem_title", "average_scores"),
     "overall_average",
@@ -64,23 +62,23 @@ def read(value: Any, place: str = "", folder: Folder | None = None) -> Taken:
 
 class _Cycle:
     def __init__(self, said: Mapping[str, Any], folder: Folder, place: str) -> None:
-        self.said, self.folder = said, folder
+        self.said, self.folder, self.place = said, folder, place
+        told = folder.get("generator_problem.json")
+        self.problem = mapping(mapping(told).get("problem")) or mapping(told)
         names = [slug(name) for name in (*listed(said.get("solvers")), *listed(said.get("judges_pool")))]
         models = list(dict.fromkeys([*names, slug(said.get("generator"))]))
         if not LEAST_CODERS <= len(models) <= MOST_CODERS:
             message = _("%(count)s models take part: a contest here has from %(least)s to %(most)s.")
             raise Unreadable(message % {"count": len(models), "least": LEAST_CODERS, "most": MOST_CODERS}, place)
-        self.place = place
         self.seats = {model: coder(number) for number, model in enumerate(models, 1)}
-        title = line(said.get("problem_title")) or line(self._problem().get("title")) or "MatrixArena"
-        self.title = title
-        self.draft = Draft("coding", title, {"cycles": 1, "setters": "random", "health_check": False})
+        self.title = line(said.get("problem_title")) or line(self.problem.get("title")) or "MatrixArena"
+        self.draft = Draft("coding", self.title, {"cycles": 1, "setters": "random", "health_check": False})
         for model, seat in self.seats.items():
             self.draft.seat(seat, model)
         self.setter = self.seats[slug(said.get("generator"))]
+        self.codes: dict[str, str] = {}
         self.votes: dict[str, dict[str, float]] = {seat: {} for seat in self.seats.values()}
         self.passed: dict[str, float] = {}
-        self.judged: set[tuple[str, str]] = set()
 
     def taken(self) -> Taken:
         draft, at = self.draft, moment(self.said.get("timestamp"))
@@ -88,13 +86,14 @@ class _Cycle:
         draft.step("cycle/1", "turn_started", 1, data={"turn": 1})
         begun = {"turn": 1, "setter": self.setter, "coders": list(self.seats.values())}
         draft.step("cycle/1/begun", "cycle_begun", 1, data=begun)
-        self._set_problem()
-        for name, solution in self._files("solver"):
-            self._solve(name, mapping(solution))
-        for name, execution in self._files("execution"):
-            self._execute(name, mapping(execution))
-        for name, judgments in self._files("judgments"):
-            self._judge(name, judgments)
+        if self.problem:
+            self._set_problem()
+        for seat, solution in self._files("solver"):
+            self._solve(seat, mapping(solution))
+        for seat, execution in self._files("execution"):
+            self._execute(seat, mapping(execution))
+        for seat, judgments in self._files("judgments"):
+            self._judge(seat, judgments)
         self._rate(at)
         draft.step("cycle/1/completed", "turn_completed", 1, data={"turn": 1})
         if kept := rest(self.said, OF_CYCLE):
@@ -102,21 +101,15 @@ class _Cycle:
         return Taken(self.place, draft.document(), tuple(draft.notes), draft.kept)
 
     def _files(self, kind: str) -> Iterator[tuple[str, Any]]:
-        """(seat, content) of solver_*.json and so on, in the order of the seats."""
+        """(seat, content) of solver_*.json and so on, in the order of the seats; models as the original names files."""
         for model, seat in self.seats.items():
-            for name in (f"{kind}_{file_slug(model)}.json", f"{kind}_{file_slug(model)}"):
-                if name in self.folder:
-                    yield seat, self.folder[name]
-                    break
-
-    def _problem(self) -> Mapping[str, Any]:
-        told = self.folder.get("generator_problem.json")
-        return mapping(mapping(told).get("problem")) or mapping(told)
+            name = f"{kind}_" + re.sub(r"[^\w-]", "_", model)[:60]
+            found = [name for name in (f"{name}.json", name) if name in self.folder]
+            if found:
+                yield seat, self.folder[found[0]]
 
     def _set_problem(self) -> None:
-        problem = self._problem()
-        if not problem:
-            return
+        problem = self.problem
         tests = [
             {"name": f"test-{place}", "arguments": [one.get("input")], "expected": one.get("expected_output")}
             for place, one in enumerate(mappings(problem.get("test_cases"))[:100], 1)
@@ -142,46 +135,36 @@ class _Cycle:
             why = text(said.get("error")) or explanation or "There is no code in the file."
             self.draft.failed(key, 1, seat, why, "solution")
             return
-        raw = (
-            text(said.get("_raw_output")) or text(said.get("raw_output")) or f"```python\n{code}\n```\n\n{explanation}"
-        )
+        self.codes[seat] = code
+        raw = text(said.get("_raw_output")) or text(said.get("raw_output"))
         parsed = {"kind": "solution", "code": code, "explanation": explanation}
-        key = self.draft.said(key, 1, seat, raw, purpose="solution", parsed=parsed)
-        self.draft.parsed(key, 1)
+        written = raw or f"```python\n{code}\n```\n\n{explanation}"
+        self.draft.parsed(self.draft.said(key, 1, seat, written, purpose="solution", parsed=parsed), 1)
         if kept := rest(said, (*OF_SOLUTION, "solution")):
             self.draft.kept.setdefault("solutions", {})[seat] = kept
 
     def _execute(self, seat: str, said: Mapping[str, Any]) -> None:
         """It ran without walls there, and could pass by printing that it did: what it says is kept as what it says."""
         told = mapping(said.get("result")) or said
-        tests = mappings(told.get("tests"))[:100]
-        results = [
-            {
-                "name": f"test-{place}",
-                "verdict": VERDICTS.get(text(one.get("status")).lower(), "error"),
-                "value": one.get("actual"),
-                "has_value": one.get("actual") is not None,
-                "error": text(one.get("error")),
-            }
-            for place, one in enumerate(tests, 1)
-        ]
-        code = next(
-            (m["parsed"]["code"] for m in self.draft.rows["messages"] if m["seat"] == seat and _is_solution(m)), ""
-        )
-        ran = [
-            {"name": f"test-{place}", "arguments": [one.get("input")], "expected": one.get("expected")}
-            for place, one in enumerate(tests, 1)
-        ]
+        tests, results = [], []
+        for place, one in enumerate(mappings(told.get("tests"))[:100], 1):
+            name, value = f"test-{place}", one.get("actual")
+            tests.append({"name": name, "arguments": [one.get("input")], "expected": one.get("expected")})
+            verdict = VERDICTS.get(text(one.get("status")).lower(), "error")
+            found = {"value": value, "has_value": value is not None, "error": text(one.get("error"))}
+            results.append({"name": name, "verdict": verdict, **found})
         status = text(told.get("status"))
-        execution = {
-            "code": code,
-            "tests": ran,
+        row = {
+            "id": self.draft.id(),
+            "key": self.draft.step(f"cycle/1/run/{seat}", "execution", 1, "execute", seat=seat),
+            "turn": 1,
+            "seat": seat,
+            "code": self.codes.get(seat, ""),
+            "tests": tests,
             "results": results,
             "is_unsafe": True,
             "complaint": "" if status == "success" and results else text(told.get("summary")) or status,
         }
-        key = self.draft.step(f"cycle/1/run/{seat}", "execution", 1, "execute", seat=seat)
-        row = {"id": self.draft.id(), "key": key, "turn": 1, "seat": seat, **execution}
         self.draft.rows["executions"].append(row)
         if results:
             self.passed[seat] = sum(one["verdict"] == "passed" for one in results) / len(results)
@@ -189,15 +172,16 @@ class _Cycle:
             self.draft.note(_("Programs that ran without one test count as not tested, though called a success there."))
 
     def _judge(self, solver: str, told: Any) -> None:
+        judged = set()
         for judge_model, said in _judgments(told):
             judge = self.seats.get(slug(judge_model))
             if judge is None or judge == solver:
                 self.draft.note(_("Votes on one’s own solution, and of models that do not take part, were left out."))
                 self.draft.kept.setdefault("votes", []).append({"solver": solver, "judge": judge_model, **said})
                 continue
-            if (solver, judge) in self.judged:
+            if judge in judged:
                 continue
-            self.judged.add((solver, judge))
+            judged.add(judge)
             scores, reason, flags = _scores(said)
             if reason and number(said.get("overall_score"), 0, 10) is not None:
                 self.draft.note(_("Scores that stand in the place of a failed judgment were left out."))
@@ -273,11 +257,6 @@ def _by_turn(rows: Sequence[Data]) -> dict[int, list[Data]]:
     return found
 
 
-def file_slug(model: str) -> str:
-    """As the original names its files."""
-    return re.sub(r"[^\w-]", "_", model)[:60]
-
-
 def _judgments(told: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """(judge, what it said) of a list, or of an object with one entry per judge."""
     inner = told.get("judgments", told.get("judges")) if isinstance(told, Mapping) else told
@@ -304,10 +283,6 @@ def _scores(said: Mapping[str, Any]) -> tuple[dict[str, float] | None, str, list
     if overall is None:
         return None, "Its score is missing, or no number from 0 to 10.", []
     return {**scores, "overall": overall}, "", []
-
-
-def _is_solution(message: Data) -> bool:
-    return bool(message["purpose"] == "solution")
 
 
 def _number(value: Any) -> tuple[str, str]:

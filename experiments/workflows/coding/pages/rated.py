@@ -1,4 +1,4 @@
-"""What cycles say of models, as plain values: what pages, files and the API show."""
+"""What cycles say of models, as plain values, which pages, files and the API show; and why a figure does not exist."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,12 +6,31 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy as _
+
+from experiments.runs import figures
+
+REASONS = {
+    "no_votes": _("no vote was counted"),
+    "nothing_run": _("the sandbox has run nothing of it"),
+    "nothing_paired": _("nobody else voted on the same solutions"),
+    "no_spread": _("nothing varied, so nothing says how far it could vary"),
+    "constant": _("every value is the same, so that a connection cannot be told from chance"),
+    "too_few_units": _("too few to tell"),
+    "rests_on_one": _("it rests on a single cycle"),
+}
+
+
+def reason_words(code: str) -> Any:
+    """Why a figure of setters, solvers and judges does not exist, in words."""
+    return REASONS.get(code) or figures.reason_words(code)
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A number with its 95 % interval. Where there is none, it is None and a reason says why, never 0.
 
-    reason, no_interval: keys of `words.REASONS`. units: how many it rests on; cycles: from how many cycles.
+    reason, no_interval: keys of `REASONS`. units: how many it rests on; cycles: from how many cycles.
     """
 
     value: float | None = None
@@ -24,7 +43,19 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Solver:
+class Rated:
+    """name: the slug of the model; label: "" once it has left the catalogue."""
+
+    name: str
+    label: str
+
+    @property
+    def shown(self) -> str:
+        return self.label or self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solver(Rated):
     """How a model stands. compatible: sequential Elo in the stated order; change: in the last cycle, None when it was
     not in it; reverse: what `compatible` would be with the contestants of each cycle in reverse order.
 
@@ -35,24 +66,22 @@ class Solver:
     0 to 1. cycles: in which it stood; votes: that its solutions got; unrated: cycles in which it has no score.
     """
 
-    name: str
-    label: str
     is_simulated: bool
     compatible: float
     change: float | None
     reverse: float
     elo: float | None
     elo_change: float | None
-    rating: float | None
-    lower: float | None
-    upper: float | None
+    rating: float | None = None
+    lower: float | None = None
+    upper: float | None = None
     reason: str
     component: int
-    rank: int | None
-    best: int | None
-    worst: int | None
-    group: int | None
-    first: float | None
+    rank: int | None = None
+    best: int | None = None
+    worst: int | None = None
+    group: int | None = None
+    first: float | None = None
     battles: int
     wins: int
     ties: int
@@ -63,21 +92,15 @@ class Solver:
     votes: int
     unrated: int
 
-    @property
-    def shown(self) -> str:
-        return self.label or self.name
 
-
-@dataclass(frozen=True, slots=True)
-class SetterRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetterRow(Rated):
     """problems: that were set and rated; void: how often it set nothing that could be played.
 
     calibration: how near its problems came to the middle of the scale, 0 to 1; by_others: without its own votes.
     overall: mean score of its problems, 0 to 10. passed: share of the tests that the other solvers passed.
     """
 
-    name: str
-    label: str
     problems: int
     scored: int
     void: int
@@ -86,21 +109,15 @@ class SetterRow:
     overall: Figure
     passed: Figure
 
-    @property
-    def shown(self) -> str:
-        return self.label or self.name
 
-
-@dataclass(frozen=True, slots=True)
-class JudgeRow:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRow(Rated):
     """votes: valid ones; missing: judgments that it did not give, or that could not be read. mean, spread: of votes.
 
     severity: points less than the other judges gave to the same solutions. consensus, consensus_ranks: correlation
     with the others' mean; passed: with the share of tests that the sandbox saw pass.
     """
 
-    name: str
-    label: str
     votes: int
     missing: int
     cycles: int
@@ -110,10 +127,6 @@ class JudgeRow:
     consensus: Figure
     consensus_ranks: Figure
     passed: Figure
-
-    @property
-    def shown(self) -> str:
-        return self.label or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +176,14 @@ class RunRatings:
     ties: int
     components: int
 
-    @property
-    def is_simulated(self) -> bool:
-        return any(solver.is_simulated for solver in self.solvers)
-
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "RunRatings":
         """What `dataclasses.asdict` gave, written and read as JSON; without the history, which is not kept."""
-        rows = {"solvers": Solver, "setters": SetterRow, "judges": JudgeRow}
-        found = {name: tuple(_row(kind, row) for row in data[name]) for name, kind in rows.items()}
-        figures = {name: Figure(**data[name]) for name in ("alpha", "tests")}
-        return cls(**{**data, **found, **figures, "history": ()})
 
+        def row(kind: Any, values: Mapping[str, Any]) -> Any:
+            return kind(**{name: Figure(**one) if isinstance(one, dict) else one for name, one in values.items()})
 
-def _row(kind: Any, row: Mapping[str, Any]) -> Any:
-    return kind(**{name: Figure(**value) if isinstance(value, dict) else value for name, value in row.items()})
+        kinds = {"solvers": Solver, "setters": SetterRow, "judges": JudgeRow}
+        rows = {name: tuple(row(kind, values) for values in data[name]) for name, kind in kinds.items()}
+        single = {name: Figure(**data[name]) for name in ("alpha", "tests")}
+        return cls(**{**data, **rows, **single, "history": ()})

@@ -1,4 +1,4 @@
-"""Cycles and executions as the API and the exports show them."""
+"""Cycles, executions and figures as the API and the exports show them."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from experiments.models import Cycle, Execution
-from experiments.workflows.coding.pages.record import passed
+from experiments.workflows.coding.pages.cycles import passed
 
 NUMBERS = {"type": "object", "additionalProperties": {"type": "number"}}
 TEXTS = {"type": "object", "additionalProperties": {"type": "string"}}
@@ -95,3 +95,17 @@ class ExecutionSerializer(serializers.ModelSerializer[Execution]):
 
     def get_passed(self, execution: Execution) -> int | None:
         return passed(execution)
+
+
+class FigureOfCycles(serializers.Serializer[Any]):
+    """value: null with the reason why there is none. low, high: the 95 % interval, or `no_interval` says why there is
+    none. units: how many it rests on; cycles: from how many cycles.
+    """
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_blank=True)
+    no_interval = serializers.CharField(allow_blank=True)
+    units = serializers.IntegerField()
+    cycles = serializers.IntegerField()

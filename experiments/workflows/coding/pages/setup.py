@@ -1,19 +1,91 @@
-"""What the set-up page of contests shows beside its form: the sandbox, and who sets the problems."""
+"""The set-up page of contests: the sandbox, who sets the problems, what is played for the estimate, and the list."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
 
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
 
+from experiments.models import Cycle, Run
+from experiments.models.labels import short_name
+from experiments.sandbox.host import hosts
 from experiments.setup.forms import DeclaredForm
-from experiments.workflows.coding.config import LEAST_CODERS
-from experiments.workflows.coding.pages import isolation
-from experiments.workflows.coding.pages.plan import is_in_turn
+from experiments.workflows.base.dry_run import Planned, Sample
+from experiments.workflows.base.surface import Column, RunList
+from experiments.workflows.coding.assumptions import never_set
+from experiments.workflows.coding.config import LEAST_CODERS, Config
+from experiments.workflows.coding.pages.drawings import histogram
+
+# --- which machines run code, what isolates it there, and what is missing ---
+
+BACKENDS = {
+    "bubblewrap": "bubblewrap",
+    "namespaces": _("Linux namespaces"),
+    "landlock": _("Landlock and seccomp"),
+    "docker": "Docker",
+    "unsafe": _("no isolation"),
+    "off": _("switched off"),
+    "": _("none"),
+}
+KNOWN_WORDS = (  # of `sandbox.isolation` and of the box, which know no translations
+    *(gettext_noop("container"), gettext_noop("mount namespace"), gettext_noop("pid namespace")),
+    *(gettext_noop("network namespace"), gettext_noop("ipc namespace"), gettext_noop("user namespace")),
+    *(gettext_noop("unprivileged user"), gettext_noop("limits"), gettext_noop("no new privileges")),
+    *(gettext_noop("runs an honest program"), gettext_noop("reads no file of this machine")),
+    *(gettext_noop("writes no file of this machine"), gettext_noop("changes no rights of a file")),
+    *(gettext_noop("sees no environment variable"), gettext_noop("reads no other process's environment")),
+    *(gettext_noop("reaches no TCP server"), gettext_noop("reaches no Unix socket")),
+    *(gettext_noop("starts no process"), gettext_noop("signals no other process")),
+    *(gettext_noop("is stopped at its memory"), gettext_noop("is stopped at its time")),
+    gettext_noop("it sees a file system of its own"),
+    gettext_noop("it sees no other process, and all of it dies together"),
+    *(gettext_noop("it has no network"), gettext_noop("it shares no memory with others")),
+    gettext_noop("its user is nobody outside"),
+    gettext_noop("it does not run as root and has no capabilities"),
+    gettext_noop("memory, processor time, threads, open files and file sizes are limited"),
+    gettext_noop("no program it starts could gain any"),
+    gettext_noop("the kernel opens named folders for it and no others"),
+    gettext_noop("the kernel refuses it whatever an ordinary computation does not need"),
+)
+IN_CAPITALS = {"landlock": "Landlock"}
+
+
+def backend_label(name: str) -> Any:
+    return BACKENDS.get(name, name)
 
 
 def context(request: HttpRequest) -> dict[str, object]:
-    return {"sandbox": isolation.sandbox()}
+    """sandbox: the machines heard of lately, and why nothing can be run now; "" when it can, or none was heard of. Of a
+    machine: what is missing and how to get it, where nothing may be run; its layers with what the self-test found.
+    """
+    machines = [
+        {
+            "name": host.name,
+            "backend": backend_label(host.backend),
+            "is_sufficient": host.is_sufficient,
+            "is_unsafe": host.backend == hosts.UNSAFE,
+            "refusal": host.refusal,
+            "held": sum(bool(one["holds"]) for one in host.layers),
+            "layers": [
+                {"label": _in_words(one["name"]), "holds": one["holds"], "detail": _in_words(one["detail"])}
+                for one in host.layers
+            ],
+        }
+        for host in hosts.known()
+    ]
+    is_unsafe = any(machine["is_unsafe"] for machine in machines)
+    return {"sandbox": {"machines": machines, "is_unsafe": is_unsafe, "refusal": hosts.refusal()}}
+
+
+def _in_words(text: str) -> str:
+    """What a machine said of itself, translated where it is one of the known words."""
+    return gettext(text) if text in KNOWN_WORDS else IN_CAPITALS.get(text, text)
+
+
+# --- who sets the problems, and what is played of a contest to estimate it ---
 
 
 def remarks(form: DeclaredForm) -> Iterator[str]:
@@ -23,10 +95,85 @@ def remarks(form: DeclaredForm) -> Iterator[str]:
         return
     each, left = divmod(int(typed), models)
     if not is_in_turn(str(form["setters"].value() or "auto"), int(typed), models):
-        words = _("The seed draws a setter for each cycle. In turn comes out even with %(n)s cycles, or a multiple.")
+        words = gettext(
+            "The seed draws a setter for each cycle. In turn comes out even with %(n)s cycles, or a multiple."
+        )
         yield words % {"n": models}
     elif left:
-        yield _("In turn, but not evenly: that needs %(n)s cycles, or a multiple.") % {"n": models}
+        yield gettext("In turn, but not evenly: that needs %(n)s cycles, or a multiple.") % {"n": models}
     else:
         words = ngettext("In turn: every model sets once.", "In turn: every model sets %(n)s times.", each)
         yield words % {"n": each}
+
+
+def plan(config: Config, seated: Sequence[Any], by: Any) -> Planned:
+    """Whether its models are there, and one cycle of many. At most the dearest model sets every problem; in turn, each
+    is void at first and set once more at the end.
+    """
+    check = config.model_copy(update={"cycles": 0, "setters": "random", "quorum": 1})
+    cycle = check.model_copy(update={"cycles": 1, "health_check": False})
+    cycles, coders = Fraction(config.cycles), len(seated)
+    void = cycles if is_in_turn(config.setters, config.cycles, coders) else Fraction(0)
+    samples = (Sample(check), Sample(cycle, cycles, cycles), Sample(cycle, Fraction(0), void, never_set))
+    words = gettext(
+        "A cycle makes %(calls)s calls: 1 problem, %(solutions)s solutions and %(judgments)s judgments, because"
+        " everybody judges everybody else."
+    )
+    judgments = coders * (coders - 1)
+    said = {"calls": 1 + coders + judgments, "solutions": coders, "judgments": judgments}
+    return Planned(samples, note=words % said)
+
+
+def is_in_turn(setters: str, cycles: int, coders: int) -> bool:
+    return setters == "in_turn" or (setters == "auto" and cycles % coders == 0)
+
+
+# --- the contests that somebody has started, with what came of their cycles ---
+
+OF_A_ROW = ("run", "turn", "state", "title", "voided")
+THUMBNAIL = (96.0, 24.0)  # width and height
+
+
+def _cycles(run: Run) -> dict[str, object]:
+    """Those of a contest. last: the problem that was set last. overalls: of the rated ones, as a small drawing."""
+    cycles: list[Any] = list(run.cycles.all())
+    rated = [cycle for cycle in cycles if cycle.state == Cycle.State.RATED]
+    return {
+        "planned": int(run.config.get("cycles", 1)),
+        "rated": len(rated),
+        "void": sum(cycle.state == Cycle.State.VOID for cycle in cycles),
+        "last": next((cycle.title for cycle in reversed(cycles) if cycle.title), ""),
+        "overalls": histogram([cycle.overall for cycle in rated if cycle.voided is None], THUMBNAIL),
+    }
+
+
+def _with_cycles(rows: QuerySet[Run]) -> QuerySet[Run]:
+    cycles = Cycle.objects.only(*OF_A_ROW).annotate(overall=F("found__overall")).order_by("turn")
+    return rows.prefetch_related(Prefetch("cycles", cycles))
+
+
+def _search(text: str) -> Q:
+    of_run = Cycle.objects.filter(run=OuterRef("pk"), title__icontains=text)
+    return Q(experiment__title__icontains=text) | Q(Exists(of_run))
+
+
+CONTESTS = RunList(
+    name="contests",
+    title=_("Your contests"),
+    find=_("Find contests"),
+    searched=_("Title or problem"),
+    run=_("Contest"),
+    begun=_("Started"),
+    none=_("You have started no contest yet. The demonstration models need no key."),
+    no_fit=_("No contest fits."),
+    show_all=_("Show all contests"),
+    search=_search,
+    sign=lambda seat, label: (seat.rpartition("-")[2], short_name(label)),
+    columns=(
+        Column(_("Cycles"), "workflows/coding/_counted_cycles.html"),
+        Column(_("Overall averages"), "workflows/coding/_thumbnail.html"),
+    ),
+    details=_cycles,
+    fetch=_with_cycles,
+    further="workflows/coding/_last_problem.html",
+)

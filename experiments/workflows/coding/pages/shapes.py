@@ -179,22 +179,31 @@ class Planned(Kept):
     pool: Seats
 
 
-class Begun(Kept):
+class OfCycle(Kept):
     turn: Count
     setter: Seat
+
+
+class Begun(OfCycle):
     coders: Seats
 
 
-class ProblemSet(Kept):
-    turn: Count
-    setter: Seat
+class ProblemSet(OfCycle):
     title: Title
 
 
-class Void(Kept):
-    turn: Count
-    setter: Seat
+class Void(OfCycle):
     reason: Reason
+
+
+class Rated(OfCycle):
+    coders: Seats
+    quorum: Count
+    votes: Votes
+    means: dict[Seat, Vote10]
+    overall: Vote10 | None
+    passed: dict[Seat, Share]
+    unrated: dict[Seat, Reason]
 
 
 class JudgmentTold(Kept):
@@ -212,18 +221,6 @@ class Judged(Kept):
     key: Key
     turn: Count
     judgment: JudgmentTold
-
-
-class Rated(Kept):
-    turn: Count
-    setter: Seat
-    coders: Seats
-    quorum: Count
-    votes: Votes
-    means: dict[Seat, Vote10]
-    overall: Vote10 | None
-    passed: dict[Seat, Share]
-    unrated: dict[Seat, Reason]
 
 
 FINDINGS: dict[str, type[Kept]] = {

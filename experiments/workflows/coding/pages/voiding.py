@@ -62,7 +62,7 @@ def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
         if counted.update(void_reason=said, voided=timezone.now(), voided_by=by):
             _tell([(cycle.run_id, CycleVoided(turn=cycle.turn, by=by.get_username(), reason=said))])
             if not as_part:
-                audit.record(audit.Action.VOIDED, by=by, of=cycle, name=_name(cycle), reason=said)
+                audit.record(audit.Action.VOIDED, by=by, of=cycle, name=f"{cycle.run} · {cycle.turn}", reason=said)
             return True
     if not Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED).exists():
         raise ActionUnavailable(_("Only a cycle that was rated can be left out."))
@@ -77,13 +77,9 @@ def restore(cycle: Cycle, *, by: User, as_part: bool = False) -> bool:
         if void_ones.update(void_reason="", voided=None, voided_by=None):
             _tell([(cycle.run_id, CycleRestored(turn=cycle.turn, by=by.get_username()))])
             if not as_part:
-                audit.record(audit.Action.RESTORED, by=by, of=cycle, name=_name(cycle))
+                audit.record(audit.Action.RESTORED, by=by, of=cycle, name=f"{cycle.run} · {cycle.turn}")
             return True
     return False
-
-
-def _name(cycle: Cycle) -> str:
-    return f"{cycle.run} · {cycle.turn}"
 
 
 def last() -> Cycle | None:

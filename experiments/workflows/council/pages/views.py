@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
-from experiments.runs.steering import furthering, steering
+from experiments.runs.steering import steering
 from experiments.runs.steering.views import answer, steered_run, visible_run
 from experiments.setup.line_ends import as_typed
 from experiments.workflows.council.pages.rankings import ranking as counted
@@ -27,7 +27,7 @@ def ask_further(request: HttpRequest, pk: UUID) -> HttpResponse:
     elif action in OFFERED:
         steering.say(run, by=by, key=key, action=action)
     else:
-        furthering.ask_further(run, by=by, text=as_typed(request.POST.get("text", "")))
+        steering.ask_further(run, by=by, text=as_typed(request.POST.get("text", "")))
     return answer(request, run)
 
 

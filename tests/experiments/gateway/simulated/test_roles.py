@@ -16,13 +16,12 @@ from experiments.workflows.base.prompts import fenced, fill
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import passed
 from experiments.workflows.base.steps import Ask, Cast, Listen, Outcome, Prompt, Seat, Stored
-from experiments.workflows.battles.judged import Shown
+from experiments.workflows.battles.judge_prompt import Shown
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding import judging, setting, solving
 from experiments.workflows.coding.judging import read_vote
-from experiments.workflows.coding.mutants import mutants
-from experiments.workflows.coding.novelty import NEAR, fingerprint, likeness
-from experiments.workflows.coding.problems import read_problem
+from experiments.workflows.coding.problems import NEAR, fingerprint, likeness, read_problem
+from experiments.workflows.coding.setting import mutants
 from experiments.workflows.coding.solving import read_solution
 from tests.cases import each_case
 
@@ -232,7 +231,7 @@ def solved_by(model, problem, seed=1):
     text, criteria = fenced("problem", problem.text, TOKEN), fenced("criteria", "It is right.", TOKEN)
     given = {"token": TOKEN, "language": "Python 3", "function": problem.entry, "seconds": "5", "memory": 256}
     prompt = fill("coding/solution", problem=text, criteria=criteria, **given)
-    return read_solution(said(model, [Prompt("user", prompt)], solving.SCHEMA, seed), "coder-1").code
+    return read_solution(said(model, [Prompt("user", prompt)], solving.SCHEMA, seed)).code
 
 
 def share_passed(code, problem):

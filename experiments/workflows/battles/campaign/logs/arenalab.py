@@ -5,8 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from experiments.models import Battle, Board, Verdict
+from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.logs.records import (
-    LARGEST_INDEX,
     Judged,
     Malformed,
     Record,
@@ -15,11 +16,14 @@ from experiments.workflows.battles.campaign.logs.records import (
     Void,
     moment,
     names,
+    sample_index,
+    stamp,
     text,
 )
 
 FORMAT = "arena-lab-battle/1"
 SIDES: dict[str, Side] = {"model_a": "a", "model_b": "b", "tie": "tie", "both_bad": "both_bad", "": ""}
+NAMES = {side: name for name, side in SIDES.items()}
 
 
 def is_battle(row: Mapping[str, Any]) -> bool:
@@ -31,14 +35,11 @@ def record(row: Mapping[str, Any]) -> Record:
     model_a, model_b = names(row)
     if row.get("void_reason"):
         raise Void(text(row["void_reason"]))
-    winner, consistent, index = _side(row.get("winner")), row.get("is_consistent"), row.get("sample_index")
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index <= LARGEST_INDEX:
-        raise Malformed(_("sample_index is no whole number from 0 to %(most)s.") % {"most": LARGEST_INDEX})
-    calls = row.get("verdicts")
+    winner, consistent, calls = _side(row.get("winner")), row.get("is_consistent"), row.get("verdicts")
     return Record(
         model_a=model_a,
         model_b=model_b,
-        task=Task(subset=text(row.get("subset"))[:100], index=index, category=text(row.get("category"))[:100]),
+        task=Task(text(row.get("subset"))[:100], sample_index(row), category=text(row.get("category"))[:100]),
         winner=winner,
         is_consistent=consistent if isinstance(consistent, bool) else None,
         open_reason="" if winner else text(row.get("open_reason"))[:300] or _("open"),
@@ -69,3 +70,48 @@ def _call(told: Mapping[str, Any]) -> Judged:
         confidence=float(confidence) if isinstance(confidence, int | float) else None,
         rationale=text(told.get("rationale")),
     )
+
+
+def line(
+    record: Record, board: Board, battle: Battle, verdicts: list[Verdict], *, void_reason: str, voter: str | None
+) -> JsonObject:
+    """verdicts: those of the record's calls. voter: a pseudonym."""
+    shown = record.a_shown_first
+    return {
+        "format": FORMAT,
+        "id": battle.pk,
+        "board": board.slug,
+        "dataset": board.dataset.slug,
+        "subset": record.task.subset,
+        "sample_index": record.task.index,
+        "category": record.task.category,
+        "model_a": record.model_a,
+        "model_b": record.model_b,
+        "winner": NAMES[record.winner] or None,
+        "is_consistent": record.is_consistent,
+        "open_reason": record.open_reason,
+        "void_reason": void_reason,
+        "judge": record.judge,
+        "judged_by": board.kind,
+        "prompt": board.prompt,
+        "prompt_version": board.prompt_version,
+        "params": board.params,
+        "experiment": record.experiment,
+        "run": str(battle.run_id) if battle.run_id else None,
+        "voter": voter,
+        "shown_first": None if shown is None else "model_a" if shown else "model_b",
+        "judged": stamp(record.judged),
+        "verdicts": [
+            {
+                "first": "model_a" if call.a_first else "model_b",
+                "winner": NAMES[call.winner] or None,
+                "scores": call.scores,
+                "confidence": call.confidence,
+                "rationale": call.rationale,
+                "unread_reason": call.unread_reason,
+                "call": str(verdict.call_id) if verdict.call_id else None,
+                "raw": call.raw,
+            }
+            for call, verdict in zip(record.calls, verdicts, strict=True)
+        ],
+    }

@@ -6,8 +6,8 @@ A log is read twice: nothing is written before every line has been checked, unle
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from zlib import error as ZlibError  # noqa: N812 — an exception, called like one
 
@@ -19,18 +19,32 @@ from django.utils.translation import ngettext
 
 from accounts.errors import Forbidden, TooLarge
 from experiments.library.datasets.taking import empty
+from experiments.library.imports.formats import DatasetFormat
 from experiments.library.imports.lines import Allowance
 from experiments.library.imports.values import Unreadable
-from experiments.models import Battle, Dataset
-from experiments.workflows.battles.campaign.logs import arenalab, genarena, lmarena, rows
+from experiments.models import Battle, Dataset, RunImport
+from experiments.models.run_import import ImportSource
+from experiments.tasks.waiting import Progress
+from experiments.workflows.battles.campaign.logs import arenalab, files, genarena, lmarena
 from experiments.workflows.battles.campaign.logs.placing import MADE_FROM
-from experiments.workflows.battles.campaign.logs.records import Malformed, Record, Void
-from experiments.workflows.battles.campaign.logs.report import MOST_SHOWN, Report
-from experiments.workflows.battles.campaign.logs.sources import Source, opened
-from experiments.workflows.battles.campaign.logs.storing import Placed, Store
+from experiments.workflows.battles.campaign.logs.records import MOST_SHOWN, Malformed, Placed, Record, Report, Void
+from experiments.workflows.battles.campaign.logs.storing import Store
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+__all__ = [
+    "FORMAT",
+    "Forbidden",
+    "NothingStored",
+    "TooLarge",
+    "Unreadable",
+    "discard",
+    "import_battles",
+    "is_in_making",
+    "make_dataset",
+    "may_import",
+]
 
 BATCH = 500
 HEARD_AFTER = 5000  # lines, also where none of them is a battle
@@ -46,13 +60,22 @@ Heard = Callable[[Report], None]
 class NothingStored(ValueError):
     """Lines were refused, so nothing of the log was imported. report: how many, which and why."""
 
-    def __init__(self, message: str, report: Report) -> None:
+    def __init__(self, report: Report) -> None:
+        message = _("There are no battles in it.")
+        if report.refusals:
+            first = report.refusals[0]
+            said = ngettext(
+                "%(count)s of %(read)s lines was refused, so nothing was imported. Line %(line)s: %(reason)s",
+                "%(count)s of %(read)s lines were refused, so nothing was imported. Line %(line)s: %(reason)s",
+                report.refused,
+            )
+            line = f"{first.line} ({first.file})" if first.file else first.line
+            message = said % {"count": report.refused, "read": report.read, "line": line, "reason": first.reason}
         super().__init__(message)
         self.report = report
 
 
-def unheard(_report: Report) -> None:
-    """Nobody follows the import."""
+# --- the dataset ---
 
 
 def make_dataset(*, owner: "User", name: str, source: str = "") -> Dataset:
@@ -96,6 +119,9 @@ def discard(dataset: Dataset, reason: str = "") -> None:
     dataset.save(update_fields=["state", "refused_reason"])
 
 
+# --- the log ---
+
+
 def may_import(dataset: Dataset, user: "User") -> bool:
     """Logs decide ratings, so only who answers for the dataset takes them over: its owner, or an admin."""
     return user.may_experiment and (dataset.owner_id == user.pk or user.role == user.Role.ADMIN)
@@ -110,7 +136,7 @@ def import_battles(
     subset: str | None = None,
     name: str = "",
     keep_partial: bool = False,
-    heard: Heard = unheard,
+    heard: Heard = lambda report: None,
 ) -> Report:
     """Store the battles of a folder, a zip or a file on the dataset's imported boards.
 
@@ -123,170 +149,21 @@ def import_battles(
         raise Forbidden(_("Only the owner of the dataset may import battles into it, or an admin."))
     if not dataset.is_ready and not is_in_making(dataset):
         raise Forbidden(_("The dataset is not ready yet: import battles when it is."))
-    log = _Log(path, name, dataset, judge[:200], subset, heard)
-    if not keep_partial:
-        checked = log.read(is_check=True)
-        if checked.refused:
-            raise NothingStored(_refusal(checked), checked)
-    report = log.read()
-    if not report.taken:
-        raise NothingStored(_refusal(report), report)
-    _conclude(dataset, report)
-    return report
-
-
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """A log, and the dataset that it is for."""
-
-    path: Path
-    name: str
-    dataset: Dataset
-    judge: str
-    subset: str | None
-    heard: Heard
-
-    def read(self, *, is_check: bool = False) -> Report:
-        """Read it to its end and store it. is_check: only find out which lines would be refused."""
-        report, allowance = Report(), Allowance(UNPACKED * settings.UPLOAD_BYTES)
-        store = Store(self.dataset, report, judge=self.judge, subset=self.subset, is_check=is_check)
-        with opened(self.path, self.name) as sources:
-            for batch in _batches(_placed(sources, report, allowance, self.judge, self.heard)):
+    for is_check in (False,) if keep_partial else (True, False):
+        reader = _Reader(judge[:200], heard)
+        store = Store(dataset, reader.report, judge=judge[:200], subset=subset, is_check=is_check)
+        with files.opened(path, name) as sources:
+            for batch in _batches(reader.placed(sources)):
                 try:
                     (store.check if is_check else store.add)(batch)
                 except Malformed as error:
                     for placed in batch:
-                        report.refuse(placed.file, placed.line, str(error))
-                self.heard(report)
-        return report
-
-
-def _refusal(report: Report) -> str:
-    """Why nothing of a log was stored, with the first of its faults."""
-    if not report.refusals:
-        return _("There are no battles in it.")
-    first = report.refusals[0]
-    said = ngettext(
-        "%(count)s of %(read)s lines was refused, so nothing was imported. Line %(line)s: %(reason)s",
-        "%(count)s of %(read)s lines were refused, so nothing was imported. Line %(line)s: %(reason)s",
-        report.refused,
-    )
-    line = f"{first.line} ({first.file})" if first.file else first.line
-    return said % {"count": report.refused, "read": report.read, "line": line, "reason": first.reason}
-
-
-def _placed(sources: list[Source], report: Report, allowance: Allowance, judge: str, heard: Heard) -> Iterator[Placed]:
-    for source in sources:
-        if source.is_snapshot:
-            _keep_snapshot(source, report, allowance)
-            continue
-        file = "" if len(sources) == 1 else source.name
-        for row in _rows(source, report, allowance, heard):
-            report.read += 1
-            if report.read % HEARD_AFTER == 0:
-                heard(report)
-            try:
-                yield Placed(file, row.number, _record(row, source, judge, report))
-            except Void:
-                report.void += 1
-            except Malformed as error:
-                report.refuse(file, row.number, str(error))
-
-
-def _rows(source: Source, report: Report, allowance: Allowance, heard: Heard) -> Iterator[rows.Row]:
-    """The file's rows; a member of a zip that cannot be unpacked ends with a refusal."""
-    if source.ending == ".parquet":
-        if source.path is None:
-            raise Unreadable(_("Parquet is read from a file of its own, not from within a zip."))
-        yield from rows.parquet_rows(source.path, allowance, lambda: heard(report))
-        return
-    reading = {".csv": rows.csv_rows, ".json": rows.json_list}.get(source.ending, rows.json_lines)
-    number = 0
-    try:
-        with source.open() as file:
-            for row in reading(file, allowance):
-                number = row.number
-                yield row
-    except DAMAGED as error:
-        report.refuse(source.name, number + 1, _("The zip is damaged here: %(error)s.") % {"error": error})
-
-
-def _record(row: rows.Row, source: Source, judge: str, report: Report) -> Record:
-    """Raises Malformed."""
-    if row.content is None:
-        raise Malformed(row.reason)
-    if genarena.is_slim(row.content):
-        report.tallies["genarena"] += 1
-        return genarena.record(row.content, experiment=source.experiment, subset=source.subset)
-    if arenalab.is_battle(row.content):
-        return arenalab.record(row.content)
-    if lmarena.is_battle(row.content):
-        return lmarena.record(row.content, judge=judge)
-    raise Malformed(_("This is no battle: neither of GenArena's log nor with model_a, model_b and winner."))
-
-
-def _batches(placed: Iterator[Placed]) -> Iterator[list[Placed]]:
-    """A few hundred records, or fewer where they are long."""
-    batch: list[Placed] = []
-    held = 0
-    for one in placed:
-        batch.append(one)
-        held += _length(one.record)
-        if len(batch) >= BATCH or held > BATCH_CHARACTERS:
-            yield batch
-            batch, held = [], 0
-    if batch:
-        yield batch
-
-
-def _length(record: Record) -> int:
-    said = [
-        record.task.instruction,
-        *(record.texts or ()),
-        *(text for c in record.calls for text in (c.raw, c.rationale)),
-    ]
-    return sum(map(len, said))
-
-
-def _keep_snapshot(source: Source, report: Report, allowance: Allowance) -> None:
-    """Ratings that the log brings are told in the report, and never mixed with ours."""
-    try:
-        with source.open() as file:
-            data = file.read(SNAPSHOT_BYTES + 1)
-        allowance.spend(len(data))
-        content = json.loads(data) if len(data) <= SNAPSHOT_BYTES else None
-    except (*DAMAGED, ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        report.refuse(source.name, 1, _("This is no snapshot of ratings."))
-    elif len(report.snapshots) < MOST_SHOWN:
-        report.snapshots.append(_snapshot(source.experiment, content))
-
-
-def _snapshot(experiment: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    """As a milestone: names with their ratings. A bare {name: rating} is read too."""
-    told = content.get("elo", content)
-    ratings = {str(name): value for name, value in told.items() if _is_number(value)} if isinstance(told, dict) else {}
-    chosen = sorted(ratings)
-    bounds = {side: content.get(f"ci_{side}") for side in ("lower", "upper")}
-    return {
-        "name": experiment,
-        "is_milestone": experiment.startswith(MILESTONE),
-        "taken": content.get("generated_at") if isinstance(content.get("generated_at"), str) else None,
-        "battles": content.get("battle_count") if _is_number(content.get("battle_count")) else None,
-        "contestants": chosen,
-        "ratings": [ratings[name] for name in chosen],
-        **{side: [_bound(told, name) for name in chosen] for side, told in bounds.items()},
-    }
-
-
-def _bound(told: Any, name: str) -> float | None:
-    value = told.get(name) if isinstance(told, dict) else None
-    return value if _is_number(value) else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+                        reader.report.refuse(placed.file, placed.line, str(error))
+                heard(reader.report)
+        if reader.report.refused if is_check else not reader.report.taken:
+            raise NothingStored(reader.report)
+    _conclude(dataset, reader.report)
+    return reader.report
 
 
 def _conclude(dataset: Dataset, report: Report) -> None:
@@ -303,14 +180,147 @@ def _conclude(dataset: Dataset, report: Report) -> None:
         dataset.save(update_fields=["state", "progress"])
 
 
-__all__ = [
-    "Forbidden",
-    "NothingStored",
-    "TooLarge",
-    "Unreadable",
-    "discard",
-    "import_battles",
-    "is_in_making",
-    "make_dataset",
-    "may_import",
-]
+def _batches(placed: Iterator[Placed]) -> Iterator[list[Placed]]:
+    """A few hundred records, or fewer where they are long."""
+    batch: list[Placed] = []
+    held = 0
+    for one in placed:
+        batch.append(one)
+        held += one.record.length
+        if len(batch) >= BATCH or held > BATCH_CHARACTERS:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads a log to its end, and says in the report what was read."""
+
+    judge: str
+    heard: Heard
+    report: Report = field(default_factory=Report)
+    allowance: Allowance = field(default_factory=lambda: Allowance(UNPACKED * settings.UPLOAD_BYTES))
+
+    def placed(self, sources: list[files.Source]) -> Iterator[Placed]:
+        for source in sources:
+            if source.is_snapshot:
+                self._keep_snapshot(source)
+                continue
+            file = "" if len(sources) == 1 else source.name
+            for row in self._rows(source):
+                self.report.read += 1
+                if self.report.read % HEARD_AFTER == 0:
+                    self.heard(self.report)
+                try:
+                    yield Placed(file, row.number, self._record(row, source))
+                except Void:
+                    self.report.void += 1
+                except Malformed as error:
+                    self.report.refuse(file, row.number, str(error))
+
+    def _rows(self, source: files.Source) -> Iterator[files.Row]:
+        """The file's rows; a member of a zip that cannot be unpacked ends with a refusal."""
+        if source.ending == ".parquet":
+            if source.path is None:
+                raise Unreadable(_("Parquet is read from a file of its own, not from within a zip."))
+            yield from files.parquet_rows(source.path, self.allowance, lambda: self.heard(self.report))
+            return
+        reading = {".csv": files.csv_rows, ".json": files.json_list}.get(source.ending, files.json_lines)
+        number = 0
+        try:
+            with source.open() as file:
+                for row in reading(file, self.allowance):
+                    number = row.number
+                    yield row
+        except DAMAGED as error:
+            said = _("The zip is damaged here: %(error)s.")
+            self.report.refuse(source.name, number + 1, said % {"error": error})
+
+    def _record(self, row: files.Row, source: files.Source) -> Record:
+        """Raises Malformed."""
+        if row.content is None:
+            raise Malformed(row.reason)
+        if genarena.is_slim(row.content):
+            self.report.tallies["genarena"] += 1
+            return genarena.record(row.content, experiment=source.experiment, subset=source.subset)
+        if arenalab.is_battle(row.content):
+            return arenalab.record(row.content)
+        if lmarena.is_battle(row.content):
+            return lmarena.record(row.content, judge=self.judge)
+        raise Malformed(_("This is no battle: neither of GenArena's log nor with model_a, model_b and winner."))
+
+    def _keep_snapshot(self, source: files.Source) -> None:
+        """Ratings that the log brings are told in the report, and never mixed with ours."""
+        try:
+            with source.open() as file:
+                data = file.read(SNAPSHOT_BYTES + 1)
+            self.allowance.spend(len(data))
+            content = json.loads(data) if len(data) <= SNAPSHOT_BYTES else None
+        except (*DAMAGED, ValueError, RecursionError):
+            content = None
+        if not isinstance(content, dict):
+            self.report.refuse(source.name, 1, _("This is no snapshot of ratings."))
+        elif len(self.report.snapshots) < MOST_SHOWN:
+            self.report.snapshots.append(_snapshot(source.experiment, content))
+
+
+def _snapshot(experiment: str, content: Mapping[str, Any]) -> dict[str, object]:
+    """As a milestone: names with their ratings. A bare {name: rating} is read too."""
+
+    def numbers(told: Any) -> dict[str, float]:
+        return {str(name): value for name, value in told.items() if _is_number(value)} if isinstance(told, dict) else {}
+
+    ratings = numbers(content.get("elo", content))
+    lower, upper = numbers(content.get("ci_lower")), numbers(content.get("ci_upper"))
+    taken, battles, chosen = content.get("generated_at"), content.get("battle_count"), sorted(ratings)
+    return {
+        "name": experiment,
+        "is_milestone": experiment.startswith(MILESTONE),
+        "taken": taken if isinstance(taken, str) else None,
+        "battles": battles if _is_number(battles) else None,
+        "contestants": chosen,
+        "ratings": [ratings[name] for name in chosen],
+        "lower": [lower.get(name) for name in chosen],
+        "upper": [upper.get(name) for name in chosen],
+    }
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+# --- logs that are sent as files of runs: they become a dataset with its boards ---
+
+
+def _fits(value: Any) -> bool:
+    said = value if isinstance(value, dict) else {}
+    return genarena.is_slim(said) or arenalab.is_battle(said) or lmarena.is_battle(said)
+
+
+def _store(row: RunImport, progress: Progress) -> Mapping[str, Any]:
+    def heard(_read: Report) -> None:
+        progress(0, source=ImportSource.GENARENA)  # a field to write, so that the claim is looked at
+
+    if row.dataset is None:  # otherwise a worker that was ended has begun with it
+        row.dataset = make_dataset(owner=row.owner, name=PurePath(row.name).stem or "GenArena", source=row.name)
+        progress(0, dataset=row.dataset)
+    import_battles(row.path, dataset=row.dataset, by=row.owner, name=row.name, heard=heard)
+    return {"dataset": row.dataset}
+
+
+def _discard(row: RunImport) -> None:
+    if row.dataset:
+        discard(row.dataset)
+        row.dataset = None
+
+
+FORMAT = DatasetFormat(
+    source=ImportSource.GENARENA,
+    folder=files.LOGS,
+    fits=_fits,
+    beside_runs=lambda: _("Runs and battles stand side by side in this file: send them in two."),
+    store=_store,
+    discard=_discard,
+)

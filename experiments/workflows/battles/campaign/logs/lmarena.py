@@ -36,19 +36,34 @@ def record(row: Mapping[str, Any], *, judge: str = "") -> Record:
     """The battle of a row. judge: who judged, where the caller knows. Raises Malformed."""
     model_a, model_b = names(row)
     winner, is_consistent = _winner(row)
-    said_judge = _judge(row)
+    said_judge = row.get("judge")
+    if isinstance(said_judge, list):
+        said_judge = "/".join(map(str, said_judge))
+    said_judge = text(str(said_judge) if said_judge else "").strip()
     first, second = (_turns(row.get(f"conversation_{side}")) for side in "ab")
-    instruction = _asked(first) or _asked(second) or _listed(row.get("prompt"))
-    texts = (_answered(first) or _listed(row.get("response_a")), _answered(second) or _listed(row.get("response_b")))
+    instruction = _said(first, "user") or _said(second, "user") or _listed(row.get("prompt"))
+    texts = (
+        _said(first, "assistant") or _listed(row.get("response_a")),
+        _said(second, "assistant") or _listed(row.get("response_b")),
+    )
+    time, category = _first(row, "tstamp", "timestamp"), _first(row, "category", "language")
+    # what tells a vote from others on the same pair and task; who cast it cannot be read from it
+    ballot = json.dumps([said_judge, row.get("turn"), time, row["model_a"], instruction], default=str)
+    # people are judges of one board together; a model is a board of its own
+    board_judge = PEOPLE_ELSEWHERE if not said_judge or PERSON.match(said_judge) else said_judge[:200]
     return Record(
         model_a=model_a,
         model_b=model_b,
-        task=Task(question=_question(row, instruction), category=_category(row), instruction=instruction),
+        task=Task(
+            question=_question(row, instruction),
+            category=text(category)[:100] if isinstance(category, str) else "",
+            instruction=instruction,
+        ),
         winner=winner,
         is_consistent=is_consistent,
-        judged=moment(_first(row, "tstamp", "timestamp")),
-        judge=judge or _board_judge(said_judge),
-        ballot=_ballot(row, said_judge, instruction),
+        judged=moment(time),
+        judge=judge or board_judge,
+        ballot=f"log:{_hash(ballot)[:40]}",
         a_shown_first=True,
         texts=texts if any(texts) else None,
     )
@@ -65,16 +80,6 @@ def _winner(row: Mapping[str, Any]) -> tuple[Side, bool | None]:
     return found
 
 
-def _judge(row: Mapping[str, Any]) -> str:
-    said = row.get("judge")
-    return text("/".join(map(str, said)) if isinstance(said, list) else str(said) if said else "").strip()
-
-
-def _board_judge(said: str) -> str:
-    """People are judges of one board together; a model is a board of its own."""
-    return PEOPLE_ELSEWHERE if not said or PERSON.match(said) else said[:200]
-
-
 def _question(row: Mapping[str, Any], instruction: str) -> str:
     """What tells the task apart: its id, else what was asked. Empty where the row tells neither."""
     said = _first(row, "question_id", "id")
@@ -82,17 +87,6 @@ def _question(row: Mapping[str, Any], instruction: str) -> str:
         said = int(said)
     named = text(str(said)).strip()[:200] if said is not None and not isinstance(said, bool) else ""
     return named or (f"asked:{_hash(instruction)}" if instruction else "")
-
-
-def _category(row: Mapping[str, Any]) -> str:
-    said = _first(row, "category", "language")
-    return text(said)[:100] if isinstance(said, str) else ""
-
-
-def _ballot(row: Mapping[str, Any], judge: str, instruction: str) -> str:
-    """What tells a vote from others on the same pair and task. Who cast it cannot be read from it."""
-    told = [judge, row.get("turn"), _first(row, "tstamp", "timestamp"), row["model_a"], instruction]
-    return f"log:{_hash(json.dumps(told, default=str))[:40]}"
 
 
 def _turns(conversation: Any) -> list[Mapping[str, Any]]:
@@ -105,19 +99,14 @@ def _turns(conversation: Any) -> list[Mapping[str, Any]]:
     return [turn for turn in conversation if isinstance(turn, Mapping)] if isinstance(conversation, list) else []
 
 
-def _asked(turns: Iterable[Mapping[str, Any]]) -> str:
-    return "\n\n".join(filter(None, (_content(turn) for turn in turns if turn.get("role") == "user")))
-
-
-def _answered(turns: Iterable[Mapping[str, Any]]) -> str:
-    return "\n\n".join(filter(None, (_content(turn) for turn in turns if turn.get("role") == "assistant")))
-
-
-def _content(turn: Mapping[str, Any]) -> str:
-    said = turn.get("content")
-    if isinstance(said, list):
-        return "\n\n".join(text(part.get("text")) for part in said if isinstance(part, Mapping) and part.get("text"))
-    return text(said)
+def _said(turns: Iterable[Mapping[str, Any]], role: str) -> str:
+    said = []
+    for turn in turns:
+        if turn.get("role") == role:
+            content = turn.get("content")
+            parts = content if isinstance(content, list) else [{"text": content}]
+            said.append("\n\n".join(text(p["text"]) for p in parts if isinstance(p, Mapping) and p.get("text")))
+    return "\n\n".join(filter(None, said))
 
 
 def _listed(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -13,7 +13,7 @@ MADE_FROM = {"made_from": "battles"}  # the `columns` of a dataset that was made
 MOST_CONTESTANTS = 2000
 SLOTS = 8  # numbers that a question may have; the chance that a million questions fill all of one is nil
 QUESTION = "question_id"
-Place = tuple[str, int]
+Place = tuple[str, int]  # subset and number
 
 
 class Samples:
@@ -29,32 +29,35 @@ class Samples:
 
     def found(self, tasks: Iterable[Task]) -> dict[Task, Sample | Malformed]:
         """Each task's sample, or why there is none. A dataset that was made from a log gets the samples it lacks."""
-        placed, refused = self._places(dict.fromkeys(tasks))
+        answer: dict[Task, Sample | Malformed] = {}
+        wanted = list(dict.fromkeys(tasks))
+        by_question = self._by_question([task.question for task in wanted if task.index is None])
+        placed: dict[Task, list[Place]] = {}
+        for task in wanted:
+            try:
+                placed[task] = by_question.get(task.question) or self._places(task)
+            except Malformed as error:
+                answer[task] = error
         known = self._known(place for places in placed.values() for place in places)
-        answer: dict[Task, Sample | Malformed] = dict(refused)
         for task, places in placed.items():
             sample = next((known[place] for place in places if place in known and _is_of(known[place], task)), None)
             answer[task] = sample or self._missing(task, places, known)
-        self._save(known)
+        new = [sample for sample in known.values() if sample.pk is None]
+        if not self._is_check:
+            Sample.objects.bulk_create(new)
+        self._subsets |= {sample.subset for sample in new}
+        self.made += len(new)
         return answer
 
-    def _places(self, tasks: Iterable[Task]) -> tuple[dict[Task, list[Place]], dict[Task, Malformed]]:
-        placed, refused = {}, {}
-        by_name = self._by_question([task.question for task in tasks if task.index is None])
-        for task in tasks:
-            try:
-                placed[task] = by_name.get(task.question) or self._numbers(task)
-            except Malformed as error:
-                refused[task] = error
-        return placed, refused
-
-    def _numbers(self, task: Task) -> list[Place]:
+    def _places(self, task: Task) -> list[Place]:
+        """Where the sample of a task may be: a question without a number has several places."""
         subset = self._subset(task)
         if task.index is not None:
             return [(subset, task.index)]
         if task.question.isascii() and task.question.isdigit() and int(task.question) <= LARGEST_INDEX:
             return [(subset, int(task.question))]
-        return [(subset, number) for number in _slots(task.question)]
+        start = int.from_bytes(hashlib.sha256(task.question.encode()).digest()[:4], "big") & LARGEST_INDEX
+        return [(subset, (start + step) & LARGEST_INDEX) for step in range(SLOTS)]
 
     def _subset(self, task: Task) -> str:
         said = task.subset if task.subset is not None else self._otherwise
@@ -75,20 +78,20 @@ class Samples:
             return {}
         asked = [*named, *(int(question) for question in named if question.isascii() and question.isdigit())]
         rows = self._dataset.samples.filter(**{f"metadata__{QUESTION}__in": asked})
-        return {
-            str(row.metadata[QUESTION]): [(row.subset, row.index)] for row in rows.only("subset", "index", "metadata")
-        }
+        chosen = rows.only("subset", "index", "metadata")
+        return {str(row.metadata[QUESTION]): [(row.subset, row.index)] for row in chosen}
 
     def _known(self, places: Iterable[Place]) -> dict[Place, Sample]:
         numbers: dict[str, set[int]] = defaultdict(set)
         for subset, number in places:
             numbers[subset].add(number)
-        return {(row.subset, row.index): row for row in self._rows(numbers)}
-
-    def _rows(self, numbers: dict[str, set[int]]) -> Iterator[Sample]:
+        known: dict[Place, Sample] = {}
         for subset, chosen in numbers.items():
             rows = self._dataset.samples.filter(subset=subset, index__in=sorted(chosen))
-            yield from rows.only("dataset", "subset", "index", "category", "metadata")
+            known |= {
+                (row.subset, row.index): row for row in rows.only("dataset", "subset", "index", "category", "metadata")
+            }
+        return known
 
     def _missing(self, task: Task, places: list[Place], known: dict[Place, Sample]) -> Sample | Malformed:
         free = next((place for place in places if place not in known), None)
@@ -105,12 +108,11 @@ class Samples:
         )
         return known[free]
 
-    def _save(self, known: dict[Place, Sample]) -> None:
-        new = [sample for sample in known.values() if sample.pk is None]
-        if not self._is_check:
-            Sample.objects.bulk_create(new)
-        self._subsets |= {sample.subset for sample in new}
-        self.made += len(new)
+
+def _is_of(sample: Sample, task: Task) -> bool:
+    """Whether a number found belongs to the question, and not to another one with the same mark."""
+    named = sample.metadata.get(QUESTION) if isinstance(sample.metadata, dict) else None
+    return task.index is not None or named is None or str(named) == task.question
 
 
 class Contestants:
@@ -139,14 +141,3 @@ class Contestants:
             raise Malformed(_("There are more than %(most)s contestants in it.") % {"most": MOST_CONTESTANTS})
         self._by_name |= {row.name: row for row in (new if self._is_check else Contestant.objects.bulk_create(new))}
         self.made += len(new)
-
-
-def _is_of(sample: Sample, task: Task) -> bool:
-    """Whether a number found belongs to the question, and not to another one with the same mark."""
-    named = sample.metadata.get(QUESTION) if isinstance(sample.metadata, dict) else None
-    return task.index is not None or named is None or str(named) == task.question
-
-
-def _slots(question: str) -> list[int]:
-    start = int.from_bytes(hashlib.sha256(question.encode()).digest()[:4], "big") & LARGEST_INDEX
-    return [(start + step) & LARGEST_INDEX for step in range(SLOTS)]

@@ -4,10 +4,9 @@ stored is known by then, so that nothing is stored twice.
 
 import logging
 import threading
-from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
@@ -23,6 +22,7 @@ from experiments.library.datasets.jobs import ReadingThread, stop_requested
 from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, LogImport
 from experiments.tasks import clock, job_queue
+from experiments.tasks.waiting import MOST_ATTEMPTS, ClaimLost, Interrupted
 from experiments.workflows.battles.campaign.logs.importing import (
     NothingStored,
     discard,
@@ -30,9 +30,11 @@ from experiments.workflows.battles.campaign.logs.importing import (
     is_in_making,
     may_import,
 )
-from experiments.workflows.battles.campaign.logs.report import Report
+from experiments.workflows.battles.campaign.logs.records import Report
 
 if TYPE_CHECKING:
+    from django.core.files.uploadedfile import UploadedFile
+
     from accounts.models import User
 
 logger = logging.getLogger(__name__)
@@ -41,31 +43,18 @@ QUEUE = "datasets"
 MOST_QUEUED = 2  # unanswered ones: the worker reads all logs that wait
 AT_ONCE_BYTES = 256 << 10  # a smaller file is read while its sender waits
 LEASE = timedelta(minutes=2)  # a worker that was silent for so long has died: a batch takes a second
-MOST_ATTEMPTS = 3
 MOST_WAITING = 5
 State = LogImport.State
 
 
-class ClaimLost(Exception):
-    """Another worker reads the file now: this one leaves it alone."""
-
-
-class Interrupted(Exception):
-    """The worker is asked to end; the file waits for the next one."""
-
-
-class Sent(Protocol):
-    """A file as Django hands it over."""
-
-    @property
-    def name(self) -> str | None: ...
-    @property
-    def size(self) -> int | None: ...
-    def chunks(self) -> Iterable[bytes]: ...
-
-
 def keep(
-    sent: Sent, *, dataset: Dataset, by: "User", judge: str = "", subset: str = "", keep_partial: bool = False
+    sent: "UploadedFile[Any]",
+    *,
+    dataset: Dataset,
+    by: "User",
+    judge: str = "",
+    subset: str = "",
+    keep_partial: bool = False,
 ) -> LogImport:
     """Keep the file and have it read, a small one at once. Raises Forbidden, TooLarge and Invalid."""
     if not may_import(dataset, by):
@@ -123,10 +112,8 @@ def read(row: LogImport) -> None:
     except Interrupted:
         _held(row).update(state=State.WAITING, attempt=F("attempt") - 1)
         return
-    except NothingStored as reason:
-        _end(row, State.REFUSED, reason.report, str(reason))
-    except (Forbidden, Unreadable, TooLarge) as reason:
-        _end(row, State.REFUSED, None, str(reason))
+    except (NothingStored, Forbidden, Unreadable, TooLarge) as reason:
+        _end(row, State.REFUSED, getattr(reason, "report", None), str(reason))
     except DatabaseError:
         raise
     except Exception as error:  # whatever a stranger's file does ends its import, not the worker
@@ -156,9 +143,16 @@ def _taken(row: LogImport) -> Report:
         if not _held(row).update(report=report.as_json(), beat=Now()):
             raise ClaimLost
 
-    subset = row.subset or None
-    how: dict[str, Any] = {"judge": row.judge, "subset": subset, "name": row.name, "keep_partial": row.keep_partial}
-    report = import_battles(row.path, dataset=row.dataset, by=row.owner, heard=heard, **how)
+    report = import_battles(
+        row.path,
+        dataset=row.dataset,
+        by=row.owner,
+        judge=row.judge,
+        subset=row.subset or None,
+        name=row.name,
+        keep_partial=row.keep_partial,
+        heard=heard,
+    )
     if row.attempt > 1:
         report.warn(_("A worker was ended while it read this: what it had stored is among the battles known before."))
     return report

@@ -1,9 +1,10 @@
-"""A battle that was judged elsewhere, whatever the log it was read from."""
+"""A battle as logs tell it, whatever their format, and the report of what an import made of them."""
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ Side = Literal["", "a", "b", "tie", "both_bad"]
 LONGEST_NAME = 200
 LARGEST_INDEX = 2**31 - 1
 NAMES_OF_TIES = ("tie", "both_bad")
+MOST_SHOWN = 100  # refusals, warnings and snapshots of a report
 
 
 class Malformed(ValueError):
@@ -68,13 +70,46 @@ class Record:
     texts: tuple[str, str] | None = None
     experiment: str = field(default="", compare=False)
 
+    @property
+    def length(self) -> int:
+        """Characters of what was asked and said."""
+        said = (text for call in self.calls for text in (call.raw, call.rationale))
+        return sum(map(len, (self.task.instruction, *(self.texts or ()), *said)))
 
-def names(row: Mapping[str, Any], first: str = "model_a", second: str = "model_b") -> tuple[str, str]:
+
+class Placed(NamedTuple):
+    """A record and where it was read."""
+
+    file: str
+    line: int
+    record: Record
+
+
+def names(row: Mapping[str, Any]) -> tuple[str, str]:
     """Who stands against whom. Raises Malformed."""
-    found = tuple(_name(row, key) for key in (first, second))
+    found = []
+    for key in ("model_a", "model_b"):
+        value = row.get(key)
+        if not isinstance(value, str) or not value.strip():
+            raise Malformed(_("%(key)s is missing.") % {"key": key})
+        name = storable(value.strip())
+        if len(name) > LONGEST_NAME:
+            said = _("The name in %(key)s is longer than %(most)s characters.")
+            raise Malformed(said % {"key": key, "most": LONGEST_NAME})
+        if name in NAMES_OF_TIES:
+            raise Malformed(_("A contestant called “%(name)s” cannot be told from a tie.") % {"name": name})
+        found.append(name)
     if found[0] == found[1]:
         raise Malformed(_("%(name)s stands against itself.") % {"name": found[0]})
     return found[0], found[1]
+
+
+def sample_index(row: Mapping[str, Any]) -> int:
+    """Raises Malformed."""
+    index = row.get("sample_index")
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index <= LARGEST_INDEX:
+        raise Malformed(_("sample_index is no whole number from 0 to %(most)s.") % {"most": LARGEST_INDEX})
+    return index
 
 
 def moment(value: Any) -> datetime | None:
@@ -84,10 +119,21 @@ def moment(value: Any) -> datetime | None:
     if value in (None, ""):
         return None
     try:
-        found = _moment(value)
+        found = value if isinstance(value, datetime) else None
+        if isinstance(value, str):
+            found = parse_datetime(value.strip())
+        if found is None:
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                raise ValueError
+            found = datetime.fromtimestamp(float(value), UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise Malformed(_("“%(value)s” is no time.") % {"value": str(value)[:60]}) from error
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def stamp(moment: datetime | None) -> str | None:
+    """As logs tell a time: UTC, in seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
 
 
 def text(value: Any) -> str:
@@ -95,25 +141,54 @@ def text(value: Any) -> str:
     return storable(value) if isinstance(value, str) else ""
 
 
-def _moment(value: Any) -> datetime:
-    if isinstance(value, datetime):
-        return value
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError
-    if isinstance(value, str) and (found := parse_datetime(value.strip())):
-        return found
-    return datetime.fromtimestamp(float(value), UTC)
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A line that was not taken over, and why. file is empty where there is only one."""
+
+    file: str
+    line: int
+    reason: str
 
 
-def _name(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise Malformed(_("%(key)s is missing.") % {"key": key})
-    name = storable(value.strip())
-    if len(name) > LONGEST_NAME:
-        raise Malformed(
-            _("The name in %(key)s is longer than %(most)s characters.") % {"key": key, "most": LONGEST_NAME}
-        )
-    if name in NAMES_OF_TIES:
-        raise Malformed(_("A contestant called “%(name)s” cannot be told from a tie.") % {"name": name})
-    return name
+@dataclass(slots=True)
+class Report:
+    """read: lines. stored: battles that are new. completed: battles that were known, of which the log told more.
+    known: told before this import. confirmed: lines of a slim log that its audit log had told. duplicates: battles
+    told again within this import, counted once. opened: battles of the log that nobody decided. void: battles that the
+    log marks as void, left out. tallies: what warnings are made of at the end.
+    """
+
+    read: int = 0
+    stored: int = 0
+    completed: int = 0
+    known: int = 0
+    confirmed: int = 0
+    duplicates: int = 0
+    opened: int = 0
+    void: int = 0
+    contestants: int = 0
+    samples: int = 0
+    outputs: int = 0
+    refused: int = 0
+    refusals: list[Refused] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    boards: list[str] = field(default_factory=list)
+    snapshots: list[dict[str, object]] = field(default_factory=list)
+    tallies: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def taken(self) -> int:
+        """Lines whose battles are stored now, or were before."""
+        return self.stored + self.completed + self.known + self.confirmed + self.duplicates
+
+    def refuse(self, file: str, line: int, reason: str) -> None:
+        self.refused += 1
+        if len(self.refusals) < MOST_SHOWN:
+            self.refusals.append(Refused(file[-300:], line, reason[:300]))
+
+    def warn(self, sentence: str) -> None:
+        if sentence not in self.warnings and len(self.warnings) < MOST_SHOWN:
+            self.warnings.append(sentence)
+
+    def as_json(self) -> dict[str, object]:
+        return {name: value for name, value in asdict(self).items() if name != "tallies"}

@@ -1,7 +1,7 @@
 """Records become battles, a batch at a time, each in one transaction: none twice, and none that was decided changes."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import reduce
 from operator import or_
@@ -15,21 +15,21 @@ from experiments.models import Battle, Board, Dataset, Output, Sample, Verdict
 from experiments.workflows.battles.campaign.boards import imported_board
 from experiments.workflows.battles.campaign.counting import count
 from experiments.workflows.battles.campaign.logs.placing import Contestants, Samples
-from experiments.workflows.battles.campaign.logs.records import Malformed, Record
-from experiments.workflows.battles.campaign.logs.report import Report
+from experiments.workflows.battles.campaign.logs.records import Malformed, Placed, Record, Report
 
 MOST_BOARDS = 20
 PAIRS_AT_ONCE = 40
 JUDGE = "imported"
-Key = tuple[int, int, int, int, str]
 
 
-class Placed(NamedTuple):
-    """A record and where it was read."""
+class Key(NamedTuple):
+    """What tells battles apart, by keys of rows."""
 
-    file: str
-    line: int
-    record: Record
+    board: int
+    left: int
+    right: int
+    sample: int
+    ballot: str
 
 
 class Matched(NamedTuple):
@@ -39,6 +39,22 @@ class Matched(NamedTuple):
     key: Key
     sample: Sample
     left_is_a: bool
+
+    @property
+    def record(self) -> Record:
+        return self.placed.record
+
+    @property
+    def is_cast(self) -> bool:
+        """Whether it is stored with its sides; without the time of the vote it would count as one still to be cast."""
+        return self.record.a_shown_first is not None and self.record.judged is not None
+
+    def side(self, said: str) -> str:
+        """A winner in terms of the battle's sides."""
+        sides = {"a": Battle.Winner.LEFT, "b": Battle.Winner.RIGHT}
+        if not self.left_is_a:
+            sides = {"a": Battle.Winner.RIGHT, "b": Battle.Winner.LEFT}
+        return str(sides.get(said, said))
 
 
 class Store:
@@ -55,26 +71,10 @@ class Store:
         self._boards: dict[str, Board] = {}
         self._before = Battle.objects.filter(board__dataset=dataset).aggregate(last=Max("pk"))["last"] or 0
 
-    def check(self, batch: Sequence[Placed]) -> None:
-        """Refuse what could not be stored. A contradiction between two results is found only when they are stored."""
-        self._placed(batch)
-
-    def add(self, batch: Sequence[Placed]) -> None:
-        """Store what is new, complete what was told in part."""
-        with transaction.atomic():
-            Dataset.objects.select_for_update().get(pk=self._dataset.pk)  # one import at a time
-            matched = [self._match(placed, sample) for placed, sample in self._placed(batch)]
-            battles = _known(matched)
-            told = set(
-                Verdict.objects.filter(battle__in=[b.pk for b in battles.values()]).values_list("battle", flat=True)
-            )
-            _Batch(self._report, battles, told, self._before).take(matched)
-            self._add_texts(matched)
-        self._report.samples, self._report.contestants = self._samples.made, self._contestants.made
-        self._report.boards = sorted(board.slug for board in self._boards.values())
-
-    def _placed(self, batch: Sequence[Placed]) -> list[tuple[Placed, Sample]]:
-        """The records that can be stored, with their samples; the others are refused. Raises Malformed."""
+    def check(self, batch: Sequence[Placed]) -> list[tuple[Placed, Sample]]:
+        """The records that can be stored, with their samples; the others are refused. A contradiction between two
+        results is found only when they are stored. Raises Malformed.
+        """
         kept = [placed for placed in batch if self._is_judge(placed)]
         samples = self._samples.found(placed.record.task for placed in kept)
         found: list[tuple[Placed, Sample]] = []
@@ -87,9 +87,22 @@ class Store:
         self._contestants.make(placed.record for placed, _sample in found)
         return found
 
+    def add(self, batch: Sequence[Placed]) -> None:
+        """Store what is new, complete what was told in part."""
+        with transaction.atomic():
+            Dataset.objects.select_for_update().get(pk=self._dataset.pk)  # one import at a time
+            matched = [self._match(placed, sample) for placed, sample in self.check(batch)]
+            _Batch(self._report, matched, self._before).take(matched)
+            self._add_texts(matched)
+        self._report.samples, self._report.contestants = self._samples.made, self._contestants.made
+        self._report.boards = sorted(board.slug for board in self._boards.values())
+
+    def _judge_of(self, placed: Placed) -> str:
+        return self._judge or placed.record.judge or JUDGE
+
     def _is_judge(self, placed: Placed) -> bool:
         """Whether its judge is one of the first so many: each has a board of their own."""
-        judge = self._judge or placed.record.judge or JUDGE
+        judge = self._judge_of(placed)
         if judge not in self._judges and len(self._judges) == MOST_BOARDS:
             said = _(
                 "The file names more than %(most)s judges, and each would get a board. If they are people, give one "
@@ -101,28 +114,26 @@ class Store:
         return True
 
     def _match(self, placed: Placed, sample: Sample) -> Matched:
-        record = placed.record
-        judge = self._judge or record.judge or JUDGE
-        board = self._boards.get(judge) or imported_board(self._dataset, judge)
-        self._boards[judge] = board
-        first, second = self._contestants[record.model_a].pk, self._contestants[record.model_b].pk
-        key = (board.pk, min(first, second), max(first, second), sample.pk, record.ballot)
-        return Matched(placed, key, sample, first < second)
+        record, judge = placed.record, self._judge_of(placed)
+        if judge not in self._boards:
+            self._boards[judge] = imported_board(self._dataset, judge)
+        a, b = self._contestants[record.model_a].pk, self._contestants[record.model_b].pk
+        key = Key(self._boards[judge].pk, min(a, b), max(a, b), sample.pk, record.ballot)
+        return Matched(placed, key, sample, a < b)
 
     def _add_texts(self, matched: Sequence[Matched]) -> None:
         """What both wrote, where the log holds it and the dataset does not."""
         texts: dict[tuple[int, int], str] = {}
         for one in matched:
-            record = one.placed.record
-            for name, text in zip((record.model_a, record.model_b), record.texts or (), strict=False):
+            names = (one.record.model_a, one.record.model_b)
+            for name, text in zip(names, one.record.texts or (), strict=False):
                 if text:
                     texts.setdefault((one.sample.pk, self._contestants[name].pk), text)
         if not texts or self._dataset.modality != Dataset.Modality.TEXT:
             return
-        chosen = Output.objects.filter(
-            sample__in={sample for sample, _c in texts}, contestant__in={c for _s, c in texts}
-        )
-        known = {(row.sample_id, row.contestant_id) for row in chosen.only("sample_id", "contestant_id")}
+        samples, contestants = ({key[at] for key in texts} for at in (0, 1))
+        chosen = Output.objects.filter(sample__in=samples, contestant__in=contestants)
+        known = set(chosen.values_list("sample_id", "contestant_id"))
         new = [Output(sample_id=s, contestant_id=c, text=text) for (s, c), text in texts.items() if (s, c) not in known]
         self._report.outputs += len(Output.objects.bulk_create(new, batch_size=200))
 
@@ -130,9 +141,12 @@ class Store:
 class _Batch:
     """The battles of a batch, as they are and as they become."""
 
-    def __init__(self, report: Report, battles: dict[Key, Battle], told: set[int], before: int) -> None:
-        """told: battles whose judgments are known. before: the last battle of before this import."""
-        self._report, self._battles, self._told, self._before = report, battles, told, before
+    def __init__(self, report: Report, matched: Sequence[Matched], before: int) -> None:
+        """before: the last battle of before this import."""
+        self._report, self._before = report, before
+        self._battles = _known(matched)
+        verdicts = Verdict.objects.filter(battle__in=[battle.pk for battle in self._battles.values()])
+        self._told = set(verdicts.values_list("battle", flat=True))  # battles whose judgments are known
         self._new: list[Battle] = []
         self._as_they_were: dict[int, Battle] = {}
         self._verdicts: dict[Key, list[Verdict]] = {}
@@ -146,27 +160,29 @@ class _Batch:
         self._save()
 
     def _begin(self, one: Matched) -> None:
-        record, (board, left, right, _sample, ballot) = one.placed.record, one.key
-        shown = record.a_shown_first is one.left_is_a if _is_cast(record) else None
-        battle = Battle(board_id=board, sample=one.sample, left_id=left, right_id=right, ballot=ballot)
-        battle.shown_left_first = shown
-        self._battles[one.key] = battle
+        record, key = one.record, one.key
+        battle = Battle(
+            board_id=key.board, sample=one.sample, left_id=key.left, right_id=key.right, ballot=record.ballot
+        )
+        battle.shown_left_first = record.a_shown_first is one.left_is_a if one.is_cast else None
+        self._battles[key] = battle
         self._new.append(battle)
         self._decide(one, battle)
         self._report.stored += 1
-        self._report.opened += not battle.winner
         is_unsure = not record.calls and not record.ballot and record.is_consistent is False
         self._report.tallies["unsure"] += is_unsure
 
     def _meet(self, one: Matched, battle: Battle) -> None:
         """The battle is known: the log may decide what was open, or tell how it was judged."""
-        record, is_told = one.placed.record, one.key in self._verdicts or battle.pk in self._told
-        is_other = bool(battle.winner and record.winner and _side(one) != battle.winner)
-        if self._tells_more(record, battle, is_told) and not is_other:
-            self._change(one, battle)
-        elif is_other:
+        record, is_told = one.record, one.key in self._verdicts or battle.pk in self._told
+        if battle.winner and record.winner and one.side(record.winner) != battle.winner:
             said = _("It contradicts what was told before; that is kept.")
             self._report.refuse(one.placed.file, one.placed.line, said)
+        elif self._tells_more(record, battle, is_told):
+            if battle.pk is not None:
+                self._as_they_were.setdefault(battle.pk, copy(battle))
+            self._decide(one, battle)
+            self._report.completed += 1
         elif battle.pk is not None and battle.pk <= self._before:
             self._report.known += 1
         elif is_told and not record.calls:
@@ -180,19 +196,24 @@ class _Batch:
             return bool(record.calls) or not is_told or record.is_consistent is not False
         return bool(record.calls) and not is_told
 
-    def _change(self, one: Matched, battle: Battle) -> None:
-        if battle.pk is not None:
-            self._as_they_were.setdefault(battle.pk, copy(battle))
-        self._decide(one, battle)
-        self._report.completed += 1
-        self._report.opened += not battle.winner
-
     def _decide(self, one: Matched, battle: Battle) -> None:
-        record = one.placed.record
-        battle.winner, battle.is_consistent, battle.open_reason = _side(one), record.is_consistent, record.open_reason
-        battle.judged = record.judged
+        record = one.record
+        battle.winner, battle.is_consistent = one.side(record.winner), record.is_consistent
+        battle.open_reason, battle.judged = record.open_reason, record.judged
+        self._report.opened += not battle.winner
         if record.calls:
-            self._verdicts[one.key] = _verdicts(one)
+            self._verdicts[one.key] = [
+                Verdict(
+                    order=Verdict.Order.ORIGINAL if call.a_first is one.left_is_a else Verdict.Order.SWAPPED,
+                    winner=one.side(call.winner),
+                    scores=dict(call.scores) if call.scores else None,
+                    confidence=call.confidence,
+                    rationale=call.rationale,
+                    unread_reason=call.unread_reason,
+                    raw=call.raw,
+                )
+                for call in record.calls
+            ]
 
     def _save(self) -> None:
         Battle.objects.bulk_create(self._new, batch_size=500)
@@ -217,60 +238,27 @@ class _Batch:
 
 def _known(matched: Sequence[Matched]) -> dict[Key, Battle]:
     """The battles that are there already: votes by their ballots, the others by the index that keeps them apart."""
-    votes = [one for one in matched if one.key[4] and _is_cast(one.placed.record)]
-    others = [one for one in matched if not (one.key[4] and _is_cast(one.placed.record))]
-    found = {_key(battle): battle for rows in (_votes(votes), _of_pairs(others)) for battle in rows}
-    wanted = {one.key for one in matched}
-    return {key: battle for key, battle in found.items() if key in wanted}
+    votes = [one for one in matched if one.key.ballot and one.is_cast]
+    found: list[Battle] = []
+    if votes:
+        rows = Battle.objects.filter(
+            ballot__in={one.key.ballot for one in votes},
+            shown_left_first__isnull=False,
+            board__in={one.key.board for one in votes},
+            sample__in={one.key.sample for one in votes},
+        )
+        found += rows.order_by().select_related("sample")
+    found += _of_pairs(one.key for one in matched if not (one.key.ballot and one.is_cast))
+    by_key = {Key(row.board_id, row.left_id, row.right_id, row.sample_id, row.ballot): row for row in found}
+    return {one.key: by_key[one.key] for one in matched if one.key in by_key}
 
 
-def _votes(matched: Sequence[Matched]) -> Iterable[Battle]:
-    if not matched:
-        return ()
-    ballots, boards = {one.key[4] for one in matched}, {one.key[0] for one in matched}
-    rows = Battle.objects.filter(ballot__in=ballots, shown_left_first__isnull=False, board__in=boards)
-    return rows.filter(sample__in={one.key[3] for one in matched}).order_by().select_related("sample")
-
-
-def _of_pairs(matched: Sequence[Matched]) -> Iterable[Battle]:
+def _of_pairs(keys: Iterable[Key]) -> Iterator[Battle]:
     samples: dict[tuple[int, int, int], set[int]] = defaultdict(set)
-    for board, left, right, sample, _ballot in (one.key for one in matched):
-        samples[board, left, right].add(sample)
+    for key in keys:
+        samples[key.board, key.left, key.right].add(key.sample)
     pairs = sorted(samples)
     for start in range(0, len(pairs), PAIRS_AT_ONCE):
         chosen = pairs[start : start + PAIRS_AT_ONCE]
         wanted = (Q(board=b, left=i, right=j, sample__in=samples[b, i, j]) for b, i, j in chosen)
         yield from Battle.objects.filter(reduce(or_, wanted)).order_by().select_related("sample")
-
-
-def _key(battle: Battle) -> Key:
-    return battle.board_id, battle.left_id, battle.right_id, battle.sample_id, battle.ballot
-
-
-def _is_cast(record: Record) -> bool:
-    """Whether it is stored with its sides; without the time of the vote it would count as one still to be cast."""
-    return record.a_shown_first is not None and record.judged is not None
-
-
-def _side(one: Matched, said: str | None = None) -> str:
-    """The winner in terms of the battle's sides."""
-    said = one.placed.record.winner if said is None else said
-    sides = {"a": Battle.Winner.LEFT, "b": Battle.Winner.RIGHT}
-    if not one.left_is_a:
-        sides = {"a": Battle.Winner.RIGHT, "b": Battle.Winner.LEFT}
-    return str(sides.get(said, said))
-
-
-def _verdicts(one: Matched) -> list[Verdict]:
-    return [
-        Verdict(
-            order=Verdict.Order.ORIGINAL if call.a_first is one.left_is_a else Verdict.Order.SWAPPED,
-            winner=_side(one, call.winner),
-            scores=dict(call.scores) if call.scores else None,
-            confidence=call.confidence,
-            rationale=call.rationale,
-            unread_reason=call.unread_reason,
-            raw=call.raw,
-        )
-        for call in one.placed.record.calls
-    ]

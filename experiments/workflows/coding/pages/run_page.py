@@ -1,0 +1,233 @@
+"""The page of a contest: the latest cycle with each event in its place, who has judged whom, and all cycles so far."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import F
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from experiments.models import Cycle, Execution, Run
+from experiments.models.labels import seat_name, short_name
+from experiments.runs import timeline
+from experiments.runs.timeline import Entry
+from experiments.sandbox.host import hosts
+from experiments.workflows.coding.config import CODERS
+from experiments.workflows.coding.pages.drawings import histogram
+from experiments.workflows.coding.records import CycleRated, SolutionJudgedData
+from experiments.workflows.coding.setting import MOST_MUTANTS, MUTANT, TRIVIAL, TWICE
+
+FIXED = {
+    "turn_started": "transcript",
+    "pool_checked": "pool",
+    "cycles_planned": "plan",
+    "experiment_stopped": "ending",
+    "experiment_error": "ending",
+}
+OF_A_CYCLE = {"cycle_begun": "cycle", "problem_set": "set", "cycle_void": "outcome", "cycle_rated": "outcome"}
+SPOKEN = ("problem", "solution")
+ASIDE = "aside"
+CHECKS = (*TWICE, *TRIVIAL, *(f"{MUTANT}{number}" for number in range(1, MOST_MUTANTS + 1)))
+PHASES = {
+    "problem": _("Problem"),
+    "checks": _("Checks"),
+    "solutions": _("Solutions"),
+    "executed": _("Executed"),
+    "judged": _("Judged"),
+    "rated": _("Rated"),
+}
+STATES = {"waiting": _("waits"), "active": _("under way"), "done": _("done"), "void": _("void")}
+WRITTEN = ("message_parsed", "call_failed", "step_skipped")
+OF_A_LINE = ("run", "turn", "setter", "state", "reason", "title", "voided", "began", "ended")
+
+Cast = Mapping[str, str]  # seats to labels of models
+Slots = Mapping[str, Sequence[Entry]]
+
+
+# --- who takes part ---
+
+
+@dataclass(frozen=True, slots=True)
+class Coder:
+    """number counts from 1. name: the model's short name; the whole label where two would be called the same."""
+
+    seat: str
+    number: int
+    label: str
+    name: str
+
+
+def coders(cast: Cast, seats: Iterable[str] | None = None) -> list[Coder]:
+    """In the order of the seats; of all who are seated, or of these."""
+    wanted, named = set(cast if seats is None else seats), names(cast)
+    return [
+        Coder(seat, number, cast.get(seat, seat), named.get(seat, seat))
+        for number, seat in enumerate(CODERS, 1)
+        if seat in wanted
+    ]
+
+
+def names(cast: Cast) -> dict[str, str]:
+    """What each seat's model is called on a page."""
+    short = {seat: short_name(label) for seat, label in cast.items()}
+    shared = Counter(short.values())
+    return {seat: name if shared[name] == 1 else cast[seat] for seat, name in short.items()}
+
+
+def called(seat: str, cast: Cast | None) -> str:
+    """The name of the model in a seat; the seat's own where nobody is known to sit there."""
+    return names(cast or {}).get(seat) or str(seat_name(seat))
+
+
+# --- where each event is shown ---
+
+
+def slot_of(type_: str, data: Mapping[str, Any]) -> str:
+    """The slot of an event: `slot-NAME` is the id of its element, "transcript" has no prefix. A vote is put into the
+    cell that has its own id.
+    """
+    if type_ in FIXED:
+        return FIXED[type_]
+    if type_ in OF_A_CYCLE:
+        return f"{OF_A_CYCLE[type_]}-{data['turn']}"
+    if type_ == "solution_judged":
+        return vote_anchor(data)
+    if type_ == "solution_executed":
+        is_check = data["purpose"] == "check"
+        return (
+            f"check-{data['turn']}-{check_name(data['key'])}"
+            if is_check
+            else f"execution-{data['turn']}-{data['seat']}"
+        )
+    if data.get("purpose") in SPOKEN and data.get("turn"):
+        return f"{data['purpose']}-{data['turn']}-{data['seat']}"
+    return ASIDE
+
+
+def check_name(key: str) -> str:
+    """`reference` for the key of that check, `repair-reference` for that of the second version of the problem."""
+    return key.split("/check/", 1)[-1].replace("/", "-")
+
+
+def vote_anchor(data: Mapping[str, Any]) -> str:
+    judgment = data["judgment"]
+    return f"vote-{data['turn']}-{judgment['subject']}-{judgment['judge_seat']}"
+
+
+def check_places(slots: Slots | None, turn: int, version: str = "") -> list[tuple[str, Sequence[Entry]]]:
+    """The place of each check of a problem, or of its second version ("repair-"), with the entries in it."""
+    return [(f"{version}{name}", (slots or {}).get(f"check-{turn}-{version}{name}", [])) for name in CHECKS]
+
+
+# --- the whole page ---
+
+
+def entries(run: Run) -> list[Entry]:
+    """Those of the latest cycle, and what belongs to none: a contest may have thousands of votes."""
+    latest = run.cycles.order_by("-turn").values_list("turn", flat=True).first()
+    return timeline.from_rows(run, turn=latest or 0, beside=("pool_checked", "cycles_planned"))
+
+
+def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> dict[str, object]:
+    """cycles: the latest first. is_stranded: code waits, and no machine is there that could run it."""
+    cast = run.experiment.labels
+    cycles = lines_of(run, names(cast))
+    waiting = run.executions.filter(state=Execution.State.WAITING)
+    return {
+        "cast": cast,
+        "coders": coders(cast),
+        "cycles": cycles,
+        "rated": sum(line["cycle"].state == Cycle.State.RATED for line in cycles),
+        "is_stranded": not run.is_over and waiting.exists() and not hosts.known(),
+        "overalls": histogram(line["overall"] for line in cycles if not line["cycle"].voided),
+    }
+
+
+def lines_of(run: Run, named: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The cycles without their votes, of which there may be hundreds each; overall and means are read out of those.
+    setter, best: what the models are called; score: of the best one.
+    """
+    read = {"overall": F("found__overall"), "means": F("found__means")}
+    cycles: Iterable[Any] = run.cycles.only(*OF_A_LINE).annotate(**read).order_by("-turn")
+    lines = []
+    for cycle in cycles:
+        means: Mapping[str, float] = cycle.means or {}
+        best = max(means, key=means.__getitem__, default="")
+        line = {
+            "cycle": cycle,
+            "setter": named.get(cycle.setter, cycle.setter),
+            "overall": cycle.overall,
+            "best": named.get(best, best),
+            "score": means.get(best),
+            "seconds": (cycle.ended - cycle.began).total_seconds() if cycle.ended else None,
+        }
+        lines.append(line)
+    return lines
+
+
+# --- the latest cycle as a picture: how far each phase is, and who has judged whom ---
+
+
+def matrix(slots: Slots | None, begun: Mapping[str, Any], cast: Cast) -> dict[str, Any]:
+    """Solvers from above, judges from the left, in one order. begun: the data of `cycle_begun`. Without slots, as a
+    fragment is pushed, nobody has voted yet. A row's mean is None where the solution is not rated (or not yet), and
+    reason says why; nobody judges their own. missing: votes that were not given.
+    """
+    turn, seated, slots = begun["turn"], coders(cast, begun["coders"]), slots or {}
+    rated = _rated(slots, turn)
+    means, unrated = (rated.means, rated.unrated) if rated else ({}, {})
+    rows, missing = [], []
+    for solver in seated:
+        cells = []
+        for judge in seated:
+            entry = next(iter(slots.get(f"vote-{turn}-{solver.seat}-{judge.seat}", ())), None)
+            cells.append({"judge": judge.seat, "is_own": judge.seat == solver.seat, "entry": entry})
+            if entry and SolutionJudgedData.read(entry.data).judgment.scores is None:
+                missing.append(entry)
+        reason = unrated.get(solver.seat, "")
+        rows.append({"solver": solver, "cells": cells, "mean": means.get(solver.seat), "reason": reason})
+    return {"turn": turn, "coders": seated, "rows": rows, "missing": missing}
+
+
+def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """How far each phase is: done of `of`, None where nobody can know. begun: the data of `cycle_begun`."""
+    slots, turn, n = slots or {}, begun["turn"], len(begun["coders"])
+    is_void = any(entry.type == "cycle_void" for entry in slots.get(f"outcome-{turn}", ()))
+    is_set, rated = bool(slots.get(f"set-{turn}")), _rated(slots, turn)
+
+    def latest(kind: str) -> list[Entry]:
+        """The last entry of each place of this kind that is not empty."""
+        return [inside[-1] for name, inside in slots.items() if name.startswith(f"{kind}-{turn}-") and inside]
+
+    def state(name: str, done: int, of: int | None) -> str:
+        if is_void:
+            return "void" if name in ("problem", "checks") else "waiting"
+        if rated or done == of or (name == "checks" and is_set):
+            return "done"
+        if name in ("problem", "checks"):
+            return "active" if name == "problem" or done else "waiting"
+        return "active" if is_set and (name == "solutions" or done) else "waiting"
+
+    counts = {
+        "problem": (int(is_set), 1),
+        "checks": (len(latest("check")), None),
+        "solutions": (sum(entry.type in WRITTEN for entry in latest("solution")), n),  # there, or never to be
+        "executed": (len(latest("execution")), n),
+        "judged": (len(latest("vote")), n * (n - 1)),
+        "rated": (int(rated is not None), 1),
+    }
+    words = f"{rated.overall:.2f}" if rated and rated.overall is not None else ""
+    found = []
+    for name, (done, of) in counts.items():
+        now = state(name, done, of)
+        labels = {"label": PHASES[name], "state_label": STATES[now], "words": words}
+        found.append({"name": name, "done": done, "of": of, "state": now, **labels})
+    return found
+
+
+def _rated(slots: Slots, turn: int) -> CycleRated | None:
+    found = (entry.data for entry in slots.get(f"outcome-{turn}", ()) if entry.type == "cycle_rated")
+    return next(map(CycleRated.read, found), None)

@@ -1,0 +1,85 @@
+"""The filters of the list of runs under a name: one's own, a project's, and the one that is shown first."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.errors import Forbidden, Invalid
+from accounts.models import User
+from experiments.library.annotations import saved_views
+from experiments.models import SavedView
+from tests.cases import each_case
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+RUNS = reverse("runs")
+
+
+def test_equal_filters_are_equal_however_they_are_asked_for():
+    assert saved_views.normal("state=failed&page=3&search=&tag=a%20b") == saved_views.normal("tag=a+b&state=failed")
+
+
+def test_a_view_leads_to_its_filters_and_is_marked_there(browser, read, alice):
+    view = saved_views.save(by=alice, name="Failed", query="state=failed&page=2")
+    page = read(browser.get(view.get_absolute_url()))
+    [current] = [link for link in page.find("a", aria_current="page") + page.find("a") if link.text == "Failed"][-1:]
+
+    assert view.get_absolute_url() == f"{RUNS}?state=failed"
+    assert current.get("aria-current") == "page"
+    assert "Change this view" in page.text
+    assert not SavedView.objects.visible_to(User(pk=alice.pk, is_active=False)).exists()
+
+
+def test_a_view_is_kept_from_the_list_renamed_and_deleted(browser, alice, project):
+    sent = {"name": "Failed", "query": "state=failed", "project": str(project.pk), "is_default": "on"}
+    answer = browser.post(reverse("view-new"), sent)
+    view = SavedView.objects.get()
+    assert answer["Location"] == view.get_absolute_url()
+    assert (view.owner, view.project, view.is_default) == (alice, project, True)
+    assert browser.post(reverse("view-new"), sent).status_code == 422
+
+    browser.post(reverse("view", args=[view.pk]), {"name": "Broken"})
+    view.refresh_from_db()
+    assert (view.name, view.query) == ("Broken", "state=failed")
+    browser.post(reverse("view-delete", args=[view.pk]))
+    assert not SavedView.objects.exists()
+
+
+def test_the_default_view_is_shown_where_nothing_is_asked_for(browser, alice):
+    saved_views.save(by=alice, name="Failed", query="state=failed", is_default=True)
+    newer = saved_views.save(by=alice, name="Odd", query="tag=odd", is_default=True)
+    saved_views.save(by=alice, name="Even", query="tag=even")
+
+    assert browser.get(RUNS)["Location"] == newer.get_absolute_url()
+    assert browser.get(RUNS, {"whose": "mine"}).status_code == 200
+    assert SavedView.objects.filter(is_default=True).count() == 1
+
+
+def test_members_find_the_views_of_their_projects_and_change_none(alice, mia, charlie, project):
+    view = saved_views.save(by=alice, name="Failed", query="state=failed", project=str(project.pk))
+
+    assert "Failed" in signed_in(mia).get(RUNS).content.decode()
+    assert "Failed</a>" not in signed_in(charlie).get(RUNS).content.decode()
+    assert signed_in(mia).get(reverse("view", args=[view.pk])).status_code == 404
+    with pytest.raises(Forbidden):
+        saved_views.remove(view, by=mia)
+    with pytest.raises(Invalid):
+        saved_views.save(by=charlie, name="Failed", query="state=failed", project=str(project.pk))
+
+
+@each_case(("name", "query"), [("", "a=b"), ("x" * 61, "a=b"), ("x", "a=" + "b" * 1000)])
+def test_what_cannot_be_kept_is_refused(alice, name, query):
+    with pytest.raises(Invalid):
+        saved_views.save(by=alice, name=name, query=query)
+
+
+def test_programs_keep_and_change_views(api, project):
+    made = api.post("views/", {"name": "Failed", "query": "state=failed", "project": str(project.pk)}).json()
+    address = f"views/{made['id']}/"
+
+    assert [view["name"] for view in api.get("views/").json()["results"]] == ["Failed"]
+    assert api.patch(address, {"is_default": True}).json() == {**made, "is_default": True}
+    assert api.patch(address, {"project": ""}).json()["project"] is None
+    assert api.post("views/", {"name": "failed", "query": ""}).status_code == 201
+    assert api.patch(address, {"name": "failed"}).status_code == 400
+    assert api.delete(address).status_code == 204
