@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts import logs
 from accounts.paths import route_of, shown_path
-from experiments.lab.observing import counting, families
+from experiments.lab.observing import counting
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def request_id(given: str) -> str:
 
 def _tell(request: HttpRequest, status: int, seconds: float) -> None:
     route, method = route_of(request), request.method or ""
-    counting.add(families.HTTP_REQUESTS, route, method if method in METHODS else "other", str(status))
-    counting.observe(families.HTTP_SECONDS, seconds, route)
+    counting.add(counting.HTTP_REQUESTS, route, method if method in METHODS else "other", str(status))
+    counting.observe(counting.HTTP_SECONDS, seconds, route)
     level = logging.DEBUG if route in UNTOLD else logging.INFO
     logger.log(level, "%s %s %s in %.0f ms", method, shown_path(request), status, 1000 * seconds)

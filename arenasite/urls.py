@@ -21,7 +21,7 @@ urlpatterns = [
     path("api/", include("experiments.api_urls")),
     path("api/", include("leaderboard.api_urls")),
     path("api/", include("experiments.api.compatibility.urls")),
-    path("api/", include("leaderboard.compatibility.routes")),
+    path("api/", include("leaderboard.compatibility.urls")),
     path("admin/", admin.site.urls),
     path("words.js", JavaScriptCatalog.as_view(packages=["arenasite"]), name="javascript-catalog"),
 ]

@@ -87,9 +87,9 @@ class _Tables:
     """Rows of all tables, made together. Words are as frequent as in a language: the n-th as 1/n."""
 
     def __init__(self, lots: random.Random, owners: list[Any], projects: list[Any], models: list[Any]) -> None:
-        from experiments.library.search import content, words  # noqa: PLC0415 - after the set-up
+        from experiments.library.search import backends, words  # noqa: PLC0415 - after the set-up
 
-        self.lots, self.owners, self.projects, self.models, self.content = lots, owners, projects, models, content
+        self.lots, self.owners, self.projects, self.models, self.backends = lots, owners, projects, models, backends
         vocabulary = [
             "".join(lots.choices(SYLLABLES, k=2 + n % 3)) + (str(n) if n > 2_000 else "") for n in range(VOCABULARY)
         ]
@@ -163,7 +163,9 @@ class _Tables:
 
     def _passage(self, rows: Rows, place: Any, marks: Any, words: Any) -> None:
         self.passages += 1
-        rows["passage"].append((self.passages, *place, self.content.Content(("=all", *marks), words).tsvector))
+        rows["passage"].append(
+            (self.passages, *place, self.backends.PostgreSQL().stored(self.backends.Content(("=all", *marks), words)))
+        )
 
 
 COLUMNS = {

@@ -5,7 +5,7 @@ from rest_framework.routers import SimpleRouter
 from experiments.lab.budgets import api as budget_api
 from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
-from experiments.lab.webhooks import urls as webhook_urls
+from experiments.lab.webhooks import api as webhook_api
 from experiments.library import api as library_api
 from experiments.library.annotations import urls as annotation_urls
 from experiments.library.bulk import api as bulk_api
@@ -25,17 +25,16 @@ router = SimpleRouter(use_regex_path=False)
 router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
+router.register("keys", key_api.KeyViewSet, basename="api-key")
+router.register("webhooks", webhook_api.WebhookViewSet, basename="api-webhook")
+router.register("deliveries", webhook_api.DeliveryViewSet, basename="api-delivery")
 
 urlpatterns = [
     *(path("", include(surface.api_urls)) for surface in map(surface_of, REGISTRY) if surface.api_urls),
-    *webhook_urls.api_urlpatterns,
     *observing_urls.api_urlpatterns,
     path("search/", SearchView.as_view(), name="api-search"),
     *annotation_urls.api_urlpatterns,
     *review_urls.api_urlpatterns,
-    path("keys/", key_api.KeysView.as_view(), name="api-keys"),
-    path("keys/<uuid:pk>/", key_api.KeyView.as_view(), name="api-key"),
-    path("keys/<uuid:pk>/test/", key_api.KeyTestView.as_view(), name="api-key-test"),
     path("budgets/", budget_api.BudgetsView.as_view(), name="api-budgets"),
     path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
     path("usage/", budget_api.UsageView.as_view(), name="api-usage"),

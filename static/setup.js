@@ -1,7 +1,6 @@
 /** A set-up page: shows what applies, says what folded settings are set to, starts by keyboard, asks before it deletes. */
 import "./row-list.js";
 import { ask } from "./confirm.js";
-import { startEstimate } from "./estimate.js";
 
 const form = document.getElementById("setup") ?? document.createElement("form"); // where nothing can be set up yet
 const field = (name) => form.elements.namedItem(name);
@@ -93,6 +92,6 @@ addEventListener("pageshow", () => {
   update(); // a browser restores fields after "back" without an event
 });
 if (form.id) {
-  startEstimate(form, document.getElementById("estimate"));
+  addEventListener("pageshow", (event) => event.persisted && form.dispatchEvent(new Event("change")));
   update();
 }

@@ -12,7 +12,6 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
     "accounts/passwords.py": ("arena starchamber council debate coding", "words that no password may be made of"),
     "arenasite/describing.py": ("battles council", "headings of the API's description"),
     "arenasite/settings.py": ("arena", "the prefix of keys in Redis"),
-    "experiments/admin/__init__.py": ("battles coding", "names of modules"),
     "experiments/library/bulk": ("battles", "a table of a bulk file"),
     "experiments/library/datasets": ("outputs", "a part of a row of a dataset"),
     "experiments/library/presets.py": ("debate", "the id of a preset"),

@@ -1,10 +1,11 @@
 """What every list of the admin has in common: history is read, and no long table is counted for a list."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import BinaryField, JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
@@ -12,6 +13,7 @@ from accounts import audit
 from accounts.people import person
 from experiments.models import Run
 
+LONG_FIELDS = (BinaryField, JSONField, TextField)
 MOST_COUNTED = 10_000  # rows; what lies beyond is found by its filters
 
 
@@ -34,7 +36,7 @@ class LatestValues(admin.AllValuesFieldListFilter):
 
 
 class ReadOnly(admin.ModelAdmin[Any]):
-    """History is read, not edited: runs change by the verbs alone.
+    """History is read, not edited: runs change by the verbs alone. A list fetches what its columns refer to along.
 
     Opening a row of a run that is not shared with the reader writes an entry of the audit log first. A link to the
     row's own page is shown only to a reader who may open that page.
@@ -44,6 +46,13 @@ class ReadOnly(admin.ModelAdmin[Any]):
 
     class Media:
         css = {"all": ["admin-reading.css"]}
+
+    def get_list_select_related(self, request: HttpRequest) -> list[str]:
+        columns, own = self.get_list_display(request), self.list_select_related
+        related = [
+            field.name for field in self.model._meta.concrete_fields if field.is_relation and field.name in columns
+        ]
+        return related if isinstance(own, bool) else [*own, *related]
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **more: Any
@@ -78,9 +87,8 @@ def is_visible(row: Any, request: HttpRequest) -> bool:
 
 
 class Long(ReadOnly):
-    """A table that grows with every run: it is neither counted as a whole nor searched without an index.
-
-    heavy: columns that the list does without.
+    """A table that grows with every run: it is neither counted as a whole nor searched without an index, and its list
+    does without long columns that it does not show. heavy: further ones.
     """
 
     paginator = BoundedPaginator
@@ -91,4 +99,33 @@ class Long(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request)
         is_list = request.resolver_match is not None and str(request.resolver_match.url_name).endswith("_changelist")
-        return rows.defer(*self.heavy) if is_list and self.heavy else rows
+        if not is_list:
+            return rows
+        columns = self.get_list_display(request)
+        fields = (one for one in self.model._meta.concrete_fields if isinstance(one, LONG_FIELDS))
+        return rows.defer(*self.heavy, *(one.name for one in fields if one.name not in columns))
+
+
+class Inline(admin.TabularInline[Any, Any]):
+    """Rows on the page of a row that is read, not edited; so neither are they."""
+
+    can_delete = False
+
+
+def table(
+    model: type[Model],
+    columns: str,
+    *,
+    filters: str | Sequence[Any] = (),
+    search: str = "",
+    base: type[ReadOnly] = Long,
+    **options: Any,
+) -> None:
+    """Register a model with a list and rows to be read, and nothing else. Names are given with spaces between them."""
+    fields = {
+        "list_display": columns.split(),
+        "list_filter": filters.split() if isinstance(filters, str) else filters,
+        "search_fields": search.split(),
+        **options,
+    }
+    admin.site.register(model, type(f"{model.__name__}Admin", (base,), fields))

@@ -1,4 +1,4 @@
-"""The admin of the registry: providers, their models with dated prices, and the keys that exist, unseen."""
+"""The registry of providers, models, prices and keys; what may be spent and what was; links and webhooks."""
 
 from typing import Any
 
@@ -10,9 +10,25 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts.people import person
-from experiments.admin.base import ReadOnly
+from experiments.admin.base import Long, ReadOnly, table
 from experiments.lab.keys import keyring
-from experiments.models import Call, InjectionRate, ModelPrice, Provider, ProviderKey, ProviderModel
+from experiments.lab.webhooks import hooks
+from experiments.models import (
+    Budget,
+    BudgetPeriod,
+    Call,
+    InjectionRate,
+    KeyUse,
+    ModelPrice,
+    Provider,
+    ProviderKey,
+    ProviderModel,
+    Reservation,
+    ShareLink,
+    UsageDay,
+    Webhook,
+    WebhookDelivery,
+)
 
 
 @admin.action(description=_("Switch on"))
@@ -148,11 +164,72 @@ class ProviderKeyAdmin(admin.ModelAdmin[ProviderKey]):
         return False
 
 
-@admin.register(InjectionRate)
-class InjectionRateAdmin(ReadOnly):
-    """Measured by `manage.py try_injections`."""
+# Measured by `manage.py try_injections`.
+table(
+    InjectionRate,
+    "model workflow won tried unread alone_won alone_tried measured",
+    filters="workflow",
+    search="model__slug model__label",
+    base=ReadOnly,
+)
+table(
+    Budget,
+    "__str__ person project experiment cost_limit token_limit active",
+    filters="period active",
+    search="person__username project__name =experiment__id",
+)
+table(BudgetPeriod, "budget_id begins cost_spent cost_reserved tokens_spent tokens_reserved", search="=budget__id")
+table(Reservation, "id period_id call_id", search="=call__id")
+table(
+    UsageDay,
+    "day experiment_id model purpose calls input_tokens output_tokens cost",
+    filters="purpose",
+    search="=experiment__id model__slug",
+)
+table(KeyUse, "day key_id run_id", search="=key__id =run__id")
+table(
+    ShareLink, "hint experiment created_by created expires revoked", search="hint =experiment__id created_by__username"
+)
 
-    list_display = ["model", "workflow", "won", "tried", "unread", "alone_won", "alone_tried", "measured"]
-    list_filter = ["workflow"]
-    list_select_related = ["model"]
-    search_fields = ["model__slug", "model__label"]
+
+@admin.action(description=_("Allow private addresses"))
+def allow_private(admin_: Any, request: HttpRequest, rows: "QuerySet[Webhook]") -> None:
+    _permit(request, rows, allowed=True)
+
+
+@admin.action(description=_("Allow public addresses only"))
+def forbid_private(admin_: Any, request: HttpRequest, rows: "QuerySet[Webhook]") -> None:
+    _permit(request, rows, allowed=False)
+
+
+@admin.action(description=_("Pause: nothing more is sent"))
+def pause(admin_: Any, request: HttpRequest, rows: "QuerySet[Webhook]") -> None:
+    done = sum(hooks.set_active(hook, by=person(request), is_active=False) for hook in rows)
+    words = ngettext("%(n)s webhook is paused.", "%(n)s webhooks are paused.", done)
+    messages.success(request, words % {"n": done})
+
+
+def _permit(request: HttpRequest, rows: "QuerySet[Webhook]", *, allowed: bool) -> None:
+    done = sum(hooks.permit_private(hook, by=person(request), allowed=allowed) for hook in rows)
+    words = ngettext("%(n)s webhook was changed.", "%(n)s webhooks were changed.", done)
+    messages.success(request, words % {"n": done})
+
+
+@admin.register(Webhook)
+class WebhookAdmin(Long):
+    list_display = ["__str__", "owner", "project", "is_active", "allow_private", "failures", "paused", "created"]
+    list_filter = ["is_active", "allow_private", "pause_reason"]
+    search_fields = ["name", "url", "owner__username", "project__name"]
+    fields = [
+        *("name", "url", "owner", "project", "events", "is_active", "allow_private"),
+        *("failures", "failing_since", "paused", "pause_reason", "created"),
+    ]
+    actions = [allow_private, forbid_private, pause]
+
+
+table(
+    WebhookDelivery,
+    "id type webhook state status problem attempt seconds created",
+    filters="state type problem",
+    search="=id =webhook__id =run__id",
+)

@@ -1,9 +1,12 @@
-"""Experiments and their runs: read here, changed by the verbs alone."""
+"""Experiments, their runs and what was said, judged, ranked, called and executed in them: read here, changed by the
+verbs alone.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,19 +14,40 @@ from django.contrib.admin.helpers import ActionForm
 from django.core.paginator import Page, Paginator
 from django.db.models import Max, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts import audit
 from accounts.errors import Refusal
 from accounts.people import person
-from experiments.admin.base import Long, is_visible
-from experiments.models import ClientTalk, Experiment, Judgment, Message, Participant, Run, RunReview
+from experiments.admin.base import Inline, LatestValues, Long, ReadOnly, is_visible, table
+from experiments.library.search.excerpts import excerpt
+from experiments.library.search.query import Phrase, Sought
+from experiments.library.search.runs import beginnings
+from experiments.models import (
+    Ballot,
+    Call,
+    ClientTalk,
+    Event,
+    Execution,
+    Experiment,
+    Judgment,
+    Message,
+    Participant,
+    Passage,
+    Run,
+    RunReview,
+    SandboxHost,
+    Step,
+)
 from experiments.review import curation, flagging
 from experiments.runs import actions
 
 MESSAGES_SHOWN = 100  # on one page of a transcript
 MOST_JUDGMENTS = 200  # of turns without messages
-Deed = Callable[[Run], bool]
+SPOKEN = (Passage.Kind.MESSAGE, Passage.Kind.REASONING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,38 +87,22 @@ class ReasonForm(ActionForm):
     reason = forms.CharField(label=gettext_lazy("Reason"), required=False, max_length=curation.LONGEST_REASON)
 
 
-class ParticipantInline(admin.TabularInline[Participant, Experiment]):
+class ParticipantInline(Inline):
     model = Participant
-    extra = 0
-    can_delete = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
         return super().get_queryset(request).select_related("model")
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Experiment)
 class ExperimentAdmin(Long):
     list_display = ["title", "workflow", "owner", "project", "visibility", "created"]
     list_filter = ["workflow", "visibility", "created"]
-    list_select_related = ["owner", "project"]
     search_fields = ["title", "owner__username"]
-    date_hierarchy = None  # it would read the ends of the whole table for every list
-    heavy = ("config",)
     inlines = [ParticipantInline]
 
 
-@admin.register(Participant)
-class ParticipantAdmin(Long):
-    list_display = ["experiment", "seat", "model", "persona"]
-    list_select_related = ["experiment", "model"]
-    search_fields = ["=experiment__id", "model__slug"]
-    raw_id_fields = ["experiment"]
+table(Participant, "experiment seat model persona", search="=experiment__id model__slug")
 
 
 @admin.register(Run)
@@ -109,8 +117,6 @@ class RunAdmin(Long):
     ]
     search_fields = ["id", "experiment__title", "experiment__owner__username"]
     list_select_related = ["experiment__owner", "review"]
-    raw_id_fields = ["parent", "branched_from"]
-    heavy = ("overrides", "error")
     action_form = ReasonForm
     actions = ["stop_chosen", "approve_chosen", "exclude_chosen", "include_chosen", "publish_chosen", "scan_chosen"]
     readonly_fields = ["curation"]
@@ -167,12 +173,12 @@ class RunAdmin(Long):
         found = flagging.scan(runs.values_list("pk", flat=True))
         messages.success(request, _("%(n)s flags are new.") % {"n": found})
 
-    def _each(self, request: HttpRequest, runs: QuerySet[Run], deed: Deed) -> None:
+    def _each(self, request: HttpRequest, runs: QuerySet[Run], change: Callable[[Run], bool]) -> None:
         """One run after the other: what is refused for one is said, and does not hold back the others."""
         done = 0
         for run in runs.select_related("experiment__owner"):
             try:
-                done += deed(run)
+                done += change(run)
             except Refusal as error:
                 messages.error(request, f"{run.pk}: {error}")
         if done:
@@ -181,14 +187,103 @@ class RunAdmin(Long):
             )
 
 
-@admin.register(ClientTalk)
-class ClientTalkAdmin(Long):
-    list_display = ["id", "system", "owner", "run_id", "created"]
-    list_filter = ["system"]
-    list_select_related = ["owner"]
-    search_fields = ["=id", "=run__id", "owner__username"]
-    raw_id_fields = ["run"]
+table(ClientTalk, "id system owner run_id created", filters="system", search="=id =run__id owner__username")
 
 
 def _review(run: Run) -> RunReview:
     return getattr(run, "review", None) or RunReview(run=run)
+
+
+@admin.register(Message)
+class MessageAdmin(Long):
+    list_display = ["run_id", "turn", "seat", "model", "flags", "finish_reason", "created"]
+    list_filter = [("seat", LatestValues), ("finish_reason", LatestValues), "superseded"]
+    ordering = ["-pk"]
+    search_fields = ["=run__id", "=id"]
+    search_help_text = gettext_lazy(
+        "Words of the message or its reasoning, or the id of a message or run. Searches by words are on the audit log."
+    )
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if self.has_view_permission(request) and _words(request):
+            audit.record(audit.Action.RUNS_SEARCHED, by=person(request), target="message", name=request.GET["q"])
+        return super().changelist_view(request, extra_context)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        rows = super().get_queryset(request)
+        return rows.defer(None).defer("filter", "operator", "parsed") if _words(request) else rows
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Message], search_term: str
+    ) -> tuple[QuerySet[Message], bool]:
+        """By words of any run, from the index of the search; by id as everywhere."""
+        if not search_term.strip() or _is_id(search_term):
+            return super().get_search_results(request, queryset, search_term)
+        sought = Sought(beginnings(search_term))
+        found = Passage.objects.filter(kind__in=SPOKEN, words__matches=sought) if sought else Passage.objects.none()
+        return queryset.filter(pk__in=found.order_by().values("message")), False
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        shown: list[Any] = list(super().get_list_display(request))
+        if not (phrases := _words(request)):
+            return shown
+
+        @admin.display(description=gettext_lazy("found"))
+        def found(message: Message) -> SafeString:
+            """The words among what stands around them; text alone, whatever a model wrote."""
+            parts = excerpt([message.text, message.raw_text, message.reasoning], phrases)
+            return format_html_join("", "<{0}>{1}</{0}>", (("mark" if p.is_found else "span", p.text) for p in parts))
+
+        return [shown[0], found, *shown[1:]]
+
+
+def _words(request: HttpRequest) -> tuple[Phrase, ...]:
+    """What the list is searched for, unless that is an id."""
+    asked = request.GET.get("q", "")
+    return () if _is_id(asked) else beginnings(asked)
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text.strip())
+    except ValueError:
+        return False
+    return True
+
+
+table(
+    Judgment,
+    "run_id turn subject judge unscored_reason confidence created",
+    filters=[("subject", LatestValues)],
+    search="=run__id =judge",
+    ordering=["-pk"],
+)
+table(
+    Ballot,
+    "run_id turn count reviewer model abstained_reason superseded created",
+    filters="superseded",
+    search="=run__id",
+)
+table(
+    Step,
+    "run_id key kind purpose seat turn state created",
+    filters=[("kind", LatestValues), "state"],
+    search="=run__id",
+    ordering=["-pk"],
+)
+table(
+    Call,
+    "step attempt state model input_tokens output_tokens cost sent",
+    filters=["state", "model", ("error_kind", LatestValues)],
+    search="=run__id",
+    ordering=["-pk"],
+)
+table(Event, "run_id seq type at", filters=[("type", LatestValues)], search="=run__id", ordering=["-pk"])
+# Tests and results are large, so the list does without them.
+table(
+    Execution,
+    "step turn seat state backend is_unsafe seconds error_kind created",
+    filters="state is_unsafe backend",
+    search="=run__id =seat",
+)
+table(SandboxHost, "name backend is_sufficient checked refusal", filters="is_sufficient backend", base=ReadOnly)

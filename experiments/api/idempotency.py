@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer", bound=Mapping[str, Any])
 BEGUN = "begun"  # the answer of what is not done yet
-GIVEN_UP = timedelta(minutes=2)  # whoever has not come back by then was killed
+GIVEN_UP = timedelta(minutes=2)  # a process that has not finished by then was killed
 
 
 class KeyReused(Conflict):

@@ -38,14 +38,18 @@ def page_of_shelf(request: Request, rows: Sequence[Any], name: Callable[[Any], s
     """A page of rows that do not come from one table alone, in the form of the others. name: what tells a row from the
     others, and stands in the cursor: rows that come or go meanwhile move nothing.
     """
-    size, cursor = _size(request), request.query_params.get("cursor", "")
-    first = _after(rows, cursor, name) if cursor else 0
+    size, cursor, first = _size(request), request.query_params.get("cursor", ""), 0
+    if cursor:
+        try:
+            last = urlsafe_b64decode(cursor.encode()).decode()
+            first = [name(row) for row in rows].index(last) + 1
+        except ValueError as error:
+            raise NotFound(_("Invalid cursor")) from error
     page = rows[first : first + size]
-    before = rows[max(first - size, 0) - 1] if first > size else None
-    following = page[-1] if page and first + size < len(rows) else None
+    before = name(rows[first - size - 1]) if first > size else ""
     return {
-        "next": _link(request, name(following)) if following is not None else None,
-        "previous": _link(request, name(before) if before is not None else "") if first else None,
+        "next": _link(request, name(page[-1])) if page and first + size < len(rows) else None,
+        "previous": _link(request, before) if first else None,
         "results": page,
     }
 
@@ -57,17 +61,6 @@ def _size(request: Request) -> int:
     if not text.isascii() or not text.isdigit() or not int(text[:9]) > 0:
         raise ValidationError({"page_size": [_("A whole number is needed.")]})
     return min(int(text[:9]), NewestFirst.max_page_size)
-
-
-def _after(rows: Sequence[Any], cursor: str, name: Callable[[Any], str]) -> int:
-    try:
-        wanted = urlsafe_b64decode(cursor.encode()).decode()
-    except ValueError as error:
-        raise NotFound(_("Invalid cursor")) from error
-    place = next((number for number, row in enumerate(rows) if name(row) == wanted), None)
-    if place is None:
-        raise NotFound(_("Invalid cursor"))
-    return place + 1
 
 
 def _link(request: Request, name: str) -> str:

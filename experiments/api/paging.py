@@ -31,37 +31,23 @@ class Page:
 def page_of(rows: QuerySet[Any], asked: Mapping[str, str], size: int) -> Page:
     """The rows older than what `before` names, newer than what `after` names, or the first ones."""
     before, after = _place(asked.get("before", "")), _place(asked.get("after", ""))
-    if after and not before:
-        return _newer(rows, after, size)
-    found = _keys(_beside(rows, before, "lt").order_by("-created", "-id"), size + 1) if before else None
-    if found is None:
-        found = _keys(rows.order_by("-created", "-id"), size + 1)
-    shown = found[:size]
-    return _page(shown, has_newer=bool(before), has_older=len(found) > size)
-
-
-def _newer(rows: QuerySet[Any], after: tuple[datetime, UUID], size: int) -> Page:
-    found = _keys(_beside(rows, after, "gt").order_by("created", "id"), size + 1)
-    if not found:
-        return page_of(rows, {}, size)
-    return _page(found[:size][::-1], has_newer=len(found) > size, has_older=True)
-
-
-def _page(shown: list[tuple[UUID, datetime]], *, has_newer: bool, has_older: bool) -> Page:
+    is_newer = after is not None and before is None
+    place, every = after if is_newer else before, rows
+    if place:
+        created, key = place  # the first condition is what an index is walked by
+        rows = rows.filter(**{f"created__{'gte' if is_newer else 'lte'}": created})
+        rows = rows.exclude(created=created, **{f"pk__{'lte' if is_newer else 'gte'}": key})
+    order = ("created", "id") if is_newer else ("-created", "-id")
+    found = list(rows.order_by(*order).values_list("pk", "created")[: size + 1])
+    if is_newer and not found:
+        return page_of(every, {}, size)
+    shown, has_more = found[:size], len(found) > size
+    if is_newer:
+        shown.reverse()
+    has_newer, has_older = (has_more, True) if is_newer else (before is not None, has_more)
     newer = _name(shown[0]) if shown and has_newer else None
     older = _name(shown[-1]) if shown and has_older else None
     return Page([key for key, _created in shown], newer, older)
-
-
-def _keys(rows: QuerySet[Any], most: int) -> list[tuple[UUID, datetime]]:
-    return list(rows.values_list("pk", "created")[:most])
-
-
-def _beside(rows: QuerySet[Any], place: tuple[datetime, UUID], side: str) -> QuerySet[Any]:
-    """The first condition is what an index is walked by."""
-    created, key = place
-    beyond = {"lt": "gte", "gt": "lte"}[side]
-    return rows.filter(**{f"created__{side}e": created}).exclude(created=created, **{f"pk__{beyond}": key})
 
 
 def _name(row: tuple[UUID, datetime]) -> str:

@@ -105,11 +105,12 @@ def with_headers(result: Any, generator: Any, request: Any, public: bool) -> Any
     for methods in result["paths"].values():
         for operation in methods.values():
             for status, answer in operation["responses"].items():
-                if not (status.startswith(("2", "3")) or status == "429"):
+                if "429" not in operation["responses"] or not (status.startswith(("2", "3")) or status == "429"):
                     continue
-                if names := _headers_of(status, operation["responses"]):
-                    told = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-                    answer["headers"] = {**told, **answer.get("headers", {})}
+                has_etag = status in {"200", "304"} and "304" in operation["responses"]
+                first = ["Retry-After"] if status == "429" else ["ETag"] if has_etag else []
+                told = {name: {"$ref": f"#/components/headers/{name}"} for name in (*first, *LIMITS)}
+                answer["headers"] = {**told, **answer.get("headers", {})}
     return result
 
 
@@ -120,11 +121,3 @@ def with_plain_values(result: Any, generator: Any, request: Any, public: bool) -
             if {} in field.get("oneOf", ()):
                 del field["oneOf"]
     return result
-
-
-def _headers_of(status: str, responses: Any) -> tuple[str, ...]:
-    if "429" not in responses:
-        return ()
-    if status == "429":
-        return ("Retry-After", *LIMITS)
-    return ("ETag", *LIMITS) if status in {"200", "304"} and "304" in responses else LIMITS

@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from experiments.api.shapes import shape
 from experiments.models import Ballot, Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
 from experiments.models.event import Envelope
 from experiments.workflows.base.events import JsonObject, WaitingForUser
@@ -28,40 +29,12 @@ class CallSerializer(serializers.ModelSerializer[Call]):
     class Meta:
         model = Call
         fields = [
-            "id",
-            "step",
-            "seat",
-            "turn",
-            "purpose",
-            "attempt",
-            "state",
-            "model",
-            "simulated",
-            "served_model",
-            "served_provider",
-            "generation_id",
-            "system_fingerprint",
-            "prompt_version",
-            "request",
-            "text",
-            "reasoning",
-            "logprobs",
-            "finish_reason",
-            "native_finish_reason",
-            "warnings",
-            "error_kind",
-            "error",
-            "input_tokens",
-            "output_tokens",
-            "reasoning_tokens",
-            "cached_input_tokens",
-            "usage_is_estimated",
-            "reserved",
-            "cost",
-            "cost_source",
-            "sent",
-            "first_byte_seconds",
-            "seconds",
+            *("id", "step", "seat", "turn", "purpose", "attempt", "state", "model", "simulated"),
+            *("served_model", "served_provider", "generation_id", "system_fingerprint", "prompt_version"),
+            *("request", "text", "reasoning", "logprobs", "finish_reason", "native_finish_reason"),
+            *("warnings", "error_kind", "error", "input_tokens", "output_tokens", "reasoning_tokens"),
+            *("cached_input_tokens", "usage_is_estimated", "reserved", "cost", "cost_source", "sent"),
+            *("first_byte_seconds", "seconds"),
         ]
 
 
@@ -72,11 +45,6 @@ class FilterSerializer(serializers.Serializer[Any]):
     reasoning = serializers.CharField()
     status = serializers.ChoiceField(["kept", "filtered", "emptied", "failed", "refused"])
     call = serializers.UUIDField(allow_null=True)
-
-
-class LogprobSerializer(serializers.Serializer[Any]):
-    token = serializers.CharField()
-    logprob = serializers.FloatField()
 
 
 class MessageSerializer(serializers.ModelSerializer[Message]):
@@ -92,32 +60,16 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     class Meta:
         model = Message
         fields = [
-            "id",
-            "turn",
-            "seat",
-            "purpose",
-            "model",
-            "text",
-            "raw_text",
-            "parsed",
-            "reasoning",
-            "filter",
-            "logprobs",
-            "finish_reason",
-            "flags",
-            "operator",
-            "superseded",
-            "usage",
-            "cost",
-            "call",
-            "created",
+            *("id", "turn", "seat", "purpose", "model", "text", "raw_text", "parsed", "reasoning"),
+            *("filter", "logprobs", "finish_reason", "flags", "operator", "superseded", "usage", "cost"),
+            *("call", "created"),
         ]
 
     @extend_schema_field(FilterSerializer(allow_null=True))
     def get_filter(self, message: Message) -> Any:
         return message.filter
 
-    @extend_schema_field(LogprobSerializer(many=True, allow_null=True))
+    @extend_schema_field(shape("Logprob", token=str, logprob=float)(many=True, allow_null=True))
     def get_logprobs(self, message: Message) -> Any:
         return message.call.logprobs if message.call else None
 
@@ -139,18 +91,8 @@ class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
     class Meta:
         model = Judgment
         fields = [
-            "id",
-            "turn",
-            "subject",
-            "judge",
-            "judge_seat",
-            "scores",
-            "unscored_reason",
-            "rationale",
-            "dynamics",
-            "confidence",
-            "flags",
-            "saw",
+            *("id", "turn", "subject", "judge", "judge_seat", "scores", "unscored_reason", "rationale"),
+            *("dynamics", "confidence", "flags", "saw"),
         ]
 
 
@@ -166,18 +108,8 @@ class BallotSerializer(serializers.ModelSerializer[Ballot]):
     class Meta:
         model = Ballot
         fields = [
-            "id",
-            "turn",
-            "count",
-            "reviewer",
-            "model",
-            "labels",
-            "order",
-            "abstained_reason",
-            "flags",
-            "reading",
-            "superseded",
-            "call",
+            *("id", "turn", "count", "reviewer", "model", "labels", "order", "abstained_reason", "flags"),
+            *("reading", "superseded", "call"),
         ]
 
 
@@ -228,24 +160,18 @@ class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):
         return is_on and model.provider_id not in self.context.get("keyless", ())
 
 
-class RunTotals(serializers.Serializer[Any]):
-    input_tokens = serializers.IntegerField()
-    output_tokens = serializers.IntegerField()
-    reasoning_tokens = serializers.IntegerField()
-    calls = serializers.IntegerField()
-
-
-class WaitingFor(serializers.Serializer[Any]):
-    key = serializers.CharField()
-    reason = serializers.CharField()
-    seat = serializers.CharField()
-    turn = serializers.IntegerField(allow_null=True)
-    default = serializers.CharField()
-    actions = serializers.ListField(child=serializers.CharField())
-    error = serializers.CharField()
-    can_continue = serializers.BooleanField()
-
-
+RunTotals = shape("RunTotals", input_tokens=int, output_tokens=int, reasoning_tokens=int, calls=int)
+WaitingFor = shape(
+    "WaitingFor",
+    key=str,
+    reason=str,
+    seat=str,
+    turn=int | None,
+    default=str,
+    actions=list[str],
+    error=str,
+    can_continue=bool,
+)
 PAUSED = WaitingForUser(
     key="", reason="paused", seat="", turn=None, default="", actions=[], error="", can_continue=True
 ).data()
@@ -268,29 +194,9 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run
         fields = [
-            "id",
-            "experiment",
-            "title",
-            "workflow",
-            "state",
-            "mode",
-            "is_held",
-            "origin",
-            "client",
-            "parent",
-            "branched_from",
-            "seed",
-            "turn",
-            "waiting_for",
-            "offer",
-            "stop_reason",
-            "error",
-            "usage",
-            "cost",
-            "created",
-            "started",
-            "ended",
-            "last_seq",
+            *("id", "experiment", "title", "workflow", "state", "mode", "is_held", "origin", "client"),
+            *("parent", "branched_from", "seed", "turn", "waiting_for", "offer", "stop_reason", "error"),
+            *("usage", "cost", "created", "started", "ended", "last_seq"),
         ]
 
     def get_turn(self, run: Any) -> int:
@@ -313,9 +219,5 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
     @extend_schema_field(RunTotals)
     def get_usage(self, run: Any) -> dict[str, int]:
-        return {
-            "input_tokens": run.input_tokens or 0,
-            "output_tokens": run.output_tokens or 0,
-            "reasoning_tokens": run.reasoning_tokens or 0,
-            "calls": run.call_count or 0,
-        }
+        tokens = ("input_tokens", "output_tokens", "reasoning_tokens")
+        return {**{name: getattr(run, name) or 0 for name in tokens}, "calls": run.call_count or 0}

@@ -12,7 +12,7 @@ from django.db import close_old_connections, transaction
 
 from experiments.engine.driver import Driver
 from experiments.engine.workers import BaseWorker, heartbeat, run_looks
-from experiments.lab.observing import counting, families, measuring
+from experiments.lab.observing import counting, measuring
 from experiments.models import Run
 from experiments.models.signals import engine_swept
 from experiments.tasks import job_queue
@@ -65,8 +65,8 @@ class EngineWorker(BaseWorker):
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
         threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
-        counting.gauge(families.DRIVEN, driven)
-        counting.gauge(families.PAUSED, paused)
+        counting.gauge(counting.DRIVEN, driven)
+        counting.gauge(counting.PAUSED, paused)
         spare_what_is_loaded()
         job_queue.enqueue_in_background()
         return bool(super().work(*args, **kwargs))

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import migrations
 
 from experiments.library.search import indexing
-from experiments.library.search.passages import Tables
+from experiments.library.search.indexing import Tables
 
 
 def fill(apps: Any, editor: Any) -> None:

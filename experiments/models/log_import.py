@@ -28,7 +28,7 @@ class LogImportQuerySet(models.QuerySet["LogImport"]):
 class LogImport(models.Model):
     """A file with battles that were judged elsewhere, for a dataset. judge, subset: of logs that name none.
 
-    attempt rises with every claim: a worker that was frozen writes nothing any more. report: `logs.report.Report`, as
+    attempt rises with every claim: a worker that was frozen writes nothing any more. report: `logs.records.Report`, as
     far as it is read. refused_reason: why it could not be read to its end.
     """
 

@@ -8,8 +8,8 @@ from django.db.models import Q
 from django.db.models.lookups import Lookup
 from django.utils.translation import gettext_lazy as _
 
-from experiments.library.search.content import Content
-from experiments.library.search.sought import Sought
+from experiments.library.search.backends import Content, backend_of
+from experiments.library.search.query import Sought
 from experiments.models.experiment import Experiment
 from experiments.models.run import Run
 from experiments.models.transcript import Message
@@ -21,18 +21,16 @@ if TYPE_CHECKING:
 
 
 class WordsField(models.Field[Content, str]):
-    """Holds a Content: a tsvector on PostgreSQL, elsewhere a line of text that FTS5 indexes."""
+    """Holds a Content, as the backend of its database stores it."""
 
     def db_type(self, connection: Any) -> str:
-        return "tsvector" if connection.vendor == "postgresql" else "text"
+        return backend_of(connection.vendor).column_type
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
-        if not isinstance(value, Content):
-            return value
-        return value.tsvector if connection.vendor == "postgresql" else value.line
+        return backend_of(connection.vendor).stored(value) if isinstance(value, Content) else value
 
     def get_placeholder(self, value: Any, compiler: Any, connection: Any) -> str:
-        return "%s::tsvector" if connection.vendor == "postgresql" else "%s"
+        return backend_of(connection.vendor).placeholder
 
 
 @WordsField.register_lookup
@@ -45,13 +43,8 @@ class Matches(Lookup[Any]):
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[str | int, ...]]:
         column, _params = self.process_lhs(compiler, connection)
-        table = column.rpartition(".")[0]
-        found = "SELECT rowid FROM experiments_passage_words WHERE experiments_passage_words MATCH %s"
-        return f"{table}.id IN ({found})", (self.rhs.fts5,)
-
-    def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, list[str]]:
-        column, _params = self.process_lhs(compiler, connection)
-        return f"{column} @@ %s::tsquery", [self.rhs.tsquery]
+        backend = backend_of(connection.vendor)
+        return backend.condition(column, column.rpartition(".")[0]), (backend.query(self.rhs),)
 
 
 class PassageKind(models.TextChoices):

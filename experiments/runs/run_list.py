@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 from accounts.models import Project
 from experiments.api.paging import Page, page_of
 from experiments.library.annotations import tags
+from experiments.library.search.query import Sought, mark
 from experiments.library.search.runs import beginnings, set_up_with, with_message
-from experiments.library.search.sought import Sought, mark
 from experiments.models import Experiment, Run
 from experiments.runs import progress
 from experiments.workflows import REGISTRY

@@ -6,13 +6,13 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from experiments.sandbox.inside.seccomp import BY_MACHINE
-from experiments.sandbox.languages import Language, program
+from experiments.sandbox.languages import Interpreter, Language, program
 from experiments.sandbox.values import MIB, BackendName, Limits, Unavailable
 
 DEVICES = ("/dev/null", "/dev/urandom")
@@ -52,17 +52,6 @@ def why_impossible() -> str:
     return "" if machine in BY_MACHINE else f"The walls know no {machine} processors, only {' and '.join(BY_MACHINE)}."
 
 
-def folders_above(paths: Iterable[str]) -> list[str]:
-    """Every folder that one of the paths lies in, the root left out, outer ones first."""
-    above = {str(folder) for path in paths for folder in Path(path).parents}
-    return sorted(above - {"/"})
-
-
-def launcher_walls() -> tuple[str, ...]:
-    """What namespaces keep apart; root's boxes need no user namespace, as they run as another user."""
-    return WALLS_OF_NAMESPACES if os.geteuid() == 0 else ("user namespace", *WALLS_OF_NAMESPACES)
-
-
 # --- bubblewrap: the namespaces are made by `bwrap`, a small program that every distribution packages ---
 
 UNSHARED = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
@@ -86,22 +75,14 @@ def bubblewrap_box(language: Language, limits: Limits) -> Box:
     command = [str(shutil.which("bwrap")), *UNSHARED, "--cap-drop", "ALL", *identity]
     command += ["--as-pid-1", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "box"]
     command += [word for path, target in runtime.links for word in ("--symlink", target, path)]
-    command += [word for path in folders_above((*runtime.readable, *DEVICES)) for word in (*OPEN_FOLDER, path)]
+    above = {str(folder) for path in (*runtime.readable, *DEVICES) for folder in Path(path).parents} - {"/"}
+    command += [word for path in sorted(above) for word in (*OPEN_FOLDER, path)]  # outer ones first
     command += [word for path in runtime.readable for word in ("--ro-bind", path, path)]
     command += [word for path in runtime.hidden for word in ("--tmpfs", path, "--remount-ro", path)]
     command += [word for device in DEVICES for word in ("--dev-bind", device, device)]
     command += ["--cap-add", "CAP_SYS_ADMIN", "--dir", TEMPORARY, "--remount-ro", "/"]
-    return Box(
-        command=(*command, "--info-fd", INFO, "--", *language.command(runtime)),
-        request={
-            "uid": uid,
-            "temporary": [limits.disk, limits.entries],
-            "readable": [*runtime.readable, *DEVICES[1:]],
-            "writable": [TEMPORARY, DEVICES[0]],
-        },
-        prefix=language.prefix(runtime),
-        layers=launcher_walls(),
-    )
+    command += ["--info-fd", INFO, "--", *language.command(runtime)]
+    return box_with_walls(command, language, runtime, limits, uid)
 
 
 # --- namespaces made by ourselves, for machines without bubblewrap: the same walls, no program needed ---
@@ -115,18 +96,24 @@ def namespaces_box(language: Language, limits: Limits) -> Box:
         "devices": list(DEVICES),
         "hidden": list(runtime.hidden),
     }
-    return Box(
-        command=(*language.command(runtime), INFO),
-        request={
-            "uid": ordinary_user(),
-            "unshare": plan,
-            "temporary": [limits.disk, limits.entries],
-            "readable": [*runtime.readable, *DEVICES[1:]],
-            "writable": [TEMPORARY, DEVICES[0]],
-        },
-        prefix=language.prefix(runtime),
-        layers=launcher_walls(),
-    )
+    command = [*language.command(runtime), INFO]
+    return box_with_walls(command, language, runtime, limits, ordinary_user(), unshare=plan)
+
+
+def box_with_walls(
+    command: list[str], language: Language, runtime: Interpreter, limits: Limits, uid: int | None, **more: object
+) -> Box:
+    """One with a file system of its own, in which only `/tmp` can be written to."""
+    request = {
+        "uid": uid,
+        "temporary": [limits.disk, limits.entries],
+        "readable": [*runtime.readable, *DEVICES[1:]],
+        "writable": [TEMPORARY, DEVICES[0]],
+        **more,
+    }
+    # What namespaces keep apart; root's boxes need no user namespace, as they run as another user.
+    layers = WALLS_OF_NAMESPACES if os.geteuid() == 0 else ("user namespace", *WALLS_OF_NAMESPACES)
+    return Box(command=tuple(command), request=request, prefix=language.prefix(runtime), layers=layers)
 
 
 # --- no namespaces, for containers that allow none ---

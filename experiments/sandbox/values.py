@@ -13,8 +13,6 @@ Verdict = Literal["passed", "failed", "error", "timeout", "memory", "output_limi
 BackendName = Literal["bubblewrap", "namespaces", "landlock", "docker", "unsafe"]
 Stopped = Literal["", "timeout", "output_limit", "result_limit", "cancelled"]
 COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-BACKENDS: tuple[BackendName, ...] = get_args(BackendName)
 
 
 class SandboxError(Exception):

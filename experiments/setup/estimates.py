@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 from accounts.errors import Invalid
 from accounts.people import person
 from experiments.gateway.types import Price
-from experiments.lab.budgets import notes as budget_notes
+from experiments.lab.budgets import standing as budget_standing
 from experiments.models import Participant, ProviderModel
 from experiments.setup.casting import USUAL, checked_cast, checked_config, usual_model
 from experiments.setup.form_fields import LineListField, LinesField
@@ -130,7 +130,7 @@ def context(request: HttpRequest, form: DeclaredForm) -> dict[str, object]:
     return {
         "estimate": found,
         "missing": missing,
-        "budget_notes": budget_notes.beside(request, found),
+        "budget_notes": budget_standing.beside(request, found),
         "remarks": list(remarks(form)) if remarks else [],
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import template
 
-from experiments.lab.budgets import words as budget_words
+from experiments.lab.budgets import standing as budget_standing
 
 register = template.Library()
 
@@ -13,4 +13,4 @@ register = template.Library()
 @register.filter
 def budget_reached(told: Mapping[str, Any]) -> str:
     """Why a run was stopped, in the reader's language, from what its last event tells of the budget."""
-    return budget_words.reached(told)
+    return budget_standing.reached(told)

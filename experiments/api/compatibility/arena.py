@@ -1,29 +1,194 @@
 """LLM Arena: one experiment of a person's at a time, started, steered and looked at without naming it."""
 
-from collections.abc import Callable
+import operator
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.errors import Conflict
 from accounts.scopes import Scope
-from experiments.api.compatibility import arena_shapes as shapes
 from experiments.api.compatibility import talks
-from experiments.api.compatibility.arena_requests import ArenaStart, ManualContinue, cast_of, config_of
-from experiments.api.compatibility.shapes import message_shape, slugs_of
-from experiments.api.compatibility.views import ClientView, NotYet, ProviderFailed, described, now
+from experiments.api.compatibility.messages import message_shape, metrics_of, slugs_of, talk_of, turns_of
+from experiments.api.compatibility.views import (
+    KEY_HELP,
+    ClientView,
+    NotYet,
+    ProviderFailed,
+    Text,
+    described,
+    now,
+    reference,
+    slug_of,
+)
 from experiments.api.compatibility.waiting import wait
 from experiments.api.idempotency import once
 from experiments.api.requests import idempotency_key, person, validated
+from experiments.api.shapes import shape
 from experiments.models import LIVE_STATES, ClientTalk, Run, Step
 from experiments.runs import actions
 from experiments.runs.steering import steering
 
 ARENA = ClientTalk.System.ARENA
+PREFIX = "exp"
 NOTHING_RUNS = "No experiment of yours is running: start one first."
 AFTER_A_TURN = "turn_completed"
+UNREADABLE_TURNS = 30
+UNLIMITED = -1
+WHOLE = re.compile(r"\s*([+-]?\d{1,9})")
+HIDDEN = "***"
+NO_METRICS: dict[str, Any] = {
+    "tokensUsed": 0,
+    "goalDeviationScore": None,
+    "turnsToDeviate": None,
+    "cooperationScore": None,
+    "lastBehavioralNotes": "",
+    "sentimentHistory": [],
+}
+
+
+# What a client sends.
+
+
+@extend_schema_field(OpenApiTypes.INT)
+class Turns(serializers.Field[int, Any, int, Any]):
+    """A number of turns, -1 for no limit; the client may send it as text."""
+
+    default_error_messages = {"none": "Missing required field: maxTurns"}
+
+    def to_internal_value(self, data: Any) -> int:
+        if not data:
+            self.fail("none")
+        found = WHOLE.match(str(data))
+        turns = int(found[1]) if found else UNREADABLE_TURNS
+        return turns or UNREADABLE_TURNS
+
+    def to_representation(self, value: int) -> int:
+        return value
+
+
+class ArenaStart(serializers.Serializer[Any]):
+    experimentMode = serializers.ChoiceField(Run.Mode.choices, default="automatic")
+    promptingMode = serializers.ChoiceField(["shared", "individual"])
+    sharedPrompt = Text(allow_null=True)
+    promptA = Text(allow_null=True)
+    promptB = Text(allow_null=True)
+    systemPrompt = Text(allow_null=True)
+    maxTurns = Turns(help_text="-1 for no limit.")
+    modelA = serializers.CharField(max_length=200)
+    modelB = serializers.CharField(max_length=200)
+    requestLogprobs = serializers.BooleanField(default=False)
+    apiKeyA = serializers.CharField(required=False, allow_blank=True, allow_null=True, help_text=KEY_HELP)
+    apiKeyB = serializers.CharField(required=False, allow_blank=True, allow_null=True, help_text=KEY_HELP)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["promptingMode"] == "shared" and not (attrs["sharedPrompt"] or "").strip():
+            raise serializers.ValidationError({"sharedPrompt": [_("Write what the two models are to talk about.")]})
+        if attrs["promptingMode"] == "individual":
+            missing = [name for name in ("promptA", "promptB") if not (attrs[name] or "").strip()]
+            if missing:
+                raise serializers.ValidationError({name: [_("Write the instructions.")] for name in missing})
+        return attrs
+
+
+class ManualContinue(serializers.Serializer[Any]):
+    """customPrompt: all that the model is sent; what it would be sent anyway when left out or blank."""
+
+    targetModel = serializers.ChoiceField(["A", "B"], required=False, allow_null=True, default=None)
+    customPrompt = Text(allow_null=True)
+
+
+# What it is answered.
+
+SUCCESS = serializers.CharField(help_text="success")
+ArenaSaid = shape("ArenaSaid", status=SUCCESS, message=str, timestamp=datetime)
+ArenaStarted = shape(
+    "ArenaStarted",
+    ArenaSaid,
+    doc="experimentId is what this client calls it, runId what the rest of the API does.",
+    experimentId=str,
+    runId=UUID,
+    config=dict,
+)
+SeatMetrics = shape(
+    "SeatMetrics",
+    doc="goalDeviationScore 0-100, cooperationScore -1 to 1: the latest that the judge gave, null where it gave none.",
+    tokensUsed=int,
+    goalDeviationScore=float | None,
+    turnsToDeviate=int | None,
+    cooperationScore=float | None,
+    lastBehavioralNotes=str,
+    sentimentHistory=list[dict[str, Any]],
+)
+FinalState = shape(
+    "FinalState",
+    doc="duration in milliseconds.",
+    totalTurns=int,
+    conversationLength=int,
+    startTime=datetime | None,
+    endTime=datetime | None,
+    duration=int | None,
+    metricsA=SeatMetrics(),
+    metricsB=SeatMetrics(),
+)
+ArenaStopped = shape("ArenaStopped", ArenaSaid, finalState=FinalState())
+ManualState = shape(
+    "ManualState",
+    currentTurn=int,
+    conversationLength=int,
+    waitingForUser=bool,
+    nextExpectedModel=str | None,
+    pauseReason=str,
+)
+ArenaStepped = shape("ArenaStepped", ArenaSaid, state=ManualState())
+ArenaContinued = shape("ArenaContinued", ArenaStepped, newMessage=dict)
+ExperimentStatus = shape(
+    "ExperimentStatus",
+    ManualState,
+    doc="currentTurn: how many turns are over. maxTurns: -1 for no limit. progress in per cent.",
+    experimentId=str | None,
+    runId=UUID | None,
+    isRunning=bool,
+    maxTurns=int,
+    startTime=datetime | None,
+    endTime=datetime | None,
+    progress=float,
+    conversation=list[dict[str, Any]],
+    metricsA=SeatMetrics(),
+    metricsB=SeatMetrics(),
+    config=serializers.DictField(allow_null=True),
+    error=str | None,
+)
+ArenaStatus = shape("ArenaStatus", status=SUCCESS, timestamp=datetime, experiment=ExperimentStatus())
+ArenaTurn = shape(
+    "ArenaTurn",
+    ArenaSaid,
+    turn=int,
+    newMessages=list[dict[str, Any]],
+    conversation=list[dict[str, Any]],
+    isComplete=bool,
+    metrics=serializers.DictField(child=SeatMetrics()),
+)
+PlayedTurn = shape(
+    "PlayedTurn", turnNumber=int, messages=list[dict[str, Any]], isExperimentComplete=bool, totalMessages=int
+)
+StateAfterTurn = shape(
+    "StateAfterTurn",
+    isRunning=bool,
+    currentTurn=int,
+    progress=float,
+    metricsA=SeatMetrics(),
+    metricsB=SeatMetrics(),
+)
+TurnOfStatus = shape("TurnOfStatus", ArenaSaid, turn=PlayedTurn(), state=StateAfterTurn())
 
 
 class ArenaView(ClientView):
@@ -39,12 +204,24 @@ class NothingRuns(serializers.ValidationError):
 class StartView(ArenaView):
     """Start an experiment. It goes on by itself, or waits for `manual-continue`; `status` says how it stands."""
 
-    @described("compat_experiment_start", ArenaStart, shapes.ArenaStarted, spends=True)
+    @described("compat_experiment_start", ArenaStart, ArenaStarted, spends=True)
     def post(self, request: Request) -> Response:
         asked = validated(ArenaStart, request)
-        key = idempotency_key(request)
-        talk = talks.begin(ARENA, by=person(request), config=config_of(asked), cast=cast_of(asked), key=key)
-        return Response(shapes.started(talk))
+        individual, turns = asked["promptingMode"] == "individual", asked["maxTurns"]
+        config = {
+            "mode": asked["experimentMode"],
+            "prompting": asked["promptingMode"],
+            "prompt": "" if individual else asked["sharedPrompt"],
+            "prompts": {"A": asked["promptA"], "B": asked["promptB"]} if individual else None,
+            "system_prompt": asked["systemPrompt"] or "",
+            "max_turns": None if turns < 0 else turns,
+            "logprobs": asked["requestLogprobs"],
+        }
+        cast = {side: {"model": slug_of(asked[f"model{side}"], f"model{side}")} for side in ("A", "B")}
+        talk = talks.begin(ARENA, by=person(request), config=config, cast=cast, key=idempotency_key(request))
+        run = talks.run_of(talk)
+        named = {"experimentId": reference(PREFIX, talk.pk), "runId": str(run.pk)}
+        return _said("Experiment started successfully", **named, config=_echoed(run.config, slugs_of(run)))
 
 
 class StopView(ArenaView):
@@ -52,71 +229,130 @@ class StopView(ArenaView):
 
     scope = Scope.WRITE
 
-    @described("compat_experiment_stop", None, shapes.ArenaStopped)
+    @described("compat_experiment_stop", None, ArenaStopped)
     def post(self, request: Request) -> Response:
-        run = talks.under_way(ARENA, person(request))
-        if run:
-            actions.stop(run, by=person(request))
-            wait(request, run.pk, lambda: Run.objects.get(pk=run.pk).is_over or None)
+        if begun := talks.under_way(ARENA, person(request)):
+            actions.stop(begun, by=person(request))
+            wait(request, begun.pk, lambda: Run.objects.get(pk=begun.pk).is_over or None)
         last = talks.latest(ARENA, person(request))
-        return Response(shapes.stopped(last.run if last else None))
+        run = last.run if last else None
+        start, end = (run.started, run.ended) if run else (None, None)
+        final = {
+            "totalTurns": turns_of(run),
+            "conversationLength": _length(run),
+            "startTime": _moment(start),
+            "endTime": _moment(end),
+            "duration": round((end - start).total_seconds() * 1000) if start and end else None,
+        }
+        return _said("Experiment stopped successfully", finalState={**final, **_both_metrics(run)})
 
 
 class StatusView(ArenaView):
-    @described("compat_experiment_status", None, shapes.ArenaStatus)
+    @described("compat_experiment_status", None, ArenaStatus)
     def get(self, request: Request) -> Response:
         """How the experiment stands that was started last."""
-        return Response(shapes.status(talks.latest(ARENA, person(request))))
+        talk = talks.latest(ARENA, person(request))
+        run = talk.run if talk else None
+        experiment = {
+            "experimentId": reference(PREFIX, talk.pk) if talk else None,
+            "runId": str(run.pk) if run else None,
+            "isRunning": run is not None and run.state in LIVE_STATES,
+            "maxTurns": (run.config["max_turns"] or UNLIMITED) if run else 0,
+            "startTime": _moment(run.started) if run else None,
+            "endTime": _moment(run.ended) if run else None,
+            "progress": _progress(run),
+            "conversation": talk_of(run) if run else [],
+            "config": _echoed(run.config, slugs_of(run)) if run else None,
+            "error": (run.error or None) if run else None,
+        }
+        experiment |= _manual_state(run) | _both_metrics(run)
+        return Response({"status": "success", "timestamp": now(), "experiment": experiment})
 
-    @described("compat_experiment_status_turn", None, shapes.TurnOfStatus, spends=True)
+    @described("compat_experiment_status_turn", None, TurnOfStatus, spends=True)
     def post(self, request: Request) -> Response:
         """Play a turn to its end: in manual mode with the prompts as they are."""
-        run = talks.under_way(ARENA, person(request))
-        if run is None:
+        begun = talks.under_way(ARENA, person(request))
+        if begun is None:
             raise Conflict(_(NOTHING_RUNS))
-        return Response(shapes.turn_of_status(*_played_turn(request, run)))
+        run, number = _played_turn(request, begun)
+        played = {
+            "turnNumber": turns_of(run),
+            "messages": _messages_of(run, number),
+            "isExperimentComplete": run.is_over,
+            "totalMessages": _length(run),
+        }
+        state = {"isRunning": not run.is_over, "currentTurn": turns_of(run), "progress": _progress(run)}
+        return _said("Turn processed successfully", turn=played, state={**state, **_both_metrics(run)})
 
 
 class TurnView(ArenaView):
     """Play a turn to its end: in manual mode with the prompts as they are."""
 
-    @described("compat_experiment_turn", None, shapes.ArenaTurn, spends=True)
+    @described("compat_experiment_turn", None, ArenaTurn, spends=True)
     def post(self, request: Request) -> Response:
-        run = _running(request)
-        return Response(shapes.turn(*_played_turn(request, run)))
+        run, number = _played_turn(request, _running(request))
+        return _said(
+            "Turn processed successfully",
+            turn=turns_of(run),
+            newMessages=_messages_of(run, number),
+            conversation=talk_of(run),
+            isComplete=run.is_over,
+            metrics=_both_metrics(run),
+        )
 
 
 class ManualContinueView(ArenaView):
     """Let the model speak whose go it is. Answered when it has, and after the second one when the turn is judged."""
 
-    @described("compat_experiment_manual_continue", ManualContinue, shapes.ArenaContinued, spends=True)
+    @described("compat_experiment_manual_continue", ManualContinue, ArenaContinued, spends=True)
     def post(self, request: Request) -> Response:
         asked = validated(ManualContinue, request)
         run = _running_by_hand(request)
-        text = asked["customPrompt"] or ""
-        if not talks.is_repeated(idempotency_key(request), person(request)):
-            _begin_turn(request, run)
-        said = _say(
-            request, run, lambda: _go_of(run, asked["targetModel"]), "send" if text.strip() else "default", text
-        )
+        text, key, by = asked["customPrompt"] or "", idempotency_key(request), person(request)
+        pause = _pause(run)
+        if pause and pause.purpose == AFTER_A_TURN and not talks.is_repeated(key, by):
+            steering.say(run, by=by, key=pause.key, action="next")  # a client may go straight on to the next turn
+            _moved_on(request, run, pause.key)
+
+        def go() -> Step:
+            """The pause before a side speaks: that of the next speaker, where none is named."""
+            pause = _pause(run)
+            if pause is None:
+                raise Conflict(_("A model is speaking: wait until it has finished."))
+            if asked["targetModel"] and pause.seat != asked["targetModel"]:
+                raise Conflict(_("It is not the turn of Model %(side)s.") % {"side": asked["targetModel"]})
+            return pause
+
+        said = talks.say_at(run, go, by=by, action="send" if text.strip() else "default", text=text, key=key)
         run = _moved_on(request, run, said["pause"])
-        message = (
-            run.messages.filter(seat=said["seat"], seq__gt=said["seq"]).select_related("call").order_by("seq").last()
-        )
+        answers = run.messages.filter(seat=said["seat"], seq__gt=said["seq"]).select_related("call")
+        message = answers.order_by("seq").last()
         if message is None:
-            raise ProviderFailed(_why_silent(run))
-        shown = message_shape(message, slugs_of(run))
-        return Response(shapes.stepped(run, "Manual continue processed successfully", newMessage=shown))
+            pause = _pause(run)
+            why = pause.data.get("error") if pause else run.error
+            raise ProviderFailed(why or _("The model gave no answer."))
+        return _said(
+            "Manual continue processed successfully",
+            newMessage=message_shape(message, slugs_of(run)),
+            state=_manual_state(run),
+        )
 
 
 class NextTurnView(ArenaView):
     """Go on to the next turn of an experiment in manual mode."""
 
-    @described("compat_experiment_next_turn", None, shapes.ArenaStepped, spends=True)
+    @described("compat_experiment_next_turn", None, ArenaStepped, spends=True)
     def post(self, request: Request) -> Response:
         run = _running_by_hand(request)
-        said = _say(request, run, lambda: _between_turns(run), "next")
-        return Response(shapes.stepped(_moved_on(request, run, said["pause"]), "Next turn started successfully"))
+
+        def between_turns() -> Step:
+            pause = _pause(run)
+            if pause is None or pause.purpose != AFTER_A_TURN:
+                raise Conflict(_("This turn is not over yet: the next one comes after it."))
+            return pause
+
+        said = talks.say_at(run, between_turns, by=person(request), action="next", key=idempotency_key(request))
+        return _said("Next turn started successfully", state=_manual_state(_moved_on(request, run, said["pause"])))
 
 
 def _running(request: Request) -> Run:
@@ -133,95 +369,100 @@ def _running_by_hand(request: Request) -> Run:
     return run
 
 
-def _begin_turn(request: Request, run: Run) -> None:
-    """A client that goes straight on to the next turn is taken there."""
-    pause = _pause(run)
-    if pause and pause.purpose == AFTER_A_TURN:
-        steering.say(run, by=person(request), key=pause.key, action="next")
-        _moved_on(request, run, pause.key)
-
-
-def _go_of(run: Run, side: str | None) -> Step:
-    """The pause before a side speaks: whoever's go it is, where none is named."""
-    pause = _pause(run)
-    if pause is None:
-        raise Conflict(_("A model is speaking: wait until it has finished."))
-    if side and pause.seat != side:
-        raise Conflict(_("It is not the turn of Model %(side)s.") % {"side": side})
-    return pause
-
-
-def _between_turns(run: Run) -> Step:
-    pause = _pause(run)
-    if pause is None or pause.purpose != AFTER_A_TURN:
-        raise Conflict(_("This turn is not over yet: the next one comes after it."))
-    return pause
-
-
-def _say(request: Request, run: Run, find: Callable[[], Step], action: str, text: str = "") -> talks.Said:
-    return talks.say_at(run, find, by=person(request), action=action, text=text, key=idempotency_key(request))
-
-
 def _pause(run: Run) -> Step | None:
     pauses = run.open_pauses
     return pauses[-1] if pauses and run.state in LIVE_STATES else None
 
 
-def _moved_on(request: Request, run: Run, pause: str) -> Run:
-    """The run when it waits at another pause than this one, or is over."""
+def _moved_on(
+    request: Request, run: Run, pause: str, is_done: Callable[[Run], bool] = operator.attrgetter("is_over")
+) -> Run:
+    """The run when it waits at another pause than this one, or when this is done."""
 
     def look() -> Run | None:
-        fresh = _fresh(run)
-        return fresh if fresh.is_over or _waits_elsewhere(fresh, pause) else None
+        fresh = Run.objects.select_related("experiment").get(pk=run.pk)
+        at = _pause(fresh) if fresh.state == Run.State.WAITING else None
+        return fresh if is_done(fresh) or (at and at.key != pause) else None
 
-    return _found(wait(request, run.pk, look))
-
-
-def _why_silent(run: Run) -> str:
-    pause = _pause(run)
-    return (pause.data.get("error") if pause else run.error) or _("The model gave no answer.")
+    found = wait(request, run.pk, look)
+    if found is None:
+        raise NotYet(_("The models are still speaking. The experiment goes on: look at its status."))
+    return found
 
 
 def _played_turn(request: Request, run: Run) -> tuple[Run, int]:
     """The run after one more turn, and the turn's number."""
     key, by = idempotency_key(request), person(request)
-    asked = once(lambda: {"turn": shapes.turns_of(run) + 1}, by=by, key=key, request=("turn", run.pk.hex))
+    asked = once(lambda: {"turn": turns_of(run) + 1}, by=by, key=key, request=("turn", run.pk.hex))
     turn = asked["turn"]
-    while not _is_played(run, turn):
+
+    def is_played(run: Run) -> bool:
+        """After the last turn the experiment is over, too."""
+        return run.is_over or (turns_of(run) >= turn and turn != run.config["max_turns"])
+
+    while not is_played(run):
         pause = _pause(run)
         if pause:
             if pause.data.get("error"):
                 raise ProviderFailed(pause.data["error"])
             steering.say(run, by=by, key=pause.key, action="default")
-        run = _turn_ended(request, run, turn, pause.key if pause else "")
+        run = _moved_on(request, run, pause.key if pause else "", is_played)
     return run, turn
 
 
-def _turn_ended(request: Request, run: Run, turn: int, pause: str) -> Run:
-    """The run when the turn is over, or when it waits at another pause."""
-
-    def look() -> Run | None:
-        fresh = _fresh(run)
-        return fresh if _is_played(fresh, turn) or _waits_elsewhere(fresh, pause) else None
-
-    return _found(wait(request, run.pk, look))
+def _said(message: str, **more: Any) -> Response:
+    return Response({"status": "success", "message": message, "timestamp": now(), **more})
 
 
-def _is_played(run: Run, turn: int) -> bool:
-    """After the last turn the experiment is over, too."""
-    return run.is_over or (shapes.turns_of(run) >= turn and turn != run.config["max_turns"])
+def _echoed(config: Mapping[str, Any], slugs: Mapping[str, str]) -> dict[str, object]:
+    """An experiment's configuration as the client sent it. Keys are hidden: there are none."""
+    prompts = config.get("prompts") or {}
+    return {
+        "experimentMode": config["mode"],
+        "promptingMode": config["prompting"],
+        "sharedPrompt": config["prompt"],
+        "promptA": prompts.get("A", ""),
+        "promptB": prompts.get("B", ""),
+        "systemPrompt": config["system_prompt"],
+        "maxTurns": config["max_turns"] or UNLIMITED,
+        "modelA": slugs.get("A", ""),
+        "modelB": slugs.get("B", ""),
+        "requestLogprobs": config["logprobs"],
+        "apiKeyA": HIDDEN,
+        "apiKeyB": HIDDEN,
+    }
 
 
-def _fresh(run: Run) -> Run:
-    return Run.objects.select_related("experiment").get(pk=run.pk)
+def _messages_of(run: Run, number: int) -> list[dict[str, Any]]:
+    slugs = slugs_of(run)
+    rows = run.messages.filter(turn=number, superseded=False).select_related("call").order_by("seq")
+    return [message_shape(message, slugs) for message in rows]
 
 
-def _waits_elsewhere(run: Run, pause: str) -> bool:
-    at = _pause(run)
-    return run.state == Run.State.WAITING and at is not None and at.key != pause
+def _manual_state(run: Run | None) -> dict[str, Any]:
+    pause = _pause(run) if run else None
+    return {
+        "currentTurn": turns_of(run),
+        "conversationLength": _length(run),
+        "waitingForUser": pause is not None,
+        "nextExpectedModel": (pause.seat or None) if pause else None,
+        "pauseReason": pause.purpose if pause else "",
+    }
 
 
-def _found(run: Run | None) -> Run:
-    if run is None:
-        raise NotYet(_("The models are still speaking. The experiment goes on: look at its status."))
-    return run
+def _length(run: Run | None) -> int:
+    return run.messages.filter(superseded=False, seat__in=("A", "B")).count() if run else 0
+
+
+def _both_metrics(run: Run | None) -> dict[str, Any]:
+    found = metrics_of(run) if run else {}
+    return {f"metrics{seat}": found.get(seat, NO_METRICS) for seat in ("A", "B")}
+
+
+def _progress(run: Run | None) -> float:
+    most = run.config["max_turns"] if run else None
+    return turns_of(run) / most * 100 if most else 0.0
+
+
+def _moment(at: Any) -> str | None:
+    return at.isoformat() if at else None

@@ -1,39 +1,47 @@
 """Multi-LLM Assistant: one role, one prompt, one answer. Each is a talk with one model that ends after it."""
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.models import User
 from experiments.api.compatibility import talks
-from experiments.api.compatibility.arena_requests import Text
-from experiments.api.compatibility.naming import askable_slugs, slug_of
-from experiments.api.compatibility.roles import LIMITS, ROLES, prompts_of, roles_of
-from experiments.api.compatibility.shapes import slugs_of
-from experiments.api.compatibility.views import ClientView, NotYet, ProviderFailed, TooManyRequests, described
+from experiments.api.compatibility.messages import slugs_of
+from experiments.api.compatibility.views import (
+    ClientView,
+    NotYet,
+    ProviderFailed,
+    Text,
+    TooManyRequests,
+    askable_slugs,
+    described,
+    slug_of,
+)
 from experiments.api.compatibility.waiting import wait
 from experiments.api.requests import idempotency_key, person, validated
-from experiments.models import Call, ClientTalk, Message, Run
+from experiments.api.shapes import shape
+from experiments.models import Call, ClientTalk, Experiment, Message, Run
 from experiments.runs import actions
+from experiments.workflows.base.prompts import fenced, fill
+from experiments.workflows.debate import WORKFLOW as DEBATE
+from experiments.workflows.debate.answers import Part
+from experiments.workflows.debate.forms import ACTIONS, BRIEF, POINTS
+from experiments.workflows.debate.prompting import VIEWS
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 ASSISTANT = ClientTalk.System.ASSISTANT
 LONGEST_TITLE = 80
-
-
-class RoleModels(serializers.Serializer[Any]):
-    roles = serializers.ListField(child=serializers.CharField())
-    availableModels = serializers.ListField(child=serializers.CharField())
-    defaultRoleModels = serializers.DictField(child=serializers.CharField())
-    effectiveRoleModels = serializers.DictField(child=serializers.CharField())
-
-
-class RoleModelsAnswer(serializers.Serializer[Any]):
-    ok = serializers.BooleanField()
-    data = RoleModels()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+SEATS = {"refiner": "refiner", "debater_a": "A", "debater_b": "B", "debater_c": "C", "summarizer": "summarizer"}
+ROLES = list(SEATS)
+LIMITS = {"refiner": 500, "debater_a": 800, "debater_b": 800, "debater_c": 800, "summarizer": 900}  # tokens
+POINTS_ASKED = {"A": 3, "B": 3, "C": 3}
+COUNTERPOINTS_ASKED = {"A": 0, "B": 2, "C": 2}
 
 
 class RoleRequest(serializers.Serializer[Any]):
@@ -50,16 +58,16 @@ class RoleRequest(serializers.Serializer[Any]):
     temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
 
 
-class RoleAnswered(serializers.Serializer[Any]):
-    role = serializers.CharField()
-    model = serializers.CharField()
-    content = serializers.CharField()
-    runId = serializers.UUIDField()
-
-
-class RoleAnswer(serializers.Serializer[Any]):
-    ok = serializers.BooleanField()
-    data = RoleAnswered()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+RoleModels = shape(
+    "RoleModels",
+    roles=list[str],
+    availableModels=list[str],
+    defaultRoleModels=serializers.DictField(child=serializers.CharField()),
+    effectiveRoleModels=serializers.DictField(child=serializers.CharField()),
+)
+RoleModelsAnswer = shape("RoleModelsAnswer", ok=bool, data=RoleModels())
+RoleAnswered = shape("RoleAnswered", role=str, model=str, content=str, runId=UUID)
+RoleAnswer = shape("RoleAnswer", ok=bool, data=RoleAnswered())
 
 
 class AssistantView(ClientView):
@@ -73,7 +81,7 @@ class ModelsView(AssistantView):
     @described("compat_llm_models", None, RoleModelsAnswer)
     def get(self, request: Request) -> Response:
         slugs = askable_slugs(person(request))
-        usual = roles_of(person(request), slugs)
+        usual = _roles_of(person(request), slugs)
         found = {"roles": ROLES, "availableModels": slugs, "defaultRoleModels": usual, "effectiveRoleModels": usual}
         return Response({"ok": True, "data": found})
 
@@ -84,10 +92,7 @@ class TestView(AssistantView):
     @described("compat_llm_test", RoleRequest, RoleAnswer, spends=True)
     def post(self, request: Request) -> Response:
         asked = validated(RoleRequest, request)
-        talk = _begun(request, asked)
-        run = talk.run
-        if run is None:
-            raise LookupError("nobody was asked")
+        run = talks.run_of(_begun(request, asked))
         answer = _answer(request, run)
         shown = {"role": asked["role"], "model": slugs_of(run)["model"], "content": answer.text, "runId": str(run.pk)}
         return Response({"ok": True, "data": shown})
@@ -96,13 +101,14 @@ class TestView(AssistantView):
 def _begun(request: Request, asked: dict[str, Any]) -> ClientTalk:
     role, prompt = asked["role"], asked["prompt"]
     named = asked.get("model") or (asked.get("roleModelMap") or {}).get(role) or ""
-    usual = roles_of(person(request), askable_slugs(person(request)))
+    usual = _roles_of(person(request), askable_slugs(person(request)))
     slug = slug_of(named.strip() or usual.get(role, ""), "model")
     params = {"max_tokens": LIMITS[role]}
     if asked.get("temperature") is not None:
         params["temperature"] = asked["temperature"]
     key = idempotency_key(request)
-    system, words = prompts_of(role, prompt, asked["systemPrompt"] or "", token=_token(key))
+    token = key.encode().hex()[:12] if key else secrets.token_hex(6)  # of a fence that the prompt cannot know
+    system, words = _prompts_of(role, prompt, asked["systemPrompt"] or "", token=token)
     config = {"context": system, "first_message": words, "judge": False, "logprobs": False, "max_turns": 1}
     return talks.begin(
         ASSISTANT,
@@ -113,11 +119,6 @@ def _begun(request: Request, asked: dict[str, Any]) -> ClientTalk:
         cast={"model": {"model": slug, "params": params}},
         key=key,
     )
-
-
-def _token(key: str) -> str:
-    """Of a fence that the prompt cannot know. A request that is repeated under a key reads the same."""
-    return key.encode().hex()[:12] if key else secrets.token_hex(6)
 
 
 def _answer(request: Request, run: Run) -> Message:
@@ -137,3 +138,35 @@ def _answer(request: Request, run: Run) -> Message:
     actions.stop(run, by=person(request))
     why = failed.error if failed else Run.objects.get(pk=run.pk).error or _("The model gave no answer.")
     raise (TooManyRequests if failed and failed.error_kind == "rate_limited" else ProviderFailed)(why)
+
+
+def _roles_of(person: User, slugs: Sequence[str]) -> dict[str, str]:
+    """Roles to models. slugs: those that can be asked, which stand in for models that cannot."""
+    last = Experiment.objects.owned_by(person).filter(workflow=DEBATE.slug).order_by("-created").first()
+    seated = dict(last.participants.values_list("seat", "model__slug")) if last else {}
+    known = {role: seated.get(seat, "") for role, seat in SEATS.items()}
+    return {role: slug if slug in slugs else slugs[0] for role, slug in known.items()} if slugs else {}
+
+
+def _prompts_of(role: str, prompt: str, system: str, *, token: str) -> tuple[str, str]:
+    """What a role is told, and what it is asked: as the client says, or by our own instructions, with the client's
+    words between markers.
+    """
+    if system.strip():
+        return system, prompt
+    return _instructions(role, token), fenced("request", prompt, token)
+
+
+def _instructions(role: str, token: str) -> str:
+    language = fill("debate/language", named="")
+    if role == "refiner":
+        return fill("debate/refiner", language=language, token=token, form=BRIEF)
+    if role == "summarizer":
+        return fill("debate/summarizer", language=language, token=token, form=ACTIONS)
+    seat = SEATS[role]
+    part = Part(seat, 1, POINTS_ASKED[seat], COUNTERPOINTS_ASKED[seat])
+    counter = (
+        fill("debate/counter", counterpoints=part.counterpoints) if part.counterpoints else fill("debate/no_counter")
+    )
+    said = {"seat": seat, "view": fill(VIEWS[seat]), "points": part.points, "counter": counter}
+    return fill("debate/debater", **said, language=language, token=token, form=POINTS % seat)

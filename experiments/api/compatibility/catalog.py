@@ -1,5 +1,6 @@
 """The catalogue and the state of the lab at the addresses without a slash, with what clients look for there."""
 
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,6 +11,7 @@ from rest_framework.response import Response
 
 from experiments.api.compatibility.views import ClientView, described, now
 from experiments.api.serializers import ProviderModelSerializer
+from experiments.api.shapes import shape
 from experiments.lab.health import HealthSerializer, health
 from experiments.models import Provider, ProviderModel
 
@@ -17,40 +19,30 @@ SERVICE = "arena-lab"
 PRIORITIES = (("deepseek",), ("qwen", "kimi", "minimax", "glm", "gemini"), ("llama",))
 
 
-class ModelShape(serializers.Serializer[Any]):
-    """priority: by which clients sort. maxTokens: null where nobody says."""
-
-    id = serializers.CharField()
-    name = serializers.CharField()
-    provider = serializers.CharField()
-    openrouterName = serializers.CharField()
-    maxTokens = serializers.IntegerField(allow_null=True)
-    supportsNativeThinking = serializers.BooleanField()
-    supportsLogprobs = serializers.BooleanField()
-    thinkingExtractionMethod = serializers.ChoiceField(["native", "generic"])
-    priority = serializers.IntegerField()
-
-
-class Availability(serializers.Serializer[Any]):
-    id = serializers.CharField()
-    available = serializers.BooleanField()
-
-
-class ModelsAnswer(serializers.Serializer[Any]):
-    """results: the same models as `/api/models/` lists them."""
-
-    status = serializers.CharField(help_text="success")
-    timestamp = serializers.DateTimeField()
-    models = ModelShape(many=True)
-    availability = Availability(many=True, required=False)
-    results = ProviderModelSerializer(many=True)
-
-
-class ClientHealth(HealthSerializer):
-    ok = serializers.BooleanField()
-    service = serializers.CharField()
-    message = serializers.CharField()
-    timestamp = serializers.DateTimeField()
+ModelShape = shape(
+    "ModelShape",
+    doc="priority: by which clients sort. maxTokens: null where nobody says.",
+    id=str,
+    name=str,
+    provider=str,
+    openrouterName=str,
+    maxTokens=int | None,
+    supportsNativeThinking=bool,
+    supportsLogprobs=bool,
+    thinkingExtractionMethod=serializers.ChoiceField(["native", "generic"]),
+    priority=int,
+)
+Availability = shape("Availability", id=str, available=bool)
+ModelsAnswer = shape(
+    "ModelsAnswer",
+    doc="results: the same models as `/api/models/` lists them.",
+    status=serializers.CharField(help_text="success"),
+    timestamp=datetime,
+    models=ModelShape(many=True),
+    availability=Availability(many=True, required=False),
+    results=ProviderModelSerializer(many=True),
+)
+ClientHealth = shape("ClientHealth", HealthSerializer, ok=bool, service=str, message=str, timestamp=datetime)
 
 
 class ModelsView(ClientView):
@@ -89,6 +81,7 @@ class HealthView(ClientView):
 def _shape(model: ProviderModel) -> dict[str, Any]:
     accepts = model.accepts
     thinks = accepts.reasoning_effort
+    fitting = (place for place, names in enumerate(PRIORITIES, 1) if any(name in model.slug for name in names))
     return {
         "id": model.slug,
         "name": model.label,
@@ -98,11 +91,5 @@ def _shape(model: ProviderModel) -> dict[str, Any]:
         "supportsNativeThinking": thinks,
         "supportsLogprobs": accepts.logprobs,
         "thinkingExtractionMethod": "native" if thinks else "generic",
-        "priority": _priority(model.slug),
+        "priority": next(fitting, len(PRIORITIES) + 1),
     }
-
-
-def _priority(slug: str) -> int:
-    return next(
-        (n for n, names in enumerate(PRIORITIES, 1) if any(name in slug for name in names)), len(PRIORITIES) + 1
-    )

@@ -1,6 +1,7 @@
 """StarChamber: talks with one model, each known by its id. An answer comes with the request that asked for it."""
 
 from typing import Any
+from uuid import UUID
 
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -11,13 +12,22 @@ from rest_framework.response import Response
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.compatibility import talks
-from experiments.api.compatibility.arena_requests import KEY_HELP, Text
-from experiments.api.compatibility.arena_shapes import SeatMetrics, turns_of
-from experiments.api.compatibility.naming import reference, referred, slug_of
-from experiments.api.compatibility.shapes import message_shape, metrics_of, slugs_of, talk_of
-from experiments.api.compatibility.views import ClientView, NotYet, ProviderFailed, described
+from experiments.api.compatibility.arena import SeatMetrics
+from experiments.api.compatibility.messages import message_shape, metrics_of, slugs_of, talk_of, turns_of
+from experiments.api.compatibility.views import (
+    KEY_HELP,
+    ClientView,
+    NotYet,
+    ProviderFailed,
+    Text,
+    described,
+    reference,
+    referred,
+    slug_of,
+)
 from experiments.api.compatibility.waiting import wait
 from experiments.api.requests import idempotency_key, person, validated
+from experiments.api.shapes import shape
 from experiments.models import LIVE_STATES, ClientTalk, Message, Run, Step
 from experiments.runs import actions
 
@@ -41,44 +51,32 @@ class StarChamberStart(serializers.Serializer[Any]):
     firstMessage = serializers.CharField()
 
 
-class StarChamberStarted(serializers.Serializer[Any]):
-    success = serializers.BooleanField()
-    experimentId = serializers.CharField()
-    runId = serializers.UUIDField()
-    message = serializers.CharField()
-
-
 class StarChamberTurn(serializers.Serializer[Any]):
     experimentId = serializers.CharField(max_length=100)
     message = serializers.CharField()
-
-
-class StarChamberAnswered(serializers.Serializer[Any]):
-    """response: what the model answered."""
-
-    success = serializers.BooleanField()
-    message = serializers.CharField()
-    response = serializers.DictField()
 
 
 class StarChamberStop(serializers.Serializer[Any]):
     experimentId = serializers.CharField(required=False, allow_blank=True, default="", max_length=100)
 
 
-class Success(serializers.Serializer[Any]):
-    success = serializers.BooleanField()
-
-
-class StarChamberStatus(serializers.Serializer[Any]):
-    experimentId = serializers.CharField()
-    runId = serializers.UUIDField()
-    isRunning = serializers.BooleanField()
-    waitingForResearcher = serializers.BooleanField()
-    isModelResponding = serializers.BooleanField()
-    currentTurn = serializers.IntegerField()
-    conversation = serializers.ListField(child=serializers.DictField())
-    metrics = SeatMetrics()
-    error = serializers.CharField(allow_null=True)
+StarChamberStarted = shape("StarChamberStarted", success=bool, experimentId=str, runId=UUID, message=str)
+StarChamberAnswered = shape(
+    "StarChamberAnswered", doc="response: what the model answered.", success=bool, message=str, response=dict
+)
+Success = shape("Success", success=bool)
+StarChamberStatus = shape(
+    "StarChamberStatus",
+    experimentId=str,
+    runId=UUID,
+    isRunning=bool,
+    waitingForResearcher=bool,
+    isModelResponding=bool,
+    currentTurn=int,
+    conversation=list[dict[str, Any]],
+    metrics=SeatMetrics(),
+    error=str | None,
+)
 
 
 class StartView(ClientView):

@@ -18,26 +18,39 @@ ONE_AT_A_TIME = (ClientSystem.ARENA,)
 
 
 def begin(
-    system: ClientSystem, *, by: User, config: Mapping[str, Any], cast: Mapping[str, Any], **more: str
+    system: ClientSystem,
+    *,
+    by: User,
+    config: Mapping[str, Any],
+    cast: Mapping[str, Any],
+    workflow: str = "",
+    title: str = "",
+    key: str = "",
 ) -> ClientTalk:
-    """A talk under way. more: workflow, where it is not called like the system; title; key, the client's Idempotency-
-    Key. Raises Conflict where the system knows one experiment at a time, and the person's own is under way.
+    """A talk under way. workflow: where it is not called like the system. key: the client's Idempotency-Key. Raises
+    Conflict where the system knows one experiment at a time, and the person's own is under way.
     """
-    given, seats = dict(config), dict(cast)
 
     def act() -> dict[str, str]:
         with transaction.atomic():
             User.objects.select_for_update().get(pk=by.pk)
             if system in ONE_AT_A_TIME and under_way(system, by):
                 raise Conflict(_("An experiment of yours is running already: stop it first."))
-            workflow, title = more.get("workflow", system.value), more.get("title", "")
-            experiment = actions.create(owner=by, workflow=workflow, title=title, config=given, cast=seats)
+            experiment = actions.create(
+                owner=by, workflow=workflow or system.value, title=title, config=dict(config), cast=dict(cast)
+            )
             [run] = actions.start(experiment, by=by)
             return {"talk": str(ClientTalk.objects.create(owner=by, system=system, run=run).pk)}
 
-    key = more.get("key", "")
-    answer = once(act, by=by, key=key, request=("client", system.value, given, seats))
+    answer = once(act, by=by, key=key, request=("client", system.value, dict(config), dict(cast)))
     return ClientTalk.objects.select_related("run__experiment").get(pk=answer["talk"])
+
+
+def run_of(talk: ClientTalk) -> Run:
+    """That of a talk that has begun."""
+    if talk.run is None:
+        raise LookupError("nothing was begun")
+    return talk.run
 
 
 def latest(system: ClientSystem, by: User) -> ClientTalk | None:

@@ -1,11 +1,13 @@
-"""What all the routes of other systems have in common: who is let in, and how a refusal reads."""
+"""What all the routes of other systems have in common: who is let in, how a refusal reads, and what names mean."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import APIException, NotAuthenticated
 from rest_framework.negotiation import BaseContentNegotiation
@@ -14,14 +16,27 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import BearerAuthentication, KeyHeaderAuthentication
+from accounts.errors import Invalid
 from experiments.api.problems import ProblemSerializer
 from experiments.api.schema import Described
 from experiments.api.spending import spends as spending
+from experiments.models import ProviderModel
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 Route = TypeVar("Route", bound=Callable[..., Any])
 TAG = "compatibility"
+KEY_HELP = "Ignored, and stored nowhere: models are asked with the keys that are kept here."
 REFUSALS: dict[Any, Any] = dict.fromkeys((400, 401, 403, 404, 409), ProblemSerializer)
 SPENDING_REFUSALS = {**REFUSALS, 429: ProblemSerializer, 502: ProblemSerializer, 504: ProblemSerializer}
+
+
+class Text(serializers.CharField):
+    """As it was typed."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**{"required": False, "allow_blank": True, "default": "", "trim_whitespace": False, **more})
 
 
 class ProviderFailed(APIException):
@@ -36,7 +51,7 @@ class TooManyRequests(ProviderFailed):
 
 
 class NotYet(APIException):
-    """Whoever asked has waited long enough; the run goes on."""
+    """The request has waited long enough; the run goes on."""
 
     status_code = 504
     default_code = "not_yet"
@@ -100,3 +115,34 @@ def described(
 
 def now() -> str:
     return timezone.now().isoformat()
+
+
+def slug_of(name: str, field: str) -> str:
+    """The slug of the model that a client names: by the slug itself, or by what stands after the vendor's name, as in
+    `deepseek-r1`. Raises Invalid where it could be several, or none.
+    """
+    models = ProviderModel.objects.available().speaking()
+    if models.filter(slug=name).exists():
+        return name
+    found = [slug for slug in models.filter(slug__endswith=f"/{name}").values_list("slug", flat=True)[:2] if name]
+    if len(found) == 1:
+        return found[0]
+    message = _("There is no model called “%(name)s” here: /api/models lists those that there are.") % {"name": name}
+    raise Invalid({field: [message]})
+
+
+def askable_slugs(person: "User") -> list[str]:
+    return list(ProviderModel.objects.askable(person).speaking().values_list("slug", flat=True))
+
+
+def reference(prefix: str, pk: UUID) -> str:
+    return f"{prefix}_{pk.hex}"
+
+
+def referred(prefix: str, text: str) -> UUID | None:
+    """The id in a reference; None for what is none."""
+    head, _, rest = text.partition("_")
+    try:
+        return UUID(rest) if head == prefix else None
+    except ValueError:
+        return None

@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 
 class Listener:
-    """A viewer who is told that there is news, and then looks for himself."""
+    """A viewer that only notes that there is news, so that the database is read again."""
 
     def __init__(self, entry: Entry) -> None:
         self.run_id: UUID = entry.run_id
@@ -58,7 +58,7 @@ class Listener:
 
 
 def entry_of(request: Request, run_id: UUID) -> Entry:
-    """By what whoever asks was let in: it is looked after for as long as they wait."""
+    """The sign-in or token of the request, which is checked again for as long as it waits."""
     token: Any = request.auth
     if token is not None:
         return Entry(None, token.digest, request.user.pk or 0, run_id)
@@ -114,6 +114,6 @@ def _looked(look: Callable[[], Any]) -> Any:
 
 
 def _let_go() -> None:
-    """Whoever waits keeps no connection to the database from others."""
+    """While it waits it holds no connection to the database."""
     if not connection.in_atomic_block:
         connection.close()

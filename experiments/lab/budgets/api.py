@@ -1,7 +1,9 @@
 """Budgets and usage over HTTP."""
 
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
@@ -18,13 +20,15 @@ from accounts.scopes import Scope
 from experiments.api.pagination import SHELF, page_of_shelf
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.shapes import shape
 from experiments.lab.budgets import budgeting
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.budgets.budgeting import MOST_DOLLARS, MOST_TOKENS, Subject
 from experiments.lab.budgets.standing import Part, Standing
-from experiments.lab.usage.scopes import days_of, scope_of
-from experiments.lab.usage.spent import DIMENSIONS, Totals, usage
+from experiments.lab.usage.days import COUNTED, MONEY
+from experiments.lab.usage.spent import DIMENSIONS, Totals, days_of, scope_of, usage
 from experiments.models import Budget, Experiment
+from experiments.models.budget import SUBJECTS
 
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 SCOPE = OpenApiParameter("scope", str, enum=("me", "project", "lab"))
@@ -35,32 +39,21 @@ DAYS = [OpenApiParameter(name, str, description="A day (UTC), as 2026-02-28.") f
 KINDS = (("person", "person"), ("project", "project"), ("experiment", "experiment"))
 
 
-class UsagePartSerializer(serializers.Serializer[Any]):
-    limit = serializers.CharField()
-    spent = serializers.CharField()
-    reserved = serializers.CharField()
-    left = serializers.CharField()
-
-
-class BudgetSerializer(serializers.Serializer[Any]):
-    """subject: a username, or the id of a project or experiment. cost (US dollars) and tokens: null without such a
-    limit; left may be below zero. resets: when it is given out anew, null for never.
-    """
-
-    id = serializers.UUIDField()
-    kind = serializers.ChoiceField(KINDS)
-    subject = serializers.CharField()
-    period = serializers.ChoiceField(Budget.Period.choices)
-    cost = UsagePartSerializer(allow_null=True)
-    tokens = UsagePartSerializer(allow_null=True)
-    allows_unknown_prices = serializers.BooleanField()
-    resets = serializers.DateTimeField(allow_null=True)
-
-
-class BudgetList(serializers.Serializer[Any]):
-    next = serializers.CharField(allow_null=True)
-    previous = serializers.CharField(allow_null=True)
-    results = BudgetSerializer(many=True)
+UsagePart = shape("UsagePart", limit=str, spent=str, reserved=str, left=str)
+BudgetShape = shape(
+    "Budget",
+    doc="subject: a username, or the id of a project or experiment. cost (US dollars) and tokens: null without such a\n"
+    "limit; left may be below zero. resets: when it is given out anew, null for never.",
+    id=UUID,
+    kind=serializers.ChoiceField(KINDS),
+    subject=str,
+    period=serializers.ChoiceField(Budget.Period.choices),
+    cost=UsagePart(allow_null=True),
+    tokens=UsagePart(allow_null=True),
+    allows_unknown_prices=bool,
+    resets=datetime | None,
+)
+BudgetList = shape("BudgetList", next=str | None, previous=str | None, results=BudgetShape(many=True))
 
 
 class SetBudget(serializers.Serializer[Any]):
@@ -83,30 +76,21 @@ class SetBudget(serializers.Serializer[Any]):
     allows_unknown_prices = serializers.BooleanField(required=False, default=False)
 
 
-class TotalsSerializer(serializers.Serializer[Any]):
-    """value: the person, project, model, role or day. Where unpriced is not 0, cost is a lower bound, and may be higher
-    by possible_cost at most as far as prices are known.
-    """
-
-    value = serializers.CharField(allow_blank=True)
-    calls = serializers.IntegerField()
-    lost = serializers.IntegerField()
-    unpriced = serializers.IntegerField()
-    input_tokens = serializers.IntegerField()
-    output_tokens = serializers.IntegerField()
-    cost = serializers.DecimalField(max_digits=30, decimal_places=10)
-    possible_cost = serializers.DecimalField(max_digits=30, decimal_places=10)
-
-
-class UsageReportSerializer(serializers.Serializer[Any]):
-    since = serializers.DateField()
-    until = serializers.DateField()
-    total = TotalsSerializer()
-    person = TotalsSerializer(many=True)
-    project = TotalsSerializer(many=True)
-    model = TotalsSerializer(many=True)
-    role = TotalsSerializer(many=True)
-    day = TotalsSerializer(many=True)
+TotalsShape = shape(
+    "Totals",
+    doc="value: the person, project, model, role or day. Where unpriced is not 0, cost is a lower bound, "
+    "and may be higher\nby possible_cost at most as far as prices are known.",
+    value=str,
+    **dict.fromkeys(COUNTED, int),
+    **{name: serializers.DecimalField(max_digits=30, decimal_places=10) for name in MONEY},
+)
+UsageReport = shape(
+    "UsageReport",
+    since=date,
+    until=date,
+    total=TotalsShape(),
+    **{name: TotalsShape(many=True) for name in DIMENSIONS},
+)
 
 
 class BudgetsView(APIView):
@@ -119,13 +103,11 @@ class BudgetsView(APIView):
         page = page_of_shelf(request, shown, lambda one: str(one.budget.pk))
         return Response({**page, "results": [_told(one) for one in page["results"]]})
 
-    @extend_schema(request=SetBudget, responses={200: BudgetSerializer, **REFUSED})
+    @extend_schema(request=SetBudget, responses={200: BudgetShape, **REFUSED})
     def put(self, request: Request) -> Response:
         """Set a budget, in place of that of the same subject and period."""
         asked = validated(SetBudget, request)
-        subject = _subject(
-            request, {name: asked.pop(name) for name in ("person", "project", "experiment") if name in asked}
-        )
+        subject = _subject(request, {name: asked.pop(name) for name in SUBJECTS if name in asked})
         budget = budgeting.set_budget(subject, by=person(request), **asked)
         return Response(_told(budget_standing.standings(Budget.objects.filter(pk=budget.pk))[0]))
 
@@ -134,7 +116,7 @@ class BudgetView(APIView):
     scope = Scope.ADMIN
 
     @extend_schema(responses={204: None, **REFUSED})
-    def delete(self, request: Request, pk: str) -> Response:
+    def delete(self, request: Request, pk: UUID) -> Response:
         """Remove a budget: nothing is counted against it any more."""
         found = get_object_or_404(Budget.objects.active().visible_to(request.user), pk=pk)
         budgeting.remove_budget(found, by=person(request))
@@ -142,7 +124,7 @@ class BudgetView(APIView):
 
 
 class UsageView(APIView):
-    @extend_schema(parameters=[SCOPE, PROJECT, *DAYS], responses={200: UsageReportSerializer, **PROBLEMS})
+    @extend_schema(parameters=[SCOPE, PROJECT, *DAYS], responses={200: UsageReport, **PROBLEMS})
     def get(self, request: Request) -> Response:
         """Cost, tokens and calls by person, project, model, role and day; of the last thirty days by default."""
         asked = request.query_params.dict()
@@ -152,11 +134,11 @@ class UsageView(APIView):
         found = usage(scope, *days_of(asked))
         by = {name: [_counted(value, totals) for value, totals in found.by[name]] for name in DIMENSIONS}
         total = _counted("", found.total)
-        return Response(UsageReportSerializer({"since": found.since, "until": found.until, "total": total, **by}).data)
+        return Response(UsageReport({"since": found.since, "until": found.until, "total": total, **by}).data)
 
 
 def _subject(request: Request, named: dict[str, Any]) -> Subject:
-    """Whom the budget is for. Whoever may not set it is not told whether there is such a person or project."""
+    """Whom the budget is for. Who may not set it must not learn whether there is such a person or project."""
     if len(named) != 1:
         raise ValidationError({"person": [_("Name exactly one of person, project and experiment.")]})
     [(kind, value)] = named.items()
@@ -186,9 +168,8 @@ def _told(standing: Standing) -> dict[str, Any]:
 
 
 def _part(part: Part | None) -> dict[str, str] | None:
-    return (
-        None if part is None else {name: f"{getattr(part, name):f}" for name in ("limit", "spent", "reserved", "left")}
-    )
+    names = ("limit", "spent", "reserved", "left")
+    return {name: f"{getattr(part, name):f}" for name in names} if part else None
 
 
 def _counted(value: str, totals: Totals) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The verbs of budgets: who may set and remove them, and whether anything may begin under those that apply."""
+"""Setting and removing budgets, who may do that, and whether anything may begin under those that apply."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,8 @@ from accounts import audit
 from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.lab.budgets import standing as budget_standing
-from experiments.lab.budgets.words import whom_to_allow
-from experiments.lab.usage.call_sums import amount_of
+from experiments.lab.budgets.standing import whom_to_allow
+from experiments.lab.usage.days import amount_of
 from experiments.models import Budget, BudgetPeriod, Call, Experiment, ProviderModel
 from experiments.models.budget import SUBJECTS
 from experiments.models.run import RECORDS
@@ -38,7 +38,7 @@ def set_budget(
 ) -> Budget:
     """What a person, a project or an experiment may spend in a period from now on, in place of what was set before.
     Spending of the same period counts, also from before there was a budget. Raises Forbidden, Invalid, or Conflict
-    when somebody else has just set it.
+    when another person has just set it.
     """
     kind = kind_of(subject)
     _check(period, cost, tokens)
@@ -79,7 +79,7 @@ def remove_budget(budget: Budget, *, by: User) -> bool:
 
 def may_set(subject: Subject, person: "User | AnonymousUser", found: Budget | None = None) -> bool:
     """Admins set every budget; the leads of a project those of its experiments; owners those of their own experiments,
-    unless somebody above them has set one.
+    unless an administrator or lead has set one.
     """
     if not isinstance(person, User) or not person.is_active:
         return False
@@ -116,7 +116,7 @@ def require_budget(experiment: Experiment) -> None:
 
 
 def unpriced(experiment: Experiment) -> list[str]:
-    """The seated models whose price nobody knows today."""
+    """The seated models without a known price today."""
     seated = ProviderModel.objects.filter(pk__in=experiment.participants.values("model"))
     return list(seated.exclude(prices__since__lte=timezone.now()).order_by("label").values_list("label", flat=True))
 

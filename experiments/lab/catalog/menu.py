@@ -1,4 +1,4 @@
-"""The models that whoever asks can choose from. A form asks for them at each of its fields, and the database once."""
+"""The models that the current person can choose from, read once per request, however many fields ask for them."""
 
 import re
 from typing import TYPE_CHECKING

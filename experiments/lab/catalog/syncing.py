@@ -1,9 +1,13 @@
-"""Keeps the catalogue in step with what providers list: models, what they accept, and what they cost since when."""
+"""Keeps the catalogue in step with what providers list: models, what they accept, and what they cost since when.
+
+An entry of a provider's `/models` list is read as OpenRouter writes it, and what other servers give of that.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.db import transaction
@@ -11,7 +15,7 @@ from django.utils import timezone
 
 from experiments.engine.keys import Key, NoKey, key_for
 from experiments.gateway import BadKey, Client, guarded_transport
-from experiments.lab.catalog.listing import Listing, read_listing
+from experiments.gateway.types import Price
 from experiments.lab.catalog.unlisted import adopt
 from experiments.models import ModelPrice, Provider, ProviderModel
 
@@ -19,6 +23,19 @@ OPENROUTER_KEY = "OPENROUTER_API_KEY"
 SIMULATED = "simulated"
 SIMULATED_JUDGE, SIMULATED_FILTER = "sim/judge", "sim/filter"
 SIMULATED_TOOLS = (SIMULATED_JUDGE, SIMULATED_FILTER, "sim/vision-judge")
+LONGEST_NAME = 200
+PRICE_PLACES = Decimal("1e-14")
+HIGHEST_PRICE = Decimal(100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A model as listed. capabilities: only those that the entry says something about. price: None when not listed."""
+
+    upstream: str
+    label: str
+    capabilities: dict[str, object]
+    price: Price | None
 
 
 @dataclass(slots=True)
@@ -61,7 +78,7 @@ def register_simulated(base_url: str) -> Provider:
 
 
 def retire_simulated() -> None:
-    """Nobody serves it now: its models are not offered."""
+    """It is not served now: its models are not offered."""
     Provider.objects.filter(is_simulated=True, is_active=True).update(is_active=False)
 
 
@@ -91,8 +108,22 @@ def sync_models(provider: Provider, entries: Sequence[Mapping[str, Any]], now: d
     with transaction.atomic():
         adopt(provider, listings)
         known = {model.upstream: model for model in provider.models.all()}
-        _add(provider, [listings[name] for name in listings.keys() - known.keys()], counts)
-        _change([(known[name], listings[name]) for name in listings.keys() & known.keys()], counts)
+        new = sorted(listings.keys() - known.keys())
+        slugs = free_slugs(provider, new)
+        counts.added = len(
+            ProviderModel.objects.bulk_create(
+                ProviderModel(
+                    provider=provider,
+                    slug=slugs[name],
+                    upstream=name,
+                    label=listings[name].label,
+                    capabilities=listings[name].capabilities,
+                )
+                for name in new
+            )
+        )
+        for name in listings.keys() & known.keys():
+            _change(known[name], listings[name], counts)
         _price(provider, listings, now, counts)
         gone = provider.models.filter(is_active=True, upstream__in=known.keys() - listings.keys())
         counts.gone = gone.update(is_active=False)
@@ -117,28 +148,10 @@ def free_slugs(provider: Provider, upstreams: Sequence[str]) -> dict[str, str]:
     return {upstream: f"{provider.name}/{upstream}" if upstream in taken else upstream for upstream in upstreams}
 
 
-def _add(provider: Provider, listings: Sequence[Listing], counts: Counts) -> None:
-    slugs = free_slugs(provider, [listing.upstream for listing in listings])
-    counts.added = len(
-        ProviderModel.objects.bulk_create(
-            ProviderModel(
-                provider=provider,
-                slug=slugs[listing.upstream],
-                upstream=listing.upstream,
-                label=listing.label,
-                capabilities=listing.capabilities,
-            )
-            for listing in sorted(listings, key=lambda listing: listing.upstream)
-        )
-    )
-
-
-def _change(pairs: Sequence[tuple[ProviderModel, Listing]], counts: Counts) -> None:
-    for model, listing in pairs:
-        counts.inactive += not model.is_active
-        capabilities = {**model.capabilities, **listing.capabilities}
-        if (model.label, model.capabilities) == (listing.label, capabilities):
-            continue
+def _change(model: ProviderModel, listing: Listing, counts: Counts) -> None:
+    counts.inactive += not model.is_active
+    capabilities = {**model.capabilities, **listing.capabilities}
+    if (model.label, model.capabilities) != (listing.label, capabilities):
         model.label, model.capabilities = listing.label, capabilities
         model.save(update_fields=["label", "capabilities"])
         counts.changed += 1
@@ -153,14 +166,72 @@ def _price(provider: Provider, listings: Mapping[str, Listing], now: datetime, c
     for model in provider.models.filter(upstream__in=listings):
         listed = listings[model.upstream].price
         if listed and (model.pk not in latest or latest[model.pk].value != listed):
-            new.append(
-                ModelPrice(
-                    model=model,
-                    since=now,
-                    input=listed.input,
-                    output=listed.output,
-                    cached_input=listed.cached_input,
-                    per_request=listed.per_request,
-                )
-            )
+            new.append(ModelPrice(model=model, since=now, **asdict(listed)))
     counts.priced = len(ModelPrice.objects.bulk_create(new))
+
+
+def read_listing(entry: Mapping[str, Any]) -> Listing | None:
+    """None when the entry has no name that could be stored and asked for."""
+    name = entry.get("id")
+    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        return None
+    label = entry.get("name")
+    if not isinstance(label, str) or not label.strip() or not label.isprintable():
+        label = name
+    return Listing(name, label[:LONGEST_NAME], _capabilities(entry), _listed_price(entry.get("pricing")))
+
+
+def _capabilities(entry: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    supported = entry.get("supported_parameters")
+    if isinstance(supported, list):
+        found |= _supported({name for name in supported if isinstance(name, str)})
+    modalities = _mapping(entry.get("architecture")).get("input_modalities")
+    if isinstance(modalities, list):
+        found["images"] = "image" in modalities
+    for field, value in (
+        ("context_tokens", entry.get("context_length") or entry.get("max_model_len")),
+        ("max_output_tokens", _mapping(entry.get("top_provider")).get("max_completion_tokens")),
+    ):
+        if type(value) is int and value > 0:
+            found[field] = value
+    return found
+
+
+def _supported(names: set[str]) -> dict[str, Any]:
+    only_new_limit = "max_completion_tokens" in names and "max_tokens" not in names
+    schema = "json_schema" if "structured_outputs" in names else "json_object" if "response_format" in names else "none"
+    return {
+        **{name: name in names for name in ("temperature", "seed", "logprobs")},
+        "schema": schema,
+        "max_tokens_field": "max_completion_tokens" if only_new_limit else "max_tokens",
+        "reasoning_effort": "reasoning" in names or "reasoning_effort" in names,
+    }
+
+
+def _listed_price(pricing: Any) -> Price | None:
+    """Dollars per token. A negative price means that it depends on where a router sends the request: not known."""
+    pricing = _mapping(pricing)
+    input_price, output_price = _amount(pricing.get("prompt")), _amount(pricing.get("completion"))
+    if input_price is None or output_price is None:
+        return None
+    return Price(
+        input_price,
+        output_price,
+        _amount(pricing.get("input_cache_read")),
+        _amount(pricing.get("request")) or Decimal(0),
+    )
+
+
+def _amount(value: Any) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        amount = Decimal(str(value))
+        return amount.quantize(PRICE_PLACES) if 0 <= amount < HIGHEST_PRICE else None
+    except InvalidOperation:
+        return None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Models that the lab knows from imported runs alone: they have a name, no server, and nobody can choose them."""
+"""Models that the lab knows from imported runs alone: they have a name, no server, and cannot be chosen."""
 
 from collections.abc import Collection
 

@@ -4,14 +4,15 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_variables
-from drf_spectacular.utils import extend_schema
-from rest_framework import generics, serializers
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 from accounts.permissions import GRAVE
@@ -40,18 +41,8 @@ class KeySerializer(serializers.ModelSerializer[ProviderKey]):
     class Meta:
         model = ProviderKey
         fields = [
-            "id",
-            "of",
-            "provider",
-            "name",
-            "hint",
-            "created",
-            "last_used",
-            "tested",
-            "test",
-            "accepted",
-            "test_sentence",
-            "test_words",
+            *("id", "of", "provider", "name", "hint", "created", "last_used"),
+            *("tested", "test", "accepted", "test_sentence", "test_words"),
         ]
 
     def get_of(self, key: ProviderKey) -> str:
@@ -74,12 +65,18 @@ class AddKey(serializers.Serializer[Any]):
     name = serializers.CharField(required=False, allow_blank=True, default="", max_length=keyring.LONGEST_NAME)
     of = serializers.ChoiceField(["me", "lab"], required=False, default="me")
 
+    def validate_provider(self, name: str) -> Provider:
+        if provider := Provider.objects.filter(name=name).first():
+            return provider
+        raise ValidationError("There is no provider of this name.")
+
 
 class ReplaceKey(serializers.Serializer[Any]):
     key = Secret()
 
 
-class KeysView(generics.GenericAPIView[ProviderKey]):
+@extend_schema_view(list=extend_schema(responses={200: KeySerializer(many=True), **PROBLEMS}))
+class KeyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[ProviderKey]):
     """Keys in use: one's own, and for administrators the lab's."""
 
     scope = Scope.ADMIN
@@ -87,68 +84,48 @@ class KeysView(generics.GenericAPIView[ProviderKey]):
     serializer_class = KeySerializer
     queryset = ProviderKey.objects.none()
     cursor_ordering = ["-created", "id"]
+    lookup_value_converter = "uuid"
 
     def get_queryset(self) -> QuerySet[ProviderKey]:
-        return ProviderKey.objects.visible_to(self.request.user).active().select_related("provider")
+        return ProviderKey.objects.visible_to(self.request.user).active().select_related("provider", "owner")
 
-    @extend_schema(responses={200: KeySerializer(many=True), **PROBLEMS})
-    def get(self, request: Request) -> Response:
-        """Keys in use: one's own, and for administrators the lab's."""
-        page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response(KeySerializer(page, many=True).data)
+    @extend_schema(responses={200: KeySerializer, **PROBLEMS})
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """What is known about a key."""
+        return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(request=AddKey, responses={201: KeySerializer, **REFUSALS})
     @method_decorator(sensitive_variables("asked"))
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Store a key. It is never shown again, to anybody."""
         asked = validated(AddKey, request)
-        provider = Provider.objects.filter(name=asked.pop("provider")).first()
-        if provider is None:
-            raise ValidationError({"provider": ["There is no provider of this name."]})
         for_lab = asked.pop("of") == "lab"
-        made = keyring.add(by=person(request), provider=provider, for_lab=for_lab, **asked)
+        made = keyring.add(by=person(request), for_lab=for_lab, **asked)
         return Response(KeySerializer(made).data, status=201)
-
-
-class KeyView(APIView):
-    """One key: what is known about it; another in its place; its removal."""
-
-    scope = Scope.ADMIN
-    permission_classes = GRAVE
-
-    @extend_schema(responses={200: KeySerializer, **PROBLEMS})
-    def get(self, request: Request, pk: UUID) -> Response:
-        """What is known about a key."""
-        return Response(KeySerializer(_key(request, pk)).data)
 
     @extend_schema(request=ReplaceKey, responses={200: KeySerializer, **REFUSALS})
     @method_decorator(sensitive_variables("asked"))
-    def put(self, request: Request, pk: UUID) -> Response:
+    def update(self, request: Request, pk: UUID) -> Response:
         """Put another key in the place of this one."""
-        old, asked = _key(request, pk), validated(ReplaceKey, request)
-        made = keyring.replace(old, by=person(request), **asked)
-        return Response(KeySerializer(made).data)
+        old, asked = self.get_object(), validated(ReplaceKey, request)
+        return Response(KeySerializer(keyring.replace(old, by=person(request), **asked)).data)
 
     @extend_schema(request=None, responses={204: None, **REFUSALS})
-    def delete(self, request: Request, pk: UUID) -> Response:
+    def destroy(self, request: Request, pk: UUID) -> Response:
         """Forget a key: no call that begins from now on uses it."""
-        keyring.remove(_key(request, pk), by=person(request))
+        keyring.remove(self.get_object(), by=person(request))
         return Response(status=204)
-
-
-class KeyTestView(APIView):
-    """Ask the provider something small with the key. It may take 20 seconds and cost a fraction of a cent."""
-
-    throttle_classes = [*APIView.throttle_classes, OfTests]
 
     @extend_schema(request=None, responses={200: KeySerializer, **REFUSALS})
     @spends
-    def post(self, request: Request, pk: UUID) -> Response:
-        key = _key(request, pk)
+    @action(
+        detail=True,
+        methods=["post"],
+        permission_classes=api_settings.DEFAULT_PERMISSION_CLASSES,
+        throttle_classes=[*APIView.throttle_classes, OfTests],
+    )
+    def test(self, request: Request, pk: UUID) -> Response:
+        """Ask the provider something small with the key. It may take 20 seconds and cost a fraction of a cent."""
+        key = self.get_object()
         spent_slowly(request, lambda: str(keyring.test(key, by=person(request)).pk))
-        return Response(KeySerializer(_key(request, pk)).data)
-
-
-def _key(request: Request, pk: UUID) -> ProviderKey:
-    rows = ProviderKey.objects.visible_to(request.user).active().select_related("provider", "owner")
-    return get_object_or_404(rows, pk=pk)
+        return Response(KeySerializer(self.get_object()).data)

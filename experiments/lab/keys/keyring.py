@@ -1,7 +1,7 @@
-"""The verbs of provider keys: a person's own, and the lab's, which administrators look after.
+"""What is done with provider keys: a person's own, and the lab's, which administrators look after.
 
-A key goes in and is never read again by anybody: it can be replaced, tested and removed. Each deed is recorded, without
-the key.
+A key is never shown after it was entered: it can be replaced, tested and removed. The audit log has each change,
+without the key.
 """
 
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
 SHORTEST, LONGEST = 8, 500
-LONGEST_NAME = 100
+LONGEST_NAME = int(ProviderKey.name.field.max_length or 0)
 
 
 def is_keeper(person: "User | AnonymousUser") -> bool:
@@ -37,7 +37,10 @@ def add(*, by: User, provider: Provider, key: str, for_lab: bool = False, name: 
     """A key from now on: of the person, or of the lab. Raises Forbidden, Invalid for what is no key, and Conflict
     where there is one already.
     """
-    _require(by, for_lab=for_lab)
+    if for_lab and not is_keeper(by):
+        raise Forbidden(_("The lab's keys are looked after by administrators: ask one of them."))
+    if not for_lab and not by.may_experiment:
+        raise Forbidden(_("Your role does not allow experiments, so that no key of yours would be used."))
     made = _made(by, provider, None if for_lab else by, key, name)
     with transaction.atomic():
         _put(made)
@@ -88,15 +91,8 @@ def test(key: ProviderKey, *, by: User) -> ProviderKey:
     return key
 
 
-def _require(by: User, *, for_lab: bool) -> None:
-    if for_lab and not is_keeper(by):
-        raise Forbidden(_("The lab's keys are looked after by administrators: ask one of them."))
-    if not for_lab and not by.may_experiment:
-        raise Forbidden(_("Your role does not allow experiments, so that no key of yours would be used."))
-
-
 def _require_own(key: ProviderKey, by: User) -> None:
-    """Of a key of somebody else's nothing can be done, whoever asks."""
+    """Another person's key is out of reach, for administrators too."""
     if not ProviderKey.objects.visible_to(by).filter(pk=key.pk).exists():
         raise Forbidden(_("This key belongs to somebody else."))
 

@@ -78,16 +78,14 @@ async def _ask(provider: Provider, model: ProviderModel | None, text: str) -> No
             if model is None:
                 await client.models()
             else:
-                await client.complete(_request(model))
+                await client.complete(
+                    ChatRequest(
+                        model=model.upstream,
+                        messages=(ChatMessage("user", "Say: yes"),),
+                        params=Params(max_tokens=FEW_TOKENS),
+                        capabilities=model.accepts,
+                        deadlines=Deadlines(connect=SECONDS / 2, first_byte=SECONDS, progress=SECONDS, total=SECONDS),
+                    )
+                )
     except TimeoutError as error:
         raise OutcomeUnknown(f"{provider.base_url} did not answer within {SECONDS:g} s.") from error
-
-
-def _request(model: ProviderModel) -> ChatRequest:
-    return ChatRequest(
-        model=model.upstream,
-        messages=(ChatMessage("user", "Say: yes"),),
-        params=Params(max_tokens=FEW_TOKENS),
-        capabilities=model.accepts,
-        deadlines=Deadlines(connect=SECONDS / 2, first_byte=SECONDS, progress=SECONDS, total=SECONDS),
-    )

@@ -1,6 +1,5 @@
 """The pages of provider keys: mine, and the lab's."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +20,7 @@ from experiments.lab.catalog import unlisted
 from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey
 
-MODELS_NAMED = 5
+MODELS_NAMED = 5  # of those that a key opens
 
 
 class KeyField(forms.CharField):
@@ -49,15 +48,6 @@ class AddForm(forms.Form):
 
 class ReplaceForm(forms.Form):
     key = KeyField()
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A key as its page shows it. opens: the models that can be asked with it, a few by name."""
-
-    key: ProviderKey
-    opens: int
-    named: tuple[str, ...]
 
 
 @never_cache
@@ -130,22 +120,21 @@ def _page(request: HttpRequest, *, for_lab: bool) -> HttpResponse:
             messages.success(request, _("The key is stored. It will not be shown again; test it to see if it works."))
             return redirect("lab-keys" if for_lab else "my-keys")
     active = ProviderKey.objects.active().select_related("provider", "owner", "created_by")
-    rows = active.of_lab() if for_lab else active.owned_by(user)
+    keys = active.of_lab() if for_lab else active.owned_by(user)
+    rows = []
+    for key in keys:
+        opened = key.provider.models.filter(is_active=True).order_by("label").values_list("label", flat=True)
+        rows.append({"key": key, "opens": len(opened), "named": opened[:MODELS_NAMED]})
     context = {
         "form": form,
         "for_lab": for_lab,
-        "rows": [_row(key) for key in rows],
+        "rows": rows,
         "may_add": for_lab or user.may_experiment,
         "can_add": form.fields["provider"].queryset.exists(),  # type: ignore[attr-defined]  # a model choice field, which Django types as any field
         "is_keeper": keyring.is_keeper(user),
         "of_people": active.filter(owner__isnull=False) if for_lab else (),
     }
     return render(request, "keys/keys.html", context, status=status_of(form))
-
-
-def _row(key: ProviderKey) -> Row:
-    labels = list(key.provider.models.filter(is_active=True).order_by("label").values_list("label", flat=True))
-    return Row(key, len(labels), tuple(labels[:MODELS_NAMED]))
 
 
 def _mine(request: HttpRequest, pk: UUID) -> ProviderKey:

@@ -1,4 +1,4 @@
-"""When the last backup was taken, and whether it was read again: both stand in the audit record.
+"""When the last backup was taken, and whether it was verified: both are in the audit log.
 
 A backup does not have the entry that tells of it, as it shows the moment before.
 """
@@ -22,7 +22,7 @@ NOT_RECORDED = (
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """name: of the file. size: in bytes. verified: when it was last found to be whole; None if nobody has looked."""
+    """name: of the file. size: in bytes. verified: when it was last found to be whole; None if it was not verified."""
 
     at: datetime
     name: str
@@ -37,10 +37,10 @@ def record(command: str, path: Path, digest: str) -> bool:
     """
     if connection.vendor == "sqlite" and not Path(settings.DATABASES["default"]["NAME"]).exists():
         return False  # to ask would make an empty one
-    size, deed = path.stat().st_size, audit.Action.EXPORTED
+    size, action = path.stat().st_size, audit.Action.EXPORTED
     try:
         with transaction.atomic():
-            audit.record(deed, by=None, target=TARGET, name=path.name, command=command, bytes=size, sha256=digest)
+            audit.record(action, by=None, target=TARGET, name=path.name, command=command, bytes=size, sha256=digest)
     except DatabaseError:
         return False
     return True

@@ -1,8 +1,11 @@
-"""What this process counts, sent to Redis every two seconds, where it is added to what all others have counted.
+"""The figures that `/metrics` tells, and what this process counts of them. A test compares docs/operating.md with them.
 
-A counter in Redis only rises, whichever process on whichever machine adds to it, and whoever is asked tells the same.
-Each batch is numbered, so that one whose arrival is unknown can be sent again. A process that is killed takes at most
-two seconds of counts with it. When Redis itself has lost everything, counters begin anew, which Prometheus notices.
+Counts are sent to Redis every two seconds, where they are added to what all other processes have counted: a counter in
+Redis only rises, whichever process on whichever machine adds to it. Each batch has a number, so that one whose arrival
+is unknown can be sent again. A process that is killed takes at most two seconds of counts with it. When Redis has lost
+everything, counters begin anew, which Prometheus notices.
+
+No label holds an id, or what people wrote: each has as many values as the catalogue, the workflows or the addresses.
 """
 
 import atexit
@@ -15,7 +18,9 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
 from uuid import uuid4
 
 from django.conf import settings
@@ -23,7 +28,6 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from accounts.logs.lines import HOST
-from experiments.lab.observing.families import Family
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +46,81 @@ redis.call('SET', KEYS[2], ARGV[1], 'EX', {seconds})
 for i = 2, #ARGV, 2 do redis.call('HINCRBYFLOAT', KEYS[1], ARGV[i], ARGV[i + 1]) end
 return 1
 """.replace("{seconds}", str(BATCH_SECONDS))
+
+
+CALL_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
+SHORT_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """name: as Prometheus reads it, a counter's with `_total`. bounds: upper ends of a histogram's buckets."""
+
+    name: str
+    words: str
+    labels: tuple[str, ...] = ()
+    bounds: tuple[float, ...] = ()
+
+    @property
+    def kind(self) -> Literal["counter", "gauge", "histogram"]:
+        return "histogram" if self.bounds else "counter" if self.name.endswith("_total") else "gauge"
+
+
+FAMILIES: list[Family] = []
+
+
+def _family(name: str, words: str, *labels: str, bounds: tuple[float, ...] = ()) -> Family:
+    FAMILIES.append(Family(f"arena_{name}", words, labels, bounds))
+    return FAMILIES[-1]
+
+
+# Counted where it happens, added up over all processes.
+CALLS = _family("calls_total", "Calls of models that have ended.", "provider", "model", "outcome")
+CALL_ERRORS = _family("call_errors_total", "Calls that failed.", "provider", "kind")
+FIRST_TOKEN = _family(
+    "call_first_token_seconds", "From sending a call to its first word.", "provider", bounds=CALL_SECONDS
+)
+CALL_LENGTH = _family("call_duration_seconds", "From sending a call to its end.", "provider", bounds=CALL_SECONDS)
+TOKENS = _family("tokens_total", "Tokens read and written.", "provider", "model", "direction")
+COST = _family("cost_dollars_total", "What calls cost, where that is known.", "provider", "model")
+UNPRICED = _family("calls_unpriced_total", "Ended calls of which nobody knows what they cost.", "provider", "model")
+RUNS_STARTED = _family("runs_started_total", "Runs that were begun.", "workflow")
+RUNS_ENDED = _family("runs_ended_total", "Runs that have ended.", "workflow", "state")
+TAKEOVERS = _family("lease_takeovers_total", "Runs taken over from a worker that was not heard of any more.")
+SWEEPS = _family("sweeps_total", "Looks for runs that nobody drives.", "outcome")
+SWEPT = _family("sweep_found_runs_total", "Runs that such a look has found.")
+EXECUTIONS = _family("sandbox_executions_total", "Programs that the sandbox was asked to run.", "outcome")
+EXECUTION_LENGTH = _family("sandbox_execution_seconds", "How long a program took with its tests.", bounds=SHORT_SECONDS)
+WEBHOOKS = _family("webhook_attempts_total", "Attempts to tell a webhook.", "outcome")
+HTTP_REQUESTS = _family("http_requests_total", "Requests that were answered.", "route", "method", "status")
+HTTP_SECONDS = _family("http_request_duration_seconds", "How long an answer took.", "route", bounds=SHORT_SECONDS)
+COUNTED = tuple(FAMILIES)
+
+# Told by each process as it is now: those of all processes are added up.
+VIEWERS = _family("websocket_viewers", "Open WebSockets of people who watch a run.")
+DRIVEN = _family("runs_driven", "Runs that the workers drive, as they say themselves.")
+PAUSED = _family(
+    "provider_models_paused",
+    "Models that workers ask nothing for a while, as their provider limits calls.",
+    "provider",
+)
+OF_PROCESSES = (VIEWERS, DRIVEN, PAUSED)
+
+# Read from the database and Redis on request.
+DATABASE_UP = _family("database_up", "1 when the database answers.")
+REDIS_UP = _family("redis_up", "1 when Redis answers.")
+RUNS = _family("runs", "Runs that have not ended.", "workflow", "state")
+OLDEST = _family("oldest_queued_run_seconds", "For how long the oldest queued run waits; 0 for none.")
+LEASES_EXPIRED = _family("leases_expired", "Runs whose worker is silent, and that nobody took.")
+IN_FLIGHT = _family("calls_in_flight", "Calls that are under way.", "provider")
+QUEUE_DEPTH = _family("queue_depth", "Pieces of work that wait for a worker.", "queue")
+QUEUED_JOBS = _family("queue_bells", "Jobs in Redis that no worker has taken.", "queue")
+WORKERS = _family("workers", "Workers that were heard of within a minute.", "queue")
+DISK_FREE = _family("data_disk_free_bytes", "Room left where the data directory is.")
+BACKUP = _family(
+    "last_backup_timestamp_seconds",
+    "When the last backup was taken, as Unix time; absent when there has been none.",
+)
 
 
 class Counts:
@@ -100,7 +179,7 @@ class Counts:
             return True
 
     def end(self) -> None:
-        """Send what is left, and take leave."""
+        """Send what is left, and sign this process off."""
         if self.flush():
             with suppress(RedisError, OSError):
                 self._redis().delete(f"{PROCESS}:{self._id}")
@@ -111,7 +190,7 @@ class Counts:
         self._batch = {}
 
     def _tell(self) -> None:
-        """That this process is there, and how its gauges stand."""
+        """That this process is alive, and the values of its gauges."""
         found = {family: read() for family, read in list(self._gauges.items())}
         gauges = {_field(family, labels): value for family, told in found.items() for labels, value in told.items()}
         told = json.dumps({"host": HOST, "pid": os.getpid(), "at": time.time(), "gauges": gauges})
@@ -129,14 +208,10 @@ class Counts:
                 logger.exception("what was counted could not be sent")
 
 
+@cache
 def connect() -> Any:
-    """Redis, which answers soon or not at all: nobody waits for figures."""
-    global _connection
-    if _connection is None:
-        _connection = Redis.from_url(
-            settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2, decode_responses=True
-        )
-    return _connection
+    """Redis, with short timeouts: figures are not worth waiting for."""
+    return Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2, decode_responses=True)
 
 
 def field_of(text: str) -> tuple[str, tuple[str, ...]]:
@@ -149,6 +224,5 @@ def _field(family: Family, labels: tuple[str, ...]) -> str:
     return json.dumps([family.name, *labels], ensure_ascii=False)
 
 
-_connection: Any = None
 _counts = Counts(connect)
 add, observe, gauge, flush, begin = _counts.add, _counts.observe, _counts.gauge, _counts.flush, _counts.begin

@@ -1,23 +1,16 @@
 """The figures as Prometheus reads them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from django.utils import timezone
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from experiments.lab.observing import families
-from experiments.lab.observing.counting import SUM, field_of
-from experiments.lab.observing.families import Family
-from experiments.lab.observing.standing import InDatabase, InRedis, Standing, standing
+from experiments.lab.observing import counting
+from experiments.lab.observing.counting import SUM, Family, field_of
+from experiments.lab.observing.status import InDatabase, InRedis, Status, status
 from experiments.models.run import LIVE_STATES
 from experiments.workflows import REGISTRY
 
@@ -36,11 +29,18 @@ class _Platform(Collector):
     """What does not answer has no figures, apart from the one that says so."""
 
     def collect(self) -> Iterator[Metric]:
-        now = standing()
+        now = status()
         if now.redis is not None:
-            yield from _counted(_by_family(now.redis.totals))
-        for family, samples in _standing(now):
-            yield _gauge(family, samples)
+            totals = _by_family(now.redis.totals)
+            for family in counting.COUNTED:  # what is no family's was counted by an older release
+                yield (
+                    _histogram(family, totals[family.name]) if family.bounds else _counter(family, totals[family.name])
+                )
+        for family, samples in _gauges(now):
+            metric = GaugeMetricFamily(family.name, family.words, labels=family.labels)
+            for labels, value in samples.items():
+                metric.add_metric(labels, value)
+            yield metric
 
 
 def _by_family(fields: dict[str, float]) -> defaultdict[str, Samples]:
@@ -49,13 +49,6 @@ def _by_family(fields: dict[str, float]) -> defaultdict[str, Samples]:
         name, labels = field_of(text)
         found[name][labels] = value
     return found
-
-
-def _counted(found: defaultdict[str, Samples]) -> Iterator[Metric]:
-    """Every family, also one of which nothing was counted yet. What is no family's was counted by an older release."""
-    for family in families.COUNTED:
-        samples = found[family.name]
-        yield _histogram(family, samples) if family.kind == "histogram" else _counter(family, samples)
 
 
 def _counter(family: Family, samples: Samples) -> Metric:
@@ -69,57 +62,42 @@ def _counter(family: Family, samples: Samples) -> Metric:
 
 
 def _histogram(family: Family, samples: Samples) -> Metric:
+    """Each bucket counts the values up to its end, those of the buckets before it among them."""
     metric = HistogramMetricFamily(family.name, family.words, labels=family.labels)
     for labels in sorted({labels[:-1] for labels in samples if len(labels) == len(family.labels) + 1}):
-        metric.add_metric(labels, list(_buckets(family, labels, samples)), samples.get((*labels, SUM), 0.0))
+        so_far, buckets = 0.0, []
+        for place, end in enumerate((*map(str, family.bounds), "+Inf")):
+            so_far += samples.get((*labels, str(place)), 0.0)
+            buckets.append((end, so_far))
+        metric.add_metric(labels, buckets, samples.get((*labels, SUM), 0.0))
     return metric
 
 
-def _buckets(family: Family, labels: tuple[str, ...], samples: Samples) -> Iterator[tuple[str, float]]:
-    """Upper ends, and how many values are not above them: each bucket counts those before it, too."""
-    so_far = 0.0
-    for place, end in enumerate((*map(str, family.bounds), "+Inf")):
-        so_far += samples.get((*labels, str(place)), 0.0)
-        yield end, so_far
-
-
-def _gauge(family: Family, samples: Samples) -> Metric:
-    metric = GaugeMetricFamily(family.name, family.words, labels=family.labels)
-    for labels, value in samples.items():
-        metric.add_metric(labels, value)
-    return metric
-
-
-def _standing(now: Standing) -> Iterable[tuple[Family, Samples]]:
-    yield families.DATABASE_UP, {(): float(now.database is not None)}
-    yield families.REDIS_UP, {(): float(now.redis is not None)}
+def _gauges(now: Status) -> Iterator[tuple[Family, Samples]]:
+    yield counting.DATABASE_UP, {(): float(now.database is not None)}
+    yield counting.REDIS_UP, {(): float(now.redis is not None)}
     if now.disk_free is not None:
-        yield families.DISK_FREE, {(): float(now.disk_free)}
+        yield counting.DISK_FREE, {(): float(now.disk_free)}
     if now.database is not None:
-        yield from _of_database(now, now.database)
+        yield from _of_database(now.database)
     if now.redis is not None:
         yield from _of_redis(now, now.redis)
 
 
-def _of_database(now: Standing, found: InDatabase) -> Iterable[tuple[Family, Samples]]:
+def _of_database(found: InDatabase) -> Iterator[tuple[Family, Samples]]:
     every: Samples = {(workflow, state.value): 0.0 for workflow in REGISTRY for state in LIVE_STATES}
-    waited = (timezone.now() - found.oldest).total_seconds() if found.oldest else 0.0
-    yield families.RUNS, {**every, **_floats(found.runs)}
-    yield families.OLDEST, {(): max(0.0, waited)}
-    yield families.LEASES_EXPIRED, {(): float(found.leases["ended"])}
-    yield families.IN_FLIGHT, {(provider,): float(count) for provider, count in found.calls.items()}
-    yield families.BACKUP, {(): found.backup.at.timestamp()} if found.backup else {}
-    yield families.QUEUE_DEPTH, {(queue,): float(count) for queue, count in found.depth.items()}
+    yield counting.RUNS, {**every, **{labels: float(count) for labels, count in found.runs.items()}}
+    yield counting.OLDEST, {(): found.oldest_queued_seconds}
+    yield counting.LEASES_EXPIRED, {(): float(found.leases["ended"])}
+    yield counting.IN_FLIGHT, {(provider,): float(count) for provider, count in found.calls.items()}
+    yield counting.BACKUP, {(): found.backup.at.timestamp()} if found.backup else {}
+    yield counting.QUEUE_DEPTH, {(queue,): float(count) for queue, count in found.depth.items()}
 
 
-def _of_redis(now: Standing, found: InRedis) -> Iterable[tuple[Family, Samples]]:
+def _of_redis(now: Status, found: InRedis) -> Iterator[tuple[Family, Samples]]:
     at_work = [queue for worker in found.workers if not worker.is_silent for queue in worker.queues]
-    yield families.QUEUED_JOBS, {(queue,): float(count) for queue, count in found.bells.items()}
-    yield families.WORKERS, {(queue,): float(at_work.count(queue)) for queue in now.queues}
+    yield counting.QUEUED_JOBS, {(queue,): float(count) for queue, count in found.jobs.items()}
+    yield counting.WORKERS, {(queue,): float(at_work.count(queue)) for queue in now.queues}
     gauges = _by_family(found.gauges)
-    for family in families.OF_PROCESSES:
+    for family in counting.OF_PROCESSES:
         yield family, gauges[family.name] if family.labels else {(): 0.0, **gauges[family.name]}
-
-
-def _floats(counts: dict[tuple[str, str], int]) -> Samples:
-    return {labels: float(count) for labels, count in counts.items()}

@@ -1,6 +1,5 @@
-"""What the engine, the sandbox and the webhooks tell of their work, once it is committed."""
+"""Counts and traces the work of the engine, the sandbox and the webhooks, once it is committed."""
 
-from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -8,7 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from experiments.lab.observing import counting, families, spans, tracing
+from experiments.lab.observing import counting, tracing
 from experiments.models import Call, Execution, ProviderModel, Run, Step
 
 LOST = {"state": Call.State.LOST.value, "error_kind": "lost"}
@@ -24,27 +23,27 @@ def call_ended(call_id: UUID, model: ProviderModel, settled: Mapping[str, Any]) 
 def run_ended(run_id: UUID) -> None:
     """Called after the commit that ended it."""
     run = Run.objects.select_related("experiment").get(pk=run_id)
-    counting.add(families.RUNS_ENDED, run.experiment.workflow, str(run.state))
+    counting.add(counting.RUNS_ENDED, run.experiment.workflow, str(run.state))
     if tracing.is_on():
-        tracing.send(spans.of_run(run))
+        tracing.send(tracing.of_run(run))
 
 
 def run_taken(workflow: str, *, is_first: bool, is_abandoned: bool) -> None:
     """is_abandoned: its last driver has not been heard of any more."""
     if is_first:
-        transaction.on_commit(partial(counting.add, families.RUNS_STARTED, workflow))
+        transaction.on_commit(partial(counting.add, counting.RUNS_STARTED, workflow))
     if is_abandoned:
-        transaction.on_commit(partial(counting.add, families.TAKEOVERS))
+        transaction.on_commit(partial(counting.add, counting.TAKEOVERS))
 
 
 def swept(found: int) -> None:
-    counting.add(families.SWEEPS, "done")
+    counting.add(counting.SWEEPS, "done")
     if found:
-        counting.add(families.SWEPT, by=found)
+        counting.add(counting.SWEPT, by=found)
 
 
 def sweep_failed() -> None:
-    counting.add(families.SWEEPS, "failed")
+    counting.add(counting.SWEEPS, "failed")
 
 
 def execution_ended(execution: Execution) -> None:
@@ -55,43 +54,39 @@ def execution_ended(execution: Execution) -> None:
 
 def webhook_told(problem: str) -> None:
     """problem: why an attempt was none; "" for a good one."""
-    counting.add(families.WEBHOOKS, problem or "delivered")
+    counting.add(counting.WEBHOOKS, problem or "delivered")
 
 
 def _count_call(provider: str, model: str, settled: Mapping[str, Any]) -> None:
-    counting.add(families.CALLS, provider, model, str(settled["state"]))
+    counting.add(counting.CALLS, provider, model, str(settled["state"]))
     if settled["error_kind"] and settled["state"] != Call.State.STOPPED:
-        counting.add(families.CALL_ERRORS, provider, settled["error_kind"])
+        counting.add(counting.CALL_ERRORS, provider, settled["error_kind"])
     if (first := settled.get("first_byte_seconds")) is not None:
-        counting.observe(families.FIRST_TOKEN, first, provider)
+        counting.observe(counting.FIRST_TOKEN, first, provider)
     if (seconds := settled.get("seconds")) is not None:
-        counting.observe(families.CALL_LENGTH, seconds, provider)
-    _count_usage(provider, model, settled)
-
-
-def _count_usage(provider: str, model: str, settled: Mapping[str, Any]) -> None:
-    directions = Counter({"input": settled.get("input_tokens") or 0, "output": settled.get("output_tokens") or 0})
-    for direction, tokens in directions.items():
-        if tokens:
-            counting.add(families.TOKENS, provider, model, direction, by=tokens)
+        counting.observe(counting.CALL_LENGTH, seconds, provider)
+    for direction in ("input", "output"):
+        if tokens := settled.get(f"{direction}_tokens"):
+            counting.add(counting.TOKENS, provider, model, direction, by=tokens)
     if (cost := settled.get("cost")) is None:
-        counting.add(families.UNPRICED, provider, model)
+        counting.add(counting.UNPRICED, provider, model)
     elif cost:
-        counting.add(families.COST, provider, model, by=float(cost))
+        counting.add(counting.COST, provider, model, by=float(cost))
 
 
 def _count_execution(execution: Execution) -> None:
-    counting.add(families.EXECUTIONS, str(execution.state))
+    counting.add(counting.EXECUTIONS, str(execution.state))
     if execution.seconds is not None:
-        counting.observe(families.EXECUTION_LENGTH, execution.seconds)
+        counting.observe(counting.EXECUTION_LENGTH, execution.seconds)
 
 
 def _trace_call(call_id: UUID) -> None:
-    call = spans.call_with_all(call_id)
-    tracing.send(spans.of_call(call))
+    rows = Call.objects.select_related("step", "model__provider")
+    call = rows.defer("text", "reasoning", "logprobs", "error", "step__data").get(pk=call_id)  # no words are traced
+    tracing.send(tracing.of_call(call))
     if call.step.state != Step.State.OPEN:
-        tracing.send(spans.of_step(call.step, error=call.error_kind if call.step.state == Step.State.FAILED else ""))
+        tracing.send(tracing.of_step(call.step, error=call.error_kind if call.step.state == Step.State.FAILED else ""))
 
 
 def _trace_execution(execution: Execution) -> None:
-    tracing.send(spans.of_step(Step.objects.get(pk=execution.step_id), error=execution.error_kind))
+    tracing.send(tracing.of_step(Step.objects.get(pk=execution.step_id), error=execution.error_kind))

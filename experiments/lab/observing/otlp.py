@@ -20,7 +20,7 @@ LAST_SECONDS = 3  # that a process waits at its end until what it has is sent
 
 
 class OtlpExporter:
-    """Sends in a thread of its own, in batches; when nobody takes them, the oldest are given up."""
+    """Sends in a thread of its own, in batches; when they are not accepted, the oldest are dropped."""
 
     def __init__(self) -> None:
         name = os.environ.get("OTEL_SERVICE_NAME") or "arena-lab"

@@ -1,7 +1,6 @@
 from django.urls import path
 
 from experiments.lab.observing import views
-from experiments.lab.observing.api import OperatorView
 
 urlpatterns = [
     path("metrics", views.metrics, name="metrics"),
@@ -9,5 +8,5 @@ urlpatterns = [
     path("operator/now/", views.now, name="operator-now"),
 ]
 api_urlpatterns = [
-    path("operator/", OperatorView.as_view(), name="api-operator"),
+    path("operator/", views.OperatorView.as_view(), name="api-operator"),
 ]

@@ -1,4 +1,4 @@
-"""What Prometheus reads, and the page of what is going on."""
+"""What Prometheus reads, and what is going on: as a page and over the API."""
 
 from collections.abc import Sequence
 from secrets import compare_digest
@@ -10,29 +10,33 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
 
+from accounts.api.people import ForAdmins
 from accounts.models import User
 from accounts.people import for_admins
+from experiments.api.shapes import shape
+from experiments.lab.observing.backups import Backup
 from experiments.lab.observing.exposition import exposition
-from experiments.lab.observing.lately import Hour
-from experiments.lab.observing.report import report
+from experiments.lab.observing.status import AtWork, Failures, Hour, Machines, Report, Spent, Status, report
 from experiments.runs.drawings import bars
 
 
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For whoever shows `ARENA_METRICS_TOKEN`, and for administrators. To everybody else there is no such address."""
-    if not (_shows_token(request) or (isinstance(request.user, User) and request.user.is_admin)):
+    """For requests with `ARENA_METRICS_TOKEN`, and for administrators; 404 for all others."""
+    scheme, _blank, token = request.headers.get("Authorization", "").partition(" ")
+    wanted = settings.METRICS_TOKEN
+    is_bearer = bool(wanted) and scheme.lower() == "bearer"
+    shows_token = is_bearer and compare_digest(token.strip().encode(), wanted.encode())
+    if not shows_token and not (isinstance(request.user, User) and request.user.is_admin):
         raise Http404
     text, content_type = exposition(request.headers.get("Accept", ""))
     return HttpResponse(text, content_type=content_type)
-
-
-def _shows_token(request: HttpRequest) -> bool:
-    scheme, _blank, token = request.headers.get("Authorization", "").partition(" ")
-    wanted = settings.METRICS_TOKEN
-    return bool(wanted) and scheme.lower() == "bearer" and compare_digest(token.strip().encode(), wanted.encode())
 
 
 @for_admins
@@ -50,9 +54,79 @@ def now(request: HttpRequest) -> HttpResponse:
     return render(request, "operator/_now.html", _context())
 
 
+Count = int | None  # null while it is not known
+
+Runs = shape("_Runs", workflow=str, queued=Count, running=Count, waiting=Count, stopping=Count)
+Leases = shape(
+    "_Leases",
+    doc="ending: with less than half of their time left. ended: nobody has taken the run yet.",
+    held=int,
+    ending=int,
+    ended=int,
+)
+Queue = shape(
+    "_Queue",
+    doc="waits: pieces of work in the database; null for ratings, of which none waits. "
+    "bells: unanswered ones in Redis.",
+    name=str,
+    waits=Count,
+    bells=Count,
+    workers=Count,
+)
+Worker = shape(
+    "_Worker",
+    AtWork,
+    doc="runs: that it drives, as it says itself; null where it drives none by its nature, or has not said so.",
+    is_silent=bool,
+)
+LastBackup = shape(
+    "_Backup",
+    Backup,
+    doc="size: in bytes. sha256: of its manifest, which names the hash of everything. "
+    "verified: when `verify_backup` last\nfound it whole; null if it has not.",
+)
+SpentToday = shape("_Spent", Spent, doc="In US dollars, of today (UTC). unpriced: calls whose cost nobody knows.")
+
+
+class _Disk(serializers.Serializer[Status]):
+    size = serializers.IntegerField(source="disk_size", allow_null=True)
+    free = serializers.IntegerField(source="disk_free", allow_null=True)
+
+
+class OperatorSerializer(serializers.Serializer[Report]):
+    """What is not known, as something does not answer, is null. failures: calls of the last hour. last_backup: null,
+    too, when there has been none.
+    """
+
+    at = serializers.DateTimeField(source="now.at")
+    database_up = serializers.BooleanField()
+    redis_up = serializers.BooleanField()
+    runs = Runs(many=True)
+    oldest_queued_seconds = serializers.FloatField(allow_null=True)
+    leases = Leases(source="now.database.leases", allow_null=True)
+    queues = Queue(many=True)
+    workers = Worker(many=True)
+    calls = shape("_Calls", provider=str, count=int)(many=True)
+    failures = shape("_Failures", Failures)(many=True)
+    paused = shape("_Paused", provider=str, models=int)(many=True)
+    viewers = serializers.IntegerField(allow_null=True)
+    spent_today = SpentToday(source="lately.spent", allow_null=True)
+    hours = shape("_Hour", Hour)(many=True)
+    disk = _Disk(source="now")
+    last_backup = LastBackup(source="now.database.backup", allow_null=True)
+    machines = shape("_Machines", Machines, doc="Sizes in bytes.")()
+
+
+class OperatorView(ForAdmins):
+    @extend_schema(responses={200: OperatorSerializer})
+    def get(self, request: Request) -> Response:
+        """What is going on now, and what the last hours brought."""
+        return Response(OperatorSerializer(report()).data)
+
+
 def _context() -> dict[str, Any]:
     found = report()
-    return {"report": found, "charts": _charts(found.lately.hours) if found.lately else []}
+    return {"report": found, "charts": _charts(found.hours) if found.lately else []}
 
 
 def _charts(hours: Sequence[Hour]) -> list[dict[str, Any]]:

@@ -1,22 +1,53 @@
-"""Adding up the days that are over."""
+"""What calls count, in money and tokens, by one rule for budgets and for the usage page; and adding up past days."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models import BigIntegerField, Case, Count, DecimalField, F, Max, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Cast, Coalesce, Round, TruncDate
 from django.utils import timezone
 
-from experiments.lab.usage.call_sums import parts
+from experiments.engine.recording import NOT_BILLED, NOT_SENT
+from experiments.engine.reservations import Amount
 from experiments.models import Call, UsageDay
-from experiments.models.money import SMALLEST
+from experiments.models.money import PARTS, SMALLEST
 from experiments.models.run import RECORDS
 
 MOST_DAYS = 50  # at one sweep
 LATEST = timedelta(minutes=10)  # that a call written down before midnight may take to be seen
 UNKNOWN = Q(cost__isnull=True) & ~Q(state=Call.State.SENT)
 GROUP = ("day", "experiment_id", "model_id", "purpose")
+COUNTED = ("calls", "lost", "unpriced", "input_tokens", "output_tokens")
+MONEY = ("cost", "possible_cost")
+_DOLLARS = DecimalField(max_digits=30, decimal_places=10)
+
+
+def parts(amount: Any) -> Cast:
+    """An amount in whole smallest parts, whose sum is exact on every database."""
+    scaled = Coalesce(amount, Value(0), output_field=_DOLLARS) * Value(PARTS)
+    return Cast(Round(scaled, output_field=_DOLLARS), BigIntegerField())
+
+
+def cost_counted() -> Cast:
+    """What a call counts, in smallest parts: its cost; while or where it is not known, what was set aside."""
+    return parts(Coalesce("cost", "reserved", output_field=_DOLLARS))
+
+
+def tokens_counted() -> Case:
+    """Tokens likewise. What was never sent, or was turned away, has taken none."""
+    return Case(
+        When(input_tokens__isnull=False, then=F("input_tokens") + Coalesce(F("output_tokens"), 0)),
+        When(cost_source__in=(NOT_SENT, NOT_BILLED), then=Value(0)),
+        default=Coalesce(F("reserved_tokens"), 0),
+        output_field=BigIntegerField(),
+    )
+
+
+def amount_of(calls: QuerySet[Call]) -> Amount:
+    """What some calls count together."""
+    found = calls.order_by().aggregate(cost=Sum(cost_counted(), default=0), tokens=Sum(tokens_counted(), default=0))
+    return Amount(int(found["cost"]) * SMALLEST, int(found["tokens"]))
 
 
 def calls_since(day: date | None) -> QuerySet[Call]:
@@ -26,17 +57,19 @@ def calls_since(day: date | None) -> QuerySet[Call]:
 
 
 def grouped(calls: QuerySet[Call]) -> Any:
-    """Calls added up by day, experiment, model and purpose; money in its smallest parts."""
+    """Calls added up by day, experiment, model and purpose: what is COUNTED, and MONEY in its smallest parts. Each name
+    has `_` behind it, so that it is not that of a column.
+    """
     utc = TruncDate("sent", tzinfo=UTC)
     named = calls.annotate(day=utc, experiment_id=F("run__experiment"), purpose=F("step__purpose"))
     return named.values(*GROUP).annotate(
-        calls=Count("pk"),
-        lost=Count("pk", filter=Q(state=Call.State.LOST)),
-        unpriced=Count("pk", filter=UNKNOWN),
+        calls_=Count("pk"),
+        lost_=Count("pk", filter=Q(state=Call.State.LOST)),
+        unpriced_=Count("pk", filter=UNKNOWN),
         input_tokens_=Coalesce(Sum("input_tokens"), 0),
         output_tokens_=Coalesce(Sum("output_tokens"), 0),
         cost_=Coalesce(Sum(parts(F("cost"))), 0),
-        possible_cost=Coalesce(Sum(parts(F("reserved")), filter=UNKNOWN), 0),
+        possible_cost_=Coalesce(Sum(parts(F("reserved")), filter=UNKNOWN), 0),
     )
 
 
@@ -61,22 +94,16 @@ def _roll_up_next() -> bool:
     of_day = calls_since(day).filter(sent__lt=midnight(day + timedelta(days=1)))
     if of_day.filter(state=Call.State.SENT).exists():
         return False
+    rows = []
+    for found in grouped(of_day):
+        counted = {name: found[name] for name in GROUP} | {name: found[f"{name}_"] for name in COUNTED}
+        rows.append(UsageDay(**counted, **{name: int(found[f"{name}_"]) * SMALLEST for name in MONEY}))
     try:
         with transaction.atomic():
-            UsageDay.objects.bulk_create([_row(found) for found in grouped(of_day)], batch_size=500)
+            UsageDay.objects.bulk_create(rows, batch_size=500)
     except IntegrityError:
         return False  # another worker was faster
     return True
-
-
-def _row(found: dict[str, Any]) -> UsageDay:
-    counted = {name: found[name] for name in (*GROUP, "calls", "lost", "unpriced")}
-    tokens = {"input_tokens": found["input_tokens_"], "output_tokens": found["output_tokens_"]}
-    money: dict[str, Any] = {
-        "cost": int(found["cost_"]) * SMALLEST,
-        "possible_cost": int(found["possible_cost"]) * SMALLEST,
-    }
-    return UsageDay(**counted, **tokens, **money)
 
 
 def midnight(day: date) -> datetime:

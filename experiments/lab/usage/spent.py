@@ -1,15 +1,19 @@
-"""What was spent in a time: by person, project, model, role and day; in a fixed number of queries."""
+"""What was spent in a time, by person, project, model, role and day, in few queries; and who may see what of it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.db.models import F, QuerySet, Sum
+from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from accounts.models import Project, User
-from experiments.lab.usage.days import calls_since, grouped, last_day, midnight
+from experiments.lab.usage.days import COUNTED, MONEY, calls_since, grouped, last_day, midnight
 from experiments.models import Experiment, ProviderModel, UsageDay
 from experiments.models.money import SMALLEST
 
@@ -22,12 +26,12 @@ KEYS = {
     "day": F("day"),
 }
 TOGETHER = (("person", "project"), ("model", "role"), ("day",))  # few combinations: one reading for both
-LONGEST = 3 * 366  # days
+USUAL_DAYS, LONGEST = 30, 3 * 366  # days
 
 
 @dataclass(slots=True)
 class Totals:
-    """lost and unpriced: calls whose cost nobody knows (the lost are among the unpriced): cost is a lower bound then,
+    """lost and unpriced: calls without a known cost (the lost are among the unpriced): cost is a lower bound then,
     and may be higher by possible_cost at most.
     """
 
@@ -56,10 +60,12 @@ class Scope:
     person: User
     project: Project | None = None
 
-    def of(self, experiments: QuerySet[Experiment]) -> QuerySet[Experiment]:
-        if self.kind == "me":
-            return experiments.filter(owner=self.person)
-        return experiments.filter(project=self.project) if self.kind == "project" else experiments
+    def of(self, rows: Any, experiment: str) -> Any:
+        """Those rows whose experiment, in the column of this name, is of this scope."""
+        if self.kind == "lab":
+            return rows
+        mine = {"owner": self.person} if self.kind == "me" else {"project": self.project}
+        return rows.filter(**{f"{experiment}__in": Experiment.objects.filter(**mine)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,77 +78,87 @@ class Usage:
     by: dict[str, list[tuple[str, Totals]]] = field(default_factory=dict)
 
 
+def scope_of(person: User, asked: Mapping[str, str]) -> Scope | None:
+    """What `scope` and `project` ask for; None for what the person may not see, or not know of."""
+    kind = asked.get("scope") or ("project" if asked.get("project") else "me")
+    if kind == "me":
+        return Scope("me", person)
+    if kind == "lab":
+        return Scope("lab", person) if person.role == User.Role.ADMIN else None
+    if kind != "project":
+        return None
+    try:
+        wanted = UUID(asked.get("project", ""))
+    except ValueError:
+        return None
+    project = projects_of(person).filter(pk=wanted).first()
+    return Scope("project", person, project) if project else None
+
+
+def projects_of(person: User) -> QuerySet[Project]:
+    """Those whose usage a person may see."""
+    return Project.objects.all() if person.role == User.Role.ADMIN else Project.objects.led_by(person)
+
+
+def days_of(asked: Mapping[str, str]) -> tuple[date, date]:
+    """From `since` to `until`, the last thirty days by default. Raises Invalid."""
+    today = timezone.now().astimezone(UTC).date()
+    refusal = Invalid(since=_("Choose two days, the first before the last and at most three years apart."))
+    try:
+        until = date.fromisoformat(asked["until"]) if asked.get("until") else today
+        usual = until - timedelta(days=USUAL_DAYS - 1)
+        since = date.fromisoformat(asked["since"]) if asked.get("since") else usual
+    except (ValueError, OverflowError) as error:
+        raise refusal from error
+    if not 0 <= (until - since).days < LONGEST or not 2000 <= since.year <= until.year <= 2200:
+        raise refusal
+    return since, until
+
+
 def usage(scope: Scope, since: date, until: date) -> Usage:
     """Of the days from `since` to `until`, both included."""
     found: dict[str, dict[Any, Totals]] = {name: {} for name in DIMENSIONS}
-    last = last_day()
-    rows = UsageDay.objects.filter(day__gte=since, day__lte=until).order_by()
-    if scope.kind != "lab":
-        rows = rows.filter(experiment__in=scope.of(Experiment.objects.all()))
+    rows = scope.of(UsageDay.objects.filter(day__gte=since, day__lte=until).order_by(), "experiment")
     for names in TOGETHER:
-        for row in _sums(rows.values(**{f"{name}_key": KEYS[name] for name in names})):
+        keys = rows.values(**{f"{name}_key": KEYS[name] for name in names})
+        for row in keys.annotate(**{f"{name}_": Sum(name) for name in (*COUNTED, *MONEY)}):
             for name in names:
-                _add(found[name], row[f"{name}_key"], _totals(row))
+                found[name].setdefault(row[f"{name}_key"], Totals()).add(_totals(row, Decimal(1)))
+    last = last_day()
     live_since = since if last is None else max(since, last + timedelta(days=1))
     if live_since <= until:
         _add_live(found, scope, live_since, until)
-    days = {day: found["day"].get(day, Totals()) for day in _days(since, until)}
+    days = [since + timedelta(days=number) for number in range((until - since).days + 1)]
+    by_day = {day: found["day"].get(day, Totals()) for day in days}
     total = Totals()
-    for one in days.values():
+    for one in by_day.values():
         total.add(one)
-    by = {name: _ranked(found[name]) for name in DIMENSIONS[:-1]}
-    return Usage(since, until, total, {**by, "day": [(day.isoformat(), one) for day, one in days.items()]})
+    by = {
+        name: sorted(
+            ((key or "", totals) for key, totals in found[name].items()),
+            key=lambda item: (-item[1].cost, -item[1].tokens, item[0]),
+        )
+        for name in DIMENSIONS[:-1]
+    }
+    return Usage(since, until, total, {**by, "day": [(day.isoformat(), one) for day, one in by_day.items()]})
 
 
-def _sums(rows: Any) -> Any:
-    return rows.annotate(
-        calls_=Sum("calls"),
-        lost_=Sum("lost"),
-        unpriced_=Sum("unpriced"),
-        input_=Sum("input_tokens"),
-        output_=Sum("output_tokens"),
-        cost_=Sum("cost"),
-        possible_=Sum("possible_cost"),
-    )
-
-
-def _totals(row: dict[str, Any]) -> Totals:
-    calls, lost, unpriced, read, written = (
-        int(row[name]) for name in ("calls_", "lost_", "unpriced_", "input_", "output_")
-    )
-    return Totals(calls, lost, unpriced, read, written, Decimal(row["cost_"]), Decimal(row["possible_"]))
+def _totals(row: Mapping[str, Any], unit: Decimal) -> Totals:
+    """unit: of money in this row, in US dollars."""
+    totals: dict[str, Any] = {name: int(row[f"{name}_"]) for name in COUNTED}
+    totals |= {name: Decimal(row[f"{name}_"]) * unit for name in MONEY}
+    return Totals(**totals)
 
 
 def _add_live(found: dict[str, dict[Any, Totals]], scope: Scope, since: date, until: date) -> None:
     """Days that are not added up yet: today, and what still waits for a call to end."""
     live = calls_since(since).filter(sent__lt=midnight(until + timedelta(days=1)))
-    if scope.kind != "lab":
-        live = live.filter(run__experiment__in=scope.of(Experiment.objects.all()))
-    rows = list(grouped(live))
-    ids = {row["experiment_id"] for row in rows}
-    named = Experiment.objects.filter(pk__in=ids).values_list("pk", "owner__username", "project__name")
-    experiments = {pk: (owner, project) for pk, owner, project in named}
-    models = ProviderModel.objects.filter(pk__in={row["model_id"] for row in rows}).values_list("pk", "label")
-    labels = dict(models)
+    rows = list(grouped(scope.of(live, "run__experiment")))
+    named = Experiment.objects.filter(pk__in={row["experiment_id"] for row in rows})
+    experiments = {pk: names for pk, *names in named.values_list("pk", "owner__username", "project__name")}
+    models = ProviderModel.objects.filter(pk__in={row["model_id"] for row in rows})
+    labels = dict(models.values_list("pk", "label"))
     for row in rows:
-        owner, project = experiments[row["experiment_id"]]
-        cost, possible = int(row["cost_"]) * SMALLEST, int(row["possible_cost"]) * SMALLEST
-        calls, lost, unpriced = row["calls"], row["lost"], row["unpriced"]
-        one = Totals(calls, lost, unpriced, row["input_tokens_"], row["output_tokens_"], cost, possible)
-        keys = (owner, project, labels[row["model_id"]], row["purpose"], row["day"])
+        keys = (*experiments[row["experiment_id"]], labels[row["model_id"]], row["purpose"], row["day"])
         for name, key in zip(DIMENSIONS, keys, strict=True):
-            _add(found[name], key, one)
-
-
-def _add(into: dict[Any, Totals], key: Any, one: Totals) -> None:
-    into.setdefault(key, Totals()).add(one)
-
-
-def _ranked(found: dict[Any, Totals]) -> list[tuple[str, Totals]]:
-    named = [(key or "", totals) for key, totals in found.items()]
-    by_cost: Callable[[tuple[str, Totals]], Any] = lambda item: (-item[1].cost, -item[1].tokens, item[0])  # noqa: E731 — typed where it is used as a key
-    return sorted(named, key=by_cost)
-
-
-def _days(since: date, until: date) -> Iterable[date]:
-    return (since + timedelta(days=number) for number in range((until - since).days + 1))
+            found[name].setdefault(key, Totals()).add(_totals(row, SMALLEST))

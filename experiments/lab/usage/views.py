@@ -1,6 +1,7 @@
 """The usage page: what was spent by whom on what, as a page and as CSV."""
 
 import csv
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -12,14 +13,13 @@ from django.views.decorators.http import require_GET
 from accounts.models import User
 from accounts.people import person
 from accounts.refusing import back_to
-from experiments.lab.usage.scopes import days_of, projects_of, scope_of
-from experiments.lab.usage.spent import DIMENSIONS, Scope, Totals, Usage
+from experiments.lab.usage.spent import DIMENSIONS, Scope, Totals, Usage, days_of, projects_of, scope_of
 from experiments.lab.usage.spent import usage as found_usage
 from experiments.models.labels import PURPOSES
 from experiments.runs.drawings import bars
 from experiments.runs.reports.csv_export import cell
 
-COLUMNS = ("calls", "lost", "unpriced", "input_tokens", "output_tokens", "cost", "possible_cost")
+COLUMNS = Totals.__slots__
 
 
 @login_required
@@ -52,7 +52,9 @@ def usage_csv(request: HttpRequest) -> HttpResponse:
     writer.writerow(("dimension", "value", *COLUMNS))
     for dimension in DIMENSIONS:
         for value, totals in found.by[dimension]:
-            writer.writerow((dimension, cell(value), *(_cell(totals, name) for name in COLUMNS)))
+            numbers = [getattr(totals, name) for name in COLUMNS]
+            shown = [f"{number:.10f}" if isinstance(number, Decimal) else str(number) for number in numbers]
+            writer.writerow((dimension, cell(value), *shown))
     return response
 
 
@@ -60,11 +62,6 @@ def _scope(request: HttpRequest) -> Scope:
     if scope := scope_of(person(request), request.GET):
         return scope
     raise Http404
-
-
-def _cell(totals: Totals, name: str) -> str:
-    value = getattr(totals, name)
-    return f"{value:.10f}" if name.endswith("cost") else str(value)
 
 
 def _table(name: str, found: Usage) -> dict[str, Any]:

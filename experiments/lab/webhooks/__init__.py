@@ -1,1 +1,1 @@
-"""Telling other machines what happens here: written down with the deed, sent by a worker, signed, at least once."""
+"""Webhooks: what happens is written down in the transaction that makes it true, then sent, signed, at least once."""

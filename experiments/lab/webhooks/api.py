@@ -5,14 +5,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import generics, serializers
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+from rest_framework.settings import api_settings
 
 from accounts.models import Project
 from accounts.permissions import GRAVE
@@ -20,7 +20,7 @@ from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.lab.webhooks import hooks
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.models import Webhook, WebhookDelivery
 
 CONFLICT = {**PROBLEMS, 409: ProblemSerializer}
@@ -66,15 +66,22 @@ class AddWebhook(serializers.Serializer[Any]):
     project = serializers.UUIDField(required=False, allow_null=True, default=None)
     allow_private = serializers.BooleanField(required=False, default=False)
 
+    def validate_project(self, pk: UUID | None) -> Project | None:
+        """One that the person belongs to; the verb says whether they lead it."""
+        found = Project.objects.visible_to(self.context["request"].user).filter(pk=pk).first() if pk else None
+        if pk and found is None:
+            raise ValidationError("There is no project of this id that you belong to.")
+        return found
+
 
 class ChangeWebhook(serializers.Serializer[Any]):
     """What is left out stays as it is. active: false pauses it."""
 
-    url = serializers.CharField(required=False, max_length=hooks.LONGEST_URL)
-    events = serializers.ListField(child=serializers.ChoiceField(Kind.choices), allow_empty=False, required=False)
-    name = serializers.CharField(required=False, allow_blank=True, max_length=hooks.LONGEST_NAME)
-    allow_private = serializers.BooleanField(required=False)
-    active = serializers.BooleanField(required=False)
+    url = serializers.CharField(max_length=hooks.LONGEST_URL)
+    events = serializers.ListField(child=serializers.ChoiceField(Kind.choices), allow_empty=False)
+    name = serializers.CharField(allow_blank=True, max_length=hooks.LONGEST_NAME)
+    allow_private = serializers.BooleanField()
+    active = serializers.BooleanField()
 
 
 class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
@@ -99,7 +106,8 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
         return json.loads(delivery.body)
 
 
-class WebhooksView(generics.GenericAPIView[Webhook]):
+@extend_schema_view(list=extend_schema(responses={200: WebhookSerializer(many=True), **PROBLEMS}))
+class WebhookViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Webhook]):
     """Webhooks that you look after: your own, and those of projects that you lead."""
 
     scope = Scope.ADMIN
@@ -107,136 +115,91 @@ class WebhooksView(generics.GenericAPIView[Webhook]):
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
     cursor_ordering = ["-created", "id"]
+    lookup_value_converter = "uuid"
 
     def get_queryset(self) -> QuerySet[Webhook]:
-        return Webhook.objects.visible_to(self.request.user).select_related("owner")
+        return Webhook.objects.visible_to(self.request.user).select_related("owner", "project")
 
-    @extend_schema(responses={200: WebhookSerializer(many=True), **PROBLEMS})
-    def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response(WebhookSerializer(page, many=True).data)
+    @extend_schema(responses={200: WebhookSerializer, **PROBLEMS})
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """One webhook: its settings, and whether it is on."""
+        return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(request=AddWebhook, responses={201: NewWebhookSerializer, **PROBLEMS})
-    def post(self, request: Request) -> Response:
+    def create(self, request: Request) -> Response:
         """Set up a webhook. The answer has its secret, which nothing else ever shows."""
-        asked = validated(AddWebhook, request)
-        asked["project"] = _project(request, asked["project"])
+        asked = validated(AddWebhook, request, context={"request": request})
         made, secret = hooks.add(by=person(request), **asked)
         return _with_secret(made, secret, status=201)
 
-
-class WebhookView(APIView):
-    """One webhook: its settings, and whether it is on."""
-
-    scope = Scope.ADMIN
-    permission_classes = GRAVE
-
-    @extend_schema(responses={200: WebhookSerializer, **PROBLEMS})
-    def get(self, request: Request, pk: UUID) -> Response:
-        return Response(WebhookSerializer(_hook(request, pk)).data)
-
     @extend_schema(request=ChangeWebhook, responses={200: WebhookSerializer, **PROBLEMS})
-    def patch(self, request: Request, pk: UUID) -> Response:
+    def partial_update(self, request: Request, pk: UUID) -> Response:
         """Change a webhook, pause it, or switch it on again."""
-        hook, asked, by = _hook(request, pk), validated(ChangeWebhook, request), person(request)
+        hook, asked, by = self.get_object(), validated(ChangeWebhook, request, partial=True), person(request)
         active = asked.pop("active", None)
         if asked:
             hooks.change(hook, by=by, **{name: getattr(hook, name) for name in ("url", "events", "name")} | asked)
         if active is not None:
             hooks.set_active(hook, by=by, is_active=active)
-        return Response(WebhookSerializer(_hook(request, pk)).data)
+        return Response(WebhookSerializer(self.get_object()).data)
 
-    @extend_schema(request=None, responses={204: None, **PROBLEMS})
-    def delete(self, request: Request, pk: UUID) -> Response:
+    @extend_schema(responses={204: None, **PROBLEMS})
+    def destroy(self, request: Request, pk: UUID) -> Response:
         """Remove a webhook. Nothing more is sent to it."""
-        hooks.remove(_hook(request, pk), by=person(request))
+        hooks.remove(self.get_object(), by=person(request))
         return Response(status=204)
 
-
-class SecretView(APIView):
-    """Another secret. For a day the one before signs beside it."""
-
-    scope = Scope.ADMIN
-    permission_classes = GRAVE
-
     @extend_schema(request=None, responses={200: NewWebhookSerializer, **PROBLEMS})
-    def post(self, request: Request, pk: UUID) -> Response:
-        hook = _hook(request, pk)
-        secret = hooks.rotate(hook, by=person(request))
-        return _with_secret(hook, secret)
-
-
-class TestView(APIView):
-    """Sends `webhook.test`. The delivery says in a moment what came of it."""
-
-    scope = Scope.ADMIN
+    @action(detail=True, methods=["post"])
+    def secret(self, request: Request, pk: UUID) -> Response:
+        """Another secret. For a day the one before signs beside it."""
+        hook = self.get_object()
+        return _with_secret(hook, hooks.rotate(hook, by=person(request)))
 
     @extend_schema(request=None, responses={202: DeliverySerializer, **CONFLICT})
-    def post(self, request: Request, pk: UUID) -> Response:
-        made = hooks.test(_hook(request, pk), by=person(request))
-        return Response(DeliverySerializer(made).data, status=202)
-
-
-class DeliveriesView(generics.GenericAPIView[WebhookDelivery]):
-    """What a webhook was told, the newest first."""
-
-    serializer_class = DeliverySerializer
-    queryset = WebhookDelivery.objects.none()
-    cursor_ordering = ["-id"]
+    @action(detail=True, methods=["post"], permission_classes=api_settings.DEFAULT_PERMISSION_CLASSES)
+    def test(self, request: Request, pk: UUID) -> Response:
+        """Sends `webhook.test`. The delivery says in a moment what came of it."""
+        return Response(DeliverySerializer(hooks.test(self.get_object(), by=person(request))).data, status=202)
 
     @extend_schema(
         responses={200: DeliverySerializer(many=True), **PROBLEMS},
         parameters=[OpenApiParameter("state", str, enum=WebhookDelivery.State.values)],
     )
-    def get(self, request: Request, pk: UUID) -> Response:
-        rows = _hook(request, pk).deliveries.all()
+    @action(detail=True, cursor_ordering=["-id"])
+    def deliveries(self, request: Request, pk: UUID) -> Response:
+        """What a webhook was told, the newest first."""
+        rows = self.get_object().deliveries.all()
         if state := request.query_params.get("state", ""):
             if state not in WebhookDelivery.State.values:
                 raise ValidationError({"state": ["There is no such state."]})
             rows = rows.filter(state=state)
-        page = self.paginate_queryset(rows)
+        page: Any = self.paginate_queryset(rows)  # type: ignore[arg-type]  # not of the rows of this view
         return self.get_paginated_response(DeliverySerializer(page, many=True).data)
 
 
-class DeliveryView(APIView):
+@extend_schema_view(retrieve=extend_schema(responses={200: DeliverySerializer, **PROBLEMS}))
+class DeliveryViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[WebhookDelivery]):
     """What one address was told, and what came of it."""
 
-    @extend_schema(responses={200: DeliverySerializer, **PROBLEMS})
-    def get(self, request: Request, pk: UUID) -> Response:
-        return Response(DeliverySerializer(_delivery(request, pk)).data)
-
-
-class AgainView(APIView):
-    """Sends it once more, under the same id."""
-
     scope = Scope.ADMIN
+    serializer_class = DeliverySerializer
+    queryset = WebhookDelivery.objects.none()
+    lookup_value_converter = "uuid"
+
+    def get_queryset(self) -> QuerySet[WebhookDelivery]:
+        rows = WebhookDelivery.objects.visible_to(self.request.user)
+        return rows.select_related("webhook__owner", "webhook__project")
 
     @extend_schema(request=None, responses={202: DeliverySerializer, **CONFLICT})
-    def post(self, request: Request, pk: UUID) -> Response:
-        hooks.send_again(_delivery(request, pk), by=person(request))
-        return Response(DeliverySerializer(_delivery(request, pk)).data, status=202)
+    @action(detail=True, methods=["post"])
+    def again(self, request: Request, pk: UUID) -> Response:
+        """Sends it once more, under the same id."""
+        hooks.send_again(self.get_object(), by=person(request))
+        return Response(DeliverySerializer(self.get_object()).data, status=202)
 
 
 def _with_secret(hook: Webhook, secret: str, status: int = 200) -> Response:
     answer = Response(NewWebhookSerializer(hook, context={"secret": secret}).data, status=status)
     answer["Cache-Control"] = "no-store"
     return answer
-
-
-def _project(request: Request, pk: UUID | None) -> Project | None:
-    """One that somebody belongs to; whether they lead it is the verb's affair."""
-    if pk is None:
-        return None
-    found = Project.objects.visible_to(request.user).filter(pk=pk).first()
-    if found is None:
-        raise ValidationError({"project": ["There is no project of this id that you belong to."]})
-    return found
-
-
-def _hook(request: Request, pk: UUID) -> Webhook:
-    return get_object_or_404(Webhook.objects.visible_to(request.user).select_related("owner", "project"), pk=pk)
-
-
-def _delivery(request: Request, pk: UUID) -> WebhookDelivery:
-    rows = WebhookDelivery.objects.visible_to(request.user).select_related("webhook__owner", "webhook__project")
-    return get_object_or_404(rows, pk=pk)

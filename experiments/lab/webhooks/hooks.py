@@ -1,6 +1,6 @@
-"""The verbs of webhooks. Whoever may experiment has some for their own runs; leads have some for their project's.
+"""What is done with webhooks. Those who may experiment have some for their own runs, leads some for their project's.
 
-A secret is told once, when it is made. Each deed is recorded, without the secret and without the path of the address.
+A secret is shown once, when it is made. The audit log has each change, without the secret and the path of the address.
 """
 
 import ipaddress
@@ -15,22 +15,23 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
-from accounts import audit
-from accounts.crypto import NoSecret, encrypt
+from accounts import audit, crypto
+from accounts.crypto import NoSecret, Undecipherable, encrypt, is_newest
 from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.engine.text import is_storable
 from experiments.gateway.addresses import is_allowed
-from experiments.lab.webhooks import outbox, signing
-from experiments.lab.webhooks.kinds import PERSONAL, TEST, Kind
-from experiments.lab.webhooks.wake import wake
+from experiments.lab.webhooks import outbox
+from experiments.lab.webhooks.outbox import PERSONAL, TEST, Kind, wake
+from experiments.lab.webhooks.sending import new_secret
 from experiments.models import Webhook, WebhookDelivery
 from experiments.tasks import clock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
-LONGEST_URL, LONGEST_NAME = 1000, 100
+LONGEST_URL = int(Webhook.url.field.max_length or 0)
+LONGEST_NAME = int(Webhook.name.field.max_length or 0)
 MOST = 20  # of one person, and of one project
 MOST_TESTS = 5  # that wait
 OVERLAP = timedelta(days=1)  # for which an older secret signs beside the newer
@@ -65,10 +66,12 @@ def add(
             else _("Your role does not allow experiments, so that there would be nothing to tell.")
         )
     fields = _checked(by, url, events, name, allow_private, project)
-    secret = signing.new_secret()
+    secret = new_secret()
     made = Webhook(owner=by, project=project, secret=_encrypted(secret), **fields)
     with transaction.atomic():
-        _require_room(by, project)
+        there = Webhook.objects.filter(project=project) if project else Webhook.objects.filter(owner=by, project=None)
+        if there.count() >= MOST:
+            raise Forbidden(_("There are %(most)s webhooks already: remove one first.") % {"most": MOST})
         made.save(force_insert=True)
         audit.record(audit.Action.WEBHOOK_CREATED, by=by, of=made, events=made.events, **_whose(made))
     return made, secret
@@ -80,8 +83,12 @@ def change(
     """allow_private: None leaves it; it was allowed for this host, not for others. What waits is sent to the new
     address. Raises as `add` does.
     """
-    require_keeper(hook, by)
-    was_private = hook.allow_private and (by.is_admin or _place(url) == _place(hook.url))
+    _require_keeper(hook, by)
+    try:
+        is_same_host = urlsplit(url.strip()).netloc == urlsplit(hook.url).netloc
+    except ValueError:  # what is no address is refused below
+        is_same_host = False
+    was_private = hook.allow_private and (by.is_admin or is_same_host)
     wanted = was_private if allow_private is None else allow_private
     fields = _checked(by, url, events, name, wanted, hook.project, was_private=was_private)
     before = {field: getattr(hook, field) for field in fields}
@@ -98,8 +105,8 @@ def change(
 @sensitive_variables("secret")
 def rotate(hook: Webhook, *, by: User) -> str:
     """Another secret. For a day the one before signs too, so that a receiver can change over. Raises Forbidden."""
-    require_keeper(hook, by)
-    secret = signing.new_secret()
+    _require_keeper(hook, by)
+    secret = new_secret()
     fresh = {"secret": _encrypted(secret), "older_secret": F("secret"), "older_until": clock.ahead(OVERLAP)}
     with transaction.atomic():
         Webhook.objects.filter(pk=hook.pk).update(**fresh)
@@ -113,7 +120,7 @@ def set_active(hook: Webhook, *, by: User, is_active: bool) -> bool:
     so already. Raises Forbidden.
     """
     if is_active or not by.is_admin:
-        require_keeper(hook, by)
+        _require_keeper(hook, by)
     fresh = {"is_active": is_active, "paused": None, "pause_reason": "", "failures": 0, "failing_since": None}
     with transaction.atomic():
         if not Webhook.objects.filter(pk=hook.pk, is_active=not is_active).update(**fresh):
@@ -140,17 +147,34 @@ def permit_private(hook: Webhook, *, by: User, allowed: bool) -> bool:
 def remove(hook: Webhook, *, by: User) -> None:
     """Forget it, with its log. Administrators may remove anybody's. Raises Forbidden."""
     if not by.is_admin:
-        require_keeper(hook, by)
+        _require_keeper(hook, by)
     with transaction.atomic():
         audit.record(audit.Action.WEBHOOK_REMOVED, by=by, of=hook, owner=hook.owner.username, **_whose(hook))
         hook.delete()
 
 
+def encrypt_all() -> tuple[int, int]:
+    """Encrypt all secrets with the newest one of the lab (docs/administering.md). Returns how many were, and how many
+    cannot be decrypted any more. Each is one statement: it may be killed and repeated.
+    """
+    done = lost = 0
+    for hook in Webhook.objects.order_by("pk").iterator():
+        for field in ("secret", "older_secret"):
+            old = getattr(hook, field)
+            if not old or is_newest(old):
+                continue
+            try:
+                new = crypto.rotate(old)
+            except Undecipherable:
+                lost += 1
+            else:
+                done += Webhook.objects.filter(pk=hook.pk, **{field: old}).update(**{field: new})
+    return done, lost
+
+
 def test(hook: Webhook, *, by: User) -> WebhookDelivery:
     """Something harmless, to see whether it arrives. Raises Forbidden, and Conflict for a webhook that is paused."""
-    require_keeper(hook, by)
-    if not hook.is_active:
-        raise Conflict(_("The webhook is paused, so that nothing is sent. Switch it on first."))
+    _require_active(hook, by)
     with transaction.atomic():
         Webhook.objects.select_for_update().get(pk=hook.pk)
         if hook.deliveries.waiting().filter(type=TEST).count() >= MOST_TESTS:
@@ -162,9 +186,7 @@ def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
     """Once more, under the same id. False when it waits already. Raises Forbidden, and Conflict for one of a webhook
     that is paused.
     """
-    require_keeper(delivery.webhook, by)
-    if not delivery.webhook.is_active:
-        raise Conflict(_("The webhook is paused, so that nothing is sent. Switch it on first."))
+    _require_active(delivery.webhook, by)
     fresh = {"state": State.WAITING, "next_at": Now(), "tries": 0, "ended": None}
     with transaction.atomic():
         done = WebhookDelivery.objects.filter(pk=delivery.pk).exclude(state=State.WAITING).update(**fresh)
@@ -173,15 +195,15 @@ def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
     return bool(done)
 
 
-def require_keeper(hook: Webhook, user: "User | AnonymousUser") -> None:
+def _require_keeper(hook: Webhook, user: "User | AnonymousUser") -> None:
     if not Webhook.objects.visible_to(user).filter(pk=hook.pk).exists():
         raise Forbidden(_("Only those who look after a webhook change it: its maker, or its project's leads."))
 
 
-def _require_room(by: User, project: Project | None) -> None:
-    there = Webhook.objects.filter(project=project) if project else Webhook.objects.filter(owner=by, project=None)
-    if there.count() >= MOST:
-        raise Forbidden(_("There are %(most)s webhooks already: remove one first.") % {"most": MOST})
+def _require_active(hook: Webhook, user: User) -> None:
+    _require_keeper(hook, user)
+    if not hook.is_active:
+        raise Conflict(_("The webhook is paused, so that nothing is sent. Switch it on first."))
 
 
 def _checked(
@@ -237,14 +259,6 @@ def _refusal_of(url: str, *, allow_private: bool) -> str:
     if is_allowed(address, allow_private=allow_private):
         return ""
     return _("This is a private or reserved address. Administrators can allow private ones.")
-
-
-def _place(url: str) -> str:
-    """Host and port; "" for what is no address."""
-    try:
-        return urlsplit(url.strip()).netloc
-    except ValueError:
-        return ""
 
 
 @sensitive_variables()

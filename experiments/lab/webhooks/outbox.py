@@ -5,23 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import TextChoices
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from pydantic import JsonValue
 
-from experiments.lab.webhooks.kinds import TEST, Kind
-from experiments.lab.webhooks.wake import wake
-from experiments.models import (
-    Dataset,
-    Experiment,
-    Export,
-    ReviewQueue,
-    ReviewSlot,
-    Run,
-    Webhook,
-    WebhookDelivery,
-)
+from experiments.models import Dataset, Experiment, Export, ReviewQueue, ReviewSlot, Run, Webhook, WebhookDelivery
 from experiments.models.ids import new_id
-from experiments.tasks import clock
+from experiments.tasks import clock, job_queue
 from experiments.workflows.base.events import (
     Ending,
     EventData,
@@ -31,7 +23,31 @@ from experiments.workflows.base.events import (
     WaitingForUser,
 )
 
+QUEUE = "webhooks"
+SEND = "experiments.lab.webhooks.delivering.send"  # by its name: the senders are above what enqueues them
+MOST_QUEUED = 4  # jobs: each sends all that is due
 TOLD = (ExperimentStarted, Ending, WaitingForUser, JudgeEvaluationCompletedData)
+
+
+class Kind(TextChoices):
+    """What a webhook can be told of. docs/api.md says what each carries."""
+
+    RUN_STARTED = "run.started", _("a run has started")
+    RUN_WAITING = "run.waiting", _("a run waits for a person")
+    RUN_COMPLETED = "run.completed", _("a run is completed")
+    RUN_STOPPED = "run.stopped", _("a run was stopped")
+    RUN_FAILED = "run.failed", _("a run has failed")
+    JUDGMENT_FAILED = "judgment.failed", _("a judge gave no scores")
+    BUDGET_REACHED = "budget.reached", _("a budget is used up")
+    REVIEW_FINISHED = "review.finished", _("a review queue is finished")
+    DATASET_READY = "dataset.ready", _("a dataset is ready")
+    DATASET_REFUSED = "dataset.refused", _("a dataset could not be read")
+    EXPORT_READY = "export.ready", _("a file of a run is ready")
+    EXPORT_FAILED = "export.failed", _("a file of a run could not be made")
+
+
+TEST = "webhook.test"  # sent by a button, whatever a webhook is told of
+PERSONAL = (Kind.DATASET_READY, Kind.DATASET_REFUSED, Kind.EXPORT_READY, Kind.EXPORT_FAILED)  # never of a project
 ENDS = {
     Run.State.COMPLETED.value: Kind.RUN_COMPLETED,
     Run.State.STOPPED.value: Kind.RUN_STOPPED,
@@ -48,7 +64,7 @@ class News(NamedTuple):
 
 
 def tell(owner: int, *news: News, project: UUID | None = None, run: Run | None = None) -> None:
-    """To whoever listens to this person's, or to what the members of this project see. Call inside a transaction."""
+    """To the webhooks of this person, and of the project whose members see it. Call inside a transaction."""
     hooks = Webhook.objects.listening().hearing(owner=owner, project=project)
     _write([(hook, one) for hook in hooks for one in news if one.kind in hook.events], run)
 
@@ -125,14 +141,24 @@ def _write(told: Sequence[tuple[Webhook, News]], run: Run | None = None) -> list
 
 
 def _delivery(hook: Webhook, news: News, run: Run | None) -> WebhookDelivery:
-    id_ = new_id()
     place: dict[str, str | None] = {"run": None, "experiment": None}
     data = dict(news.data)
     if run:
         place = {"run": str(run.pk), "experiment": str(run.experiment_id)}
         data = {"workflow": run.experiment.workflow, "path": f"/runs/{run.pk}/", **data}
+    id_, type_ = new_id(), str(news.kind)
     created = timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    payload = {"id": str(id_), "type": str(news.kind), "created": created, **place, "data": data}
+    payload = {"id": str(id_), "type": type_, "created": created, **place, "data": data}
     body = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), default=str)
-    told = {"type": str(news.kind), "source": news.source, "body": body}
-    return WebhookDelivery(id=id_, webhook=hook, run=run, next_at=clock.now(), **told)
+    return WebhookDelivery(
+        id=id_, webhook=hook, run=run, next_at=clock.now(), type=type_, source=news.source, body=body
+    )
+
+
+def wake() -> None:
+    """Enqueue a job that sends once the current transaction is committed; one that is lost costs seconds."""
+    transaction.on_commit(wake_now)
+
+
+def wake_now() -> None:
+    job_queue.enqueue(QUEUE, SEND, most=MOST_QUEUED, waiting="a webhook")

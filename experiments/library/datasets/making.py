@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from accounts import audit
 from accounts.errors import Forbidden, Invalid
 from experiments.lab.webhooks import outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import jobs, process, uploads
 from experiments.library.datasets.reader.names import is_version
 from experiments.library.datasets.taking import READ_SHARE, Added, empty, take_outputs, take_samples

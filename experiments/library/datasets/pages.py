@@ -131,7 +131,7 @@ def seconds_left(upload: Upload | None) -> int | None:
     return max(1, round(so_far / upload.progress * (1 - upload.progress)))
 
 
-def told_uploads(dataset: Dataset, user: Any) -> list[dict[str, object]]:
+def told_uploads(dataset: Dataset, user: Any) -> list[dict[str, Any]]:
     """What was sent as outputs lately, with what became of it, for whoever may add outputs."""
     sent = dataset.uploads.filter(kind=Upload.Kind.OUTPUTS).exclude(state=Upload.State.KEPT)[:10]
     return [

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from django.utils import translation
 
 from experiments.lab.webhooks import outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import process, uploads
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import sentence

@@ -133,10 +133,12 @@ def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
         with ShownIn(form):
             making.send_outputs(shown, by=person(request), upload=request.FILES.get("file"), **asked)
             return redirect("dataset-outputs", slug)
+    sent = dataset_pages.told_uploads(shown, request.user)
     context = {
         "dataset": shown,
         "form": form,
-        "sent": dataset_pages.told_uploads(shown, request.user),
+        "sent": sent,
+        "is_reading": any(not one["upload"].is_over for one in sent),
         "may_curate": making.may_curate(request.user, shown),
     }
     return render(request, "datasets/outputs.html", context, status=status_of(form))

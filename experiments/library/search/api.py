@@ -10,8 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from experiments.api.requests import PROBLEMS, person
-from experiments.library.search.filters import PLACES
-from experiments.library.search.finding import Hit, find
+from experiments.library.search.finding import PLACES, Hit, find
 from experiments.library.search.views import asked_by, place
 from experiments.models import Passage, Run
 from experiments.workflows import REGISTRY

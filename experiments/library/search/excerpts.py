@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from experiments.library.search.sought import Phrase
+from experiments.library.search.query import Phrase
 from experiments.library.search.words import Word, words
 
 LENGTH = 300  # characters

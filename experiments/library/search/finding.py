@@ -7,28 +7,40 @@ without reading what lies between.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db.models import F, Max, QuerySet
+from django.db.models import F, Max, Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from experiments.library.search.asked import Asked
+from accounts.errors import Invalid
+from accounts.models import Project, User
 from experiments.library.search.excerpts import Part, excerpt
-from experiments.library.search.filters import conditions, sought
-from experiments.library.search.passages import prompts, said
-from experiments.models import Experiment, Message, Passage
+from experiments.library.search.indexing import MESSAGE, REASONING, SETUP, prompts, said
+from experiments.library.search.query import MARKED, Asked, Sought, mark
+from experiments.models import LIVE_STATES, TERMINAL_STATES, Experiment, Passage, Run
 from experiments.workflows import surface_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
-    from accounts.models import User
-
 PER_PAGE = 20
 SPANS = (10_000, 300_000, 2**62)  # passages that are looked through in one step, of which the first is walked through
 FEW = 1_000  # experiments that are named one by one
 TEXTS: dict[str, Callable[[Sequence[UUID]], dict[UUID, str]]] = {}  # what notes and the like say, by kind and source
+STATES = {"live": LIVE_STATES, "ended": TERMINAL_STATES}
+PLACES = {
+    "messages": (MESSAGE,),
+    "reasoning": (REASONING,),
+    "setup": (SETUP,),
+    "notes": (Passage.Kind.NOTE,),
+    "all": tuple(Passage.Kind.values),
+}
+USUALLY = tuple(kind for kind in Passage.Kind.values if kind != REASONING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +91,9 @@ def find(asked: Asked, person: "User | AnonymousUser", *, before: int | None = N
 
 def matching(asked: Asked, person: "User | AnonymousUser") -> QuerySet[Passage]:
     """Of what the person may see: an experiment at a time where that is little. Raises Invalid."""
-    rows = Passage.objects.filter(conditions(asked, person)).order_by()
-    wanted = sought(asked)
-    rows = rows.filter(words__matches=wanted) if wanted else rows
+    rows = Passage.objects.filter(_conditions(asked, person)).order_by()
+    if wanted := _sought(asked):
+        rows = rows.filter(words__matches=wanted)
     visible = Experiment.objects.visible_to(person).order_by()
     few = list(visible.values_list("pk", flat=True)[: FEW + 1])
     shown = rows.readable_by(person)
@@ -90,26 +102,95 @@ def matching(asked: Asked, person: "User | AnonymousUser") -> QuerySet[Passage]:
 
 def _hits(keys: Sequence[int], asked: Asked) -> list[Hit]:
     related = ("experiment__owner", "run", "message")
-    rows = Passage.objects.filter(pk__in=keys).select_related(*related).defer("words").order_by("-pk")
-    found = list(rows)
-    others = _others(found)
+    found = list(Passage.objects.filter(pk__in=keys).select_related(*related).defer("words").order_by("-pk"))
+    others: dict[UUID, str] = {}
+    for kind, read in TEXTS.items():
+        if sources := [one.source for one in found if one.kind == kind]:
+            others |= read(sources)
     return [Hit(one, excerpt(_texts(one, others), asked.phrases)) for one in found]
-
-
-def _others(found: Iterable[Passage]) -> dict[UUID, str]:
-    sources: dict[str, list[UUID]] = {}
-    for one in found:
-        sources.setdefault(one.kind, []).append(one.source)
-    return {key: text for kind, read in TEXTS.items() if kind in sources for key, text in read(sources[kind]).items()}
 
 
 def _texts(passage: Passage, others: dict[UUID, str]) -> list[str]:
     if passage.kind == Passage.Kind.SETUP:
         return [*prompts(passage.experiment.config), passage.experiment.title]
-    if passage.message is None or passage.kind == Passage.Kind.NOTE:
+    message = passage.message
+    if message is None or passage.kind == Passage.Kind.NOTE:
         return [others.get(passage.source, "")]
-    return [passage.message.reasoning] if passage.kind == Passage.Kind.REASONING else _said(passage.message)
+    if passage.kind == Passage.Kind.REASONING:
+        return [message.reasoning]
+    return said({"text": message.text, "raw_text": message.raw_text, "operator": message.operator})
 
 
-def _said(message: Message) -> list[str]:
-    return said({name: getattr(message, name) for name in ("text", "raw_text", "operator")})
+def _sought(asked: Asked) -> Sought:
+    """What the index is asked for."""
+    marks = [_marks(name, asked.filters[name]) for name in MARKED if name in asked.filters]
+    excluded = [one for name in MARKED for one in _marks(name, asked.excluded.get(name, ()))]
+    return Sought(asked.phrases, tuple(marks), asked.without, tuple(excluded))
+
+
+def _conditions(asked: Asked, person: "User | AnonymousUser") -> Q:
+    """What the rows are asked for beside it. Raises Invalid."""
+    found = Q(kind__in=USUALLY) if "in" not in asked.filters else Q()
+    for name, read in CONDITIONS.items():
+        if values := asked.filters.get(name):
+            found &= reduce(or_, (read(value, person) for value in values))
+        if values := asked.excluded.get(name):
+            found &= ~reduce(or_, (read(value, person) for value in values))
+    return found
+
+
+def _marks(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    if name != "by":
+        return tuple(mark(name, value) for value in values)
+    people = User.objects.filter(username__in=list(values)).values_list("pk", flat=True)
+    return tuple(mark(name, str(pk)) for pk in people) or (mark(name, "nobody"),) if values else ()
+
+
+def _state(value: str, person: "User | AnonymousUser") -> Q:
+    states = STATES.get(value.lower()) or ((value.lower(),) if value.lower() in Run.State.values else ())
+    if not states:
+        offered = ", ".join([*Run.State.values, *STATES])
+        raise Invalid(
+            q=_("There is no state %(value)s: choose one of %(offered)s.") % {"value": value, "offered": offered}
+        )
+    return Q(run__state__in=states)
+
+
+def _since(value: str, person: "User | AnonymousUser") -> Q:
+    return Q(created__gte=_midnight(value))
+
+
+def _until(value: str, person: "User | AnonymousUser") -> Q:
+    return Q(created__lt=_midnight(value) + timedelta(days=1))
+
+
+def _midnight(value: str) -> datetime:
+    try:
+        day = date.fromisoformat(value)
+    except ValueError as error:
+        raise Invalid(q=_("%(value)s is no day: write it as 2026-01-31.") % {"value": value}) from error
+    if not 2000 <= day.year <= 2200:
+        raise Invalid(q=_("%(value)s is no day between the years 2000 and 2200.") % {"value": value})
+    return datetime.combine(day, time(), UTC)
+
+
+def _project(value: str, person: "User | AnonymousUser") -> Q:
+    return Q(experiment__project__in=Project.objects.visible_to(person).filter(name__iexact=value))
+
+
+def _place(value: str, person: "User | AnonymousUser") -> Q:
+    if value.lower() not in PLACES:
+        offered = ", ".join(PLACES)
+        raise Invalid(
+            q=_("It cannot be searched in %(value)s: choose one of %(offered)s.") % {"value": value, "offered": offered}
+        )
+    return Q(kind__in=PLACES[value.lower()])
+
+
+CONDITIONS: dict[str, Callable[[str, "User | AnonymousUser"], Q]] = {
+    "state": _state,
+    "from": _since,
+    "to": _until,
+    "project": _project,
+    "in": _place,
+}

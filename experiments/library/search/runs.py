@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from django.db.models import Q
 
-from experiments.library.search.asked import read
-from experiments.library.search.passages import MESSAGE, OF_SETUPS
-from experiments.library.search.sought import Phrase, Sought
+from experiments.library.search.indexing import MESSAGE, OF_SETUPS
+from experiments.library.search.query import Phrase, Sought, read
 from experiments.models import Passage, Run
 
 

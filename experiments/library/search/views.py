@@ -10,9 +10,8 @@ from django.views.decorators.http import require_GET
 
 from accounts.errors import Invalid
 from accounts.refusing import status_of
-from experiments.library.search.asked import Asked, read
-from experiments.library.search.filters import PLACES
-from experiments.library.search.finding import Found, find
+from experiments.library.search.finding import PLACES, Found, find
+from experiments.library.search.query import Asked, read
 from experiments.models import Run
 from experiments.models.labels import FLAGS
 from experiments.workflows import REGISTRY

@@ -8,7 +8,7 @@ from django.db import transaction
 from accounts import audit
 from accounts.crypto import NoSecret, Undecipherable, is_newest, rotate
 from accounts.factors import rotate_secrets
-from experiments.lab.webhooks.secrecy import rotate_all
+from experiments.lab.webhooks import hooks
 from experiments.models import ProviderKey
 
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{rotated} second factors encrypted anew.")
         if unreadable:
             self.stderr.write(f"{unreadable} second factors cannot be decrypted any more: their owners add them again.")
-        signing, unsigned = rotate_all()
+        signing, unsigned = hooks.encrypt_all()
         self.stdout.write(f"{signing} webhook secrets encrypted anew.")
         if unsigned:
             self.stderr.write(f"{unsigned} webhook secrets cannot be decrypted any more: rotate them on their pages.")

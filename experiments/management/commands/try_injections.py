@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from experiments.engine.keys import NoKey
-from experiments.lab.injections import asking, measuring
+from experiments.lab.injections import rates
 from experiments.lab.injections.trials import TRIALS
 from experiments.models import ProviderModel
 
@@ -26,15 +26,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         workflows, most = options["workflow"], options["strings"]
         for model in [self._known(slug) for slug in options["model"]]:
-            count = measuring.calls(workflows, most)
+            count = rates.calls(workflows, most)
             self.stdout.write(
                 f"{model.label}{' (simulated)' if model.provider.is_simulated else ''}: {count} questions"
             )
             try:
-                rates = asking.try_on(model, workflows, most=most)
+                found = rates.try_on(model, workflows, most=most)
             except NoKey as error:
                 raise CommandError(str(error)) from error
-            for line in lines(rates):
+            for line in lines(found):
                 self.stdout.write(line)
 
     def _known(self, slug: str) -> ProviderModel:
@@ -44,15 +44,15 @@ class Command(BaseCommand):
         return model
 
 
-def lines(rates: list[measuring.Rate]) -> list[str]:
+def lines(found: list[rates.Rate]) -> list[str]:
     """A line for each way of judging."""
     return [
         f"  {rate.workflow:8}  won {rate.attacked.part:2} of {rate.attacked.of}  {_interval(rate)}"
         f"  not read {rate.unread:2}  without an injection {rate.alone.part} of {rate.alone.of}"
-        for rate in rates
+        for rate in found
     ]
 
 
-def _interval(rate: measuring.Rate) -> str:
+def _interval(rate: rates.Rate) -> str:
     low, high = rate.attacked.interval or (0.0, 0.0)
     return f"{rate.attacked.value or 0:4.0%} [{low:4.0%}, {high:4.0%}]"

@@ -120,8 +120,11 @@ class RunConsumer(AsyncWebsocketConsumer):
         if not self.rate.has_room():
             await self._leave(TOO_FAST)
             return
-        message = _decoded(text_data)
-        if message.get("type") != "sync":
+        try:
+            message = json.loads(text_data or "")
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(message, dict) or message.get("type") != "sync":
             return
         after = message.get("after")
         if isinstance(after, int) and 0 <= after < self.seen:
@@ -213,11 +216,3 @@ def _offered(language: str) -> str:
         return translation.get_supported_language_variant(language[:16])
     except LookupError:
         return str(settings.LANGUAGE_CODE)
-
-
-def _decoded(text: str | None) -> dict[str, Any]:
-    try:
-        message = json.loads(text or "")
-    except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}

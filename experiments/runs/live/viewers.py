@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, User
 from experiments.engine.broadcast import delta, group_of, joined
-from experiments.lab.observing import counting, families
+from experiments.lab.observing import counting
 from experiments.models import Run
 from experiments.models.event import Envelope
 from experiments.runs.live.backlog import Backfill
@@ -236,5 +236,5 @@ def _count() -> dict[tuple[str, ...], float]:
 
 def viewers() -> Viewers:
     if not _by_loop:
-        counting.gauge(families.VIEWERS, _count)
+        counting.gauge(counting.VIEWERS, _count)
     return _by_loop.setdefault(asyncio.get_running_loop(), Viewers())

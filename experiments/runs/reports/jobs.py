@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 
 from experiments.engine.workers import BaseWorker, run_looks
 from experiments.lab.webhooks import outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import jobs as datasets
 from experiments.models import Export, Run
 from experiments.models.signals import swept

@@ -27,6 +27,10 @@ from builtins import (  # noqa: UP029 — held from before the program can chang
 )
 from sys import modules
 
+TYPE_CHECKING = False  # importing `typing` would cost every test its milliseconds
+if TYPE_CHECKING:
+    from typing import Any
+
 LONG_DIGITS = 4300  # what Python reads back from text without being told otherwise
 LONG_BITS = 14_284  # the same in binary
 SHORT_BITS = 2_000  # below the lowest bound that a program can set for text of numbers (640 digits)
@@ -54,7 +58,7 @@ class Encoder:
         self.parts: list[str] = []
         self.open: set[int] = set()
 
-    def text(self, value: object) -> str:
+    def text(self, value: "Any") -> str:
         """Raises NotJSON."""
         self.write(value)
         return "".join(self.parts)
@@ -65,7 +69,7 @@ class Encoder:
             raise NotJSON("the value is too long")
         self.parts.append(part)
 
-    def write(self, value: object) -> None:
+    def write(self, value: "Any") -> None:
         self.items -= 1
         if self.items < 0:
             raise NotJSON("the value has too many parts")
@@ -79,52 +83,47 @@ class Encoder:
         elif issubclass(kind, float):
             self.add(number(value))
         else:
+            if id(value) in self.open:
+                raise NotJSON("the value contains itself")
+            if len(self.open) >= self.depth:
+                raise NotJSON("the value is nested too deeply")
+            self.open.add(id(value))
             self.write_many(value, kind)
+            self.open.remove(id(value))
 
-    def string(self, value: object) -> str:
-        if str.__len__(value) > self.size:  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
+    def string(self, value: "Any") -> str:
+        if str.__len__(value) > self.size:
             raise NotJSON("the value is too long")
-        return quoted(value)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
+        return quoted(value)
 
-    def write_many(self, value: object, kind: type) -> None:
-        if id(value) in self.open:
-            raise NotJSON("the value contains itself")
-        if len(self.open) >= self.depth:
-            raise NotJSON("the value is nested too deeply")
-        self.open.add(id(value))
-        self.write_kind(value, kind)
-        self.open.remove(id(value))
-
-    def write_kind(self, value: object, kind: type) -> None:
+    def write_many(self, value: "Any", kind: type) -> None:
         if issubclass(kind, dict):
-            self.write_object(items_of(value))  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
-        elif (found := fraction(value, kind)) is not None:
-            self.add(number(found))
-        elif issubclass(kind, (bytes, bytearray, memoryview, type)):
-            raise NotJSON(f"a value of type {name_of(kind)} is not JSON")
-        elif "__dataclass_fields__" in all_attributes(kind):
-            self.write_object(fields_of(value))
-        else:
-            self.write_list(value, kind)
+            return self.write_object(items_of(value))
+        if (found := fraction(value, kind)) is not None:
+            return self.add(number(found))
+        known = all_attributes(kind)
+        # A generator, an iterator, a range, a view, a deque or the like has items, too.
+        has_items = "__iter__" in known and ("__next__" in known or "__len__" in known)
+        if not issubclass(kind, (bytes, bytearray, memoryview, type)):
+            if "__dataclass_fields__" in known:
+                return self.write_object([(name, getattr(value, name)) for name in type(value).__dataclass_fields__])
+            for base, iterate, tag in SEQUENCES:
+                if issubclass(kind, base):
+                    return self.write_items(iterate(value), tag)
+            if has_items:
+                return self.write_items(iter(value), "l")
+        raise NotJSON(f"a value of type {name_of(kind)} is not JSON")
 
-    def write_list(self, value: object, kind: type) -> None:
-        for base, iterate, tag in SEQUENCES:
-            if issubclass(kind, base):
-                return self.write_items(iterate(value), tag)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
-        if not has_items(kind):
-            raise NotJSON(f"a value of type {name_of(kind)} is not JSON")
-        return self.write_items(iter(value), "l")  # type: ignore[call-overload]  # its kind was looked at, in a way that programs cannot forge
-
-    def write_items(self, items: object, tag: str) -> None:
+    def write_items(self, items: "Any", tag: str) -> None:
         self.add(f'["{tag}"')
-        for item in items:  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
+        for item in items:
             self.parts.append(",")
             self.write(item)
         self.parts.append("]")
 
-    def write_object(self, pairs: object) -> None:
+    def write_object(self, pairs: "Any") -> None:
         self.add('["d"')
-        for key, value in pairs:  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
+        for key, value in pairs:
             self.parts.append(",")
             self.add(self.string(key_of(key)))
             self.parts.append(",")
@@ -132,22 +131,22 @@ class Encoder:
         self.parts.append("]")
 
 
-def key_of(key: object) -> object:
+def key_of(key: "Any") -> "Any":
     """The key as JSON writes it: text, or the text of a plain number, true, false or null."""
     kind = type(key)
     if issubclass(kind, str):
         return key
     if key is None or key is True or key is False:
         return {None: "null", True: "true", False: "false"}[key]
-    if issubclass(kind, int) and bits(key) <= SHORT_BITS:  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
-        return text_of_int(add(key, 0))  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
+    if issubclass(kind, int) and bits(key) <= SHORT_BITS:
+        return text_of_int(add(key, 0))
     if issubclass(kind, float):
         return text_of_float(key)
     raise NotJSON(f"an object's key of type {name_of(kind)} is not JSON")
 
 
-def whole_number(value: object) -> str:
-    exact = add(value, 0)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
+def whole_number(value: "Any") -> str:
+    exact = add(value, 0)
     length = bits(exact)
     if length <= SHORT_BITS:
         return text_of_int(exact)
@@ -156,33 +155,23 @@ def whole_number(value: object) -> str:
     return f'["i","{hexadecimal(exact)}"]'
 
 
-def number(value: object) -> str:
-    exact = add_float(value, 0.0)  # type: ignore[arg-type]  # its kind was looked at, in a way that programs cannot forge
+def number(value: "Any") -> str:
+    exact = add_float(value, 0.0)
     text = text_of_float(exact)
     return text if text[-1] not in "nf" else f'["f","{text}"]'
 
 
-def fraction(value: object, kind: type) -> "float | int | None":
+def fraction(value: "Any", kind: type) -> "float | int | None":
     """A Decimal's or a Fraction's value as a number; None for what is neither. Neither module is loaded for it."""
     for module, name in (("decimal", "Decimal"), ("fractions", "Fraction")):
         base = getattr(modules.get(module), name, None)
         if isinstance(base, type) and issubclass(kind, base):
-            return add_float(base.__float__(value), 0.0)  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
+            return add_float(base.__float__(value), 0.0)  # type: ignore[attr-defined]  # both have it
     return None
 
 
 def all_attributes(kind: type) -> "set[str]":
     return {name for base in type.__dict__["__mro__"].__get__(kind) for name in type.__dict__["__dict__"].__get__(base)}
-
-
-def fields_of(value: object) -> "list[tuple[str, object]]":
-    return [(name, getattr(value, name)) for name in type(value).__dataclass_fields__]  # type: ignore[attr-defined]  # its kind was looked at, in a way that programs cannot forge
-
-
-def has_items(kind: type) -> bool:
-    """Whether it is a generator, an iterator, a range, a view, a deque or the like."""
-    known = all_attributes(kind)
-    return "__iter__" in known and ("__next__" in known or "__len__" in known)
 
 
 def name_of(kind: type) -> str:

@@ -160,10 +160,16 @@ CHECKS = {
     "constant": gettext_lazy("always the same result"),
     "echo": gettext_lazy("gives back its input"),
 }
-COMPARISONS = {
+LABELS = {  # of ways to compare results, and of what judges give points for
     "exact": gettext_lazy("exactly equal"),
     "tolerance": gettext_lazy("numbers within a tolerance"),
     "unordered": gettext_lazy("lists in any order"),
+    "correctness": gettext_lazy("Correctness"),
+    "efficiency": gettext_lazy("Efficiency"),
+    "readability": gettext_lazy("Readability"),
+    "robustness": gettext_lazy("Robustness"),
+    "explanation": gettext_lazy("Explanation"),
+    "overall": gettext_lazy("Overall"),
 }
 MOST_COLOURED = 6  # models side by side whose code has its colours on the page of a run: colours are many elements
 
@@ -175,8 +181,8 @@ def sentences(reason: str) -> list[str]:
 
 
 @register.filter
-def comparison_label(name: str) -> Any:
-    return COMPARISONS.get(name, name)
+def contest_label(name: str) -> Any:
+    return LABELS.get(name, name)
 
 
 @register.filter
@@ -271,19 +277,6 @@ MISSING_VOTE = (
     '<td class="vote missing" id="{}" data-slot="{}" title="{}">'
     '<span aria-hidden="true">✗</span><span class="sr">{}</span></td>'
 )
-DIMENSION_LABELS = {
-    "correctness": gettext_lazy("Correctness"),
-    "efficiency": gettext_lazy("Efficiency"),
-    "readability": gettext_lazy("Readability"),
-    "robustness": gettext_lazy("Robustness"),
-    "explanation": gettext_lazy("Explanation"),
-    "overall": gettext_lazy("Overall"),
-}
-
-
-@register.filter
-def dimension_label(name: str) -> Any:
-    return DIMENSION_LABELS.get(name, name)
 
 
 @register.simple_tag

@@ -6,8 +6,8 @@ from typing import Any
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from experiments.library.search.query import mark
 from experiments.library.search.runs import said_or_set_up
-from experiments.library.search.sought import mark
 from experiments.models.labels import short_name
 from experiments.workflows.base.surface import (
     LIMIT_FIELDS,

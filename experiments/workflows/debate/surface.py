@@ -4,8 +4,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from experiments.library.search.query import mark
 from experiments.library.search.runs import said_or_set_up
-from experiments.library.search.sought import mark
 from experiments.workflows.base.surface import LIMITS, Column, Group, RunList, SeatForm, Seats, Setup, Surface, Told
 from experiments.workflows.debate.assumptions import ASSUMPTIONS
 from experiments.workflows.debate.config import DEBATERS, POOL

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
 from experiments.library.annotations import notes
-from experiments.library.search.asked import read
 from experiments.library.search.finding import find
+from experiments.library.search.query import read
 from experiments.models import Experiment, Export, Note, Passage
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import FORMATS

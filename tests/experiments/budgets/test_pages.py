@@ -4,10 +4,9 @@ from decimal import Decimal
 
 from django.test import RequestFactory
 
-from experiments.lab.budgets import notes as budget_notes
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.budgets import views as budget_views
-from experiments.lab.budgets.notes import Most
+from experiments.lab.budgets.standing import Most
 from experiments.models import Budget, BudgetPeriod, Experiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
@@ -80,7 +79,7 @@ def test_an_owner_sets_their_experiments_budget_on_its_page(alice, arena):
 def test_what_stands_beside_start(alice, allow, spent, most, level, words):
     use(allow(alice, 1), cost_spent=spent)
 
-    [note] = budget_notes.for_person(alice, most)
+    [note] = budget_standing.for_person(alice, most)
 
     assert note.level == level
     assert words in note.words
@@ -105,7 +104,7 @@ def test_what_is_left_is_that_of_the_chosen_project_and_no_affair_of_others(
     assert "Panels" not in signed_in(charlie).post("/arena/estimate/", chosen).content.decode()
     Experiment.objects.filter(pk=arena().pk).update(project=project)
     assert said in browser.get("/arena/").content.decode()
-    [note] = budget_notes.for_person(alice, Most(), project.pk)
+    [note] = budget_standing.for_person(alice, Most(), project.pk)
     assert "Ask an administrator (ada) to raise it." in note.words, "though Lena leads it"
 
 

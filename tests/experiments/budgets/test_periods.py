@@ -82,7 +82,7 @@ def test_at_the_border_there_is_room_again_and_calls_are_settled_where_they_bega
     assert (first, second) == ((old.pk,), (new.pk,))
     assert (old.cost_spent, old.cost_reserved) == (Decimal("0.2"), 0)
     assert (new.cost_spent, new.cost_reserved) == (0, Decimal("0.6"))
-    [standing] = budget_standing.before_start(alice.pk)
+    [standing] = budget_standing.standings(Budget.objects.applying_to(person_id=alice.pk))
     assert standing.cost.left == Decimal("0.4")
     assert standing.ends > LAST + timedelta(seconds=2)
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from accounts.tokens import create_token
-from experiments.api.compatibility.council_stream import Telling
+from experiments.api.compatibility.council import Telling
 from experiments.models import ClientTalk
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api

@@ -39,7 +39,7 @@ def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     asked = {"name": "Mine", "modality": "text", "visibility": "lab", "as-0": "index", "as-1": "instruction"}
     asked |= {"as-2": "category", "as-3": "output", "contestant-3": "GPT"}
     made = browser.post(there, asked)
-    assert "data-unfinished" in html(browser.get(made["Location"]))
+    assert "hx-trigger" in html(browser.get(made["Location"]))
     work()
 
     page = html(browser.get(made["Location"]))
@@ -208,7 +208,7 @@ def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work,
     path = packed(tmp_path / "o.zip", {"b/0.png": png("green"), "a/0.png": png("green")})
 
     browser.post(address, {"file": SimpleUploadedFile("o.zip", path.read_bytes())})
-    assert "data-unfinished" in html(browser.get(address))
+    assert "hx-trigger" in html(browser.get(address))
     work()
 
     page = html(browser.get(address))

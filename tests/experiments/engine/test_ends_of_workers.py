@@ -18,7 +18,7 @@ from experiments.engine.events import LeaseLost
 from experiments.engine.jobs import QUEUE, wake
 from experiments.engine.recording import Book
 from experiments.engine.workers import BaseWorker, run_looks
-from experiments.lab.observing import counting, families
+from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run, Step
 from experiments.runs.steering import steering
 from tests.cases import each_case
@@ -132,11 +132,11 @@ def test_a_run_is_counted_as_begun_once_and_as_taken_over_when_its_driver_died(a
     monkeypatch.setattr(counting, "add", lambda family, *_labels: counted.append(family))
 
     leases.release(run.pk, leases.claim(run.pk, lambda event: None).fence)
-    assert counted == [families.RUNS_STARTED]
+    assert counted == [counting.RUNS_STARTED]
     leases.claim(run.pk, lambda event: None)
     expire_leases()
     leases.claim(run.pk, lambda event: None)
-    assert counted == [families.RUNS_STARTED, families.TAKEOVERS]
+    assert counted == [counting.RUNS_STARTED, counting.TAKEOVERS]
 
 
 def test_a_run_that_only_waits_for_its_next_attempt_goes_on_elsewhere_at_once(arena, start, provider, until, settings):

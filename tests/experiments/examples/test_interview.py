@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from accounts.errors import Forbidden
 from experiments import workflows
-from experiments.lab.observing import report
+from experiments.lab.observing import status
 from experiments.models import Experiment, Run
 from experiments.runs.steering import branching
 from experiments.workflows.base.workflow import Workflow
@@ -53,7 +53,7 @@ def test_one_that_cannot_be_loaded_is_left_out_and_named(monkeypatch, admin):
     monkeypatch.setattr(workflows, "BROKEN", {})
     assert set(workflows.registry()) == set(workflows.REGISTRY)
     assert set(workflows.BROKEN) == {"riddle", "arena"}
-    monkeypatch.setattr(report, "BROKEN", workflows.BROKEN)
+    monkeypatch.setattr(status, "BROKEN", workflows.BROKEN)
     assert "riddle" in signed_in(admin).get("/operator/").content.decode()
 
 

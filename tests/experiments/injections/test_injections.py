@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 
 from experiments.lab.injections import corpus
-from experiments.lab.injections.measuring import measured
+from experiments.lab.injections.rates import measured
 from experiments.lab.injections.trials import TRIALS
 from experiments.models import Dataset, InjectionRate
 from experiments.workflows.base.steps import Outcome

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.logs.lines import Json, Readable
 from arenasite.logs import PathFilter
-from experiments.lab.observing import counting, families
+from experiments.lab.observing import counting
 from experiments.lab.observing.exposition import exposition
 
 
@@ -25,7 +25,7 @@ def nothing_counted(redis_server):
 @pytest.fixture
 def figures(nothing_counted):
     """The value of each sample, by its name and its labels in our order, as Prometheus would read them now."""
-    ranks = {family.name.removesuffix("_total"): [*family.labels, "le"] for family in families.every()}
+    ranks = {family.name.removesuffix("_total"): [*family.labels, "le"] for family in counting.FAMILIES}
 
     def read():
         counting.flush()

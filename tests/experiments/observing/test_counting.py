@@ -6,12 +6,12 @@ import threading
 import pytest
 from redis.exceptions import TimeoutError as Late
 
-from experiments.lab.observing import counting, families
+from experiments.lab.observing import counting
 from experiments.lab.observing.counting import Counts
 from tests.cases import each_case
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_counted")]
-SWEEPS = families.SWEEPS
+SWEEPS = counting.SWEEPS
 FIELD = json.dumps([SWEEPS.name, "done"])
 
 
@@ -99,7 +99,7 @@ def test_threads_lose_no_count():
 
 def test_buckets_hold_what_is_not_above_their_end(figures):
     for value in (0.05, 0.050001, 0.2, 1000.0):
-        counting.observe(families.CALL_LENGTH, value, "simulated")
+        counting.observe(counting.CALL_LENGTH, value, "simulated")
     found = figures()
 
     assert found["arena_call_duration_seconds_bucket", "simulated", "0.05"] == 1
@@ -112,8 +112,8 @@ def test_buckets_hold_what_is_not_above_their_end(figures):
 
 def test_gauges_of_all_processes_are_added_up_and_end_with_them(figures):
     one, two = Counts(counting.connect), Counts(counting.connect)
-    one.gauge(families.VIEWERS, lambda: {(): 3})
-    two.gauge(families.VIEWERS, lambda: {(): 4})
+    one.gauge(counting.VIEWERS, lambda: {(): 3})
+    two.gauge(counting.VIEWERS, lambda: {(): 4})
     one.flush()
     two.flush()
     assert figures()["arena_websocket_viewers",] == 7

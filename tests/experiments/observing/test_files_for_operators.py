@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from experiments.lab.observing import families
+from experiments.lab.observing import counting
 from tests.cases import each_case
 
 ROOT = Path(__file__).parents[3]
@@ -22,7 +22,7 @@ ALARMING = {rule["expr"] for rule in RULES}
 def samples():
     """The names that Prometheus knows, with the labels that each has."""
     known = {}
-    for family in families.every():
+    for family in counting.FAMILIES:
         if family.kind == "histogram":
             known[f"{family.name}_bucket"] = {*family.labels, "le"}
             known |= {f"{family.name}_{end}": set(family.labels) for end in ("sum", "count")}

@@ -88,13 +88,14 @@ def assert_live_part_follows_until_the_ladder_is_new(browser, read, experiment):
     for part in ("decided", "bar", "grid", "latest", "runs"):
         assert f'data-part="{part}"' in live.content.decode()
     assert "<html" not in live.content.decode()
-    waiting = read(live).by_id("status")
-    assert waiting.text == read(browser.get(address(experiment))).by_id("status").text
-    assert (waiting.get("data-over"), waiting.get("data-settled")) == ("", None)
+    waiting = read(live)
+    assert waiting.by_id("status").text == read(browser.get(address(experiment))).by_id("status").text
+    assert waiting.by_id("status").get("data-over") == ""
+    assert waiting.by_id("campaign-live").get("hx-trigger")
 
     jobs.refresh_stale()
-    settled = read(browser.get(address(experiment, "campaign-live"))).by_id("status")
-    assert settled.get("data-settled") == ""
+    settled = read(browser.get(address(experiment, "campaign-live"))).by_id("campaign-live")
+    assert settled.get("hx-trigger") is None
 
 
 def assert_who_has_no_rating_is_told_why(page):

@@ -79,6 +79,7 @@ def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_file
 
     waiting = page_of(browser, read)
     assert "Waiting for a worker" in waiting.text
+    assert waiting.by_id("file").get("hx-trigger")
     assert [link.get("href") for link in waiting.find("a") if link.text == "Look again"]
 
     begun = timezone.now() - timedelta(seconds=30)
@@ -99,7 +100,7 @@ def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_file
     assert "The file is ready" in done.text
     [link] = done.find("a", id="download")
     assert browser.get(link.get("href")).getvalue().startswith(b"\xef\xbb\xbf")
-    assert not done.find("script", src="/static/exports.js")
+    assert done.by_id("file").get("hx-trigger") is None
 
 
 def test_a_file_that_was_removed_leads_back_to_its_run(browser, long, read, make_files):

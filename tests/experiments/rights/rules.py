@@ -41,7 +41,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
-        review-rubric api-review-queues api-keys api-webhooks api-budgets api-usage search api-search api-models
+        review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
@@ -96,7 +96,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         dataset-voters outputs-make-estimate
         dataset-outputs dataset-visibility dataset-delete outputs-make battle-void contestant-change
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
-        delivery-again api-webhook api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery
+        delivery-again api-webhook-detail api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery-detail
         api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token bulk-export
         bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export api-bulk-export-download
         run-import-file run-import-store run-import-cancel api-run-import-file api-run-import-store""",
@@ -145,7 +145,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "a key's owner's": (
         rule(visitor=SIGN_IN, owner=YES, admin=(YES, *NO, UNKNOWN)),
-        "key-replace key-test key-remove api-key api-key-test",
+        "key-replace key-test key-remove api-key-detail api-key-test",
     ),
     "a budget's": (  # seen by whoever may spend it, set by its owner, the project's leads and administrators
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN)), admin=(YES, *NO, UNKNOWN)),

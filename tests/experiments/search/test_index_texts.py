@@ -1,19 +1,19 @@
 """What the index is given, and asked, in the words of a database."""
 
-from experiments.library.search import content as contents
-from experiments.library.search.content import content
-from experiments.library.search.passages import marks_of_model
-from experiments.library.search.sought import Sought, mark, phrase
+from experiments.library.search import backends
+from experiments.library.search.backends import PostgreSQL, content
+from experiments.library.search.indexing import marks_of_model
+from experiments.library.search.query import Sought, mark, phrase
 
 
 def test_a_word_takes_room_once_however_often_it_is_said(monkeypatch):
-    monkeypatch.setattr(contents, "MOST_BYTES", 25)
+    monkeypatch.setattr(backends, "MOST_BYTES", 25)
 
     assert content([], ["one one one two one three four"]).words == ("one", "one", "one", "two", "one")
 
 
 def test_the_space_between_two_texts_takes_the_place_of_a_word(monkeypatch):
-    monkeypatch.setattr(contents, "MOST_WORDS", 4)
+    monkeypatch.setattr(backends, "MOST_WORDS", 4)
 
     assert content([], ["one two", "three four"]).words == ("one", "two", "=", "three")
 
@@ -26,13 +26,15 @@ def test_a_model_is_marked_by_its_whole_name_its_end_and_what_it_is_called():
 
 
 def test_postgresql_is_given_marks_without_places_and_so_many_places_of_a_word(monkeypatch):
-    monkeypatch.setattr(contents, "MOST_PLACES", 2)
+    monkeypatch.setattr(backends, "MOST_PLACES", 2)
 
-    assert content(["=seat:a"], ["we share", "we we"]).tsvector == "'=all' '=seat:a' 'we':1,4 'share':2 '=':3"
+    assert (
+        PostgreSQL().stored(content(["=seat:a"], ["we share", "we we"])) == "'=all' '=seat:a' 'we':1,4 'share':2 '=':3"
+    )
 
 
 def test_postgresql_is_asked_for_all_phrases_one_of_each_marks_and_nothing_unwanted():
     asked = Sought((phrase("solar panel"),), (("=seat:a", "=seat:b"),), (phrase("nigh", is_open=True),), ("=flag:odd",))
 
-    assert asked.tsquery == "('solar' <-> 'panel') & ('=seat:a' | '=seat:b') & !('nigh':*) & !'=flag:odd'"
-    assert Sought().tsquery == "'=all'"
+    assert PostgreSQL().query(asked) == "('solar' <-> 'panel') & ('=seat:a' | '=seat:b') & !('nigh':*) & !'=flag:odd'"
+    assert PostgreSQL().query(Sought()) == "'=all'"

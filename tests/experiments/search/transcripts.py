@@ -3,7 +3,7 @@
 from typing import Any
 
 from experiments.library.search import finding, indexing
-from experiments.library.search.asked import read
+from experiments.library.search.query import read
 from experiments.models import Run
 from tests.experiments.reports.records import Record
 

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from experiments.lab.webhooks import delivering, hooks
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.models import Webhook, WebhookDelivery
 from tests.parts import in_process
 

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.crypto import decrypt
-from experiments.lab.webhooks import delivering, hooks, signing
+from experiments.lab.webhooks import delivering, hooks, sending
 from experiments.lab.webhooks.sending import Answer, Letter
 from experiments.models import Webhook, WebhookDelivery
 from tests.cases import each_case
@@ -29,14 +29,14 @@ def the_only():
 
 def is_signed(received, secret):
     headers = {name.lower(): value for name, value in received.headers.items()}
-    expected = signing.signature(secret, headers["webhook-id"], headers["webhook-timestamp"], received.body)
+    expected = sending.signature(secret, headers["webhook-id"], headers["webhook-timestamp"], received.body)
     return expected in headers["webhook-signature"].split()
 
 
 def test_the_signature_is_that_of_the_published_example():
     """The vector of the Standard Webhooks reference libraries."""
     secret, id_ = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek"
-    signed = signing.signature(secret, id_, "1614265330", b'{"test": 2432232314}')
+    signed = sending.signature(secret, id_, "1614265330", b'{"test": 2432232314}')
 
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
@@ -231,7 +231,7 @@ def test_the_receiver_of_the_page_takes_what_is_ours_and_refuses_what_is_not(doc
     hooks.rotate(hook, by=alice)  # it knows the older secret still
     genuine = hooks.test(hook, by=alice)
     deliver()
-    Webhook.objects.update(secret=hooks._encrypted(signing.new_secret()), older_secret="")
+    Webhook.objects.update(secret=hooks._encrypted(sending.new_secret()), older_secret="")
     forged = hooks.test(Webhook.objects.get(), by=alice)
     deliver()
 

@@ -11,7 +11,7 @@ from accounts.crypto import decrypt, is_newest
 from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import AuditEntry, Membership, Project, User
 from experiments.lab.webhooks import hooks, outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.models import Webhook, WebhookDelivery
 from tests.cases import each_case
 

@@ -11,7 +11,7 @@ from accounts.models import Membership, Project
 from experiments.engine.events import emit
 from experiments.engine.reservations import BudgetShortfall, over_budget
 from experiments.lab.webhooks import delivering, outbox
-from experiments.lab.webhooks.kinds import Kind
+from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import demonstration, reading
 from experiments.models import Dataset, Experiment, Export, Upload, Webhook, WebhookDelivery
 from experiments.review import answers

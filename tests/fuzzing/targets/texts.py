@@ -3,9 +3,9 @@
 import re
 import sqlite3
 
-from experiments.library.search.asked import Asked, read
+from experiments.library.search.backends import PostgreSQL, SQLite
 from experiments.library.search.excerpts import Part, excerpt
-from experiments.library.search.sought import Phrase, Sought
+from experiments.library.search.query import Asked, Phrase, Sought, read
 from experiments.library.search.words import words
 from experiments.runs.markdown import CLASSES, TAGS, to_html
 from experiments.runs.reports.markdown import fenced, inline, quoted
@@ -78,8 +78,8 @@ def check_query(data: bytes) -> None:
     query = asked(data)
     marks = tuple(tuple(f"={name}:{value}" for value in values) for name, values in query.filters.items())
     sought = Sought(query.phrases, marks, query.without)
-    _index.execute("SELECT rowid FROM passages WHERE words MATCH ?", (sought.fts5,)).fetchall()
-    assert sought.tsquery.count("'") % 2 == 0
+    _index.execute("SELECT rowid FROM passages WHERE words MATCH ?", (SQLite().query(sought),)).fetchall()
+    assert PostgreSQL().query(sought).count("'") % 2 == 0
     for phrase in (*query.phrases, *query.without):
         assert isinstance(phrase, Phrase)
         assert phrase.words

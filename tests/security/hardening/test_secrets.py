@@ -23,7 +23,7 @@ from arenasite.environment import Mail, SignInServer
 from arenasite.supervisor.children import Child
 from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
 from experiments.gateway.addresses import guarded_transport
-from experiments.lab.webhooks import signing
+from experiments.lab.webhooks import sending
 from tests.cases import each_case
 from tests.deployment.outside import certificate
 
@@ -85,7 +85,7 @@ def test_a_secret_would_be_found():
 @pytest.mark.django_db
 def test_our_secrets_have_the_form_that_scanners_are_told(alice):
     assert re.fullmatch(OURS["token"], create_token(alice, name="x"))
-    assert re.fullmatch(OURS["webhook"], signing.new_secret())
+    assert re.fullmatch(OURS["webhook"], sending.new_secret())
 
 
 @pytest.mark.system

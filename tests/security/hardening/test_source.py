@@ -14,7 +14,7 @@ FLOORS = ("accounts", "arenasite", "experiments", "leaderboard")
 SECRETIVE = (
     "accounts",
     "arenasite",
-    "experiments/lab/webhooks/signing",
+    "experiments/lab/webhooks/sending",
     "experiments/runs/sharing",
     "experiments/lab/key",
 )

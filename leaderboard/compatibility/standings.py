@@ -1,10 +1,13 @@
 """Standings in the shapes that GenArena's viewer knows. What is not rated is null, never 1000."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import numpy as np
+from django.http import Http404
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 
 from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
@@ -13,22 +16,26 @@ from leaderboard.boards.counts import Counts, counts_of
 from leaderboard.boards.ranking import MOST_READ, kept_widths, ranking_of, rows_of, to_read
 from leaderboard.boards.standings import Row, Standings
 from leaderboard.boards.tables import Cell, pair_matrix
+from leaderboard.compatibility.views import ALL, MOST_TOGETHER, OF_EXPERIMENT, OF_SUBSET, ReadView, route
 from leaderboard.models import Ladder, RatingPoint
 from leaderboard.ratings import Intervals, Table
 from leaderboard.ratings.intervals import as_wide_as, by_items
 
-ALL = "__all__"
 MOST_POINTS = 50
 
 
-def standings_of(ladder: Ladder, category: str = "") -> Standings:
-    return compute.current(ladder, "", category).standings
+@route("subsets", "subsets", "subsets")
+def subsets(view: ReadView) -> object:
+    """The ladders that you may see, by their slugs."""
+    return {"subsets": [ladder.slug for ladder in view.ladders()]}
 
 
-def info(ladder: Ladder) -> dict[str, object]:
-    found = standings_of(ladder)
+@route(f"{OF_SUBSET}info", "subset", "subset")
+def info(view: ReadView, subset: str) -> object:
+    """What is in a ladder: its contestants, and the categories of its samples."""
+    found = _standings(view.ladder(subset))
     return {
-        "name": ladder.slug,
+        "name": subset,
         "models": [row.name for row in found.rows],
         "experiments": [ALL],
         "total_battles": found.battles,
@@ -36,10 +43,12 @@ def info(ladder: Ladder) -> dict[str, object]:
     }
 
 
-def stats(ladder: Ladder) -> dict[str, object]:
-    found = standings_of(ladder)
+@route(f"{OF_SUBSET}stats", "subset-stats", "subset_stats")
+def stats(view: ReadView, subset: str) -> object:
+    """How many battles and ties a ladder has, and how consistently they were judged."""
+    found = _standings(view.ladder(subset))
     return {
-        "subset": ladder.slug,
+        "subset": subset,
         "models": [row.name for row in found.rows],
         "experiments": [ALL],
         "total_battles": found.battles,
@@ -49,43 +58,32 @@ def stats(ladder: Ladder) -> dict[str, object]:
     }
 
 
-def leaderboard(ladder: Ladder, models: Collection[str] = (), category: str = "") -> list[dict[str, object]]:
-    return [entry(row) for row in standings_of(ladder, category).rows if not models or row.name in models]
+@route(f"{OF_SUBSET}leaderboard", "subset-leaderboard", "subset_leaderboard", "models")
+def leaderboard(view: ReadView, subset: str) -> object:
+    """The standing of a ladder, the first rank first."""
+    models = view.names()
+    rows = _standings(view.ladder(subset)).rows
+    return {"leaderboard": [_entry(row) for row in rows if not models or row.name in models]}
 
 
-def entry(row: Row) -> dict[str, object]:
+@route(f"{OF_SUBSET}leaderboard/by-source", "subset-by-source", "subset_by_source")
+def by_source(view: ReadView, subset: str) -> object:
+    """The standing within each category of samples."""
+    ladder = view.ladder(subset)
+    slices = {source: _standings(ladder, source) for source in _standings(ladder).categories}
     return {
-        "model": row.name,
-        "elo": row.rating,
-        "ci_lower": row.lower,
-        "ci_upper": row.upper,
-        "rank": row.rank,
-        "reason": row.reason,
-        "wins": row.wins,
-        "losses": row.losses,
-        "ties": row.ties,
-        "total_battles": row.battles,
-        "total": row.battles,
-        "win_rate": row.win_rate,
-    }
-
-
-def by_source(ladder: Ladder) -> dict[str, object]:
-    """A source is a category of samples here."""
-    sources = list(standings_of(ladder).categories)
-    slices = {source: standings_of(ladder, source) for source in sources}
-    return {
-        "sources": sorted(sources, key=lambda source: -slices[source].battles),
-        "leaderboards": {source: [entry(row) for row in found.rows] for source, found in slices.items()},
+        "sources": sorted(slices, key=lambda source: -slices[source].battles),
+        "leaderboards": {source: [_entry(row) for row in found.rows] for source, found in slices.items()},
         "battle_counts": {source: found.battles for source, found in slices.items()},
     }
 
 
-def model_stats(ladder: Ladder, model: str) -> dict[str, object] | None:
-    """One contestant, and how it fared against each other one; None for one that is not on the ladder."""
-    mine, others = _met(ladder, model)
+@route(f"{OF_SUBSET}models/<path:model>/stats", "subset-model", "subset_model")
+def model_stats(view: ReadView, subset: str, model: str) -> object:
+    """How one contestant stands."""
+    mine, others = _met(view.ladder(subset), model)
     if mine is None:
-        return None
+        raise Http404
     against = [
         {
             "opponent": row.name,
@@ -100,21 +98,16 @@ def model_stats(ladder: Ladder, model: str) -> dict[str, object] | None:
         }
         for row, cell in others
     ]
-    return {**entry(mine), "vs_stats": against}
+    return {**_entry(mine), "vs_stats": against}
 
 
-def _met(ladder: Ladder, model: str) -> tuple[Row | None, list[tuple[Row, Cell]]]:
-    """A contestant, and those that it has met with what came of it."""
-    found = pair_matrix(ladder, compute.current(ladder), whole=True)
-    lines = found.lines if found else ()
-    mine = next((line for line in lines if line.row.name == model), None)
-    if mine is None:
-        return None, []
-    return mine.row, [(line.row, cell) for line, cell in zip(lines, mine.cells, strict=True) if cell]
-
-
-def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, object]:
-    """A tie counts half for each, as it does in the ratings."""
+@route(f"{OF_EXPERIMENT}h2h", "h2h", "subset_h2h", "model_a", "model_b")
+def head_to_head(view: ReadView, subset: str, exp_name: str) -> object:
+    """How two contestants fared against each other."""
+    ladder = view.ladder(subset, exp_name)
+    model_a, model_b = (view.request.query_params.get(name, "") for name in ("model_a", "model_b"))
+    if not (model_a and model_b):
+        raise ValidationError({"model_a": [_("Name two models: model_a and model_b.")]})
     _one, others = _met(ladder, model_a)
     met = next((cell for row, cell in others if row.name == model_b), None)
     wins, losses, ties = (met.wins, met.losses, met.ties) if met else (0, 0, 0)
@@ -132,13 +125,15 @@ def head_to_head(ladder: Ladder, model_a: str, model_b: str) -> dict[str, object
     }
 
 
-def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object]:
-    """Null where two have not met, on the diagonal, too."""
+@route(f"{OF_SUBSET}matrix", "subset-matrix", "subset_matrix", "models")
+def matrix(view: ReadView, subset: str) -> object:
+    """Who won how often against whom."""
+    models, ladder = view.names(), view.ladder(subset)
     found = pair_matrix(ladder, compute.current(ladder), whole=True)
     lines = found.lines if found else ()
     kept = [place for place, line in enumerate(lines) if not models or line.row.name in models]
     cells = [[lines[i].cells[j] for j in kept] for i in kept]
-    return {
+    return {  # null where two have not met, on the diagonal, too
         "models": [lines[place].row.name for place in kept],
         "matrix": [[cell.win_rate if cell else None for cell in row] for row in cells],
         "counts": [[cell.battles if cell else 0 for cell in row] for row in cells],
@@ -146,8 +141,10 @@ def win_matrix(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object
     }
 
 
-def history(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object]:
-    """The last points of the ladder's history. ci_lower, ci_upper: the intervals of then, null where none was noted."""
+@route(f"{OF_SUBSET}elo-history", "subset-history", "subset_history", "models")
+def history(view: ReadView, subset: str) -> object:
+    """How the ratings went over time."""
+    models, ladder = view.names(), view.ladder(subset)
     moments = sorted(ladder.points.order_by("-at").values_list("at", flat=True).distinct()[:MOST_POINTS])
     rows = ladder.points.filter(at__in=moments).order_by("at", "name")
     known: dict[str, dict[Any, RatingPoint]] = {}
@@ -166,8 +163,11 @@ def history(ladder: Ladder, models: Collection[str] = ()) -> dict[str, object]:
     }
 
 
-def overview(ladders: Sequence[Ladder]) -> dict[str, object]:
-    boards = {ladder.slug: {row.name: row for row in standings_of(ladder).rows} for ladder in ladders}
+@route("overview/leaderboards", "overview", "overview")
+def overview(view: ReadView) -> object:
+    """The standings of all ladders that you may see, side by side."""
+    found = {ladder.slug: _standings(ladder) for ladder in view.ladders()}
+    boards = {slug: {row.name: row for row in one.rows} for slug, one in found.items()}
     names = {name for board in boards.values() for name in board}
 
     def mean(name: str) -> float:
@@ -175,12 +175,13 @@ def overview(ladders: Sequence[Ladder]) -> dict[str, object]:
         known = [rating for rating in ratings if rating is not None]
         return sum(known) / len(known) if known else -math.inf
 
-    totals = {ladder.slug: standings_of(ladder).battles for ladder in ladders}
     return {
         "subsets": list(boards),
         "models": sorted(names, key=lambda name: (-mean(name), name)),
-        "data": {slug: {name: entry(row) for name, row in board.items()} for slug, board in boards.items()},
-        "subset_info": {s: {"total_battles": totals[s], "model_count": len(boards[s])} for s in boards},
+        "data": {slug: {name: _entry(row) for name, row in board.items()} for slug, board in boards.items()},
+        "subset_info": {
+            slug: {"total_battles": found[slug].battles, "model_count": len(board)} for slug, board in boards.items()
+        },
     }
 
 
@@ -194,21 +195,24 @@ class CrossInfo(TypedDict):
     total_battles: int
 
 
-def cross_info(ladders: Sequence[Ladder]) -> CrossInfo:
-    models = {ladder.slug: {row.name for row in standings_of(ladder).rows} for ladder in ladders}
-    battles = {ladder.slug: standings_of(ladder).battles for ladder in ladders}
-    return {
-        "common_models": sorted(set.intersection(*models.values())) if models else [],
-        "all_models": sorted(set().union(*models.values())),
-        "per_subset_models": {slug: sorted(names) for slug, names in models.items()},
-        "per_subset_battles": battles,
-        "total_battles": sum(battles.values()),
-    }
+@route("cross-subset/info", "cross-info", "cross_info", "subsets")
+def cross_info(view: ReadView) -> object:
+    """Which contestants several ladders have in common."""
+    return _cross_info(_chosen(view))
 
 
-def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, object]:
-    """One fit over the battles of several ladders. It mixes judges and tasks: each ladder's own is the better one."""
-    about = cross_info(ladders)
+@route("cross-subset/elo", "cross-elo", "cross_elo", "subsets", "model_scope")
+def cross_elo(view: ReadView) -> object:
+    """One fit over the battles of several ladders."""
+    scope = "common" if view.request.query_params.get("model_scope") == "common" else "all"
+    return joint_fit(_chosen(view), scope)
+
+
+def joint_fit(ladders: Sequence[Ladder], scope: str) -> dict[str, object]:
+    """It mixes judges and tasks: each ladder's own fit is the better one. scope: contestants of all ladders, or common
+    to them.
+    """
+    about = _cross_info(ladders)
     names = about["common_models"] if scope == "common" else about["all_models"]
     boards = [ladder.board for ladder in ladders if ladder.board]
     counts = [counts_of(board) for board in boards]
@@ -217,7 +221,7 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, object]:
     described = {name: Row(name=name, label="") for name in names}
     rows = rows_of(table, found, described) if names else []
     there = about["per_subset_models"]
-    board = [{**entry(row), "subset_presence": [slug for slug in there if row.name in there[slug]]} for row in rows]
+    board = [{**_entry(row), "subset_presence": [slug for slug in there if row.name in there[slug]]} for row in rows]
     return {
         "subsets": [ladder.slug for ladder in ladders],
         "model_scope": scope,
@@ -227,11 +231,61 @@ def cross_elo(ladders: Sequence[Ladder], scope: str) -> dict[str, object]:
         "leaderboard": board,
         **{
             f"per_subset_{field}": {
-                ladder.slug: {row.name: getattr(row, column) for row in standings_of(ladder).rows} for ladder in ladders
+                ladder.slug: {row.name: getattr(row, column) for row in _standings(ladder).rows} for ladder in ladders
             }
             for field, column in (("elo", "rating"), ("ci_lower", "lower"), ("ci_upper", "upper"))
         },
     }
+
+
+def _chosen(view: ReadView) -> list[Ladder]:
+    slugs = view.names("subsets")
+    if not slugs:
+        raise ValidationError({"subsets": [_("Name the subsets.")]})
+    return [view.ladder(slug) for slug in dict.fromkeys(slugs[:MOST_TOGETHER])]
+
+
+def _cross_info(ladders: Sequence[Ladder]) -> CrossInfo:
+    models = {ladder.slug: {row.name for row in _standings(ladder).rows} for ladder in ladders}
+    battles = {ladder.slug: _standings(ladder).battles for ladder in ladders}
+    return {
+        "common_models": sorted(set.intersection(*models.values())) if models else [],
+        "all_models": sorted(set().union(*models.values())),
+        "per_subset_models": {slug: sorted(names) for slug, names in models.items()},
+        "per_subset_battles": battles,
+        "total_battles": sum(battles.values()),
+    }
+
+
+def _standings(ladder: Ladder, category: str = "") -> Standings:
+    return compute.current(ladder, "", category).standings
+
+
+def _entry(row: Row) -> dict[str, object]:
+    return {
+        "model": row.name,
+        "elo": row.rating,
+        "ci_lower": row.lower,
+        "ci_upper": row.upper,
+        "rank": row.rank,
+        "reason": row.reason,
+        "wins": row.wins,
+        "losses": row.losses,
+        "ties": row.ties,
+        "total_battles": row.battles,
+        "total": row.battles,
+        "win_rate": row.win_rate,
+    }
+
+
+def _met(ladder: Ladder, model: str) -> tuple[Row | None, list[tuple[Row, Cell]]]:
+    """A contestant, and those that it has met with what came of it."""
+    found = pair_matrix(ladder, compute.current(ladder), whole=True)
+    lines = found.lines if found else ()
+    mine = next((line for line in lines if line.row.name == model), None)
+    if mine is None:
+        return None, []
+    return mine.row, [(line.row, cell) for line, cell in zip(lines, mine.cells, strict=True) if cell]
 
 
 def _intervals(boards: Sequence[Board], counts: Sequence[Counts], table: Table) -> Intervals:

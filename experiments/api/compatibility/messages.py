@@ -5,7 +5,6 @@ from typing import Any
 
 from experiments.models import Message, Run
 from experiments.runs import metrics
-from experiments.workflows.base.events import SeatMetrics
 from experiments.workflows.starchamber.pages import tokens
 
 
@@ -22,7 +21,7 @@ def slugs_of(run: Run) -> dict[str, str]:
 
 
 def message_shape(message: Message, slugs: Mapping[str, str]) -> dict[str, object]:
-    """content: as the other side sees it. What nobody knows is left out."""
+    """content: as the other side sees it. What is not known is left out."""
     call = message.call
     shape = {
         "id": str(message.pk),
@@ -43,20 +42,25 @@ def message_shape(message: Message, slugs: Mapping[str, str]) -> dict[str, objec
 
 def metrics_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> dict[str, dict[str, object]]:
     """By seat. A score that the judge did not give is null, with the reason beside it."""
-    return {seat: _metrics(found) for seat, found in metrics.run_metrics(run, seats).items()}
-
-
-def _metrics(found: SeatMetrics) -> dict[str, Any]:
     return {
-        "tokensUsed": found.tokens or 0,
-        "goalDeviationScore": found.goal_deviation,
-        "turnsToDeviate": found.turns_to_deviate,
-        "cooperationScore": found.cooperation,
-        "lastBehavioralNotes": found.turns[-1].rationale if found.turns else "",
-        "sentimentHistory": [
-            {"turn": point.turn, **point.sentiment, "unscoredReason": point.unscored_reason} for point in found.turns
-        ],
+        seat: {
+            "tokensUsed": found.tokens or 0,
+            "goalDeviationScore": found.goal_deviation,
+            "turnsToDeviate": found.turns_to_deviate,
+            "cooperationScore": found.cooperation,
+            "lastBehavioralNotes": found.turns[-1].rationale if found.turns else "",
+            "sentimentHistory": [
+                {"turn": point.turn, **point.sentiment, "unscoredReason": point.unscored_reason}
+                for point in found.turns
+            ],
+        }
+        for seat, found in metrics.run_metrics(run, seats).items()
     }
+
+
+def turns_of(run: Run | None) -> int:
+    """How many turns are over."""
+    return run.steps.filter(kind="record", purpose="turn_completed").count() if run else 0
 
 
 def _filtered(message: Message) -> dict[str, Any] | None:
@@ -72,7 +76,7 @@ def _filtered(message: Message) -> dict[str, Any] | None:
 
 
 def _logprobs(message: Message) -> dict[str, Any] | None:
-    """Absent where nobody asked for them; not available where the provider gave none."""
+    """Absent where they were not asked for; not available where the provider gave none."""
     call = message.call
     if call is None or not call.request.get("logprobs"):
         return None
@@ -86,15 +90,9 @@ def _logprobs(message: Message) -> dict[str, Any] | None:
 
 
 def _token(token: tokens.Token) -> dict[str, Any]:
-    alternatives = [{"token": a.token, "probability": a.probability} for a in token.alternatives]
     return {
         "token": token.token,
-        "logprob": _finite(token.logprob),
+        "logprob": None if token.logprob is None else max(token.logprob, tokens.LEAST),  # JSON knows no infinity
         "probability": token.probability,
-        "topAlternatives": alternatives,
+        "topAlternatives": [{"token": one.token, "probability": one.probability} for one in token.alternatives],
     }
-
-
-def _finite(logprob: float | None) -> float | None:
-    """JSON knows no infinity."""
-    return None if logprob is None else max(logprob, tokens.LEAST)
