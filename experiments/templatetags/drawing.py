@@ -38,12 +38,13 @@ class Drawing:
 @register.simple_tag
 def sentiment_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
     """Seven sentiments, 0 to 1, over the turns of a seat."""
-    turns = metrics["turns"]
     series = [
-        charts.Series(name, str(SENTIMENT_LABELS[name]), tuple(turn["sentiment"].get(name) for turn in turns))
+        charts.Series(
+            name, str(SENTIMENT_LABELS[name]), tuple(turn["sentiment"].get(name) for turn in metrics["turns"])
+        )
         for name in SENTIMENTS
     ]
-    return _drawing(f"{seat}-sentiment", _("Sentiment (0 to 1)"), turns, series, charts.SHARE)
+    return drawing(f"{seat}-sentiment", _("Sentiment (0 to 1)"), _turns(metrics), series, charts.SHARE)
 
 
 @register.simple_tag
@@ -52,7 +53,7 @@ def deviation_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
     values = tuple(turn["goal_deviation"] for turn in metrics["turns"])
     series = [charts.Series(f"side-{seat}", _("deviation"), values)]
     size = charts.Size(height=84, right=12)
-    return _drawing(f"{seat}-deviation", _("Goal deviation (%)"), metrics["turns"], series, charts.PERCENT, size)
+    return drawing(f"{seat}-deviation", _("Goal deviation (%)"), _turns(metrics), series, charts.PERCENT, size)
 
 
 @register.simple_tag
@@ -62,7 +63,7 @@ def cooperation_drawing(metrics: Mapping[str, Any], seat: str) -> Drawing:
     series = [charts.Series(f"side-{seat}", _("cooperation"), values)]
     size = charts.Size(height=84, right=12)
     title = _("Cooperation (−1 to 1)")
-    return _drawing(f"{seat}-cooperation", title, metrics["turns"], series, charts.BALANCE, size)
+    return drawing(f"{seat}-cooperation", title, _turns(metrics), series, charts.BALANCE, size)
 
 
 @register.filter
@@ -97,17 +98,21 @@ def named(values: Iterable[float | None], names: Iterable[str]) -> list[tuple[st
     return list(zip(names, values, strict=True))
 
 
-def _drawing(
+def drawing(
     name: str,
     title: str,
-    turns: Sequence[Mapping[str, Any]],
+    turns: Sequence[int],
     series: Sequence[charts.Series],
     scale: charts.Scale,
     size: charts.Size | None = None,
 ) -> Drawing:
-    numbers = [turn["turn"] for turn in turns]
-    chart = charts.chart(numbers, series, scale, size)
+    """A chart of the series, with the same values as a table."""
+    chart = charts.chart(turns, series, scale, size)
     rows = tuple(
         Row(band.turn, tuple(one.values[place] for one in series), band) for place, band in enumerate(chart.bands)
     )
     return Drawing(name, title, chart, tuple(one.label for one in series), rows)
+
+
+def _turns(metrics: Mapping[str, Any]) -> list[int]:
+    return [turn["turn"] for turn in metrics["turns"]]

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from experiments.models import Run
 from experiments.models.labels import SENTIMENT_LABELS
 from experiments.runs.drawings import charts
+from experiments.runs.drawings.bars import Strip, reach, strip
 from experiments.runs.drawings.lanes import Picture, picture
-from experiments.runs.drawings.strips import Strip, reach, strip
 from experiments.runs.lineage import Lineage
 from experiments.runs.statistics.estimates import Estimate
 from experiments.runs.statistics.summary import MEASURES, SWITCHES, RunFacts, Statistics, SubjectValues

@@ -13,7 +13,7 @@ from django.db import connection
 
 from experiments.engine.driver import Driver
 from experiments.models import Export, Message, Run, Upload
-from experiments.runs.reports import making
+from experiments.runs.reports import jobs
 from tests.fixtures import signed_in
 
 DISK, OF_DATABASE = Path(os.environ["SMALL_DISKS"], "files"), Path(os.environ["SMALL_DISKS"], "database")
@@ -60,7 +60,7 @@ def test_an_export_that_finds_no_room_says_so_leaves_no_half_file_and_is_made_la
     first = Export.objects.create(run=run, **file)
 
     with full(DISK):
-        making.make_all(threading.Event())
+        jobs.make_all(threading.Event())
         first.refresh_from_db()
         browser = signed_in(alice)
         assert first.state == Export.State.FAILED
@@ -70,7 +70,7 @@ def test_an_export_that_finds_no_room_says_so_leaves_no_half_file_and_is_made_la
 
     first.delete()
     second = Export.objects.create(run=run, **file)
-    making.make_all(threading.Event())
+    jobs.make_all(threading.Event())
     second.refresh_from_db()
     assert second.state == Export.State.DONE
     assert second.path.stat().st_size == second.size

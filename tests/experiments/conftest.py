@@ -11,7 +11,7 @@ from arenasite.preparation import compile_translations
 from experiments.engine import partial_text
 from experiments.engine.driver import Driver
 from experiments.models import Run
-from experiments.runs.reports import making
+from experiments.runs.reports import jobs
 from tests.experiments.api.conftest import api, is_problem
 from tests.markup import Page
 
@@ -49,7 +49,7 @@ def played(arena: Any, start: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[
 @pytest.fixture
 def make_files() -> Callable[[], None]:
     """Makes every file of a run that waits, as the worker does."""
-    return lambda: making.make_all(threading.Event())
+    return lambda: jobs.make_all(threading.Event())
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
+from experiments.runs.drawings.bars import STRIP_HEIGHT, STRIP_WIDTH, reach, strip
 from experiments.runs.drawings.charts import PERCENT, SHARE, Series, Spread, chart
-from experiments.runs.drawings.strips import HEIGHT, WIDTH, reach, strip
 from experiments.runs.statistics.estimates import contrast, estimate, paired, share
 from experiments.runs.statistics.summary import (
     COLUMNS,
@@ -291,8 +291,8 @@ def test_a_strip_has_a_dot_per_value_and_the_mean_between_them():
     assert len(drawn.dots) == 3
     assert len(set(drawn.dots)) == 3
     assert drawn.dots[0][0] < drawn.mean < drawn.dots[1][0]
-    assert 0 <= drawn.low < drawn.mean < drawn.high <= WIDTH
-    assert all(0 < y < HEIGHT for _x, y in drawn.dots)
+    assert 0 <= drawn.low < drawn.mean < drawn.high <= STRIP_WIDTH
+    assert all(0 < y < STRIP_HEIGHT for _x, y in drawn.dots)
 
 
 def test_a_strip_of_nothing_draws_nothing():

@@ -19,7 +19,7 @@ ROOMS = [  # whose code is counted
     *(
         "experiments.workflows.battles.campaign.logs",
         "experiments.runs.reports.json_values",
-        "experiments.runs.reports.quoting",
+        "experiments.runs.reports.markdown",
         "arena_lab",
     ),
 ]

@@ -31,7 +31,7 @@ from experiments.models import (
     WebhookDelivery,
 )
 from experiments.review import slots
-from experiments.runs.reports import making
+from experiments.runs.reports import jobs
 from experiments.runs.steering import steering
 from experiments.sandbox.host import hosts, worker
 from experiments.tasks import clock, waiting
@@ -75,7 +75,7 @@ def of_run(run, alice, bob):
 
 def of_export(run, alice, bob):
     Export.objects.create(run=run, owner=alice, format="json", language="en", last_seq=1)
-    return Work(Export, lambda: bool(making.sweep() and waiting.claim_next(Export)), "beat")
+    return Work(Export, lambda: bool(jobs.sweep() and waiting.claim_next(Export)), "beat")
 
 
 def of_bulk_export(run, alice, bob):

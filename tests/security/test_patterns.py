@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from experiments.review.spans import sentences
-from experiments.runs.reports.quoting import quoted
+from experiments.runs.reports.markdown import quoted
 from experiments.workflows.base.ballots import read_ballot
 from experiments.workflows.base.parsing import Unreadable
 from tests.cases import each_case

@@ -19,8 +19,7 @@ from experiments.library.bulk import tables
 from experiments.library.datasets import process
 from experiments.models import Run
 from experiments.runs.reports.csv_export import BOM, cell
-from experiments.runs.reports.document import document
-from experiments.runs.reports.exports import encoded, message_rows
+from experiments.runs.reports.document import document, encoded, message_rows
 from experiments.runs.reports.inspect_log import inspect_log, log_name
 from experiments.runs.zipping import entry
 from experiments.workflows.shards import is_sharded

@@ -21,7 +21,7 @@ from experiments.api.serializers import (
     RunSerializer,
 )
 from experiments.models import Run
-from experiments.runs.reports.exports import each
+from experiments.runs.reports.document import each
 from experiments.workflows.coding.pages.serializers import ExecutionSerializer
 from experiments.workflows.coding.rows import executions
 from experiments.workflows.council.rows import ballots

@@ -1,11 +1,14 @@
 """Line charts over turns: values become positions, lines, labels and ticks. What draws them (SVG, PDF) only draws."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
+from typing import TypeVar
 
 Point = tuple[float, float]
 Shape = tuple[Point, ...]
+V = TypeVar("V")
 
 LABEL_HEIGHT = 11.0
 LABEL_GAP = 6.0
@@ -64,17 +67,6 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A value at its place. outline: the corners of its marker, empty where the line itself is enough."""
-
-    turn: int
-    value: float
-    x: float
-    y: float
-    outline: Shape
-
-
-@dataclass(frozen=True, slots=True)
 class Label:
     """The name of a line beside its last value; from_ is that value's place, y the middle of the words."""
 
@@ -85,13 +77,15 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """segments: the places between gaps, each drawn as one stroke. dash: strokes and gaps, empty for none."""
+    """segments: the places between gaps, each drawn as one stroke. dash: strokes and gaps, empty for none. markers: the
+    corners of each, around values that are marked.
+    """
 
     key: str
     label: str
     dash: tuple[float, ...]
     segments: tuple[Shape, ...]
-    marks: tuple[Mark, ...]
+    markers: tuple[Shape, ...]
     end: Label | None
 
 
@@ -128,7 +122,7 @@ class Chart:
 
     @property
     def is_empty(self) -> bool:
-        return not any(line.marks for line in self.lines)
+        return not any(line.segments for line in self.lines)
 
 
 def chart(
@@ -140,19 +134,18 @@ def chart(
 ) -> Chart:
     """The drawing of the series over `turns`, which rise. A turn that is left out, or None, breaks the line."""
     size = size or Size()
-    places = _Places(turns, scale, size)
-    labels = _end_labels(places, turns, series)
-    lines = tuple(_line(places, turns, one, style, labels.get(one.key)) for style, one in enumerate(series))
+    plot = _Plot(turns, scale, size)
+    labels = plot.labels(series)
     return Chart(
         size=size,
         plot_right=size.width - size.right,
         plot_bottom=size.height - size.bottom,
-        x_ticks=tuple(Tick(places.x(turn), turn) for turn in x_ticks(turns)),
-        y_ticks=tuple(Tick(places.y(value), value) for value in scale.ticks),
-        lines=lines,
-        bands=tuple(_band(places, turn) for turn in turns),
+        x_ticks=tuple(Tick(plot.x(turn), turn) for turn in x_ticks(turns)),
+        y_ticks=tuple(Tick(plot.y(value), value) for value in scale.ticks),
+        lines=tuple(plot.line(one, style, labels.get(one.key)) for style, one in enumerate(series)),
+        bands=tuple(plot.band(turn) for turn in turns),
         labels_fit=len(labels) * LABEL_HEIGHT <= size.height,
-        areas=tuple(_area(places, turns, spread) for spread in spreads),
+        areas=tuple(plot.area(spread) for spread in spreads),
     )
 
 
@@ -161,110 +154,101 @@ def x_ticks(turns: Sequence[int]) -> list[int]:
     if not turns:
         return []
     first, last = turns[0], turns[-1]
-    step = next(s for s in _steps() if (last - first) / s < MOST_X_TICKS)
-    return (
-        list(range(first, last + 1, step))
-        if step == 1
-        else [first, *range(-(-(first + 1) // step) * step, last + 1, step)]
-    )
+    steps = (factor * 10**power for power in count() for factor in (1, 2, 5))
+    step = next(step for step in steps if (last - first) / step < MOST_X_TICKS)
+    return [first, *range(first + 1 if step == 1 else -(-(first + 1) // step) * step, last + 1, step)]
 
 
 def spread(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:
     """Heights as near to the wanted ones as a distance between neighbours allows, within low and high when they fit."""
     order = sorted(range(len(wanted)), key=lambda place: wanted[place])
-    clusters: list[tuple[float, int]] = []
+    clusters: list[tuple[float, int]] = []  # the middles of labels that touch, and how many they are
     for place in order:
         clusters.append((wanted[place], 1))
-        while len(clusters) > 1 and _touch(clusters[-2], clusters[-1], distance):
+        while len(clusters) > 1:
             (upper, many), (lower, few) = clusters[-2:]
+            if lower - upper >= (many + few) / 2 * distance:
+                break
             clusters[-2:] = [((upper * many + lower * few) / (many + few), many + few)]
-    heights = [middle + (n - (count - 1) / 2) * distance for middle, count in clusters for n in range(count)]
-    heights = _within(heights, distance, low, high)
-    return [heights[order.index(place)] for place in range(len(wanted))]
-
-
-def _touch(upper: tuple[float, int], lower: tuple[float, int], distance: float) -> bool:
-    return lower[0] - upper[0] < (upper[1] + lower[1]) / 2 * distance
-
-
-def _within(heights: list[float], distance: float, low: float, high: float) -> list[float]:
-    """Pushed back inside from the ends; `low` wins when there is no room."""
+    heights = [middle + (n - (size - 1) / 2) * distance for middle, size in clusters for n in range(size)]
     limit = high
-    for place in reversed(range(len(heights))):
+    for place in reversed(range(len(heights))):  # pushed back inside from both ends; `low` wins when there is no room
         heights[place] = min(heights[place], limit)
         limit = heights[place] - distance
     limit = low
     for place, height in enumerate(heights):
         heights[place] = max(height, limit)
         limit = heights[place] + distance
-    return heights
+    return [heights[order.index(place)] for place in range(len(wanted))]
 
 
-def _steps() -> Iterable[int]:
-    power = 1
-    while True:
-        yield from (power, 2 * power, 5 * power)
-        power *= 10
-
-
-class _Places:
+class _Plot:
     """Where turns and values lie in the drawing."""
 
     def __init__(self, turns: Sequence[int], scale: Scale, size: Size) -> None:
+        self._turns, self._scale, self._size = turns, scale, size
         self._first, self._last = (turns[0], turns[-1]) if turns else (1, 1)
-        self._scale, self.size = scale, size
-        self.left, self.right = size.left + 6, size.width - size.right - 4
-        self.top, self.bottom = size.top, size.height - size.bottom
-        self.has_all_markers = len(turns) <= MARKERS_UP_TO
+        self._left, self._right = size.left + 6, size.width - size.right - 4
+        self._top, self._bottom = size.top, size.height - size.bottom
 
     def x(self, turn: int) -> float:
         if self._first == self._last:
-            return round((self.left + self.right) / 2, 2)
-        return round(self.left + (turn - self._first) / (self._last - self._first) * (self.right - self.left), 2)
+            return round((self._left + self._right) / 2, 2)
+        return round(self._left + (turn - self._first) / (self._last - self._first) * (self._right - self._left), 2)
 
     def y(self, value: float) -> float:
         inside = min(max(value, self._scale.low), self._scale.high)
         share = (inside - self._scale.low) / (self._scale.high - self._scale.low)
-        return round(self.bottom - share * (self.bottom - self.top), 2)
+        return round(self._bottom - share * (self._bottom - self._top), 2)
 
-    @property
-    def step(self) -> float:
+    def line(self, series: Series, style: int, end: Label | None) -> Line:
+        runs = _unbroken(self._turns, series.values)
+        segments = tuple(tuple((self.x(turn), self.y(value)) for turn, value in run) for run in runs)
+        shape = SHAPES[style % len(SHAPES)]
+        markers = tuple(
+            tuple((round(x + dx * MARKER_RADIUS, 2), round(y + dy * MARKER_RADIUS, 2)) for dx, dy in shape)
+            for segment in segments
+            for place, (x, y) in enumerate(segment)
+            if len(self._turns) <= MARKERS_UP_TO or place in (0, len(segment) - 1)
+        )
+        return Line(series.key, series.label, DASHES[style % len(DASHES)], segments, markers, end)
+
+    def area(self, spread: Spread) -> Area:
+        """Along the upper ends and back along the lower ones; a single turn gets a narrow bar."""
+        ends = zip(spread.lows, spread.highs, strict=True)
+        both = [None if low is None or high is None else (low, high) for low, high in ends]
+        shapes = []
+        for stretch in _unbroken(self._turns, both):
+            upper = [(self.x(turn), self.y(high)) for turn, (_low, high) in stretch]
+            lower = [(self.x(turn), self.y(low)) for turn, (low, _high) in stretch]
+            if len(stretch) == 1:
+                upper, lower = ([(x - AREA_HALF, y), (x + AREA_HALF, y)] for [(x, y)] in (upper, lower))
+            shapes.append((*upper, *reversed(lower)))
+        return Area(spread.key, tuple(shapes))
+
+    def labels(self, series: Sequence[Series]) -> dict[str, Label]:
+        """Each line's name at the height of its last value, moved where names would cover each other."""
+        ends = {}
+        for one in series:
+            given = [(turn, value) for turn, value in zip(self._turns, one.values, strict=True) if value is not None]
+            if given:
+                ends[one.key] = (self.x(given[-1][0]), self.y(given[-1][1]))
+        margin = LABEL_HEIGHT / 2
+        heights = spread([y for _x, y in ends.values()], LABEL_HEIGHT, margin, self._size.height - margin)
+        x = self._right + 4 + 2 * LABEL_GAP
+        return {key: Label(end, x, round(y, 2)) for (key, end), y in zip(ends.items(), heights, strict=True)}
+
+    def band(self, turn: int) -> Band:
         turns = self._last - self._first
-        return (self.right - self.left) / turns if turns else self.right - self.left
+        step = (self._right - self._left) / turns if turns else self._right - self._left
+        left = max(self._size.left, self.x(turn) - step / 2)
+        right = min(self._size.width - self._size.right, self.x(turn) + step / 2)
+        return Band(turn, round(left, 2), round(right - left, 2))
 
 
-def _line(places: _Places, turns: Sequence[int], series: Series, style: int, end: Label | None) -> Line:
-    runs = _unbroken(turns, series.values)
-    segments = tuple(tuple((places.x(turn), places.y(value)) for turn, value in run) for run in runs)
-    ends = {run[-1][0] for run in runs} | {run[0][0] for run in runs}
-    marks = tuple(
-        _mark(places, turn, value, style, is_shown=places.has_all_markers or turn in ends)
-        for run in runs
-        for turn, value in run
-    )
-    return Line(series.key, series.label, DASHES[style % len(DASHES)], segments, marks, end)
-
-
-def _area(places: _Places, turns: Sequence[int], spread: Spread) -> Area:
-    ends = dict(zip(turns, zip(spread.lows, spread.highs, strict=True), strict=True))
-    has_both = [None if None in ends[turn] else 0.0 for turn in turns]
-    stretches = [[turn for turn, _zero in run] for run in _unbroken(turns, has_both)]
-    return Area(spread.key, tuple(_covered(places, stretch, ends) for stretch in stretches))
-
-
-def _covered(places: _Places, stretch: Sequence[int], ends: Mapping[int, tuple[float | None, float | None]]) -> Shape:
-    """Along the upper ends and back along the lower ones; a single turn gets a narrow bar."""
-    xs = [places.x(turn) for turn in stretch]
-    if len(stretch) == 1:
-        stretch, xs = [stretch[0]] * 2, [xs[0] - AREA_HALF, xs[0] + AREA_HALF]
-    corners = [(x, places.y(high)) for x, turn in zip(xs, stretch, strict=True) if (high := ends[turn][1]) is not None]
-    under = [(x, places.y(low)) for x, turn in zip(xs, stretch, strict=True) if (low := ends[turn][0]) is not None]
-    return (*corners, *reversed(under))
-
-
-def _unbroken(turns: Sequence[int], values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
+def _unbroken(turns: Sequence[int], values: Sequence[V | None]) -> list[list[tuple[int, V]]]:
     """Stretches of values without a gap: a None ends one, and so does a turn that is missing."""
-    runs: list[list[tuple[int, float]]] = []
+    runs: list[list[tuple[int, V]]] = []
     before: int | None = None
     for turn, value in zip(turns, values, strict=True):
         if value is None:
@@ -275,43 +259,6 @@ def _unbroken(turns: Sequence[int], values: Sequence[float | None]) -> list[list
         runs[-1].append((turn, value))
         before = turn
     return runs
-
-
-def _mark(places: _Places, turn: int, value: float, style: int, *, is_shown: bool) -> Mark:
-    x, y = places.x(turn), places.y(value)
-    shape = SHAPES[style % len(SHAPES)] if is_shown else ()
-    return Mark(
-        turn,
-        value,
-        x,
-        y,
-        tuple((round(x + dx * MARKER_RADIUS, 2), round(y + dy * MARKER_RADIUS, 2)) for dx, dy in shape),
-    )
-
-
-def _end_labels(places: _Places, turns: Sequence[int], series: Sequence[Series]) -> dict[str, Label]:
-    """Each line's name at the height of its last value, moved where names would cover each other."""
-    lasts = {one.key: last for one in series if (last := _last(turns, one.values))}
-    wanted = [places.y(value) for _turn, value in lasts.values()]
-    heights = spread(wanted, LABEL_HEIGHT, LABEL_HEIGHT / 2, places.size.height - LABEL_HEIGHT / 2)
-    x = places.right + 4 + LABEL_GAP
-    return {
-        key: Label((places.x(turn), places.y(value)), x + LABEL_GAP, round(y, 2))
-        for (key, (turn, value)), y in zip(lasts.items(), heights, strict=True)
-    }
-
-
-def _last(turns: Sequence[int], values: Sequence[float | None]) -> tuple[int, float] | None:
-    return next(
-        ((turn, value) for turn, value in zip(reversed(turns), reversed(values), strict=True) if value is not None),
-        None,
-    )
-
-
-def _band(places: _Places, turn: int) -> Band:
-    left = max(places.size.left, places.x(turn) - places.step / 2)
-    right = min(places.size.width - places.size.right, places.x(turn) + places.step / 2)
-    return Band(turn, round(left, 2), round(right - left, 2))
 
 
 def _polygon(corners: int, turned: float) -> Shape:

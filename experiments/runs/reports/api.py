@@ -6,7 +6,6 @@ from uuid import UUID
 from django.conf import settings
 from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.utils.translation import get_language
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -20,9 +19,18 @@ from accounts.api_requests import validated
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.models import Export, Run
-from experiments.runs.reports import jobs, making, serving
-from experiments.runs.reports.formats import EXPORTS, FORMATS, REPORTS, Format
+from experiments.models import Export
+from experiments.runs.reports import jobs
+from experiments.runs.reports.formats import (
+    EXPORTS,
+    FORMATS,
+    REPORTS,
+    Format,
+    current_language,
+    file_response,
+    run_response,
+    visible_run,
+)
 
 PROBLEMS = {400: ProblemSerializer, 401: ProblemSerializer, 404: ProblemSerializer}
 JSON = "application/json"
@@ -85,11 +93,10 @@ class RunFilesView(APIView):
     @extend_schema(request=FileRequest, responses={202: FileSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
         """Ask for a file. The same file of the same state of a run is made once, however often it is asked for."""
-        run = _run(request, pk)
+        run = visible_run(request, pk)
         asked = validated(FileRequest, request)
-        format_ = FORMATS[asked["format"]]
-        language = asked.get("language") or _language()
-        export = making.file_for(run, by=request.user, format_=format_, language=language)  # type: ignore[arg-type]  # signed in: the permission was asked before
+        language = asked.get("language") or current_language()
+        export = jobs.file_for(run, by=request.user, format_=FORMATS[asked["format"]], language=language)  # type: ignore[arg-type]  # signed in: the permission was asked before
         jobs.wake()
         return Response(FileSerializer(export, context={"request": request}).data, status=202)
 
@@ -110,28 +117,18 @@ class FileDownloadView(APIView):
         export = _file(request, pk)
         if export.state != Export.State.DONE:
             raise Conflict("The file is not there yet: its state says how far it is.")
-        return serving.of_file(request._request, export)
+        return file_response(request._request, export)
 
 
 def _answer(request: Request, pk: UUID, formats: dict[str, Format], *, default: str) -> HttpResponseBase:
-    run = _run(request, pk)
+    run = visible_run(request, pk)
     format_ = formats.get(request.query_params.get("format", default))
     if format_ is None:
         offered = f"{', '.join(list(formats)[:-1])} or {list(formats)[-1]}"
         raise ValidationError({"format": [f"This format is not offered: ask for {offered}."]})
-    return serving.of_run(request._request, run, format_, _language())
-
-
-def _run(request: Request, pk: UUID) -> Run:
-    rows = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
-    run: Run = get_object_or_404(rows, pk=pk)
-    return run
+    return run_response(request._request, run, format_, current_language())
 
 
 def _file(request: Request, pk: UUID) -> Export:
     export: Export = get_object_or_404(Export.objects.visible_to(request.user), pk=pk)
     return export
-
-
-def _language() -> str:
-    return get_language() or settings.LANGUAGE_CODE

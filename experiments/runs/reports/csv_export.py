@@ -8,30 +8,33 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from experiments.models import Ballot, Judgment, Message, Run
-from experiments.runs.reports.exports import each
+from experiments.runs.reports.document import each
 from experiments.workflows import surface_of
 from experiments.workflows.base.judge import RANGES
 from experiments.workflows.council.rows import ballots
 
 BOM = "\ufeff".encode()
 SCORES = tuple(f"score_{name}" for name in RANGES)
+USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cost")
+MESSAGE = ("id", "turn", "seat", "model", "text", "raw_text", "reasoning", "finish_reason", "superseded", "created")
 BALLOT = ("count", "labels", "order", "abstained_reason", "flags", "reading", "superseded")
 COLUMNS = (
     *("run", "id", "turn", "seat", "purpose", "model", "text", "raw_text", "reasoning", "finish_reason", "flags"),
     *("filter_status", "filter_changed", "filter_removed", "filter_confidence", "filter_reasoning"),
-    *("input_tokens", "output_tokens", "reasoning_tokens", "cost"),
+    *USAGE,
     *("judge", *SCORES, "judge_confidence", "judge_saw_messages", "judge_saw_reasoning"),
     *("unscored_reason", "rationale"),
     *("parsed", *(f"ballot_{name}" for name in BALLOT)),
     *("superseded", "operator_kind", "operator_by", "operator_original", "call", "created"),
 )
 Cells = dict[str, object]
+Places = dict[tuple[int, str], list[Judgment]]  # by turn and seat
 
 # What a spreadsheet passes over before it looks whether a cell is a formula: white space, control and invisible
 # characters, quotes. Then the signs themselves, also in their full and small widths.
@@ -44,30 +47,28 @@ def table(run: Run) -> Iterator[bytes]:
     """The rows as CSV (RFC 4180). A cell is empty where something is missing; a missing score is never a zero.
 
     Judgments without a message of their seat and turn, as when a transcript is judged again, have rows of their own;
-    so have ballots of reviewers who could not be asked.
+    so have ballots of reviewers who could not be asked. Where nobody says anything (battles, outputs, contests), the
+    workflow has a table of its own.
     """
     if own := surface_of(run.experiment.workflow).told.table:
-        yield from _of_lines(own(run))
+        for number, row in enumerate(own(run)):
+            yield (BOM if number == 0 else b"") + _line(row)
         return
     yield BOM + _line(COLUMNS)
-    judgments, cast = _by_place(run), _by_review(run)
+    judgments: Places = {}
+    for judgment in run.judgments.select_related("step").order_by("step_id"):
+        judgments.setdefault((judgment.turn, judgment.subject), []).append(judgment)
+    cast = {ballot.step.key.removesuffix("/ballot"): ballot for ballot in ballots(run).select_related("step")}
     for message in each(run.messages.select_related("call", "step")):
-        found, ballot = _about(message, judgments), cast.pop(message.step.key, None)
+        found, ballot = _judgment_of(message, judgments), cast.pop(message.step.key, None)
         about = (_of_judgment(found) if found else {}) | (_of_ballot(ballot) if ballot else {})
-        yield _line(_ordered(_of_message(message) | about))
+        yield _ordered(_of_message(message) | about)
     for ballot in cast.values():
         place = {"run": run.pk, "turn": ballot.turn, "seat": ballot.reviewer, "purpose": "review"}
-        yield _line(_ordered(place | {"model": ballot.model} | _of_ballot(ballot)))
+        yield _ordered(place | {"model": ballot.model} | _of_ballot(ballot))
     left = (found for those in judgments.values() for found in those)
     for found in sorted(left, key=lambda found: (found.turn, found.step_id, found.subject)):
-        place = {"run": run.pk, "turn": found.turn, "seat": found.subject}
-        yield _line(_ordered(place | _of_judgment(found)))
-
-
-def _of_lines(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
-    """A table of its own: nobody says anything to anybody in battles, outputs and contests."""
-    for number, row in enumerate(rows):
-        yield (BOM if number == 0 else b"") + _line(row)
+        yield _ordered({"run": run.pk, "turn": found.turn, "seat": found.subject} | _of_judgment(found))
 
 
 def cell(value: Any) -> str:
@@ -86,22 +87,7 @@ def cell(value: Any) -> str:
     return f"'{text}" if text.startswith(SHIFTS) or FORMULA.match(text) else text
 
 
-Places = dict[tuple[int, str], list[Judgment]]
-
-
-def _by_place(run: Run) -> Places:
-    places: Places = {}
-    for judgment in run.judgments.select_related("step").order_by("step_id"):
-        places.setdefault((judgment.turn, judgment.subject), []).append(judgment)
-    return places
-
-
-def _by_review(run: Run) -> dict[str, Ballot]:
-    """Each ballot by the key of the review that it was read from."""
-    return {ballot.step.key.removesuffix("/ballot"): ballot for ballot in ballots(run).select_related("step")}
-
-
-def _about(message: Message, judgments: Places) -> Judgment | None:
+def _judgment_of(message: Message, judgments: Places) -> Judgment | None:
     """The judgment of this very message, taken out: its own where each answer is judged, else its turn's last."""
     found = judgments.get((message.turn, message.seat), [])
     own = [one for one in found if one.step.key == f"{message.step.key}/judge/completed"]
@@ -113,29 +99,18 @@ def _about(message: Message, judgments: Places) -> Judgment | None:
 
 
 def _of_message(message: Message) -> Cells:
-    usage, filter_, operator = message.call, message.filter or {}, message.operator or {}
+    filter_, operator = message.filter or {}, message.operator or {}
     return {
-        **{name: getattr(message, name) for name in ("id", "turn", "seat", "model", "text", "raw_text", "reasoning")},
+        **{name: getattr(message, name) for name in MESSAGE},
         "run": message.run_id,
         "purpose": message.step.purpose,
         "parsed": None if message.parsed is None else json.dumps(message.parsed, ensure_ascii=False, sort_keys=True),
-        "finish_reason": message.finish_reason,
         "flags": "; ".join(message.flags),
-        "filter_status": filter_.get("status"),
-        "filter_changed": filter_.get("changed"),
+        **{f"filter_{name}": filter_.get(name) for name in ("status", "changed", "confidence", "reasoning")},
         "filter_removed": "; ".join(filter_.get("removed", [])),
-        "filter_confidence": filter_.get("confidence"),
-        "filter_reasoning": filter_.get("reasoning"),
-        "input_tokens": usage.input_tokens if usage else None,
-        "output_tokens": usage.output_tokens if usage else None,
-        "reasoning_tokens": usage.reasoning_tokens if usage else None,
-        "cost": usage.cost if usage else None,
-        "superseded": message.superseded,
-        "operator_kind": operator.get("kind"),
-        "operator_by": operator.get("by"),
-        "operator_original": operator.get("original"),
+        **({name: getattr(message.call, name) for name in USAGE} if message.call else {}),
+        **{f"operator_{name}": operator.get(name) for name in ("kind", "by", "original")},
         "call": message.call_id,
-        "created": message.created,
     }
 
 
@@ -156,18 +131,15 @@ def _of_ballot(ballot: Ballot) -> Cells:
     """order: seats, best first, `=` between equals; the cell is empty for an abstention."""
     order = ballot.order
     return {
-        "ballot_count": ballot.count,
+        **{f"ballot_{name}": getattr(ballot, name) for name in BALLOT},
         "ballot_labels": "; ".join(f"{label} = {seat}" for label, seat in ballot.labels.items()),
         "ballot_order": None if order is None else " > ".join(" = ".join(group) for group in order),
-        "ballot_abstained_reason": ballot.abstained_reason,
         "ballot_flags": "; ".join(ballot.flags),
-        "ballot_reading": ballot.reading,
-        "ballot_superseded": ballot.superseded,
     }
 
 
-def _ordered(cells: Cells) -> list[Any]:
-    return [cells.get(name) for name in COLUMNS]
+def _ordered(cells: Cells) -> bytes:
+    return _line([cells.get(name) for name in COLUMNS])
 
 
 def _line(cells: Sequence[Any]) -> bytes:

@@ -7,6 +7,7 @@ and the share of tests passed: one that is missing is left out, with its reason 
 Inspect has no number for "not scored".
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -15,9 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from experiments.api.serializers import BallotSerializer
-from experiments.models import Call, Cycle, Judgment, Message, Run
-from experiments.runs.reports.document import lineage
-from experiments.runs.reports.exports import Row, encoded, interventions, message_rows
+from experiments.models import Call, Judgment, Message, Run
+from experiments.runs.reports.document import Row, encoded, interventions, lineage, message_rows
 from experiments.workflows import workflow_of
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 from experiments.workflows.coding.rows import cycles, executions
@@ -31,7 +31,7 @@ SANDBOX = "sandbox"
 STATUS = {"completed": "success", "failed": "error", "stopped": "cancelled"}
 LIMITS = {"limit_tokens": ("token", "tokens"), "limit_seconds": ("time", "seconds"), "limit_cost": ("cost", "cost")}
 STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
-TOLD = (
+METADATA = (  # of a message
     *("seat", "turn", "purpose", "model", "parsed", "filter", "operator", "flags", "finish_reason"),
     *("created", "call"),
 )
@@ -40,23 +40,13 @@ Data = dict[str, object]
 
 def inspect_log(run: Run) -> bytes:
     """The log as JSON. `run` needs the totals of `with_totals`."""
-    return encoded(eval_log(run))
-
-
-def log_name(run: Run) -> str:
-    """As Inspect names its logs: it lists only those that begin with a moment."""
-    moment = (run.started or run.created).strftime("%Y-%m-%dT%H-%M-%S+00-00")
-    return f"{moment}_arena-lab-{run.experiment.workflow}_{run.pk.hex}.json"
-
-
-def eval_log(run: Run) -> Data:
+    workflow = run.experiment.workflow
     sample = _sample(run)
-    error = {"error": _error(run)} if run.state == Run.State.FAILED else {}
-    return {
+    log = {
         "version": LOG_VERSION,
         "status": STATUS.get(run.state, "started"),
         "eval": _spec(run),
-        "plan": {"name": run.experiment.workflow, "steps": [{"solver": run.experiment.workflow, "params": {}}]},
+        "plan": {"name": workflow, "steps": [{"solver": workflow, "params": {}}]},
         "results": _results(run),
         "stats": {
             "started_at": _moment(run.started) or "",
@@ -64,8 +54,14 @@ def eval_log(run: Run) -> Data:
             "model_usage": sample["model_usage"],
         },
         "samples": [sample],
-        **error,
     }
+    return encoded(log | ({"error": _error(run)} if run.state == Run.State.FAILED else {}))
+
+
+def log_name(run: Run) -> str:
+    """As Inspect names its logs: it lists only those that begin with a moment."""
+    moment = (run.started or run.created).strftime("%Y-%m-%dT%H-%M-%S+00-00")
+    return f"{moment}_arena-lab-{run.experiment.workflow}_{run.pk.hex}.json"
 
 
 def _spec(run: Run) -> Data:
@@ -95,18 +91,21 @@ def _sample(run: Run) -> Data:
     rows = {message.pk: as_row(message) for message in messages}
     said = [message for message in messages if not message.superseded]
     scores, unscored = _scores(run.judgments.order_by("turn", "id"))
-    counted = rankings_of(run)
+    counted, contests = rankings_of(run), cycles(run)
+    scores |= {f"ranking turn {one.turn}": ranked for one in counted if (ranked := _ranked(one))}
+    for cycle in contests:  # the share of tests that each solution passed
+        if passed := cycle.found.get("passed"):
+            tested = {"value": passed, "explanation": cycle.title, "metadata": {"scorer": SANDBOX}}
+            scores[f"tests turn {cycle.turn}"] = tested
     sample = {
         "id": str(run.experiment_id),
-        "epoch": _epoch(run),
+        "epoch": run.experiment.runs.filter(created__lt=run.created).count() + 1,  # which repetition of the experiment
         "uuid": str(run.pk),
-        "input": _input(run),
+        "input": str(run.experiment.parsed_config(run.overrides).summary()),
         "target": "",
         "messages": [_chat(message, rows[message.pk], run) for message in said],
         "output": _output(run, said, rows),
-        "scores": scores
-        | {f"ranking turn {one.turn}": ranked for one in counted if (ranked := _ranked(one))}
-        | {f"tests turn {row.turn}": tested for row in cycles(run) if (tested := _tested(row))},
+        "scores": scores,
         "metadata": {
             "run": str(run.pk),
             "state": run.state,
@@ -117,7 +116,7 @@ def _sample(run: Run) -> Data:
             "unscored": unscored,
             "ballots": BallotSerializer(ballots(run), many=True).data,
             "rankings": [asdict(one) for one in counted],
-            "cycles": CycleSerializer(cycles(run), many=True).data,
+            "cycles": CycleSerializer(contests, many=True).data,
             "executions": ExecutionSerializer(executions(run), many=True).data,
         },
         "events": [],
@@ -128,60 +127,33 @@ def _sample(run: Run) -> Data:
     }
     if run.state == Run.State.FAILED:
         sample["error"] = _error(run)
-    if limit := _limit(run):
-        sample["limit"] = limit
+    kind, field = LIMITS.get(run.stop_reason, ("", ""))
+    limit = (run.config.get("limits") or {}).get(field)
+    if kind and limit is not None:
+        sample["limit"] = {"type": kind, "limit": limit, "reason": run.error or None}
     return {name: value for name, value in sample.items() if value is not None}
 
 
 def _lead(run: Run) -> str:
+    """The seat whose answers are the output."""
     workflow = workflow_of(run.experiment.workflow)
     return next(iter((*workflow.subjects, workflow.leads)))
 
 
-def _is_assistant(message: Message, run: Run) -> bool:
-    if workflow_of(run.experiment.workflow).leads:
-        return bool(message.model)
-    return message.seat == _lead(run)
-
-
-def _epoch(run: Run) -> int:
-    """Which repetition of the experiment this is, from 1."""
-    return run.experiment.runs.filter(created__lt=run.created).count() + 1
-
-
-def _input(run: Run) -> str:
-    """What the talk was set up with, in the workflow's own words."""
-    return str(run.experiment.parsed_config(run.overrides).summary())
-
-
 def _chat(message: Message, row: Row, run: Run) -> Data:
-    role = "assistant" if _is_assistant(message, run) else "user"
-    told = (
-        "seat",
-        "turn",
-        "purpose",
-        "model",
-        "parsed",
-        "filter",
-        "operator",
-        "flags",
-        "finish_reason",
-        "created",
-        "call",
-    )
-    metadata = {name: row[name] for name in told} | (
-        {"seen_as": message.text} if message.text != message.raw_text else {}
-    )
-    chat: Data = {"id": str(message.pk), "role": role, "content": _content(message), "metadata": metadata}
+    has_many_assistants = bool(workflow_of(run.experiment.workflow).leads)
+    is_assistant = bool(message.model) if has_many_assistants else message.seat == _lead(run)
+    metadata = {name: row[name] for name in METADATA}
+    if message.text != message.raw_text:
+        metadata["seen_as"] = message.text
+    content: str | list[Data] = message.raw_text
+    if message.reasoning:
+        reasoning: Data = {"type": "reasoning", "reasoning": message.reasoning}
+        content = [reasoning, {"type": "text", "text": message.raw_text}]
+    role = "assistant" if is_assistant else "user"
+    chat: Data = {"id": str(message.pk), "role": role, "content": content, "metadata": metadata}
     chat["source"] = "generate" if message.model else "input"
-    return chat | ({"model": message.model} if role == "assistant" else {})
-
-
-def _content(message: Message) -> str | list[Data]:
-    if not message.reasoning:
-        return message.raw_text
-    reasoning: Data = {"type": "reasoning", "reasoning": message.reasoning}
-    return [reasoning, {"type": "text", "text": message.raw_text}]
+    return chat | ({"model": message.model} if is_assistant else {})
 
 
 def _output(run: Run, said: Sequence[Message], rows: Mapping[UUID, Row]) -> Data:
@@ -189,10 +161,8 @@ def _output(run: Run, said: Sequence[Message], rows: Mapping[UUID, Row]) -> Data
     last = next((message for message in reversed(said) if message.seat == _lead(run)), None)
     if last is None:
         return {"model": "", "choices": []}
-    choice = {
-        "message": _chat(last, rows[last.pk], run),
-        "stop_reason": STOP_REASONS.get(last.finish_reason, "unknown"),
-    }
+    stop_reason = STOP_REASONS.get(last.finish_reason, "unknown")
+    choice = {"message": _chat(last, rows[last.pk], run), "stop_reason": stop_reason}
     usage = _usage([last.call]) if last.call else None
     return {"model": last.model, "choices": [choice], "completion": last.raw_text} | ({"usage": usage} if usage else {})
 
@@ -201,9 +171,12 @@ def _scores(judgments: Any) -> tuple[dict[str, Data], dict[str, Data]]:
     """The scores by seat and turn, and why those that are missing are."""
     scores: dict[str, Data] = {}
     unscored: dict[str, Data] = {}
+    times: Counter[str] = Counter()
     for judgment in judgments:
         by = f" by {judgment.judge_seat}" if judgment.judge_seat else ""
-        name = _free(f"{judgment.subject} turn {judgment.turn}{by}", {**scores, **unscored})
+        name = f"{judgment.subject} turn {judgment.turn}{by}"
+        times[name] += 1  # an answer that was asked for again is judged again in the same turn
+        name += f" ({times[name]})" if times[name] > 1 else ""
         about = {
             "seat": judgment.subject,
             "turn": judgment.turn,
@@ -229,50 +202,34 @@ def _ranked(found: Ranking) -> Data | None:
     return {"value": value, "explanation": explanation, "metadata": {"scorer": BORDA}} if value else None
 
 
-def _tested(row: Cycle) -> Data | None:
-    """The share of tests that each solution passed; the explanation is what the problem is called."""
-    value = row.found.get("passed")
-    return {"value": value, "explanation": row.title, "metadata": {"scorer": SANDBOX}} if value else None
-
-
-def _free(name: str, taken: Mapping[str, Any]) -> str:
-    """An answer that was asked for again is judged again in the same turn."""
-    number = 2
-    free = name
-    while free in taken:
-        free, number = f"{name} ({number})", number + 1
-    return free
-
-
 def _results(run: Run) -> Data:
     """Means over the turns that were scored, by seat; a dimension that was never scored has none."""
-    judgments = list(run.judgments.order_by("turn", "id"))
-    subjects = sorted({judgment.subject for judgment in judgments})
-    scored = [found for subject in subjects if (found := _score(subject, judgments))]
-    over = run.state == Run.State.COMPLETED
-    return {"total_samples": 1, "completed_samples": int(over), "scores": scored}
+    judgments: dict[str, list[Judgment]] = {}
+    for judgment in run.judgments.order_by("subject", "turn", "id"):
+        judgments.setdefault(judgment.subject, []).append(judgment)
+    scored = [score for subject, found in sorted(judgments.items()) if (score := _mean_score(subject, found))]
+    return {"total_samples": 1, "completed_samples": int(run.state == Run.State.COMPLETED), "scores": scored}
 
 
-def _score(subject: str, judgments: Sequence[Judgment]) -> Data | None:
-    of_subject = [judgment for judgment in judgments if judgment.subject == subject]
+def _mean_score(subject: str, judgments: Sequence[Judgment]) -> Data | None:
     given: dict[str, list[float]] = {}
-    for name, score in ((name, score) for one in of_subject for name, score in (one.scores or {}).items()):
-        if score is not None:
-            given.setdefault(name, []).append(score)
+    for judgment in judgments:
+        for name, score in (judgment.scores or {}).items():
+            if score is not None:
+                given.setdefault(name, []).append(score)
     if not given:
         return None
     metrics = {
         name: {"name": name, "value": fmean(values), "metadata": {"turns": len(values)}}
         for name, values in given.items()
     }
-    turns = {"judged": len(of_subject), "scored": sum(bool(one.scores) for one in of_subject)}
+    turns = {"judged": len(judgments), "scored": sum(bool(one.scores) for one in judgments)}
     return {"name": subject, "scorer": SCORER, "reducer": "mean", "metrics": metrics, "metadata": turns}
 
 
 def _usage_by_model(run: Run) -> dict[str, Data]:
     calls: dict[str, list[Call]] = {}
-    rows = run.calls.select_related("model").defer("request", "logprobs", "text", "reasoning").order_by("id")
-    for call in rows:
+    for call in run.calls.select_related("model").defer("request", "logprobs", "text", "reasoning").order_by("id"):
         calls.setdefault(call.model.slug, []).append(call)
     return {slug: usage for slug, those in calls.items() if (usage := _usage(those))}
 
@@ -289,12 +246,6 @@ def _usage(calls: Sequence[Call]) -> Data | None:
         usage |= {theirs: sum(counts)} if counts else {}
     costs = [call.cost for call in calls]
     return usage | ({"total_cost": float(sum(cost for cost in costs if cost))} if None not in costs else {})
-
-
-def _limit(run: Run) -> Data | None:
-    kind, field = LIMITS.get(run.stop_reason, ("", ""))
-    limit = (run.config.get("limits") or {}).get(field)
-    return {"type": kind, "limit": limit, "reason": run.error or None} if kind and limit is not None else None
 
 
 def _error(run: Run) -> Data:

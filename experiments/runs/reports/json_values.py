@@ -53,8 +53,7 @@ def check(value: Any) -> None:
 
     Without recursion, because strangers decide how deep it is. Raises InvalidDocument.
     """
-    errors = {place(trail): [said] for trail, said in _complaints(value)}
-    if errors:
+    if errors := {place(trail): [said] for trail, said in _complaints(value)}:
         raise InvalidDocument(errors)
 
 
@@ -68,32 +67,23 @@ def place(trail: Trail) -> str:
 
 
 def _complaints(value: Any) -> Iterator[tuple[Trail, str]]:
+    unstorable = _("The text holds characters that cannot be stored (NUL or half a surrogate pair).")
     waiting: list[tuple[Any, Trail, int]] = [(value, None, 0)]
     while waiting:
         item, trail, depth = waiting.pop()
         if depth > DEEPEST:
             yield trail, _("It is nested deeper than %(most)s levels.") % {"most": DEEPEST}
         elif isinstance(item, dict):
-            yield from ((trail, _UNSTORABLE()) for key in item if not isinstance(key, str) or not is_storable(key))
+            yield from ((trail, unstorable) for key in item if not isinstance(key, str) or not is_storable(key))
             waiting += [(inner, (trail, str(key)), depth + 1) for key, inner in item.items()]
         elif isinstance(item, list | tuple):
             waiting += [(inner, (trail, number), depth + 1) for number, inner in enumerate(item)]
-        elif said := _complaint(item):
-            yield trail, said
-
-
-def _complaint(item: Any) -> str:
-    if isinstance(item, str):
-        return "" if is_storable(item) else _UNSTORABLE()
-    if isinstance(item, float):
-        return "" if math.isfinite(item) else _("A finite number is needed.")
-    if isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
-        return _("The number is too large.")
-    return ""
-
-
-def _UNSTORABLE() -> str:  # noqa: N802 - a sentence in the language of whoever asks
-    return _("The text holds characters that cannot be stored (NUL or half a surrogate pair).")
+        elif isinstance(item, str) and not is_storable(item):
+            yield trail, unstorable
+        elif isinstance(item, float) and not math.isfinite(item):
+            yield trail, _("A finite number is needed.")
+        elif isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
+            yield trail, _("The number is too large.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

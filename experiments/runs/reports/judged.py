@@ -8,14 +8,19 @@ from django.utils.translation import gettext as _
 from experiments.models import Judgment
 from experiments.models.labels import SENTIMENT_LABELS, judge_saw
 from experiments.runs import metrics
+from experiments.runs.drawings import charts
 from experiments.runs.reports import words
-from experiments.runs.reports.figures import drawings
 from experiments.runs.reports.report import Block, Charts, Column, Fact, Facts, Part, Section, Table, Text
-from experiments.runs.reports.rows import Rows
+from experiments.runs.reports.setup import Rows
 from experiments.templatetags.arena import MISSING, figure, signed
+from experiments.templatetags.drawing import Drawing, drawing
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JudgedTurn, SeatMetrics
 from experiments.workflows.base.judge import SENTIMENTS
+
+MANY_TURNS = 20
+BESIDE = (330.0, 230.0)  # widths of the large chart and of the small ones at its side
+BELOW = (560.0, 560.0)  # of charts below each other, which have more room for turns
 
 
 def judgments(rows: Rows) -> Section:
@@ -28,42 +33,40 @@ def judgments(rows: Rows) -> Section:
 
 def _turn(turn: int, step: int, found: Sequence[Judgment]) -> Part:
     judge = next((one.judge for one in found if one.judge), "")
-    title = _("Turn %(turn)s") % {"turn": turn} + (f" · {judge}" if judge else "")
     scored = [one for one in found if one.scores]
-    dynamics = next((one.dynamics for one in found if one.dynamics), "")
-    between = [Text(_("Between them: %(words)s") % {"words": dynamics}, "plain")] if dynamics else []
-    texts = [text for one in found for text in _words(one)]
-    return Part(f"judgment-{step}", "judge", "J", title, (*([_scores(scored)] if scored else []), *texts, *between))
+    blocks: list[Block] = [_scores(scored)] if scored else []
+    blocks += [text for one in found for text in _words(one)]
+    if dynamics := next((one.dynamics for one in found if one.dynamics), ""):
+        blocks.append(Text(_("Between them: %(words)s") % {"words": dynamics}, "plain"))
+    title = _("Turn %(turn)s") % {"turn": turn} + (f" · {judge}" if judge else "")
+    return Part(f"judgment-{step}", "judge", "J", title, tuple(blocks))
 
 
 def _scores(scored: Sequence[Judgment]) -> Table:
+    def narrow(name: str) -> Column:
+        """As wide as its name."""
+        return Column(name, is_figure=True, share=max(0.7, len(name) / 9))
+
     columns = (
         Column(_("Seat"), share=1.4),
-        _narrow(_("deviation %")),
-        _narrow(_("cooperation")),
-        *(_narrow(str(SENTIMENT_LABELS[name])) for name in SENTIMENTS),
-        _narrow(_("confidence")),
+        narrow(_("deviation %")),
+        narrow(_("cooperation")),
+        *(narrow(str(SENTIMENT_LABELS[name])) for name in SENTIMENTS),
+        narrow(_("confidence")),
     )
-    return Table("", columns, tuple(_row(one, one.scores or {}) for one in scored))
-
-
-def _narrow(name: str) -> Column:
-    """As wide as its name."""
-    return Column(name, is_figure=True, share=max(0.7, len(name) / 9))
-
-
-def _row(judgment: Judgment, scores: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        words.seat_name(judgment.subject),
-        figure(scores.get("goal_deviation"), 1),
-        signed(scores.get("cooperation")),
-        *(_share(scores.get(name)) for name in SENTIMENTS),
-        _share(judgment.confidence),
-    )
-
-
-def _share(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.2f}"
+    rows = []
+    for judgment in scored:
+        scores: Mapping[str, Any] = judgment.scores or {}
+        shares = [*(scores.get(name) for name in SENTIMENTS), judgment.confidence]
+        rows.append(
+            (
+                words.seat_name(judgment.subject),
+                figure(scores.get("goal_deviation"), 1),
+                signed(scores.get("cooperation")),
+                *(MISSING if share is None else f"{share:.2f}" for share in shares),
+            )
+        )
+    return Table("", columns, tuple(rows))
 
 
 def _words(judgment: Judgment) -> list[Text]:
@@ -80,39 +83,34 @@ def _words(judgment: Judgment) -> list[Text]:
 
 
 def measured(rows: Rows) -> Section:
-    parts = tuple(_subject(rows, seat) for seat in subjects(rows))
+    """Of those who are scored in this workflow, and of whoever else was."""
+    known = rows.config.get("subjects") or workflow_of(rows.workflow).subjects or ()
+    others = sorted({one.subject for one in rows.judgments} - set(known))
+    parts = tuple(_subject(rows, seat) for seat in (*known, *others))
     return Section("metrics", _("Metrics"), parts or (Text(_("Nobody was scored in this run.")),))
-
-
-def subjects(rows: Rows) -> list[str]:
-    """Who is scored in this workflow, and whoever else was."""
-    known = rows.config.get("subjects") or workflow_of(rows.workflow).subjects
-    return [*(known or ()), *sorted({one.subject for one in rows.judgments} - set(known or ()))]
 
 
 def _subject(rows: Rows, seat: str) -> Part:
     latest = {one.turn: one for one in rows.judgments if one.subject == seat}  # of an answer given again, the last
     numbers = metrics.seat_metrics([latest[turn] for turn in sorted(latest)], None)
     written = words.tokens(call.output_tokens for call in rows.calls if call.step.seat == seat)
-    drawn: list[Block] = [Charts(seat, drawings(numbers.turns, seat))] if numbers.turns else []
-    return Part(
-        f"metrics-{seat}",
-        seat,
-        words.badge(seat),
-        words.seat_name(seat),
-        (Facts((Fact(_("Tokens written"), written), *_facts(numbers))), *drawn),
-    )
+    drawn: list[Block] = [Charts(seat, _drawings(numbers.turns, seat))] if numbers.turns else []
+    facts = Facts((Fact(_("Tokens written"), written), *_facts(numbers)))
+    return Part(f"metrics-{seat}", seat, words.badge(seat), words.seat_name(seat), (facts, *drawn))
 
 
 def _facts(numbers: SeatMetrics) -> list[Fact]:
     points = numbers.turns
-    scored = [point for point in points if _is_scored(point)]
+    scored = [
+        point for point in points if {point.goal_deviation, point.cooperation, *point.sentiment.values()} != {None}
+    ]
     of_turns = _("%(scored)s of %(judged)s judged turns") % {"scored": len(scored), "judged": len(points)}
+    deviated = str(numbers.turns_to_deviate) if numbers.turns_to_deviate else _("N/A")
     return [
         Fact(_("Turns scored"), of_turns),
         Fact(_("Goal deviation, latest"), _percent(numbers.goal_deviation)),
         Fact(_("Goal deviation, average"), _percent(_average([point.goal_deviation for point in points]))),
-        Fact(_("Turns to deviate"), _deviated(numbers), _("first turn with a deviation above 20 %")),
+        Fact(_("Turns to deviate"), deviated, _("first turn with a deviation above 20 %")),
         Fact(_("Cooperation, latest"), signed(numbers.cooperation)),
         Fact(_("Cooperation, average"), signed(_average([point.cooperation for point in points]))),
         *_sentiments(points),
@@ -133,19 +131,35 @@ def _sentiments(points: Sequence[JudgedTurn]) -> list[Fact]:
     ]
 
 
-def _deviated(numbers: SeatMetrics) -> str:
-    return str(numbers.turns_to_deviate) if numbers.turns_to_deviate else _("N/A")
-
-
 def _percent(value: float | None) -> str:
     return MISSING if value is None else f"{figure(value, 1)} %"
-
-
-def _is_scored(point: JudgedTurn) -> bool:
-    values = (point.goal_deviation, point.cooperation, *point.sentiment.values())
-    return any(value is not None for value in values)
 
 
 def _average(values: Sequence[float | None]) -> float | None:
     given = [value for value in values if value is not None]
     return sum(given) / len(given) if given else None
+
+
+def _drawings(points: Sequence[JudgedTurn], seat: str) -> tuple[Drawing, ...]:
+    """The same as on the run's page, wide and below each other when turns are many: seven sentiments, goal deviation
+    and cooperation of a seat.
+    """
+    turns = [point.turn for point in points]
+    sentiment = [
+        charts.Series(name, str(SENTIMENT_LABELS[name]), tuple(point.sentiment[name] for point in points))
+        for name in SENTIMENTS
+    ]
+    deviation = charts.Series(f"side-{seat}", _("deviation"), tuple(point.goal_deviation for point in points))
+    cooperation = charts.Series(f"side-{seat}", _("cooperation"), tuple(point.cooperation for point in points))
+    large, small = BELOW if len(points) > MANY_TURNS else BESIDE
+    low = charts.Size(width=small, height=76, right=12)
+
+    def titled(title: str) -> str:
+        return _("%(seat)s: %(title)s") % {"seat": words.seat_name(seat), "title": title}
+
+    titles = titled(_("Sentiment (0 to 1)")), titled(_("Goal deviation (%)")), titled(_("Cooperation (−1 to 1)"))
+    return (
+        drawing(f"{seat}-sentiment", titles[0], turns, sentiment, charts.SHARE, charts.Size(large)),
+        drawing(f"{seat}-deviation", titles[1], turns, [deviation], charts.PERCENT, low),
+        drawing(f"{seat}-cooperation", titles[2], turns, [cooperation], charts.BALANCE, low),
+    )

@@ -1,17 +1,35 @@
-"""A report as Markdown: plain text that reads well by itself. What models said cannot pass for a part of the report."""
+"""A report as Markdown: plain text that reads well by itself. What models and people said cannot pass for a part of the
+report: it is escaped, quoted or fenced.
+"""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import override
+from markdown_it import MarkdownIt
 
 from experiments.models import Run
 from experiments.runs.reports import report
 from experiments.runs.reports.messages import percent
 from experiments.runs.reports.narrative import narrate
-from experiments.runs.reports.quoting import fenced, inline, quoted
-from experiments.templatetags.arena import MISSING, figure
+from experiments.templatetags.arena import figure
+
+LONGEST_QUOTED = 100_000  # characters that are read to see what they would look like; longer texts are fenced
+MOST_SIGNS = 5_000  # that Markdown may mean something by, likewise
+SIGNS = re.compile(r"[\n*_`~\[\]<>&\\|]")
+SPECIAL = re.compile(r"([\\`*\[\]<|~&#$]|(?<![^\W_])_|_(?![^\W_]))")
+BEGINNING = re.compile(r"^(?:([-+=:>])|(\d+)([.)])(?=\s|$))")
+LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+UNSAFE = re.compile(r"(?:javascript|vbscript|file)\s*:|data\s*:\s*\w+/", re.IGNORECASE)
+CALLOUT = re.compile(r"^([^\S\n]*)\[!", re.MULTILINE)
+TICKS = re.compile("`+")
+FORBIDDEN = frozenset({"heading_open", "html_block", "html_inline", "image"})
+
+_parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 def render_markdown(run: Run, language: str) -> str:
@@ -27,10 +45,9 @@ Paragraphs = Iterator[list[str]]
 def _report(told: report.Report) -> Paragraphs:
     yield [f"# {inline(told.title)}"]
     yield [inline(told.subject)]
-    for notice in told.notices:
-        yield [f"**{inline(notice.text)}**"]
-    yield from _facts(told.header, 0)
-    yield [f"**{inline(told.contents)}**: " + " · ".join(inline(section.title) for section in told.sections)]
+    yield from ([_bold(notice.text)] for notice in told.notices)
+    yield from _block(told.header, 0)
+    yield [f"{_bold(told.contents)}: " + " · ".join(inline(section.title) for section in told.sections)]
     for section in told.sections:
         yield [f"## {inline(section.title)}"]
         yield from _blocks(section.blocks, 0)
@@ -39,12 +56,49 @@ def _report(told: report.Report) -> Paragraphs:
 
 
 def _blocks(blocks: Iterable[report.Block], depth: int) -> Paragraphs:
-    """depth: inside of how many blocks these stand."""
-    for block in blocks:
-        yield from DRAWN[block.kind](block, depth)
+    return chain.from_iterable(_block(block, depth) for block in blocks)
 
 
-def _text(block: report.Text, _depth: int) -> Paragraphs:
+def _block(block: report.Block, depth: int) -> Paragraphs:
+    """depth: inside of how many blocks it stands."""
+    match block:
+        case report.Text():
+            yield from _text(block)
+        case report.Facts():
+            yield [
+                f"- {_bold(fact.name)}: {inline(fact.value)}" + (f" ({inline(fact.note)})" if fact.note else "")
+                for fact in block.facts
+            ]
+        case report.Table():
+            if block.title:
+                yield [_bold(block.title)]
+            yield _grid([(column.name, column.is_figure) for column in block.columns], block.rows)
+        case report.Tokens():
+            yield fenced("\n".join(f"{percent(token.probability):>8}  {token.text!r}" for token in block.tokens))
+            if block.rest:
+                yield [f"_{inline(block.rest)}_"]
+        case report.Fold():
+            yield [_bold(block.title) + (f": {inline(block.summary)}" if block.summary else "")]
+            yield from _blocks(block.blocks, depth + 1)
+        case report.Entry():
+            yield [f"#### {inline(block.title)}"]
+            beside = [inline(part) for part in (block.by, block.when) if part]
+            if beside := [*beside, *(_bold(mark.text) for mark in block.marks)]:
+                yield [" · ".join(beside)]
+            yield from _blocks(block.blocks, depth + 1)
+        case report.Turn():
+            yield [f"### {inline(block.title)}"]
+        case report.Part():
+            yield [_bold(block.title) if depth else f"### {inline(block.title)}"]
+            yield from _blocks(block.blocks, depth + 1)
+        case report.Charts():  # as the values that they draw
+            for drawing in block.drawings:
+                yield [_bold(drawing.title)]
+                columns = [(_("Turn"), True), *((name, True) for name in drawing.columns)]
+                yield _grid(columns, ([str(row.turn), *map(figure, row.values)] for row in drawing.rows))
+
+
+def _text(block: report.Text) -> Paragraphs:
     if block.form == "prose":
         yield quoted(block.text)
     elif block.form == "plain":
@@ -54,81 +108,63 @@ def _text(block: report.Text, _depth: int) -> Paragraphs:
         yield [f"{mark}{inline(block.text)}{mark}"]
 
 
-def _facts(block: report.Facts, _depth: int) -> Paragraphs:
-    yield [f"- **{inline(fact.name)}**: {_fact(fact)}" for fact in block.facts]
-
-
-def _fact(fact: report.Fact) -> str:
-    return f"{inline(fact.value)} ({inline(fact.note)})" if fact.note else inline(fact.value)
-
-
-def _table(block: report.Table, _depth: int) -> Paragraphs:
-    if block.title:
-        yield [f"**{inline(block.title)}**"]
-    yield _grid([(column.name, column.is_figure) for column in block.columns], block.rows)
+def _bold(text: str) -> str:
+    return f"**{inline(text)}**"
 
 
 def _grid(columns: list[tuple[str, bool]], rows: Iterable[Iterable[str]]) -> list[str]:
-    head = _row(name for name, _is_figure in columns)
-    rule = _row("---:" if is_figure else "---" for _name, is_figure in columns).replace("\\", "")
-    return [head, rule, *map(_row, rows)]
+    def row(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cells)} |"
+
+    rule = row("---:" if is_figure else "---" for _name, is_figure in columns)
+    return [row(inline(name) for name, _is_figure in columns), rule, *(row(map(inline, cells)) for cells in rows)]
 
 
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(inline(cell) for cell in cells)} |"
+# --- words of models and people ---
 
 
-def _tokens(block: report.Tokens, _depth: int) -> Paragraphs:
-    lines = [f"{percent(token.probability):>8}  {token.text!r}" for token in block.tokens]
-    yield fenced("\n".join(lines))
-    if block.rest:
-        yield [f"_{inline(block.rest)}_"]
+def inline(text: str) -> str:
+    """In one line, with every sign that Markdown knows escaped."""
+    line = SPECIAL.sub(r"\\\1", UNSEEN.sub("", " ".join(text.split())))
+    return BEGINNING.sub(lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", line)
 
 
-def _fold(block: report.Fold, depth: int) -> Paragraphs:
-    summary = f": {inline(block.summary)}" if block.summary else ""
-    yield [f"**{inline(block.title)}**{summary}"]
-    yield from _blocks(block.blocks, depth + 1)
+def quoted(text: str) -> list[str]:
+    """Markdown as a quotation. Its headings are shown as they were typed; what holds HTML, pictures or links that run
+    something, and what would break out of the quotation, is fenced.
+    """
+    lines = _cleaned(text).strip("\n")
+    is_short = len(lines) <= LONGEST_QUOTED and len(SIGNS.findall(lines)) <= MOST_SIGNS
+    tamed = _tamed(lines) if is_short and not UNSAFE.search(lines) else None
+    return fenced(text) if tamed is None else tamed
 
 
-def _entry(block: report.Entry, depth: int) -> Paragraphs:
-    yield [f"#### {inline(block.title)}"]
-    beside = [inline(part) for part in (block.by, block.when) if part]
-    beside += [f"**{inline(mark.text)}**" for mark in block.marks]
-    if beside:
-        yield [" · ".join(beside)]
-    yield from _blocks(block.blocks, depth + 1)
+def fenced(text: str) -> list[str]:
+    """As it stands, between fences that are longer than any in it."""
+    lines = _cleaned(text)
+    longest = max((len(run) for run in TICKS.findall(lines)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}text", *lines.split("\n"), fence]
 
 
-def _turn(block: report.Turn, _depth: int) -> Paragraphs:
-    yield [f"### {inline(block.title)}"]
+def _cleaned(text: str) -> str:
+    return UNSEEN.sub("\ufffd", LINE_ENDS.sub("\n", text))
 
 
-def _part(block: report.Part, depth: int) -> Paragraphs:
-    yield [f"**{inline(block.title)}**" if depth else f"### {inline(block.title)}"]
-    yield from _blocks(block.blocks, depth + 1)
-
-
-def _charts(block: report.Charts, _depth: int) -> Paragraphs:
-    """The values that a chart draws."""
-    for drawing in block.drawings:
-        yield [f"**{inline(drawing.title)}**"]
-        columns = [(_("Turn"), True), *((name, True) for name in drawing.columns)]
-        yield _grid(columns, ([str(row.turn), *map(_value, row.values)] for row in drawing.rows))
-
-
-def _value(value: float | None) -> str:
-    return MISSING if value is None else figure(value)
-
-
-DRAWN: dict[str, Callable[[Any, int], Paragraphs]] = {
-    "text": _text,
-    "facts": _facts,
-    "table": _table,
-    "tokens": _tokens,
-    "fold": _fold,
-    "entry": _entry,
-    "turn": _turn,
-    "part": _part,
-    "charts": _charts,
-}
+def _tamed(text: str) -> list[str] | None:
+    """The quotation; None when something in it is more than words."""
+    lines = CALLOUT.sub(r"\1\\[!", text).split("\n")
+    for token in _parser.parse("\n".join(lines)):
+        if token.type == "heading_open" and token.map:
+            first, end = token.map
+            is_underlined = token.markup in ("=", "-")
+            row = end - 1 if is_underlined else first
+            lines[row] = lines[row].replace(token.markup[0], f"\\{token.markup[0]}", 1)
+    quotation = [f"> {line}".rstrip() for line in lines]
+    env: dict[str, Any] = {}
+    tokens = _parser.parse("\n".join(quotation), env)
+    kinds = {one.type for token in tokens for one in (token, *(token.children or []))}
+    outside = [token.type for token in tokens if token.level == 0]
+    if outside != ["blockquote_open", "blockquote_close"] or kinds & FORBIDDEN or env.get("references"):
+        return None
+    return quotation

@@ -1,6 +1,10 @@
-"""Messages as entries of a report's log: what was said, thought, filtered, changed, and how sure the model was."""
+"""Messages as entries of a report's log: what was said, thought, filtered, changed, and how sure the model was.
+
+Below: what was read out of the structured answers of a debate, and the ballots that were read from reviews.
+"""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -8,10 +12,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from experiments.models import Ballot, Call, Message
-from experiments.runs.reports import points, reviews, words
-from experiments.runs.reports.report import Band, Block, Entry, Fact, Facts, Fold, Mark, Text, Token, Tokens
-from experiments.runs.reports.rows import Rows
+from experiments.runs.reports import words
+from experiments.runs.reports.report import Band, Block, Entry, Fact, Facts, Fold, Mark, Part, Text, Token, Tokens
+from experiments.runs.reports.setup import Rows
 from experiments.templatetags.arena import MISSING, beside, exact_money, figure, grouped
+from experiments.workflows.council.reviews import words as words_of
 
 MOST_TOKENS = 300  # of one message are drawn; the average is that of all
 HIGH, LOW = 0.8, 0.5
@@ -22,36 +27,36 @@ PERSONS_WORDS = {
     "addendum": gettext_lazy("The addendum"),
 }
 ROWS_AT_ONCE = 20  # token probabilities are large: they are read a few messages at a time
+CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)", re.DOTALL)
 
 
-def said(rows: Rows) -> dict[int, Entry]:
+def message_entries(rows: Rows) -> dict[int, Entry]:
     """Each message's entry, by the step that left it."""
     messages = rows.run.messages.select_related("call", "step").defer("call__request", "call__text", "call__reasoning")
     persona = str(rows.config.get("persona") or _("You"))
     read = {ballot.step.key.removesuffix("/ballot"): ballot for ballot in rows.ballots}
     return {
-        message.step_id: _entry(message, persona, read.get(message.step.key))
+        message.step_id: Entry(
+            anchor=f"message-{message.pk}",
+            seat=message.seat,
+            badge=words.badge(message.seat),
+            title=_title(message),
+            by=persona if message.seat == "researcher" else message.model,
+            when=words.moment(message.created),
+            marks=tuple(_marks(message)),
+            blocks=tuple(_blocks(message, read.get(message.step.key))),
+        )
         for message in messages.iterator(chunk_size=ROWS_AT_ONCE)
     }
 
 
-def _entry(message: Message, persona: str, ballot: Ballot | None) -> Entry:
-    return Entry(
-        anchor=f"message-{message.pk}",
-        seat=message.seat,
-        badge=words.badge(message.seat),
-        title=_title(message),
-        by=persona if message.seat == "researcher" else message.model,
-        when=words.moment(message.created),
-        tone="plain",
-        marks=tuple(_marks(message)),
-        blocks=tuple(_blocks(message, ballot)),
-    )
+def _kind(message: Message) -> str:
+    """Of what was read out of it, empty for none."""
+    return str((message.parsed or {}).get("kind", ""))
 
 
 def _title(message: Message) -> str:
-    name = PERSONS_WORDS.get((message.parsed or {}).get("kind", ""))
-    if name is not None:
+    if name := PERSONS_WORDS.get(_kind(message)):
         return str(name)
     seat, purpose = words.seat_name(message.seat), message.step.purpose
     return f"{seat} · {words.purpose_name(purpose)}" if purpose in ("review", "conclusion") else seat
@@ -85,7 +90,7 @@ def _blocks(message: Message, ballot: Ballot | None) -> Iterator[Block]:
     if message.filter:
         yield _filter(message, message.filter)
     if message.operator:
-        yield from _changed(message, message.operator)
+        yield _changed(message, message.operator)
     elif not message.filter and message.parsed is None and message.text != message.raw_text:
         yield Fold(_("What the other side sees"), _characters(message.text), (Text(message.text, "prose"),))
     if message.call:
@@ -95,20 +100,21 @@ def _blocks(message: Message, ballot: Ballot | None) -> Iterator[Block]:
 
 def _words(message: Message, ballot: Ballot | None) -> Iterator[Block]:
     """What was said: as it stands, with the answers' names put in, or in the parts that were read out of it."""
+    kind = _kind(message)
     if not message.raw_text.strip():
         yield Text(_("No text came back."), tone="muted")
-    elif (message.parsed or {}).get("kind") in points.READ:
-        yield from points.blocks(message)
+    elif kind in READ:
+        yield from READ[kind](message, message.parsed or {})
         yield Fold(_("As it was produced"), _characters(message.raw_text), (Text(message.raw_text, "plain", "muted"),))
-    elif (message.parsed or {}).get("kind") == "unread":
+    elif kind == "unread":
         yield Text(_("It could not be read, and is shown as it came: %(reason)s") % message.parsed, tone="warning")
         yield Text(message.raw_text, "prose")
     elif ballot is not None:
-        yield from reviews.said(message.raw_text, ballot)
+        yield from _review(message.raw_text, ballot)
     else:
         yield Text(message.raw_text, "prose")
     if ballot is not None:
-        yield from reviews.blocks(ballot)
+        yield _ballot(ballot)
 
 
 def _characters(text: str) -> str:
@@ -123,35 +129,28 @@ def _filter(message: Message, found: Mapping[str, Any]) -> Fold:
         "failed": _("all of it: the filter failed"),
         "refused": _("all of it: the filter's answer was refused"),
     }
-    status = said.get(found.get("status", ""), str(found.get("status")))
+    status = found.get("status", "")
     confidence = found.get("confidence")
     facts = [
         Fact(_("Removed"), ", ".join(str(label) for label in found.get("removed") or []) or _("nothing")),
         Fact(_("Confidence"), MISSING if confidence is None else figure(confidence)),
         *([Fact(_("Reason"), str(found["reasoning"]))] if found.get("reasoning") else []),
     ]
-    passed_on = _passed_on(message)
-    seen = (
-        Text(_("The same words as above."), tone="muted") if passed_on == message.raw_text else Text(passed_on, "prose")
-    )
-    tone: Any = "danger" if found.get("status") in {"failed", "refused"} else "plain"
-    return Fold(_("What the other model sees"), status, (Facts(tuple(facts)), seen), tone)
+    change = message.operator or {}  # an operator may have altered afterwards what the filter let through
+    passed_on = str(change.get("original", "")) if change.get("kind") == "altered" else message.text
+    same = Text(_("The same words as above."), tone="muted")
+    seen = same if passed_on == message.raw_text else Text(passed_on, "prose")
+    tone: Any = "danger" if status in {"failed", "refused"} else "plain"
+    return Fold(_("What the other model sees"), said.get(status, str(status)), (Facts(tuple(facts)), seen), tone)
 
 
-def _passed_on(message: Message) -> str:
-    """What the filter let through: an operator may have altered that afterwards."""
-    altered = message.operator and message.operator.get("kind") == "altered"
-    return str(message.operator.get("original", "")) if altered and message.operator else message.text
-
-
-def _changed(message: Message, change: Mapping[str, Any]) -> Iterator[Fold]:
+def _changed(message: Message, change: Mapping[str, Any]) -> Fold:
+    if change.get("kind") == "altered":
+        now = (Text(message.text, "prose"),)
+        return Fold(_("What the other side reads instead"), _characters(message.text), now, "operator")
     original = str(change.get("original") or "")
     before = (Text(original or _("(empty)"), "prose" if original else "note"),)
-    if change.get("kind") == "altered":
-        yield Fold(_("What the other side reads instead"), _characters(message.text), (Text(message.text, "prose"),),
-                   "operator")  # fmt: skip
-    else:
-        yield Fold(_("Before it was edited"), _characters(original), before, "operator")
+    return Fold(_("Before it was edited"), _characters(original), before, "operator")
 
 
 def _usage(call: Call) -> str:
@@ -167,7 +166,12 @@ def _usage(call: Call) -> str:
 
 def _tokens(logprobs: Sequence[Mapping[str, Any]] | None) -> Iterator[Fold]:
     """Nothing where the provider gave no probabilities."""
-    tokens = [Token(str(one["token"]), p, _band(p)) for one in logprobs or [] if (p := _probability(one)) is not None]
+    tokens = []
+    for one in logprobs or []:
+        if isinstance(value := one.get("logprob"), int | float):
+            probability = math.exp(min(0.0, float(value)))
+            band: Band = "high" if probability > HIGH else "low" if probability < LOW else "middle"
+            tokens.append(Token(str(one["token"]), probability, band))
     if not tokens:
         return
     average = sum(token.probability for token in tokens) / len(tokens)
@@ -177,29 +181,127 @@ def _tokens(logprobs: Sequence[Mapping[str, Any]] | None) -> Iterator[Fold]:
         "low": grouped(low),
         "all": grouped(len(tokens)),
     }
-    left = len(tokens) - MOST_TOKENS
-    rest = (
-        ngettext("… and %(n)s token more", "… and %(n)s tokens more", left) % {"n": grouped(left)} if left > 0 else ""
-    )
-    yield Fold(_("Token confidence"), summary, (Tokens(tuple(tokens[:MOST_TOKENS]), legend(), rest),))
-
-
-def legend() -> tuple[tuple[Band, str], ...]:
-    return (
+    legend: tuple[tuple[Band, str], ...] = (
         ("high", _("more than 80 %")),
         ("middle", _("50 to 80 %, dotted line")),
         ("low", _("less than 50 %, solid line")),
     )
+    left = len(tokens) - MOST_TOKENS
+    more = ngettext("… and %(n)s token more", "… and %(n)s tokens more", left) % {"n": grouped(left)}
+    drawn = Tokens(tuple(tokens[:MOST_TOKENS]), legend, more if left > 0 else "")
+    yield Fold(_("Token confidence"), summary, (drawn,))
 
 
 def percent(share: float) -> str:
     return f"{figure(100 * share, 1)} %"
 
 
-def _probability(one: Mapping[str, Any]) -> float | None:
-    value = one.get("logprob")
-    return math.exp(min(0.0, float(value))) if isinstance(value, int | float) else None
+# --- structured answers of a debate ---
 
 
-def _band(probability: float) -> Band:
-    return "high" if probability > HIGH else "low" if probability < LOW else "middle"
+def _brief(message: Message, parsed: Mapping[str, Any]) -> Iterator[Block]:
+    listed = {
+        "preferences": _("Preference"),
+        "missing": _("Missing"),
+        "clarifying_questions": _("To be clarified"),
+    }
+    facts = [
+        Fact(_("Objective"), str(parsed.get("objective") or _("none"))),
+        Fact(_("Context"), str(parsed.get("context") or _("none"))),
+        *(Fact(name, str(text)) for field, name in listed.items() for text in parsed.get(field) or []),
+    ]
+    yield Facts(tuple(facts))
+
+
+def _points(message: Message, parsed: Mapping[str, Any]) -> Iterator[Block]:
+    """Each with the reference under which others speak of it: A1.p2."""
+    for field, title in (("new_perspectives", _("New perspectives")), ("counterpoints", _("Counterpoints"))):
+        facts = [
+            Fact(f"{message.seat}{message.turn}.{point['id']}", str(point["contents"]))
+            for point in parsed.get(field) or []
+        ]
+        yield _part(message, field, title, facts)
+
+
+def _actions(message: Message, parsed: Mapping[str, Any]) -> Iterator[Block]:
+    for field, title in (("recommended", _("Recommended")), ("discouraged", _("Discouraged"))):
+        facts = []
+        for one in parsed.get(field) or []:
+            sources = ", ".join(map(str, one.get("sources") or []))
+            origin = _("from %(sources)s") % {"sources": sources} if sources else _("no source named")
+            facts.append(Fact(str(one["id"]), str(one["contents"]), origin))
+        yield _part(message, field, title, facts)
+
+
+def _part(message: Message, field: str, title: str, facts: Sequence[Fact]) -> Part:
+    shown: Block = Facts(tuple(facts)) if facts else Text(_("None."), tone="muted")
+    return Part(f"message-{message.pk}-{field}", "", "", title, (shown,))
+
+
+READ = {"brief": _brief, "points": _points, "actions": _actions}  # by the kind of what was read
+
+
+# --- reviews and their ballots ---
+
+
+def _review(text: str, ballot: Ballot) -> Iterator[Block]:
+    """The review with names in the place of labels, and as it was written."""
+    written = words_of(text)
+    named = with_names(written, ballot.labels)
+    yield Text(named, "prose")
+    if named != written:
+        yield Text(_("Names in bold were put in for reading: the reviewer saw labels alone."), tone="muted")
+    if named != text:
+        raw = Text(text, "prose" if written == text else "plain")
+        yield Fold(_("As the reviewer wrote it"), _("with its labels"), (raw,))
+
+
+def with_names(text: str, labels: Mapping[str, str]) -> str:
+    """Each label as the bold name of the seat whose answer it was. Code, and words that only begin like a label, stay.
+
+    labels: what the reviewer was shown to seats.
+    """
+    if not labels:
+        return text
+    names = {label: f"**{words.seat_name(seat)}**" for label, seat in labels.items()}
+    longest_first = sorted(names, key=len, reverse=True)
+    label = re.compile(rf"(?:\*\*)?(?<!\w)({'|'.join(map(re.escape, longest_first))})(?:\*\*)?(?![\w'’])")
+    parts = CODE.split(text)
+    parts[::2] = [label.sub(lambda found: names[found[1]], part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _ballot(ballot: Ballot) -> Facts:
+    """The label map, and the order that was read, or why none was."""
+    labels = ", ".join(f"{label} = {words.seat_name(seat)}" for label, seat in ballot.labels.items())
+    readings = {
+        "json": _("from structured output"),
+        "text": _("from the text"),
+        "repaired": _("from a second call that put the ranking into its form"),
+    }
+    order = _("no vote") if ballot.order is None else words.order(ballot.order)
+    facts = [
+        Fact(_("Shown, in this order"), labels or _("nothing")),
+        Fact(_("Extracted ranking"), order, readings.get(ballot.reading, "")),
+    ]
+    if ballot.order is None:
+        facts.append(Fact(_("Why it abstained"), words.abstention(ballot.abstained_reason)))
+    if ballot.flags:
+        facts.append(Fact(_("When it was read"), "; ".join(map(words.flag_name, ballot.flags))))
+    if ballot.superseded:
+        facts.append(Fact(_("Counts"), _("no: a later ballot of this reviewer took its place")))
+    return Facts(tuple(facts))
+
+
+def without_review(ballot: Ballot) -> Entry:
+    """The entry of a ballot that no review was written for: its reviewer could not be asked."""
+    return Entry(
+        anchor=f"ballot-{ballot.pk}",
+        seat=ballot.reviewer,
+        badge=words.badge(ballot.reviewer),
+        title=_("%(seat)s did not rank") % {"seat": words.seat_name(ballot.reviewer)},
+        by=ballot.model,
+        when=words.moment(ballot.created),
+        marks=(Mark(_("abstained"), "warning"),) if ballot.order is None else (),
+        blocks=(_ballot(ballot),),
+    )

@@ -1,5 +1,7 @@
-"""The report of a run, made from its rows alone."""
+"""The report of a run, made from its rows alone: its frame, what it cost, its lineage and its summary."""
 
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -7,67 +9,59 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from experiments.models import Call, Run
-from experiments.runs.reports import judged, ledger, words
+from experiments.runs.reports import judged, words
 from experiments.runs.reports.document import REPORT_VERSION, made_from
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
-from experiments.runs.reports.rows import Rows, rows_of
-from experiments.runs.reports.setup import setup
-from experiments.runs.reports.talk import talk, unfinished
-from experiments.templatetags.arena import grouped
+from experiments.runs.reports.setup import Rows, rows_of, setup
+from experiments.runs.reports.transcript import transcript
+from experiments.templatetags.arena import MISSING, error_label, exact_money, figure, grouped
 from experiments.workflows import surface_of, workflow_of
 
 
 def narrate(run: Run, language: str) -> Report:
     """Every word of the report of a run fetched by `with_totals`, in the language."""
     with override(language):
-        return _narrate(rows_of(run))
+        rows = rows_of(run)
+        told = surface_of(rows.workflow).told
+        is_judged = told.is_judged and (rows.judgments or workflow_of(rows.workflow).subjects)
+        return Report(
+            title=run.experiment.title,
+            subject=_("Report of a run · %(workflow)s") % {"workflow": words.workflow_name(rows.workflow)},
+            contents=_("Contents"),
+            footer=_("Arena Lab · run %(id)s · report format %(version)s") % {"id": run.pk, "version": REPORT_VERSION},
+            header=_header(rows),
+            notices=tuple(_notices(rows)),
+            sections=(
+                setup(rows),
+                *told.before(rows),
+                told.log(rows) if told.log else transcript(rows, told),
+                *((judged.judgments(rows), judged.measured(rows)) if is_judged else ()),
+                _costs(rows),
+                _calls(rows),
+                _lineage(rows),
+                _summary(rows),
+            ),
+        )
 
 
-def _narrate(rows: Rows) -> Report:
-    run, told = rows.run, surface_of(rows.workflow).told
-    return Report(
-        title=run.experiment.title,
-        subject=_("Report of a run · %(workflow)s") % {"workflow": words.workflow_name(rows.workflow)},
-        contents=_("Contents"),
-        footer=_("Arena Lab · run %(id)s · report format %(version)s") % {"id": run.pk, "version": REPORT_VERSION},
-        header=Facts(tuple(_header(rows))),
-        notices=tuple(_notices(rows)),
-        sections=(
-            setup(rows),
-            *told.before(rows),
-            told.log(rows) if told.log else talk(rows, told),
-            *_judged(rows),
-            ledger.costs(rows),
-            ledger.calls(rows),
-            _lineage(rows),
-            _summary(rows),
-        ),
-    )
-
-
-def _judged(rows: Rows) -> list[Section]:
-    """Where nobody is scored by a judge, nothing is said of it."""
-    is_judged = rows.judgments or workflow_of(rows.workflow).subjects
-    if not is_judged or not surface_of(rows.workflow).told.is_judged:
-        return []
-    return [judged.judgments(rows), judged.measured(rows)]
-
-
-def _header(rows: Rows) -> list[Fact]:
+def _header(rows: Rows) -> Facts:
     run = rows.run
-    span = words.duration(words.lasted(run.started, run.ended))
-    waited = _("%(seconds)s s of it waiting for people") % {"seconds": grouped(run.waited_seconds)}
-    still_on = _("so far") if run.started and not run.ended else ""
-    return [
-        Fact(_("Run"), str(run.pk)),
-        Fact(_("Workflow"), words.workflow_name(rows.workflow)),
-        Fact(_("State"), _state(run)),
-        Fact(_("Origin"), str(Run.Origin(run.origin).label)),
-        Fact(_("Report made"), words.moment(timezone.now())),
-        Fact(_("Started"), words.moment(run.started)),
-        Fact(_("Ended"), words.moment(run.ended)),
-        Fact(_("Duration"), span, ", ".join(p for p in (still_on, waited if run.waited_seconds >= 1 else "") if p)),
-    ]
+    notes = [_("so far")] if run.started and not run.ended else []
+    if run.waited_seconds >= 1:
+        notes.append(_("%(seconds)s s of it waiting for people") % {"seconds": grouped(run.waited_seconds)})
+    span = (run.ended or timezone.now()) - run.started if run.started else None
+    return Facts(
+        (
+            Fact(_("Run"), str(run.pk)),
+            Fact(_("Workflow"), words.workflow_name(rows.workflow)),
+            Fact(_("State"), _state(run)),
+            Fact(_("Origin"), str(Run.Origin(run.origin).label)),
+            Fact(_("Report made"), words.moment(timezone.now())),
+            Fact(_("Started"), words.moment(run.started)),
+            Fact(_("Ended"), words.moment(run.ended)),
+            Fact(_("Duration"), words.duration(span), ", ".join(notes)),
+        )
+    )
 
 
 def _state(run: Run) -> str:
@@ -76,47 +70,158 @@ def _state(run: Run) -> str:
 
 
 def _notices(rows: Rows) -> list[Text]:
-    run = rows.run
-    going_on = unfinished(run)
-    simulated = any(participant.model.provider.is_simulated for participant in rows.participants)
-    written = _("This is a demonstration: it was written, not played by models.")
-    imported = _("This run was imported: its record was made elsewhere.")
-    return [
-        *([going_on] if going_on else []),
-        *([Text(written, tone="warning")] if run.origin == Run.Origin.DEMONSTRATION else []),
-        *([Text(imported, tone="warning")] if run.origin == Run.Origin.IMPORTED else []),
-        *([Text(_("Models marked as simulated are programs of this platform, not language models."),
-                tone="warning")] if simulated else []),
-    ]  # fmt: skip
+    run, notices = rows.run, []
+    if not run.is_over:
+        still = _(
+            "This run had not ended when the report was made (%(state)s): it shows what was recorded until %(moment)s."
+        )
+        notices.append(still % {"state": run.get_state_display(), "moment": words.moment(timezone.now())})
+    if run.origin == Run.Origin.DEMONSTRATION:
+        notices.append(_("This is a demonstration: it was written, not played by models."))
+    if run.origin == Run.Origin.IMPORTED:
+        notices.append(_("This run was imported: its record was made elsewhere."))
+    if any(participant.model.provider.is_simulated for participant in rows.participants):
+        notices.append(_("Models marked as simulated are programs of this platform, not language models."))
+    return [Text(notice, tone="warning") for notice in notices]
+
+
+# --- costs and calls ---
+
+
+def _costs(rows: Rows) -> Section:
+    if not rows.calls:
+        return Section("costs", _("Costs"), (Text(_("No call was made.")),))
+    stage_of = surface_of(rows.workflow).told.stage
+    total = (_("All"), list(rows.calls))
+    roles = sorted(_grouped(rows, _role).items())
+    models = sorted(_grouped(rows, lambda call: f"{call.model.label} · {call.model.provider.name}").items())
+    tables = (
+        *([_stages(_grouped(rows, stage_of))] if stage_of else []),
+        Table(_("By role"), _cost_columns(_("Role")), tuple(_sums(*group) for group in [*roles, total])),
+        Table(_("By model"), _cost_columns(_("Model")), tuple(_sums(*group) for group in [*models, total])),
+    )
+    return Section("costs", _("Costs"), tables)
+
+
+def _grouped(rows: Rows, name: Callable[[Call], str]) -> dict[str, list[Call]]:
+    groups: dict[str, list[Call]] = {}
+    for call in rows.calls:
+        groups.setdefault(name(call), []).append(call)
+    return groups
+
+
+def _role(call: Call) -> str:
+    return f"{words.seat_name(call.step.seat)} · {words.purpose_name(call.step.purpose)}"
+
+
+def _cost_columns(first: str) -> tuple[Column, ...]:
+    return (
+        Column(first, share=2.6),
+        Column(_("Calls"), is_figure=True, share=0.7),
+        Column(_("Tokens in"), is_figure=True, share=1.3),
+        Column(_("Tokens out"), is_figure=True, share=1.3),
+        Column(_("Reasoning tokens"), is_figure=True, share=1.3),
+        Column(_("Cost"), is_figure=True, share=1.8),
+    )
+
+
+def _sums(name: str, calls: Sequence[Call]) -> tuple[str, ...]:
+    settled = [call for call in calls if call.state != Call.State.SENT]
+    return (
+        name,
+        grouped(len(calls)),
+        words.tokens(call.input_tokens for call in settled),
+        words.tokens(call.output_tokens for call in settled),
+        words.tokens(call.reasoning_tokens for call in settled if call.output_tokens is not None),
+        words.cost(call.cost for call in settled),
+    )
+
+
+def _stages(groups: dict[str, list[Call]]) -> Table:
+    """Wall time runs from the first call of a stage to the end of its last one; side by side, calls share it."""
+    columns = (
+        Column(_("Stage"), share=2.6),
+        Column(_("Calls"), is_figure=True, share=0.7),
+        Column(_("Tokens in"), is_figure=True, share=1.1),
+        Column(_("Tokens out"), is_figure=True, share=1.1),
+        Column(_("Cost"), is_figure=True, share=1.8),
+        Column(_("Seconds of all calls"), is_figure=True, share=1.2),
+        Column(_("From start to end, s"), is_figure=True, share=1.2),
+    )
+    rows = []
+    for name, calls in groups.items():
+        timed = [call for call in calls if call.state != Call.State.SENT and call.seconds is not None]
+        seconds = [call.seconds or 0.0 for call in timed]
+        spans = [(call.sent, call.sent + timedelta(seconds=call.seconds or 0.0)) for call in timed]
+        wall = max(end for _begin, end in spans) - min(begin for begin, _end in spans) if spans else None
+        _name, count, read, written, _reasoning, cost = _sums(name, calls)
+        summed = figure(sum(seconds), 1) if seconds else MISSING
+        lasted = MISSING if wall is None else figure(wall.total_seconds(), 1)
+        rows.append((name, count, read, written, cost, summed, lasted))
+    return Table(_("By stage"), columns, tuple(rows))
+
+
+def _calls(rows: Rows) -> Section:
+    if not rows.calls:
+        return Section("calls", _("Calls"), (Text(_("No call was made.")),))
+    columns = (
+        Column(_("Turn"), is_figure=True, share=0.6),
+        Column(_("Role"), share=1.4),
+        Column(_("Attempt"), is_figure=True, share=0.8),
+        Column(_("Model"), share=2.0),
+        Column(_("State"), share=1.9),
+        Column(_("Tokens in"), is_figure=True, share=0.8),
+        Column(_("Tokens out"), is_figure=True, share=0.8),
+        Column(_("Cost"), is_figure=True, share=1.1),
+        Column(_("Seconds"), is_figure=True, share=0.85),
+    )
+    return Section("calls", _("Calls"), (Table("", columns, tuple(_call(call) for call in rows.calls)),))
+
+
+def _call(call: Call) -> tuple[str, ...]:
+    state = str(Call.State(call.state).label)
+    if call.error_kind or call.error:
+        kind = str(error_label(call.error_kind)) if call.error_kind else ""
+        state = f"{state}: {' · '.join(part for part in (kind, call.error) if part)}"
+    elif call.finish_reason:
+        state = f"{state} ({call.finish_reason})"
+    unknown = MISSING if call.state == Call.State.SENT else _("unknown")
+    return (
+        MISSING if call.step.turn is None else str(call.step.turn),
+        _role(call),
+        str(call.attempt),
+        call.served_model or call.model.label,
+        state,
+        grouped(call.input_tokens),
+        grouped(call.output_tokens),
+        unknown if call.cost is None else exact_money(call.cost),
+        figure(call.seconds, 1),
+    )
+
+
+# --- lineage and summary ---
 
 
 def _lineage(rows: Rows) -> Section:
-    run = rows.run
-    origin = [
-        Fact(_("Parent"), str(run.parent_id or _("none"))),
-        *([_branching_point(run)] if run.branched_from_id else []),
-    ]
+    run: Any = rows.run
+    origin = [Fact(_("Parent"), str(run.parent_id or _("none")))]
+    if run.branched_from_id:
+        message = run.branched_from
+        where = _("turn %(turn)s, %(seat)s") % {"turn": message.turn, "seat": words.seat_name(message.seat)}
+        origin.append(Fact(_("Branched from"), f"{where} ({message.pk})"))
     columns = (Column(_("Run"), share=2.6), Column(_("Workflow")), Column(_("State")), Column(_("From turn"), True))
-    table = tuple(_child(child) for child in made_from(run))
-    made: list[Block] = [Table(_("Made from this run"), columns, table)] if table else []
-    none = [] if table else [Text(_("Nothing was branched off or judged again so far."), tone="muted")]
-    return Section("lineage", _("Lineage"), (Facts(tuple(origin)), *made, *none))
-
-
-def _branching_point(run: Any) -> Fact:
-    message = run.branched_from
-    where = _("turn %(turn)s, %(seat)s") % {"turn": message.turn, "seat": words.seat_name(message.seat)}
-    return Fact(_("Branched from"), f"{where} ({message.pk})")
-
-
-def _child(child: Any) -> tuple[str, ...]:
-    turn = str(child.branched_from.turn) if child.branched_from else "–"
-    return (
-        str(child.pk),
-        words.workflow_name(child.experiment.workflow),
-        child.get_state_display(),
-        turn,
+    children = tuple(
+        (
+            str(child.pk),
+            words.workflow_name(child.experiment.workflow),
+            child.get_state_display(),
+            str(child.branched_from.turn) if child.branched_from else "–",
+        )
+        for child in made_from(run)
     )
+    none = Text(_("Nothing was branched off or judged again so far."), tone="muted")
+    made: Block = Table(_("Made from this run"), columns, children) if children else none
+    return Section("lineage", _("Lineage"), (Facts(tuple(origin)), made))
 
 
 def _summary(rows: Rows) -> Section:

@@ -6,9 +6,8 @@ from typing import Any
 from reportlab.platypus import Flowable
 
 from experiments.runs.drawings import charts
-from experiments.runs.reports.pdf_flow import Place, draw_rules
+from experiments.runs.reports.pdf_flow import Place, color
 from experiments.runs.reports.pdf_fonts import Typefaces
-from experiments.runs.reports.pdf_text import color
 from experiments.templatetags.drawing import Drawing, tick_label
 
 INKS = {
@@ -41,33 +40,30 @@ class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
         self.width = width
-        room = width - self.place.indent
-        widths = [drawing.chart.size.width for drawing in self.drawings]
-        self._is_beside = len(set(widths)) > 1
-        self._scale = room / (widths[0] + GAP + widths[-1]) if self._is_beside else room / max(widths)
-        heights = [self._tall(drawing) for drawing in self.drawings]
-        below = sum(heights[1:]) + GAP / 2 * (len(heights) - 2)
-        total = max(heights[0], below) if self._is_beside else sum(heights) + GAP / 2 * (len(heights) - 1)
-        self.height = total * self._scale + 10
+        sizes = [drawing.chart.size for drawing in self.drawings]
+        is_beside = len({size.width for size in sizes}) > 1
+        self._corners: list[tuple[float, float]] = []  # upper left, from that of all
+        x, y, lowest = 0.0, 0.0, 0.0
+        for number, size in enumerate(sizes):
+            self._corners.append((x, -y))
+            lowest = max(lowest, y + size.height + TITLE_HEIGHT)
+            if is_beside and not number:
+                x = size.width + GAP
+            else:
+                y += size.height + TITLE_HEIGHT + GAP / 2
+        full = sizes[0].width + GAP + sizes[-1].width if is_beside else max(size.width for size in sizes)
+        self._scale = (width - self.place.indent) / full
+        self.height = lowest * self._scale + 10
         return width, self.height
 
     def draw(self) -> None:
-        draw_rules(self.canv, self.place.rules, self.height)
+        self.place.draw_rules(self.canv, self.height)
         self.canv.saveState()
         self.canv.translate(self.place.indent, self.height)
         self.canv.scale(self._scale, self._scale)
-        x = y = 0.0
-        for number, drawing in enumerate(self.drawings):
+        for drawing, (x, y) in zip(self.drawings, self._corners, strict=True):
             self._draw(drawing, x, y)
-            if self._is_beside and not number:
-                x = drawing.chart.size.width + GAP
-            else:
-                y -= self._tall(drawing) + GAP / 2
         self.canv.restoreState()
-
-    @staticmethod
-    def _tall(drawing: Drawing) -> float:
-        return drawing.chart.size.height + TITLE_HEIGHT
 
     def _draw(self, drawing: Drawing, x: float, y: float) -> None:
         canvas = self.canv
@@ -108,9 +104,8 @@ class Figures(Flowable):  # type: ignore[misc]  # reportlab has no types
             _stroke(canvas, segment)
         canvas.setDash([])
         canvas.setFillColor(color(ink))
-        for mark in line.marks:
-            if mark.outline:
-                _stroke(canvas, mark.outline, is_filled=True)
+        for marker in line.markers:
+            _stroke(canvas, marker, is_filled=True)
         if line.end and chart.labels_fit and len(chart.lines) > 1:
             canvas.setLineWidth(0.4)
             _stroke(canvas, (line.end.from_, (line.end.x - 3, line.end.y)))

@@ -1,22 +1,54 @@
-"""The typefaces of one PDF: three fonts, each made of just the characters that the document uses in it."""
+"""The typefaces of one PDF: three fonts, each made of just the characters that the document uses in it.
+
+Their glyphs come from open fonts that Python packages bring, so that no machine needs its own: of each character from
+the first font that has it. So one font has every script, and no text needs a fallback.
+"""
 
 import io
+import logging
+import threading
+import unicodedata
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
+import fontpkg_jetbrains_mono
+import manimgx_fonts
+import manimgx_fonts_cjk
 from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.cu2quPen import Cu2QuPen
+from fontTools.pens.filterPen import DecomposingFilterPen
+from fontTools.pens.transformPen import TransformPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTFont as FontFile
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import SUBSETN, TTFont
 
-from experiments.runs.reports.pdf_glyphs import UNITS, Outline, drawable, missing_glyph, outlines
-
 Style = Literal["regular", "bold", "mono"]
 WEIGHTS: dict[Style, int] = {"regular": 400, "bold": 650, "mono": 400}
+UNITS = 1000  # per em, of every glyph that is drawn here
 ASCENT, DESCENT = 1069, -293
+ROUNDING = 0.5  # units by which a curve may differ from its original
 ALWAYS = "".join(map(chr, range(32, 127)))
 MOST_AT_ONCE = 100  # entries of a character map in one block, by the PDF standard
+SIMPLIFIED_CHINESE = 2  # which of the five fonts in the collection
+
+_NOTO = Path(manimgx_fonts.__path__[0])
+_CJK = Path(manimgx_fonts_cjk.__path__[0]) / "NotoSansCJK-VF.otf.ttc"
+_MONO = Path(fontpkg_jetbrains_mono.__path__[0]) / "files" / "JetBrainsMono[wght].ttf"
+_files = threading.Lock()  # fonts are read piece by piece, from files that all threads share
+
+logging.getLogger("fontTools").setLevel(logging.ERROR)
+
+
+class Outline(NamedTuple):
+    """A drawn glyph and its width, in UNITS."""
+
+    glyph: Any
+    width: int
 
 
 class Typefaces:
@@ -38,8 +70,13 @@ class Typefaces:
         """The fonts exist inside the context: ReportLab knows fonts by name, for the whole process."""
         mark = uuid.uuid4().hex[:8]
         try:
-            for style in WEIGHTS:
-                self._cut(style, f"ArenaLab-{style}-{mark}")
+            for style, weight in WEIGHTS.items():
+                name = f"ArenaLab-{style}-{mark}"
+                characters = "".join(sorted(self._needed[style] - {"\n"}))
+                drawn = outlines(characters, weight=weight, is_mono=style == "mono")
+                self._widths[style] = {character: outline.width / UNITS for character, outline in drawn.items()}
+                pdfmetrics.registerFont(_Embedded(name, _font_file(name, drawn)))
+                self._names[style] = name
             yield
         finally:
             for name in self._names.values():
@@ -58,17 +95,11 @@ class Typefaces:
         """Of each character, in ems."""
         return self._widths[style]
 
-    def _cut(self, style: Style, name: str) -> None:
-        characters = "".join(sorted(self._needed[style] - {"\n"}))
-        drawn = outlines(characters, weight=WEIGHTS[style], is_mono=style == "mono")
-        self._widths[style] = {character: outline.width / UNITS for character, outline in drawn.items()}
-        pdfmetrics.registerFont(_Embedded(name, _font_file(name, drawn)))
-        self._names[style] = name
-
 
 def _font_file(name: str, drawn: dict[str, Outline]) -> io.BytesIO:
-    """A TrueType file of these glyphs."""
-    glyphs = {".notdef": missing_glyph(), **{f"u{ord(character):04X}": one for character, one in drawn.items()}}
+    """A TrueType file of these glyphs. No text uses `.notdef`, which every font must have: see `drawable`."""
+    missing = Outline(TTGlyphPen(None).glyph(), 500)
+    glyphs = {".notdef": missing, **{f"u{ord(character):04X}": one for character, one in drawn.items()}}
     builder = FontBuilder(UNITS, isTTF=True)
     builder.setupGlyphOrder(list(glyphs))
     builder.setupCharacterMap({ord(character): f"u{ord(character):04X}" for character in drawn})
@@ -112,3 +143,88 @@ def character_map(name: str, codes: Sequence[int]) -> str:
         "1 begincodespacerange\n<00> <FF>\nendcodespacerange\n"
         f"{body}endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend"
     )
+
+
+# --- glyphs ---
+
+
+@cache
+def _sources(is_mono: bool) -> tuple[tuple[Any, dict[int, str]], ...]:
+    """Fonts in the order in which they are asked, each with the names of the glyphs of its characters."""
+    first, last = ("NotoSans[wght].ttf", "NotoSansSymbols[wght].ttf"), "NotoEmoji[wght].ttf"
+    others = sorted(path.name for path in _NOTO.glob("NotoSans*.ttf") if "Italic" not in path.name)
+    scripts = [name for name in others if name not in first]
+    paths = [
+        *([_MONO] if is_mono else []),
+        *(_NOTO / name for name in first),
+        _CJK,
+        *(_NOTO / name for name in (last, *scripts)),
+    ]
+    return tuple(_source(path) for path in paths)
+
+
+@cache
+def _source(path: Path) -> tuple[Any, dict[int, str]]:
+    font = FontFile(str(path), fontNumber=SIMPLIFIED_CHINESE if path == _CJK else -1, lazy=True)
+    return font, font.getBestCmap()
+
+
+@cache
+def _glyphs(font: Any, weight: int) -> Any:
+    return font.getGlyphSet(location={"wght": weight})
+
+
+@cache
+def _covered() -> frozenset[int]:
+    with _files:
+        return frozenset(code for _font, names in _sources(False) for code in names)
+
+
+def outlines(characters: str, *, weight: int, is_mono: bool = False) -> dict[str, Outline]:
+    """Each character that some font has, drawn by the first one that has it."""
+    drawn = {}
+    with _files:
+        for character in characters:
+            code = ord(character)
+            if source := next(((font, names[code]) for font, names in _sources(is_mono) if code in names), None):
+                drawn[character] = _draw(*source, weight)
+    return drawn
+
+
+def _draw(font: Any, name: str, weight: int) -> Outline:
+    glyphs = _glyphs(font, weight)
+    scale = UNITS / font["head"].unitsPerEm
+    pen = TTGlyphPen(None)
+    quadratic = Cu2QuPen(pen, ROUNDING, reverse_direction="CFF2" in font)
+    glyphs[name].draw(DecomposingFilterPen(TransformPen(quadratic, (scale, 0, 0, scale, 0, 0)), glyphs))
+    return Outline(pen.glyph(), round(glyphs[name].width * scale))
+
+
+class _Drawable(dict[int, str]):
+    """What each character is drawn as, found out once."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = drawn = self._drawn_as(chr(code))
+        return drawn
+
+    @staticmethod
+    def _drawn_as(character: str) -> str:
+        if character in "\n\t":
+            return {"\n": "\n", "\t": "    "}[character]
+        category = unicodedata.category(character)
+        if category in {"Cc", "Cf"} or unicodedata.name(character, "").startswith("VARIATION SELECTOR"):
+            return ""
+        if category in {"Zl", "Zp"}:
+            return "\n"
+        if category == "Zs":
+            return " "
+        return character if ord(character) in _covered() else f"[U+{ord(character):04X}]"
+
+
+_drawable = _Drawable()
+
+
+def drawable(text: str) -> str:
+    """The text as it can be drawn: no controls, and for a character that no font has its number, never an empty box."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", lines).translate(_drawable)

@@ -1,9 +1,7 @@
-"""A report before it has a form: sections of blocks with every word in place. HTML, PDF and Markdown draw the
-same value.
-"""
+"""A report before it has a form: a tree of blocks with every word in place. HTML, PDF and Markdown draw it."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from experiments.templatetags.drawing import Drawing
 
@@ -11,11 +9,19 @@ Tone = Literal["plain", "muted", "warning", "danger", "operator", "people", "jud
 Band = Literal["high", "middle", "low"]
 
 
+class Named:
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        """By which each format finds what draws the block: `text`, `table` …"""
+        return type(self).__name__.lower()
+
+
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(Named):
     """form: `prose` is Markdown made by a model, `plain` keeps its lines as they are, `note` is a sentence of ours."""
 
-    kind: ClassVar[str] = "text"
     text: str
     form: Literal["prose", "plain", "note"] = "note"
     tone: Tone = "plain"
@@ -29,8 +35,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    kind: ClassVar[str] = "facts"
+class Facts(Named):
     facts: tuple[Fact, ...]
 
 
@@ -44,8 +49,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    kind: ClassVar[str] = "table"
+class Table(Named):
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -61,20 +65,18 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Named):
     """The first tokens of a reply with how sure the model was. rest says how many more there are, empty for none."""
 
-    kind: ClassVar[str] = "tokens"
     tokens: tuple[Token, ...]
     legend: tuple[tuple[Band, str], ...]
     rest: str
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Named):
     """What HTML folds away and paper shows. summary tells what is inside."""
 
-    kind: ClassVar[str] = "fold"
     title: str
     summary: str
     blocks: tuple["Block", ...]
@@ -88,35 +90,32 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Named):
     """One thing that was said or happened. seat: whose colour it has, empty for none; badge: one or two letters."""
 
-    kind: ClassVar[str] = "entry"
     anchor: str
-    seat: str
     badge: str
     title: str
-    by: str
     when: str
-    tone: Tone
-    marks: tuple[Mark, ...]
-    blocks: tuple["Block", ...]
+    blocks: tuple["Block", ...] = ()
+    seat: str = ""
+    by: str = ""
+    tone: Tone = "plain"
+    marks: tuple[Mark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Named):
     """Where a turn begins."""
 
-    kind: ClassVar[str] = "turn"
     anchor: str
     title: str
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Part(Named):
     """A titled part of a section; seat as in Entry."""
 
-    kind: ClassVar[str] = "part"
     anchor: str
     seat: str
     badge: str
@@ -125,10 +124,9 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Charts:
+class Charts(Named):
     """Line drawings of one seat."""
 
-    kind: ClassVar[str] = "charts"
     seat: str
     drawings: tuple[Drawing, ...]
 

@@ -1,26 +1,65 @@
-"""How the run was set up: from its experiment's configuration, never from a form."""
+"""What a report starts from: the rows of the run, and its section on how the run was set up."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from experiments.models import Call, Participant
+from experiments.models import Ballot, Call, Judgment, Participant, Run, Step
 from experiments.runs.reports import words
+from experiments.runs.reports.document import CHOICES
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Part, Section, Table, Text
-from experiments.runs.reports.rows import Rows, sent_parameters
 from experiments.setup.facts import facts
 from experiments.templatetags.arena import MISSING, exact_money, figure, grouped, limits_shown
 from experiments.workflows import surface_of
+from experiments.workflows.council.rows import ballots
+
+NOT_PARAMETERS = frozenset({"messages", "model", "stream", "stream_options", "response_format", "usage"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """`run` with its totals; its steps in order with their calls, without pauses at which nobody changed anything."""
+
+    run: Any
+    config: dict[str, Any]
+    participants: tuple[Participant, ...]
+    steps: tuple[Step, ...]
+    calls: tuple[Call, ...]
+    judgments: tuple[Judgment, ...]
+    ballots: tuple[Ballot, ...]
+
+    @property
+    def workflow(self) -> str:
+        return str(self.run.experiment.workflow)
+
+
+def rows_of(run: Run) -> Rows:
+    """Fetched once. Requests stay where they are: they hold every prompt."""
+    changed = Q(data__edited=True) | Q(data__action__in=sorted(CHOICES))
+    steps = run.steps.filter(~Q(kind="listen") | changed).order_by("id")
+    calls = run.calls.select_related("step", "model__provider").order_by("step_id", "attempt")
+    return Rows(
+        run=run,
+        config={**run.experiment.config, **run.overrides},
+        participants=tuple(run.experiment.participants.select_related("model__provider")),
+        steps=tuple(steps),
+        calls=tuple(calls.defer("request", "logprobs", "text", "reasoning", "step__data")),
+        judgments=tuple(run.judgments.order_by("turn", "subject", "id")),
+        ballots=tuple(ballots(run).select_related("step")),
+    )
 
 
 def setup(rows: Rows) -> Section:
+    """From the experiment's configuration, never from a form."""
     surface = surface_of(rows.workflow)
-    settings = surface.told.settings or (declared_settings if surface.setup else None)
+    settings = surface.told.settings or (_declared_settings if surface.setup else None)
     return Section("setup", _("Set-up"), (*_seats(rows), *(settings(rows) if settings else ())))
 
 
-def declared_settings(rows: Rows) -> list[Block]:
+def _declared_settings(rows: Rows) -> list[Block]:
     """What the set-up page declares, with its labels; texts of some length stand by themselves."""
     found = list(facts(rows.workflow, rows.config))
     short = [Fact(one.label, one.text) for one in found if not one.is_long]
@@ -36,44 +75,48 @@ def _seats(rows: Rows) -> list[Block]:
         Column(_("Persona"), share=1.2),
         Column(_("Parameters sent"), share=2.4),
     )
-    seats = tuple(_seat(rows, participant) for participant in rows.participants)
-    return [Table(_("Who took part"), columns, seats)] if seats else []
-
-
-def _seat(rows: Rows, participant: Participant) -> tuple[str, ...]:
-    model = participant.model
-    simulated = f" ({_('simulated')})" if model.provider.is_simulated else ""
-    served = {_served(call) for call in rows.calls if call.served_model and _is_by(rows, participant, call)}
-    sent = sent_parameters(rows.run, participant.seat)
-    return (
-        words.seat_name(participant.seat),
-        f"{model.label} · {model.provider.name}{simulated}",
-        ", ".join(sorted(served)) or MISSING,
-        participant.persona or MISSING,
-        parameters(sent or participant.params) or MISSING,
-    )
-
-
-def _is_by(rows: Rows, participant: Participant, call: Call) -> bool:
-    """Whether the participant answered: for its own seat, or for one whose model could not."""
-    if call.model_id != participant.model_id:
-        return False
     own = {one.seat: one.model_id for one in rows.participants}
-    return call.step.seat == participant.seat or own.get(call.step.seat) != call.model_id
+    served: set[tuple[str, int | None, str]] = set()
+    for call in rows.calls:
+        if call.served_model:
+            name = f"{call.served_model} ({call.served_provider})" if call.served_provider else call.served_model
+            served.add((call.step.seat, call.model_id, name))
+    seats = []
+    for one in rows.participants:
+        model, provider = one.model, one.model.provider
+        simulated = f" ({_('simulated')})" if provider.is_simulated else ""
+        names = {  # of its own answers, and of those that its model gave for a seat whose own model could not
+            name
+            for seat, served_by, name in served
+            if served_by == one.model_id and (seat == one.seat or own.get(seat) != served_by)
+        }
+        cells = (
+            words.seat_name(one.seat),
+            f"{model.label} · {provider.name}{simulated}",
+            ", ".join(sorted(names)) or MISSING,
+            one.persona or MISSING,
+            _parameters(_sent_parameters(rows.run, one.seat) or one.params) or MISSING,
+        )
+        seats.append(cells)
+    return [Table(_("Who took part"), columns, tuple(seats))] if seats else []
 
 
-def _served(call: Any) -> str:
-    return f"{call.served_model} ({call.served_provider})" if call.served_provider else str(call.served_model)
+def _sent_parameters(run: Run, seat: str) -> dict[str, object]:
+    """What the latest call of a seat was sent beside its messages."""
+    call = run.calls.filter(step__seat=seat).order_by("sent", "id").only("request").last()
+    return {name: value for name, value in call.request.items() if name not in NOT_PARAMETERS} if call else {}
 
 
-def parameters(params: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {_value(value)}" for name, value in sorted(params.items()))
+def _parameters(params: Mapping[str, object]) -> str:
+    def written(value: Any) -> str:
+        if isinstance(value, dict):
+            return f"({_parameters(value)})"
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    return ", ".join(f"{name} {written(value)}" for name, value in sorted(params.items()))
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"({parameters(value)})"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+# --- what the set-ups of workflows share ---
 
 
 def of_side(side: str) -> str:
@@ -108,17 +151,15 @@ def limits(rows: Rows) -> str:
 
 def changes(rows: Rows) -> list[Fact]:
     """Settings that somebody changed while the run was played."""
-    overrides = rows.run.overrides
-    if not overrides:
-        return []
-    before = {name: rows.run.experiment.config.get(name) for name in overrides}
-    changed = ", ".join(
-        f"{name}: {_shown(name, before[name])} → {_shown(name, value)}" for name, value in sorted(overrides.items())
-    )
-    return [Fact(_("Changed while it was played"), changed)]
 
+    def shown(name: str, value: Any) -> str:
+        if name == "limits":
+            return limits_shown(value, exact_money)
+        return _("unlimited") if value is None else str(value)
 
-def _shown(name: str, value: Any) -> str:
-    if name == "limits":
-        return limits_shown(value, exact_money)
-    return _("unlimited") if value is None else str(value)
+    before = rows.run.experiment.config
+    changed = [
+        f"{name}: {shown(name, before.get(name))} → {shown(name, value)}"
+        for name, value in sorted(rows.run.overrides.items())
+    ]
+    return [Fact(_("Changed while it was played"), ", ".join(changed))] if changed else []

@@ -14,7 +14,6 @@ from experiments.engine.projections import listed_writers
 from experiments.models.run import PAUSES, RunMode, RunState
 from experiments.models.work import Call, Step
 from experiments.runs.reports.document import REPORT_VERSION
-from experiments.runs.reports.found_shapes import Parsed, Pause, findings
 from experiments.runs.reports.shape_types import (
     Count,
     Flags,
@@ -24,6 +23,8 @@ from experiments.runs.reports.shape_types import (
     Moment,
     Money,
     Number,
+    Parsed,
+    Pause,
     RowShape,
     Scores,
     Seat,
@@ -33,6 +34,7 @@ from experiments.runs.reports.shape_types import (
     Slug,
     Truth,
     Word,
+    findings,
 )
 from experiments.setup.casting import SeatParams
 from experiments.workflows import REGISTRY

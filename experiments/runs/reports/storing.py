@@ -1,7 +1,6 @@
 """The rows of a run that was recorded elsewhere. Call inside a transaction, with a record that has been checked."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from experiments.models import (
 from experiments.models.ids import new_id
 from experiments.models.run import RunOrigin
 from experiments.runs import running, timeline
-from experiments.runs.reports.shapes import CallShape, MessageShape, RecordShape, StepShape
+from experiments.runs.reports.shapes import RecordShape, StepShape
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -33,20 +32,22 @@ if TYPE_CHECKING:
 UNDER_WAY = "imported_live"
 PROVISIONAL_SEQ = 1_000_000_000  # until the events are numbered: beyond what any run has
 ROWS_AT_ONCE = 200
+AS_IN_RUN = ("seed", "mode", "overrides", "error", "started", "waited_seconds")
+AS_IN_STEP = ("key", "kind", "purpose", "seat", "turn", "state", "prompt_version", "ended")
 OF_ITS_STEP = {"step", "seat", "turn", "purpose", "prompt_version"}
+NOT_AS_IT_IS = {"id", "call", "purpose", "created", "raw_text", "parsed"}  # of a message
 MESSAGE = "message-"  # how anchors of messages begin
 CUT_OFF = "The run was exported while this call was under way."
 
 
 def store(record: RecordShape, plan: Sequence[StepShape], owner: "User", origin: RunOrigin) -> Run:
     copy = _Copy(record, owner, origin)
-    copy.set_up()
     copy.take_steps(plan)
     copy.take_calls()
     copy.take_messages(plan)
     copy.take_judgments(plan)
     copy.take_own_rows(plan)
-    copy.tell()
+    copy.write_events()
     indexing.setup(copy.run.experiment_id)
     indexing.of_run(copy.run.pk)
     return copy.run
@@ -56,18 +57,19 @@ class _Copy:
     """One run being written. `ids` leads from the document's ids to the new ones."""
 
     def __init__(self, record: RecordShape, owner: "User", origin: RunOrigin) -> None:
-        self.record, self.owner, self.origin = record, owner, origin
+        self.record = record
         self.steps: dict[str, Step] = {}
         self.calls: dict[UUID, Call] = {}
         cast = [participant.model for participant in record.experiment.cast]
         simulated = {call.model for call in record.calls if call.simulated}
         self.models = known_or_entered([*cast, *(call.model for call in record.calls)], simulated)
         self.ids = {str(row.id): str(new_id()) for rows in record.with_ids.values() for row in rows}
+        self.run = self._set_up(owner, origin)
 
-    def set_up(self) -> None:
-        asked = self.record.experiment
+    def _set_up(self, owner: "User", origin: RunOrigin) -> Run:
+        asked, said = self.record.experiment, self.record.run
         experiment = Experiment.objects.create(
-            owner=self.owner, workflow=asked.workflow, title=asked.title or asked.workflow, config=asked.config
+            owner=owner, workflow=asked.workflow, title=asked.title or asked.workflow, config=asked.config
         )
         Participant.objects.bulk_create(
             Participant(
@@ -79,100 +81,62 @@ class _Copy:
             )
             for participant in asked.cast
         )
-        self.run = Run.objects.create(experiment=experiment, origin=self.origin, **self._of_run())
-        if created := self.record.run.created or asked.created:
-            Run.objects.filter(pk=self.run.pk).update(created=created)
-            self.run.created = created
-        Experiment.objects.filter(pk=experiment.pk).update(created=asked.created or self.run.created)
-
-    def _of_run(self) -> dict[str, Any]:
-        said = self.record.run
-        is_over = said.state in TERMINAL_STATES
-        return {
-            "seed": said.seed,
-            "state": said.state if is_over else Run.State.STOPPED,
-            "stop_reason": said.stop_reason if is_over else UNDER_WAY,
-            "mode": said.mode,
-            "overrides": said.overrides,
-            "error": said.error,
-            "started": said.started,
-            "ended": said.ended or self._last_moment(),
-            "waited_seconds": said.waited_seconds,
-        }
-
-    def _last_moment(self) -> datetime:
-        said = self.record.run
         rows = [message.created for message in self.record.messages] + [call.sent for call in self.record.calls]
         moments = [moment for moment in (*rows, said.started, said.created) if moment]
-        return max(moments, default=timezone.now())
+        is_over = said.state in TERMINAL_STATES
+        run = Run.objects.create(
+            experiment=experiment,
+            origin=origin,
+            state=said.state if is_over else Run.State.STOPPED,
+            stop_reason=said.stop_reason if is_over else UNDER_WAY,
+            ended=said.ended or max(moments, default=timezone.now()),
+            **{name: getattr(said, name) for name in AS_IN_RUN},
+        )
+        if created := said.created or asked.created:
+            Run.objects.filter(pk=run.pk).update(created=created)
+            run.created = created
+        Experiment.objects.filter(pk=experiment.pk).update(created=asked.created or run.created)
+        return run
 
     def take_steps(self, plan: Sequence[StepShape]) -> None:
         rows = [
-            Step(
-                run=self.run,
-                key=step.key,
-                kind=step.kind,
-                purpose=step.purpose,
-                seat=step.seat,
-                turn=step.turn,
-                state=step.state,
-                prompt_version=step.prompt_version,
-                data=self._with_new_ids(step.data),
-                ended=step.ended,
-            )
+            Step(run=self.run, data=self._with_new_ids(step.data), **{name: getattr(step, name) for name in AS_IN_STEP})
             for step in plan
         ]
         self.steps = {step.key: step for step in Step.objects.bulk_create(rows, ROWS_AT_ONCE)}
 
     def take_calls(self) -> None:
-        rows = [self._call(call) for call in self.record.calls]
+        rows = []
+        for call in self.record.calls:
+            fields = call.model_dump(exclude=OF_ITS_STEP | {"id", "simulated", "sent"})
+            fields |= {"id": self.ids[str(call.id)], "model": self.models[call.model], "request": call.request}
+            if call.state == Call.State.SENT:
+                fields |= {"state": Call.State.LOST, "error_kind": "lost", "error": CUT_OFF, "cost_source": "unknown"}
+            rows.append(Call(run=self.run, step=self.steps[call.step], **fields))
         for old, new in zip(self.record.calls, Call.objects.bulk_create(rows, ROWS_AT_ONCE), strict=True):
             self.calls[old.id] = new
             new.sent = old.sent or self.run.created
         Call.objects.bulk_update(rows, ["sent"], ROWS_AT_ONCE)
 
-    def _call(self, call: CallShape) -> Call:
-        fields = call.model_dump(exclude=OF_ITS_STEP | {"id", "simulated", "sent"})
-        fields |= {"id": self.ids[str(call.id)], "model": self.models[call.model], "request": call.request}
-        if call.state == Call.State.SENT:
-            fields |= {"state": Call.State.LOST, "error_kind": "lost", "error": CUT_OFF, "cost_source": "unknown"}
-        return Call(run=self.run, step=self.steps[call.step], **fields)
-
     def take_messages(self, plan: Sequence[StepShape]) -> None:
         step_of = {step.message: self.steps[step.key] for step in plan if step.message}
-        rows = [
-            self._message(message, step_of[message.id], PROVISIONAL_SEQ + number)
-            for number, message in enumerate(self.record.messages)
-        ]
-        Message.objects.bulk_create(rows, ROWS_AT_ONCE)
-        for row, said in zip(rows, self.record.messages, strict=True):
+        self.messages = []
+        for number, said in enumerate(self.record.messages):
+            fields = said.model_dump(mode="json", exclude=NOT_AS_IT_IS)
+            if fields["filter"]:
+                fields["filter"]["call"] = self.ids.get(fields["filter"]["call"] or "")
+            fields |= {
+                "id": self.ids[str(said.id)],
+                "seq": PROVISIONAL_SEQ + number,
+                "raw_text": said.text if said.raw_text is None else said.raw_text,
+                "parsed": said.parsed.model_dump(mode="json", exclude_unset=True) if said.parsed else None,
+                "call": self.calls.get(said.call) if said.call else None,
+            }
+            self.messages.append(Message(run=self.run, step=step_of[said.id], **fields))
+        Message.objects.bulk_create(self.messages, ROWS_AT_ONCE)
+        for row, said in zip(self.messages, self.record.messages, strict=True):
             row.created = said.created or self.run.created
-        Message.objects.bulk_update(rows, ["created"], ROWS_AT_ONCE)
-        self.messages = rows
-
-    def _message(self, said: MessageShape, step: Step, seq: int) -> Message:
-        filter_ = said.filter.model_dump(mode="json") if said.filter else None
-        if filter_:
-            filter_["call"] = self.ids.get(filter_["call"] or "")
-        return Message(
-            id=self.ids[str(said.id)],
-            run=self.run,
-            step=step,
-            call=self.calls.get(said.call) if said.call else None,
-            seq=seq,
-            turn=said.turn,
-            seat=said.seat,
-            model=said.model,
-            text=said.text,
-            raw_text=said.text if said.raw_text is None else said.raw_text,
-            reasoning=said.reasoning,
-            filter=filter_,
-            operator=said.operator.model_dump(mode="json") if said.operator else None,
-            parsed=said.parsed.model_dump(mode="json", exclude_unset=True) if said.parsed else None,
-            superseded=said.superseded,
-            flags=said.flags,
-            finish_reason=said.finish_reason,
-        )
+        Message.objects.bulk_update(self.messages, ["created"], ROWS_AT_ONCE)
 
     def take_judgments(self, plan: Sequence[StepShape]) -> None:
         step_of = {judgment: step for step in plan for judgment in step.judgments}
@@ -197,11 +161,13 @@ class _Copy:
         for listed, writer in listed_writers():
             writer.restore(self.record.rows(listed.name), into)
 
-    def tell(self) -> None:
+    def write_events(self) -> None:
         """The events that a page replays: what its rows say, in that order, and the messages in theirs."""
         entries = self._in_order([entry for entry in timeline.from_rows(self.run) if entry])
         moments = {str(message.pk): message.created for message in self.messages}
-        at, places, events = self.run.created, dict[str, int](), [self._created()]
+        created = running.created(self.run)
+        events = [Event(run=self.run, seq=1, type=created.type, data=created.data(), at=self.run.created)]
+        at, places = self.run.created, dict[str, int]()
         for seq, shown in enumerate(entries, 2):
             message = _message_of(shown)
             at = max(at, moments.get(message, at))
@@ -220,10 +186,6 @@ class _Copy:
         said = {message: shown for shown in entries if (message := _message_of(shown))}
         rows = iter([said.pop(str(row.pk)) for row in self.messages])
         return [next(rows) if _message_of(shown) else shown for shown in entries]
-
-    def _created(self) -> Event:
-        told = running.created(self.run)
-        return Event(run=self.run, seq=1, type=told.type, data=told.data(), at=self.run.created)
 
     def _with_new_ids(self, value: Any) -> Any:
         """Where the record of a step names a row of the document, it names the new row."""

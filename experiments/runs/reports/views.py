@@ -1,22 +1,29 @@
 """The pages of reports and exports: buttons that answer with a file, and the wait for a long one."""
 
-from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
 from accounts.refusing import back_to
-from experiments.models import Export, Run
-from experiments.runs.reports import jobs, making, serving
-from experiments.runs.reports.formats import EXPORTS, FORMATS, REPORTS, Format, format_of
+from experiments.models import Export
+from experiments.runs.reports import jobs
+from experiments.runs.reports.formats import (
+    EXPORTS,
+    FORMATS,
+    REPORTS,
+    Format,
+    current_language,
+    file_response,
+    format_of,
+    run_response,
+    visible_run,
+)
 from experiments.tasks import clock
 
 
@@ -36,13 +43,13 @@ def export(request: HttpRequest, pk: UUID, format: str) -> HttpResponseBase:
 @require_POST
 def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A button of the run's page: the file of a short run comes at once, that of a long one is made by a worker."""
-    run, name = _visible_run(request, pk), request.POST.get("format", "")
+    run, name = visible_run(request, pk), request.POST.get("format", "")
     if name not in FORMATS:
         messages.error(request, _("This format is not offered."))
         return redirect(run)
-    if not making.is_long(run) or not request.user.is_authenticated:
+    if not jobs.is_long(run) or not request.user.is_authenticated:
         return redirect("run-report" if name in REPORTS else "run-export", pk=pk, format=name)
-    made = making.file_for(run, by=person(request), format_=FORMATS[name], language=_language())
+    made = jobs.file_for(run, by=person(request), format_=FORMATS[name], language=current_language())
     jobs.wake()
     return redirect(made)
 
@@ -52,7 +59,11 @@ def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
 def file(request: HttpRequest, pk: UUID) -> HttpResponse:
     """How far a file is. Without JavaScript the page loads itself again."""
     shown = _visible_file(request, pk)
-    context = {"file": shown, "run": shown.run, "format": format_of(shown.format), "eta": _seconds_left(shown)}
+    eta = None  # as long as the rest takes at the pace so far, while anything can be said
+    if shown.state == Export.State.RUNNING and shown.started and shown.progress > 0:
+        so_far = (clock.now() - shown.started).total_seconds()
+        eta = max(1, round(so_far / shown.progress * (1 - shown.progress)))
+    context = {"file": shown, "run": shown.run, "format": format_of(shown.format), "eta": eta}
     return render(request, "experiments/export.html", context)
 
 
@@ -63,34 +74,15 @@ def file_download(request: HttpRequest, pk: UUID) -> HttpResponseBase:
     if shown.state != Export.State.DONE:
         return redirect(shown)
     back_to(request, shown.run)
-    return serving.of_file(request, shown)
+    return file_response(request, shown)
 
 
 def _direct(request: HttpRequest, pk: UUID, format_: Format | None) -> HttpResponseBase:
-    run = _visible_run(request, pk)
+    run = visible_run(request, pk)
     if format_ is None:
         raise Http404
-    return serving.of_run(request, run, format_, _language())
-
-
-def _visible_run(request: HttpRequest, pk: UUID) -> Run:
-    rows: Any = Run.objects.visible_to(request.user).with_totals().select_related("experiment__owner")
-    run: Run = get_object_or_404(rows, pk=pk)
-    return run
+    return run_response(request, run, format_, current_language())
 
 
 def _visible_file(request: HttpRequest, pk: UUID) -> Export:
-    files = Export.objects.visible_to(request.user).select_related("run__experiment")
-    return get_object_or_404(files, pk=pk)
-
-
-def _seconds_left(shown: Export) -> int | None:
-    """As long as the rest takes at the pace so far; None while nothing can be said."""
-    if shown.state != Export.State.RUNNING or not shown.started or shown.progress <= 0:
-        return None
-    so_far = (clock.now() - shown.started).total_seconds()
-    return max(1, round(so_far / shown.progress * (1 - shown.progress)))
-
-
-def _language() -> str:
-    return get_language() or settings.LANGUAGE_CODE
+    return get_object_or_404(Export.objects.visible_to(request.user).select_related("run__experiment"), pk=pk)

@@ -1,12 +1,11 @@
 """Words of the reports that several of their parts need."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -78,6 +77,16 @@ def end_reason(reason: str) -> str:
     return str(labels.END_REASONS.get(reason) or error_label(reason))
 
 
+def abstention(reason: str) -> str:
+    """In the reader's language where we know the sentence: workflows speak English."""
+    return _(reason) if reason else ""
+
+
+def order(groups: Sequence[Sequence[str]]) -> str:
+    """Member 2 > Member 1 = Member 3: best first, equals together."""
+    return " > ".join(" = ".join(seat_name(seat) for seat in group) for group in groups)
+
+
 def moment(value: datetime | None) -> str:
     """2026-03-01 12:00:05 UTC."""
     return f"{value:%Y-%m-%d %H:%M:%S} UTC" if value else MISSING
@@ -91,38 +100,27 @@ def duration(span: timedelta | None) -> str:
     return f"{minutes}m {seconds}s"
 
 
-def lasted(started: datetime | None, ended: datetime | None) -> timedelta | None:
-    """From the start to the end, or until now while it goes on."""
-    return (ended or timezone.now()) - started if started else None
-
-
 def tokens(counts: Iterable[int | None]) -> str:
     """A sum of tokens; a lower bound when some are unknown, missing when all are."""
-    known, unknown = _split(counts)
-    if not known:
-        return MISSING
-    return _at_least(grouped(sum(known)), len(unknown))
+    return _sum(counts, grouped) or MISSING
 
 
 def cost(amounts: Iterable[Decimal | None]) -> str:
     """A sum of US dollars; a lower bound when some are unknown, and unknown when all are."""
-    known, unknown = _split(amounts)
-    if not known:
-        return _("unknown") if unknown else exact_money(0)
-    return _at_least(exact_money(sum(known)), len(unknown))
+    given = list(amounts)
+    return _sum(given, exact_money) or (_("unknown") if given else exact_money(0))
+
+
+def _sum(values: Iterable[Any], written: Callable[[Any], str]) -> str:
+    """Empty when none is known."""
+    given = list(values)
+    known = [value for value in given if value is not None]
+    unknown = len(given) - len(known)
+    if not known or not unknown:
+        return written(sum(known)) if known else ""
+    more = ngettext("%(n)d call unknown", "%(n)d calls unknown", unknown) % {"n": unknown}
+    return f"≥ {written(sum(known))} ({more})"
 
 
 def yes_or_no(value: Any) -> str:
     return _("yes") if value else _("no")
-
-
-def _split(values: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    given = list(values)
-    return [value for value in given if value is not None], [value for value in given if value is None]
-
-
-def _at_least(total: str, unknown: int) -> str:
-    if not unknown:
-        return total
-    more = ngettext("%(n)d call unknown", "%(n)d calls unknown", unknown) % {"n": unknown}
-    return f"≥ {total} ({more})"

@@ -19,7 +19,7 @@ from accounts.people import person
 from accounts.refusing import status_of
 from experiments.models import Experiment, Export, Run, ShareLink
 from experiments.runs import progress
-from experiments.runs.reports import jobs, making, serving
+from experiments.runs.reports import formats, jobs
 from experiments.runs.reports.formats import LINKED
 from experiments.runs.sharing import sharing
 from experiments.workflows.shards import without_shards
@@ -104,11 +104,11 @@ def shared_run(request: HttpRequest, secret: str, pk: UUID) -> HttpResponseBase:
     if link is None or run is None:
         return _unlisted(render(request, "sharing/void.html", status=HTTPStatus.NOT_FOUND))
     language = get_language() or settings.LANGUAGE_CODE
-    if not making.is_long(run):
-        return _in_place(serving.of_run(request, run, LINKED, language))
-    made = making.recent_file(run, by=link.created_by, format_=LINKED, language=language)
+    if not jobs.is_long(run):
+        return _in_place(formats.run_response(request, run, LINKED, language))
+    made = jobs.recent_file(run, by=link.created_by, format_=LINKED, language=language)
     if made.state == Export.State.DONE:
-        return _in_place(serving.of_file(request, made))
+        return _in_place(formats.file_response(request, made))
     jobs.wake()
     answer = render(request, "sharing/being_made.html", {"run": run, "file": made}, status=HTTPStatus.ACCEPTED)
     answer["Retry-After"] = answer["Refresh"] = "5"

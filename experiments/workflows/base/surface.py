@@ -17,7 +17,7 @@ Anchor = str | Callable[[Data], str]  # of the data of an event; a pattern of it
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the report of a run, and its exports, say in a workflow's own way. Rows: of `reports.rows`.
+    """What the report of a run, and its exports, say in a workflow's own way. Rows: of `reports.setup`.
 
     settings: the blocks of its set-up; None for those that its set-up page declares. log: the section in the place of
     the talk; title, turn: headings of the talk and of a turn in it, the latter with `%(turn)s`. before: sections that

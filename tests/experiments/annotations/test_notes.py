@@ -11,7 +11,7 @@ from experiments.library.annotations import notes
 from experiments.library.search.finding import find
 from experiments.library.search.query import read
 from experiments.models import Experiment, Export, Note, Passage
-from experiments.runs.reports import making
+from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import FORMATS
 from tests.cases import each_case
 from tests.experiments.sharing.published import approved
@@ -123,12 +123,12 @@ def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_that_
 
 def test_a_file_that_a_worker_makes_has_the_notes_of_whoever_asked_and_is_made_anew(alice, shared, make_files):
     notes.write(shared, "First.", by=alice)
-    first = making.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
+    first = jobs.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
     make_files()
     assert b"First." in first.path.read_bytes()
 
     notes.write(shared, "Second.", by=alice)
-    second = making.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
+    second = jobs.request_file(shared, by=alice, format_=FORMATS["jsonl"], language="en")
     make_files()
     assert second.pk != first.pk
     assert b"Second." in second.path.read_bytes()

@@ -4,7 +4,7 @@ import re
 from html import unescape
 
 from experiments.models import Run
-from experiments.runs.reports.html import render_html
+from experiments.runs.reports.formats import render_html
 from tests.experiments.reports.records import Record
 
 

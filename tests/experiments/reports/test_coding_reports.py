@@ -6,7 +6,7 @@ import pytest
 
 from experiments.models import Cycle, Execution
 from experiments.runs.reports import shapes
-from experiments.runs.reports.html import render_html
+from experiments.runs.reports.formats import render_html
 from experiments.runs.reports.importing import import_document
 from experiments.runs.reports.markdown import render_markdown
 from experiments.runs.reports.pdf import render_pdf

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.runs.reports.html import render_html
-from experiments.runs.reports.reviews import with_names
+from experiments.runs.reports.formats import render_html
+from experiments.runs.reports.messages import with_names
 from tests.experiments.reports.deliberations import LABELS, council, counted, debate
 from tests.experiments.reports.html_pages import section
 

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.models import Judgment, Message
 from experiments.runs.reports.csv_export import BOM, COLUMNS, SCORES, cell, table
-from experiments.runs.reports.exports import json_lines
+from experiments.runs.reports.document import json_lines
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from experiments.models import Export, Run
-from experiments.runs.reports import making, narrative
+from experiments.runs.reports import jobs, narrative
 from experiments.runs.reports.formats import FORMATS, Format
 from experiments.tasks import waiting
 from tests.fixtures import environment, wait_until
@@ -25,7 +25,7 @@ def ask(alice):
     """Asks for a file of a run."""
 
     def request(run, format_="csv", language="en"):
-        return making.request_file(run, by=alice, format_=FORMATS[format_], language=language)
+        return jobs.request_file(run, by=alice, format_=FORMATS[format_], language=language)
 
     return request
 
@@ -147,7 +147,7 @@ def test_a_worker_that_lost_its_claim_or_is_asked_to_end_leaves_the_file_to_anot
     written(write)
     export = ask(played(max_turns=1), "odd")
 
-    making.make_all(stop)
+    jobs.make_all(stop)
 
     left = again(export)
     expected = ("running", 7) if why == "lost its claim" else ("queued", 0)
@@ -165,15 +165,15 @@ def silent(export, seconds=3600, **fields):
 def test_what_a_dead_worker_held_is_made_by_the_next_until_it_killed_three(played, ask, make_files):
     export = ask(played(max_turns=1))
     silent(export, seconds=1)
-    assert (making.sweep(), again(export).state) == (0, "running"), "what a worker makes is left to it"
+    assert (jobs.sweep(), again(export).state) == (0, "running"), "what a worker makes is left to it"
 
     silent(export, progress=0.4)
-    assert making.sweep() == 1
+    assert jobs.sweep() == 1
     make_files()
     assert (again(export).state, again(export).attempt) == ("done", 2)
 
     silent(export, attempt=waiting.MOST_ATTEMPTS)
-    assert making.sweep() == 0
+    assert jobs.sweep() == 0
     assert again(export).state == "failed"
     assert "3 times" in again(export).error
 
@@ -203,7 +203,7 @@ def test_files_of_last_week_are_forgotten(played, ask, make_files):
     orphan.write_bytes(b"x")
     os.utime(orphan, (0, 0))
 
-    making.sweep()
+    jobs.sweep()
 
     assert list(Export.objects.all()) == [new]
     assert [path.name for path in new.path.parent.iterdir()] == [str(new.pk)]

@@ -5,7 +5,7 @@ import shutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from experiments.runs.reports.html import render_html
+from experiments.runs.reports.formats import render_html
 from tests.browser.conftest import FLAGS, violations
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs
 

@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from experiments.runs.reports.markdown import render_markdown
-from experiments.runs.reports.quoting import fenced, inline, quoted
+from experiments.runs.reports.markdown import fenced, inline, quoted, render_markdown
 from tests.experiments.reports.deliberations import council, debate
 
 parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

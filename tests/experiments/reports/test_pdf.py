@@ -15,9 +15,8 @@ from reportlab.pdfbase import pdfmetrics
 
 from experiments.runs.reports.narrative import narrate
 from experiments.runs.reports.pdf import draw, render_pdf
-from experiments.runs.reports.pdf_fonts import Typefaces, character_map
-from experiments.runs.reports.pdf_glyphs import drawable, outlines
-from experiments.runs.reports.pdf_text import Ink, Span, break_lines
+from experiments.runs.reports.pdf_flow import Ink, Span, break_lines
+from experiments.runs.reports.pdf_fonts import Typefaces, character_map, drawable, outlines
 from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
 

@@ -6,7 +6,7 @@ import pytest
 from inspect_ai.log import read_eval_log
 
 from experiments.models import Run
-from experiments.runs.reports.html import render_html
+from experiments.runs.reports.formats import render_html
 from experiments.runs.reports.importing import import_document
 from experiments.runs.reports.inspect_log import inspect_log, log_name
 from experiments.runs.reports.markdown import render_markdown

@@ -21,7 +21,7 @@ from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
 from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
 from experiments.runs import actions
-from experiments.runs.reports import making
+from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
 from experiments.runs.sharing import sharing
 from experiments.workflows.battles.campaign.boards import model_board
@@ -77,7 +77,7 @@ class Things:
         Experiment.objects.filter(owner=self.owner).update(project=lab.project, visibility="project")
         self.bulk = bulk.ask({}, by=self.owner, format_=BULK_FORMATS["csv"], language="en")
         self.brought = RunImport.objects.create(owner=self.owner, name="a.json", size=1, sha256=NOTHING, state="ready")
-        self.file = making.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
+        self.file = jobs.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
         self.link, self.secret = sharing.create_link(arena.experiment, by=self.owner)
         create_token(self.owner, name="mine")
         self.token = ApiToken.objects.get(user=self.owner)

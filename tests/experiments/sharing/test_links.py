@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.errors import Invalid
 from accounts.models import AuditEntry
 from experiments.models import Experiment, Export, Run, ShareLink
-from experiments.runs.reports import making
+from experiments.runs.reports import jobs
 from experiments.runs.sharing import sharing
 from tests.cases import each_case
 from tests.fixtures import signed_in
@@ -132,7 +132,7 @@ def test_visits_to_a_run_that_goes_on_make_no_file_each_but_a_newer_one_after_a_
     assert shown.status_code == 200, "as it was a moment ago"
     assert run.messages.first().text[:40] in b"".join(shown).decode()
     assert linked.count() == 1
-    linked.update(ended=timezone.now() - making.LEAST_AGE)
+    linked.update(ended=timezone.now() - jobs.LEAST_AGE)
     assert live().status_code == 202
     assert linked.count() == 2
     make_files()

@@ -16,7 +16,7 @@ from experiments.library.datasets import demonstration, reading
 from experiments.models import Dataset, Experiment, Export, Upload, Webhook, WebhookDelivery
 from experiments.review import answers
 from experiments.runs import actions
-from experiments.runs.reports import making
+from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
 from experiments.runs.steering import branching
 from experiments.workflows.base.events import (
@@ -180,8 +180,8 @@ def test_datasets_are_told_when_they_are_ready_and_when_they_are_not(hook, alice
 
 def test_a_file_is_told_when_it_is_made(hook, alice, played):
     run = played(max_turns=1)
-    making.request_file(run, by=alice, format_=REPORTS["md"], language="en")
-    making.make_all(threading.Event())
+    jobs.request_file(run, by=alice, format_=REPORTS["md"], language="en")
+    jobs.make_all(threading.Event())
 
     told = WebhookDelivery.objects.get(type="export.ready")
     assert (told.run_id, str(Export.objects.get().pk) in told.body) == (run.pk, True)

@@ -8,7 +8,7 @@ from experiments.library.search.excerpts import Part, excerpt
 from experiments.library.search.query import Asked, Phrase, Sought, read
 from experiments.library.search.words import words
 from experiments.runs.markdown import CLASSES, TAGS, to_html
-from experiments.runs.reports.quoting import fenced, inline, quoted
+from experiments.runs.reports.markdown import fenced, inline, quoted
 from experiments.workflows.base.flags import addresses_reviewers, flags, other_language
 from experiments.workflows.base.masking import MASK, masked, names_itself
 from tests.fuzzing.target import Target, text_of

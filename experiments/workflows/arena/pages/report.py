@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 from experiments.models import Run
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Table
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import changes, judging_facts, limits, of_side, prompt, turns
+from experiments.runs.reports.setup import Rows, changes, judging_facts, limits, of_side, prompt, turns
 from experiments.templatetags.arena import figure
 
 

@@ -8,9 +8,8 @@ from django.utils.translation import gettext as _
 from experiments.models import Battle, Run
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Section, Table, Text
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import limits
-from experiments.runs.reports.talk import ending
+from experiments.runs.reports.setup import Rows, limits
+from experiments.runs.reports.transcript import ending
 from experiments.templatetags.arena import grouped
 from experiments.workflows.battles.records import BattleJudgedData
 from experiments.workflows.outputs.records import OutputMadeData

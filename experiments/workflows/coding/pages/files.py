@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.models import Call, Cycle, Judgment, Run
 from experiments.runs import zipping
-from experiments.runs.reports.exports import encoded
+from experiments.runs.reports.document import encoded
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.cycles import SCORES, Contents, contents, passed
 from experiments.workflows.coding.pages.rated import Moment

@@ -11,8 +11,7 @@ from experiments.models import Cycle, Execution, Judgment
 from experiments.runs import figures
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Fold, Part, Section, Table, Text, Turn
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import changes, limits, prompt
+from experiments.runs.reports.setup import Rows, changes, limits, prompt
 from experiments.templatetags.arena import MISSING, figure, grouped, signed
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.cycles import SCORES, Contents, contents, passed

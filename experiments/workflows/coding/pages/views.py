@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 from accounts.attachments import streamed, to_be_saved
 from accounts.people import for_readers
 from experiments.models import Cycle, Run
-from experiments.runs.reports.names import file_name
+from experiments.runs.reports.document import file_name
 from experiments.runs.steering.views import visible_run
 from experiments.workflows.coding import WORKFLOW
 from experiments.workflows.coding.pages import cycles, files, voiding

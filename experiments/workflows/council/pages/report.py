@@ -5,8 +5,7 @@ from django.utils.translation import gettext as _
 from experiments.models import Call
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Fact, Facts, Part, Text
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import changes, limits, prompt, turns
+from experiments.runs.reports.setup import Rows, changes, limits, prompt, turns
 
 
 def settings(rows: Rows) -> list[Block]:

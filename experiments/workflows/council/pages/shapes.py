@@ -5,8 +5,20 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints, model_validator
 
-from experiments.runs.reports.found_shapes import Label, Order, Reason, Seats, check_order
-from experiments.runs.reports.shape_types import Count, Flags, Kept, Line, RowShape, Seat, Word
+from experiments.runs.reports.shape_types import (
+    Count,
+    Flags,
+    Kept,
+    Label,
+    Line,
+    Order,
+    Reason,
+    RowShape,
+    Seat,
+    Seats,
+    Word,
+    check_order,
+)
 
 
 class BallotShape(RowShape):

@@ -5,8 +5,7 @@ from django.utils.translation import gettext as _
 from experiments.models import Call, Run
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Fact, Facts
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import changes, limits, prompt
+from experiments.runs.reports.setup import Rows, changes, limits, prompt
 from experiments.templatetags.arena import grouped
 
 

@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Fact, Facts, Fold, Part, Text
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import judging_facts, limits, of_side, prompt
+from experiments.runs.reports.setup import Rows, judging_facts, limits, of_side, prompt
 from experiments.templatetags.arena import MISSING, grouped
 
 

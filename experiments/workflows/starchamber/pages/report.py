@@ -4,8 +4,7 @@ from django.utils.translation import gettext as _
 
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Fact, Facts, Part, Text
-from experiments.runs.reports.rows import Rows
-from experiments.runs.reports.setup import changes, judging_facts, limits, prompt, turns
+from experiments.runs.reports.setup import Rows, changes, judging_facts, limits, prompt, turns
 from experiments.templatetags.arena import MISSING
 
 
