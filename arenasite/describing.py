@@ -67,7 +67,7 @@ SPECTACULAR_SETTINGS = {
         "Visibility": "experiments.models.experiment.Visibility",
         "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",
         "DatasetState": "experiments.models.dataset.Dataset.State",
-        "UploadState": "experiments.models.upload.Upload.State",
+        "UploadState": "experiments.models.imports.Upload.State",
         "CycleState": "experiments.models.coding.CycleState",
         "ExecutionState": "experiments.models.coding.ExecutionState",
     },

@@ -49,7 +49,7 @@ def measure(base: str, streams: int) -> float:
     import django
 
     django.setup()
-    from experiments.engine.broadcast import Broadcaster
+    from experiments.engine.events import Broadcaster
     from experiments.engine.executor import CallExecutor
 
     executor = CallExecutor(Broadcaster())

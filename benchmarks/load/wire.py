@@ -77,7 +77,7 @@ async def publish(runs: int, rounds: int) -> None:
     import django
 
     django.setup()
-    from experiments.engine.broadcast import Broadcaster, News
+    from experiments.engine.events import Broadcaster, News
 
     wire, offset = Broadcaster(), 0
     begun = time.monotonic()

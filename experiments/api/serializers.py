@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from experiments.api.shapes import shape
 from experiments.models import Ballot, Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
-from experiments.models.event import Envelope
+from experiments.models.work import Envelope
 from experiments.workflows.base.events import JsonObject, WaitingForUser
 
 

@@ -18,8 +18,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from accounts import logs
 from experiments.engine import leases
-from experiments.engine.broadcast import Broadcaster, News
-from experiments.engine.events import LeaseLost, as_message
+from experiments.engine.events import Broadcaster, LeaseLost, News, as_message
 from experiments.engine.executor import CallExecutor, CallResult
 from experiments.engine.leases import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.partial_text import PartialTextWriter, save

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
-from experiments.engine.broadcast import News
+from experiments.engine.events import News
 from experiments.engine.partial_text import Partial
 from experiments.gateway import Client, GatewayError
 from experiments.gateway.addresses import guarded_transport

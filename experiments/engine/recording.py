@@ -12,10 +12,9 @@ from django.utils import timezone
 
 from experiments.engine.events import Announce, reserve_numbers, write
 from experiments.engine.executor import CallResult
-from experiments.engine.projections import record_step
+from experiments.engine.projections import message_data, record_step
 from experiments.engine.requests import PreparedCall
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
-from experiments.engine.row_writers import message_data
 from experiments.engine.text import storable
 from experiments.gateway.errors import Interrupted
 from experiments.gateway.request import prepare

@@ -1,25 +1,29 @@
-"""Whether the next call fits into its run's limits and the budgets that runs share, and what is set aside for it.
+"""Whether the next call fits into its run's limits and the budgets that runs share, what is set aside for it, and what
+the runs of a campaign have cost together.
 
 Accounts are changed while the run's row is locked, and the rows of their periods are locked in the order of their ids,
 so that no two transactions wait for each other.
 """
 
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import BigIntegerField, Exists, ExpressionWrapper, F, OuterRef, Q
+from django.db import transaction
+from django.db.models import BigIntegerField, Count, Exists, ExpressionWrapper, F, OuterRef, Q, Sum
+from django.db.models.functions import Coalesce
 
 from accounts.models import Membership, User
-from experiments.models import Budget, BudgetPeriod, Experiment, Reservation
+from experiments.models import Budget, BudgetPeriod, Call, Campaign, Experiment, Reservation
 from experiments.models.budget import SUBJECTS
 from experiments.models.money import MoneyField, money
 from experiments.tasks import clock
-from experiments.workflows.base.events import BudgetReached
+from experiments.workflows.base.events import BudgetReached, JsonObject
 
 LEAST_ANSWER = 64  # tokens; a call that has no room for as many beside its prompt is not made
 PERIODS = {"total": "", "month": "monthly ", "day": "daily "}
@@ -298,3 +302,82 @@ def deciding_on(budget: Budget) -> list[str]:
 def administrators() -> list[str]:
     rows = User.objects.filter(role=User.Role.ADMIN, is_active=True).order_by("username")
     return list(rows.values_list("username", flat=True)[:MOST_NAMED])
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Calls, those of them that failed, tokens, US dollars (with what is set aside), and calls at an unknown cost.
+    under_way: tokens set aside for calls that have not ended.
+    """
+
+    calls: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal = Decimal(0)
+    unpriced: int = 0
+    under_way: int = 0
+
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(
+            self.calls + other.calls,
+            self.failed + other.failed,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost + other.cost,
+            self.unpriced + other.unpriced,
+            self.under_way + other.under_way,
+        )
+
+    @property
+    def data(self) -> JsonObject:
+        return {**asdict(self), "cost": str(self.cost)}
+
+    @staticmethod
+    def read(data: Mapping[str, Any]) -> "Totals":
+        return Totals(**{**data, "cost": Decimal(data.get("cost", 0))})
+
+
+def spent_by_runs(runs: Collection[UUID | str]) -> Totals:
+    if not runs:
+        return Totals()
+    failed = Q(state__in=(Call.State.FAILED, Call.State.LOST))
+    unpriced = Q(cost__isnull=True) & ~Q(state=Call.State.SENT)
+    found = Call.objects.filter(run__in=list(runs)).aggregate(
+        calls=Count("pk"),
+        failed=Count("pk", filter=failed),
+        input_tokens=Sum("input_tokens", default=0),
+        output_tokens=Sum("output_tokens", default=0),
+        unpriced=Count("pk", filter=unpriced),
+        under_way=Sum("reserved_tokens", filter=Q(state=Call.State.SENT), default=0),
+        money=Sum(Coalesce("cost", "reserved"), default=Decimal(0)),
+    )
+    return Totals(cost=found.pop("money"), **found)
+
+
+def spent_by_campaign(campaign: Campaign) -> Totals:
+    """Everything so far, calls under way included."""
+    cursor = campaign.cursor
+    return Totals.read(cursor.get("spent", {})) + spent_by_runs(cursor.get("live", ()))
+
+
+def spent_by_campaign_of(experiment_id: UUID) -> Totals:
+    """What all runs of an experiment's campaign have used together."""
+    campaign = Campaign.objects.only("cursor").filter(pk=experiment_id).first()
+    return spent_by_campaign(campaign) if campaign else Totals()
+
+
+@contextmanager
+def campaign_locked(experiment_id: UUID) -> Iterator[None]:
+    """A transaction in which nobody else begins a call of the campaign: of two workers that see room for one more call,
+    one makes it. The campaign's row is taken before that of any run.
+    """
+    with transaction.atomic():
+        Campaign.objects.select_for_update().only("pk").filter(pk=experiment_id).first()
+        yield
+
+
+def campaign_began(experiment_id: UUID) -> datetime | None:
+    """When the campaign began, or was last resumed."""
+    row = Campaign.objects.filter(pk=experiment_id).values_list("resumed", "created").first()
+    return (row[0] or row[1]) if row else None

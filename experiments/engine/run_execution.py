@@ -13,11 +13,11 @@ from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from accounts import logs
-from experiments.engine import executions, keys, ledger, pauses, recording
+from experiments.engine import executions, keys, pauses, recording, reservations
 from experiments.engine.events import Announce
 from experiments.engine.executor import CallResult, PendingCall
 from experiments.engine.leases import MANUAL_STOP, Held, finish
-from experiments.engine.recorded import recorded_outcomes, started_keys
+from experiments.engine.pauses import recorded_outcomes, started_keys
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.requests import Catalogue, prepare_call, seats_of
 from experiments.engine.reservations import Account, Accounts, OverBudget, Refusal, Spent, refuse
@@ -78,7 +78,7 @@ class RunExecution:
         self._catalogue = Catalogue(CATALOGUE_SECONDS if self.is_shard else 0.0)
         self._noted: dict[UUID, float] = {}  # stored keys, and when their use was last noted
         self._accounts = Accounts(run.experiment_id)
-        self._began = ledger.begun(run.experiment_id) if self.is_shard else None
+        self._began = reservations.campaign_began(run.experiment_id) if self.is_shard else None
         play = workflow_of(run.experiment.workflow).run(self._config, run.experiment.cast(run.seed))
         recorded = recorded_outcomes(run) | executions.recorded(run)
         self._asked = started_keys(run)
@@ -287,7 +287,9 @@ class RunExecution:
             self._postponed.append(partial(self._ask, ask, call_id, among))
             return
         accounts = self._accounts.now()  # they may begin a new day, which stays whatever becomes of the call
-        with ledger.held(self.run.experiment_id) if self.is_shard and self._has_limit else nullcontext():
+        with (
+            reservations.campaign_locked(self.run.experiment_id) if self.is_shard and self._has_limit else nullcontext()
+        ):
             call = self._written(ask, call_id, among, accounts)
         if call is None:
             return
@@ -344,7 +346,7 @@ class RunExecution:
         if not self._has_limit:
             return Spent(0, Decimal(0))
         if self.is_shard:
-            of_all = ledger.spent(self.run.experiment_id)
+            of_all = reservations.spent_by_campaign_of(self.run.experiment_id)
             return Spent(of_all.input_tokens + of_all.output_tokens, of_all.cost, of_all.under_way)
         totals = self.run.calls.aggregate(
             input=Sum("input_tokens", default=0),

@@ -1,22 +1,16 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
-from experiments.models.budget import Budget, BudgetPeriod, Reservation
-from experiments.models.bulk_export import BulkExport
-from experiments.models.catalog import ModelPrice, Provider, ProviderModel
-from experiments.models.client import ClientTalk
+from experiments.models.budget import Budget, BudgetPeriod, Reservation, UsageDay
+from experiments.models.catalog import InjectionRate, ModelPrice, Provider, ProviderModel
+from experiments.models.client import ClientTalk, IdempotentRequest
 from experiments.models.coding import Cycle, Execution, SandboxHost
-from experiments.models.curation import FlagDeed, RunReview
 from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image, Output, Sample
-from experiments.models.event import Event
-from experiments.models.experiment import Experiment, Participant
-from experiments.models.export import Export
-from experiments.models.findings import Ballot, Judgment
-from experiments.models.idempotency import IdempotentRequest
-from experiments.models.injection import InjectionRate
+from experiments.models.experiment import Experiment, Participant, ShareLink
+from experiments.models.export import BulkExport, Export
+from experiments.models.imports import ImportedRun, LogImport, RunImport, Upload
 from experiments.models.keys import KeyUse, ProviderKey
-from experiments.models.library import Preset, Scenario
-from experiments.models.log_import import LogImport
+from experiments.models.library import Note, Preset, SavedView, Scenario, Tag, Tagging
 from experiments.models.passage import Passage
-from experiments.models.review import QueueMember, ReviewQueue, ReviewRubric
+from experiments.models.review import FlagDeed, QueueMember, ReviewQueue, ReviewRubric, RunReview
 from experiments.models.reviewed import (
     ReviewAnswer,
     ReviewComment,
@@ -27,14 +21,8 @@ from experiments.models.reviewed import (
     ReviewSlot,
 )
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
-from experiments.models.run_import import ImportedRun, RunImport
-from experiments.models.sharing import ShareLink
-from experiments.models.shelves import Note, SavedView, Tag, Tagging
-from experiments.models.transcript import Message
-from experiments.models.upload import Upload
-from experiments.models.usage import UsageDay
 from experiments.models.webhook import Webhook, WebhookDelivery
-from experiments.models.work import Call, Step
+from experiments.models.work import Ballot, Call, Event, Judgment, Message, Step
 
 __all__ = [
     "LIVE_STATES",

@@ -1,25 +1,22 @@
 """Comparisons of outputs: the boards that keep comparable ones together, the battles, and what was said in them."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.catalog import ProviderModel
 from experiments.models.dataset import Contestant, Dataset, Sample
 from experiments.models.experiment import Experiment
 from experiments.models.run import Run
 from experiments.models.work import Call
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
-
 
 class BoardQuerySet(models.QuerySet["Board"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(dataset__in=Dataset.objects.visible_to(user))
 
 
@@ -102,7 +99,7 @@ class Campaign(models.Model):
 
 
 class BattleQuerySet(models.QuerySet["Battle"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(board__in=Board.objects.visible_to(user))
 
     def decided(self) -> Self:

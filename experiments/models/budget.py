@@ -1,24 +1,21 @@
-"""Hard limits of money and tokens that many runs share, and what is counted against them."""
+"""Hard limits of money and tokens that many runs share, and what the days that are over came to."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Project
+from accounts.models import Project, User
+from experiments.models.catalog import ProviderModel
 from experiments.models.experiment import Experiment
 from experiments.models.ids import new_id
 from experiments.models.money import MoneyField
 from experiments.models.work import Call
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
 
 SUBJECTS = ("person", "project", "experiment")
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)  # of a budget that is not given out anew
@@ -39,7 +36,7 @@ class BudgetQuerySet(models.QuerySet["Budget"]):
     def active(self) -> Self:
         return self.filter(active=True)
 
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """One's own, those of one's projects and of experiments that one may begin runs of; an admin sees all."""
         if not user.is_active:
             return self.none()
@@ -192,3 +189,35 @@ class Reservation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.call_id} {self.period_id}"
+
+
+class UsageDay(models.Model):
+    """All calls of one day (UTC), experiment, model and purpose. A day has either all its rows or none.
+
+    cost: what is known. unpriced: ended calls whose cost nobody knows, the lost ones among them; they may have come to
+    possible_cost, which was set aside for them.
+    """
+
+    day = models.DateField(_("day"))
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="usage")
+    model = models.ForeignKey(ProviderModel, models.PROTECT, related_name="+")
+    purpose = models.CharField(_("purpose"), max_length=40)
+    calls = models.PositiveIntegerField(_("calls"))
+    lost = models.PositiveIntegerField(_("lost calls"))
+    unpriced = models.PositiveIntegerField(_("calls at an unknown cost"))
+    input_tokens = models.BigIntegerField(_("input tokens"))
+    output_tokens = models.BigIntegerField(_("output tokens"))
+    cost = MoneyField(_("cost"))
+    possible_cost = MoneyField(_("possible cost"))
+
+    class Meta:
+        ordering = ["day", "id"]
+        verbose_name = _("day of usage")
+        verbose_name_plural = _("days of usage")
+        indexes = [models.Index(fields=["experiment", "day"], name="usage_of_experiment")]
+        constraints = [
+            models.UniqueConstraint(fields=["day", "experiment", "model", "purpose"], name="each_usage_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.purpose}"

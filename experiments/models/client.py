@@ -1,19 +1,16 @@
-"""What clients of other systems begin here through the routes that they know."""
+"""What programs begin here: clients of other systems, and requests that may be sent twice."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.ids import new_id
 from experiments.models.run import Run
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
 
 
 class ClientSystem(models.TextChoices):
@@ -26,7 +23,7 @@ class ClientSystem(models.TextChoices):
 
 
 class ClientTalkQuerySet(models.QuerySet["ClientTalk"]):
-    def owned_by(self, user: "User | AnonymousUser") -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
 
@@ -60,3 +57,19 @@ class ClientTalk(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_system_display()} · {self.pk}"
+
+
+class IdempotentRequest(models.Model):
+    """What was asked under an `Idempotency-Key`, and the answer that a repetition gets again."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    key = models.CharField(max_length=200)
+    fingerprint = models.CharField(max_length=64)
+    answer = models.JSONField(default=dict)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "key"], name="idempotency_key_once")]
+
+    def __str__(self) -> str:
+        return self.key

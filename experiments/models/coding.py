@@ -1,21 +1,18 @@
 """Contests of coding: the cycles, what the sandbox ran, and where it can run anything."""
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.ids import new_id
 from experiments.models.run import Run
 from experiments.models.work import Step
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
 
 
 class ExactJSONField(models.TextField[Any, Any]):
@@ -34,7 +31,7 @@ class ExactJSONField(models.TextField[Any, Any]):
 
 
 class CycleQuerySet(models.QuerySet["Cycle"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(run__in=Run.objects.visible_to(user))
 
     def counted(self) -> Self:

@@ -1,21 +1,18 @@
 """What contestants are compared on: datasets, their samples, and what each contestant made of them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.catalog import ProviderModel
 from experiments.models.ids import new_id
 from experiments.models.work import Call
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
 
 
 class Image(models.Model):
@@ -41,14 +38,14 @@ class Image(models.Model):
 
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """What a person may look at: their own, the lab's, and what everybody may see."""
         everybody = models.Q(visibility="public", state="ready")
         if not user.is_active:
             return self.filter(everybody)
         return self.filter(everybody | models.Q(owner_id=user.pk) | models.Q(visibility="lab", state="ready"))
 
-    def owned_by(self, user: "User | AnonymousUser") -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
 

@@ -1,23 +1,20 @@
-"""What is to be tried: a workflow, its configuration and its cast."""
+"""What is to be tried: a workflow, its configuration and its cast; and unlisted links to read it by."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Project
+from accounts.models import Project, User
 from experiments.models.catalog import ProviderModel
 from experiments.models.ids import new_id
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.steps import Cast, Seat
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
 
 
 class Visibility(models.TextChoices):
@@ -28,7 +25,7 @@ class Visibility(models.TextChoices):
 
 
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """What a person may look at: their own, their projects', the lab's, and what everybody may see."""
         everybody = Q(visibility=Visibility.PUBLIC)
         if not user.is_active:
@@ -37,14 +34,14 @@ class ExperimentQuerySet(models.QuerySet["Experiment"]):
         of_projects = Q(visibility=Visibility.PROJECT, project__in=projects)
         return self.filter(Q(owner_id=user.pk) | of_projects | Q(visibility=Visibility.LAB) | everybody)
 
-    def changeable_by(self, user: "User | AnonymousUser") -> Self:
+    def changeable_by(self, user: User | AnonymousUser) -> Self:
         """What a person may steer, stop, repeat and judge again: their own, and what their project's members share."""
         if not user.is_active:
             return self.none()
         shared = ~Q(visibility=Visibility.PRIVATE) & Q(project__in=Project.objects.with_share_of(user).values("pk"))
         return self.filter(Q(owner_id=user.pk) | shared)
 
-    def owned_by(self, user: "User | AnonymousUser") -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
 
@@ -120,3 +117,37 @@ class Participant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.seat}: {self.model}"
+
+
+class ShareLinkQuerySet(models.QuerySet["ShareLink"]):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
+        """Those of the experiments that a person may change. The text of a link is shown to nobody twice."""
+        return self.filter(experiment__in=Experiment.objects.changeable_by(user))
+
+    def open(self) -> Self:
+        return self.filter(Q(revoked__isnull=True), expires__gt=Now())
+
+
+class ShareLink(models.Model):
+    """digest: SHA-256 of the secret in its address, which is stored nowhere. hint: how the secret begins."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="links", verbose_name=_("experiment"))
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(_("begins with"), max_length=6, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("made by")
+    )
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+    expires = models.DateTimeField(_("expires"))
+    revoked = models.DateTimeField(_("revoked"), null=True, blank=True)
+
+    objects = ShareLinkQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created", "-id"]
+        verbose_name = _("link")
+        verbose_name_plural = _("links")
+
+    def __str__(self) -> str:
+        return f"{self.hint}… · {self.experiment}"

@@ -1,20 +1,17 @@
 """Keys of providers: the lab's and people's own. They are written, used and forgotten, and never shown again."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.catalog import Provider
 from experiments.models.ids import new_id
 from experiments.models.run import Run
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
 
 HINT_CHARACTERS = 4
 LEAST_FOR_HINT = 16  # of a shorter key, four characters would be too much of it
@@ -27,11 +24,11 @@ class ProviderKeyQuerySet(models.QuerySet["ProviderKey"]):
     def of_lab(self) -> Self:
         return self.filter(owner__isnull=True)
 
-    def owned_by(self, user: "User | AnonymousUser") -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         """A person's own: nobody else may do anything with them, but that an administrator may end their use."""
         return self.filter(owner_id=user.pk) if user.is_active and user.pk else self.none()
 
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Those a person may look after: their own, and the lab's for administrators."""
         if not (user.is_active and user.pk):
             return self.none()

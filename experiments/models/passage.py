@@ -1,23 +1,20 @@
 """What is found by its words: titles and prompts, messages, reasoning, notes."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.db.models.lookups import Lookup
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.library.search.backends import Content, backend_of
 from experiments.library.search.query import Sought
 from experiments.models.experiment import Experiment
 from experiments.models.run import Run
-from experiments.models.transcript import Message
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
+from experiments.models.work import Message
 
 
 class WordsField(models.Field[Content, str]):
@@ -55,11 +52,11 @@ class PassageKind(models.TextChoices):
 
 
 class PassageQuerySet(models.QuerySet["Passage"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Of what a person may look at; what is one reader's own is theirs alone."""
         return self.readable_by(user).filter(experiment__in=Experiment.objects.visible_to(user))
 
-    def readable_by(self, user: "User | AnonymousUser") -> Self:
+    def readable_by(self, user: User | AnonymousUser) -> Self:
         """Without what is another reader's own, and for visitors without runs that nobody approved; whether the
         experiment may be seen is another question.
         """

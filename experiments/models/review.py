@@ -1,8 +1,9 @@
-"""What people are asked to judge, by what rubric, and who is asked."""
+"""What people are asked to judge, by what rubric, and who is asked; and what curators decided about runs and flags."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
@@ -11,22 +12,21 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Project, User
 from experiments.models.ids import new_id
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
+from experiments.models.run import Run
+from experiments.models.work import Message
 
 CURATORS = (User.Role.CURATOR, User.Role.ADMIN)
 MOST_PEOPLE = 5  # per item
 LONGEST_LOCK = 24 * 60  # minutes
 
 
-def role_of(user: "User | AnonymousUser") -> str:
+def role_of(user: User | AnonymousUser) -> str:
     """The role of somebody who is signed in and active; empty for everybody else."""
     return str(getattr(user, "role", "")) if user.is_active else ""
 
 
 class RubricQuerySet(models.QuerySet["ReviewRubric"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Those that come with the platform, one's own, shared ones, and those of queues that one sees."""
         if not user.is_active:
             return self.none()
@@ -80,7 +80,7 @@ class ReviewRubric(models.Model):
 
 
 class QueueQuerySet(models.QuerySet["ReviewQueue"]):
-    def manageable_by(self, user: "User | AnonymousUser") -> Self:
+    def manageable_by(self, user: User | AnonymousUser) -> Self:
         """Those that one made oneself, the lab's for curators and administrators, a project's for its leads. Who has
         left the project, or is no curator any more, has left its queues, too.
         """
@@ -91,7 +91,7 @@ class QueueQuerySet(models.QuerySet["ReviewQueue"]):
         still_there = Q(project__isnull=True) | Q(project__in=Project.objects.visible_to(user).values("pk"))
         return self.filter(Q(owner_id=user.pk, is_lab=False) & still_there | led | of_lab)
 
-    def assigned_to(self, user: "User | AnonymousUser") -> Self:
+    def assigned_to(self, user: User | AnonymousUser) -> Self:
         """Those in which one reviews: as a member, and the lab's in the role of a reviewer."""
         if not user.is_active:
             return self.none()
@@ -99,10 +99,10 @@ class QueueQuerySet(models.QuerySet["ReviewQueue"]):
         of_lab = Q(is_lab=True) if role_of(user) == User.Role.REVIEWER else Q(pk__in=[])
         return self.filter(member | of_lab)
 
-    def open_to(self, user: "User | AnonymousUser") -> Self:
+    def open_to(self, user: User | AnonymousUser) -> Self:
         return self.assigned_to(user).filter(state=QueueState.OPEN)
 
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         mine = self.model.objects
         return self.filter(
             Q(pk__in=mine.manageable_by(user).values("pk")) | Q(pk__in=mine.assigned_to(user).values("pk"))
@@ -177,7 +177,7 @@ class ReviewQueue(models.Model):
 
 
 class MemberQuerySet(models.QuerySet["QueueMember"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(queue__in=ReviewQueue.objects.visible_to(user))
 
 
@@ -200,3 +200,72 @@ class QueueMember(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} · {self.queue}"
+
+
+class FlagDeedQuerySet(models.QuerySet["FlagDeed"]):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
+        return self.filter(message__run__in=Run.objects.visible_to(user))
+
+
+class FlagDeed(models.Model):
+    """A flag was set on a message, or dismissed: what is in force stands in `Message.flags`, this is how it came.
+
+    scanner: name and version of the program that did it; empty when a person did. A flag without a deed was set when
+    the message was recorded.
+    """
+
+    class Kind(models.TextChoices):
+        SET = "set", _("set")
+        DISMISSED = "dismissed", _("dismissed")
+
+    message = models.ForeignKey(Message, models.CASCADE, related_name="flag_deeds", verbose_name=_("message"))
+    flag = models.CharField(_("flag"), max_length=40)
+    kind = models.CharField(_("deed"), max_length=12, choices=Kind)
+    scanner = models.CharField(_("scanner"), max_length=40, blank=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("person")
+    )
+    reason = models.CharField(_("reason"), max_length=300, blank=True)
+    at = models.DateTimeField(_("time"), auto_now_add=True)
+
+    objects = FlagDeedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        verbose_name = _("flag set or dismissed")
+        verbose_name_plural = _("flags set and dismissed")
+
+    def __str__(self) -> str:
+        return f"{self.flag} {self.kind}"
+
+
+class RunReviewQuerySet(models.QuerySet["RunReview"]):
+    def visible_to(self, user: User | AnonymousUser) -> Self:
+        return self.filter(run__in=Run.objects.visible_to(user))
+
+
+class RunReview(models.Model):
+    """Whether a curator has approved a run, and whether it counts in ladders."""
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="review", verbose_name=_("run"))
+    approved = models.DateTimeField(_("approved"), null=True, blank=True)
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("approved by")
+    )
+    excluded = models.DateTimeField(_("left out of ladders"), null=True, blank=True)
+    excluded_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("left out by")
+    )
+    reason = models.CharField(_("why it is left out"), max_length=300, blank=True)
+    changed = models.DateTimeField(_("changed"), auto_now=True)
+
+    objects = RunReviewQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-changed"]
+        verbose_name = _("curation of a run")
+        verbose_name_plural = _("curation of runs")
+        indexes = [models.Index(fields=["excluded"], name="run_review_excluded")]
+
+    def __str__(self) -> str:
+        return str(self.run_id)

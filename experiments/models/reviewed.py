@@ -1,25 +1,21 @@
 """What is in a queue, who holds it at this moment, and what people said of it."""
 
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.experiment import Visibility
-from experiments.models.findings import Judgment
 from experiments.models.ids import new_id
 from experiments.models.review import ReviewQueue
 from experiments.models.run import Run
-from experiments.models.transcript import Message
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
+from experiments.models.work import Judgment, Message
 
 WIDELY = (Visibility.LAB, Visibility.PUBLIC)
 
@@ -38,7 +34,7 @@ class ItemQuerySet(models.QuerySet["ReviewItem"]):
         of_lab = Q(queue__is_lab=True, run__experiment__visibility__in=WIDELY)
         return self.filter(own | shared | of_lab)
 
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """What somebody may read on the review page: items of open queues that they review in, and of those that they
         look after.
         """
@@ -46,7 +42,7 @@ class ItemQuerySet(models.QuerySet["ReviewItem"]):
         mine = Q(queue__in=queues.open_to(user)) | Q(queue__in=queues.manageable_by(user))
         return self.within_reach().filter(mine)
 
-    def open_to(self, user: "User | AnonymousUser") -> Self:
+    def open_to(self, user: User | AnonymousUser) -> Self:
         return self.within_reach().filter(queue__in=ReviewQueue.objects.open_to(user))
 
 
@@ -84,7 +80,7 @@ class ReviewItem(models.Model):
 
 
 class AnswerQuerySet(models.QuerySet["ReviewAnswer"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """One's own, and those of the queues that one looks after: nobody leans on what others said."""
         managed = ReviewQueue.objects.manageable_by(user)
         mine = Q(author_id=user.pk) if user.is_active else Q(pk__in=[])
@@ -142,14 +138,14 @@ class SlotQuerySet(models.QuerySet["ReviewSlot"]):
         """Those that nobody has answered and nobody holds."""
         return self.filter(Q(holder__isnull=True) | Q(until__lt=Now()), answer__isnull=True)
 
-    def held_by(self, user: "User | AnonymousUser") -> Self:
+    def held_by(self, user: User | AnonymousUser) -> Self:
         """Those that somebody holds and has not answered. An expired hold is theirs until somebody else takes it."""
         return self.filter(holder_id=user.pk, answer__isnull=True)
 
     def answered(self) -> Self:
         return self.filter(answer__isnull=False)
 
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(item__in=ReviewItem.objects.visible_to(user))
 
 
@@ -189,7 +185,7 @@ class ReviewSlot(models.Model):
 
 
 class OfAnswerQuerySet(models.QuerySet[Any]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(answer__in=ReviewAnswer.objects.visible_to(user))
 
 
@@ -244,7 +240,7 @@ class ReviewCorrection(models.Model):
 
 
 class OwnQuerySet(models.QuerySet[Any]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """One's own, and those of the queues that one looks after."""
         managed = ReviewQueue.objects.manageable_by(user)
         mine = Q(person_id=user.pk) if user.is_active else Q(pk__in=[])

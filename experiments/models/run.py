@@ -3,18 +3,17 @@
 from typing import TYPE_CHECKING, Any, Self
 
 from django.apps import apps
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.experiment import Experiment
 from experiments.models.ids import new_id
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
     from experiments.models.work import Step
 
 
@@ -52,15 +51,15 @@ TERMINAL_STATES = (RunState.STOPPED, RunState.COMPLETED, RunState.FAILED)
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Those of the experiments that a person may look at; to visitors, those alone that a curator has approved."""
         seen = self.filter(experiment__in=Experiment.objects.visible_to(user))
         return seen if user.is_active else seen.filter(review__approved__isnull=False)
 
-    def changeable_by(self, user: "User | AnonymousUser") -> Self:
+    def changeable_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(experiment__in=Experiment.objects.changeable_by(user))
 
-    def owned_by(self, user: "User | AnonymousUser") -> Self:
+    def owned_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(experiment__owner_id=user.pk) if user.is_active else self.none()
 
     def live(self) -> Self:
@@ -154,7 +153,7 @@ class Run(models.Model):
     fence = models.PositiveIntegerField(default=0, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)
 
-    reader: "User | None" = None  # for whom a file is made, with the notes of whom; no column
+    reader: User | None = None  # for whom a file is made, with the notes of whom; no column
 
     objects = RunQuerySet.as_manager()
 

@@ -1,10 +1,11 @@
 """Webhooks: addresses that are told what happens, and each thing that they were told."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
@@ -12,20 +13,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Membership, Project
+from accounts.models import Membership, Project, User
 from experiments.models.ids import new_id
 from experiments.tasks import clock
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
 
 ANSWER_BYTES = 2048  # of what a receiver answers
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """Those a person looks after: their own, and those of the projects that they lead."""
         if not (user.is_active and user.pk):
             return self.none()
@@ -106,7 +102,7 @@ class Webhook(models.Model):
 
 
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(webhook__in=Webhook.objects.visible_to(user))
 
     def waiting(self) -> Self:

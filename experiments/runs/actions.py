@@ -13,7 +13,7 @@ from experiments.engine import jobs
 from experiments.engine.events import emit
 from experiments.engine.executions import SANDBOX_FAILURES
 from experiments.engine.leases import INTERNAL_ERROR
-from experiments.engine.recorded import REOPENED
+from experiments.engine.pauses import REOPENED
 from experiments.engine.recording import FORGIVEN
 from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from experiments.models import Experiment
-from experiments.models.event import Envelope
+from experiments.models.work import Envelope
 from experiments.runs.timeline import Entry, entry
 from experiments.workflows import surface_of
 

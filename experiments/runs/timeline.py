@@ -7,8 +7,7 @@ from functools import cache
 from django.db.models import Prefetch, Q
 
 from experiments.api.serializers import TranscriptSerializer
-from experiments.engine.projections import metrics_shown, row_writer_of, with_rows
-from experiments.engine.row_writers import Loaded, stored
+from experiments.engine.projections import Loaded, metrics_shown, row_writer_of, stored, with_rows
 from experiments.models import Call, Event, Run, Step
 from experiments.models.run import RECORDS, TERMINAL_STATES
 from experiments.workflows import REGISTRY, surface_of, workflow_of

@@ -15,8 +15,8 @@ from channels.layers import get_channel_layer
 from django.db import connections
 
 from experiments.engine import driver, partial_text
-from experiments.engine.broadcast import News, group_of
 from experiments.engine.driver import Driver
+from experiments.engine.events import News, group_of
 from experiments.engine.executor import CallExecutor, CallResult
 from experiments.engine.partial_text import PartialTextWriter
 from tests.parts import virtual_time

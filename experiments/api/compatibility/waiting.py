@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connection
 from rest_framework.request import Request
 
-from experiments.models.event import Envelope
+from experiments.models.work import Envelope
 from experiments.runs.live.viewers import EncodedText, Entry, newest_events, viewers
 
 PATIENCE_SECONDS = 900.0

@@ -16,7 +16,7 @@ from accounts.scopes import Scope
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.library.annotations import notes, saved_views, tags
 from experiments.models import Experiment, Message, Note, Run, SavedView, Tag
-from experiments.models.shelves import LONGEST_QUERY
+from experiments.models.library import LONGEST_QUERY
 
 
 class TagSerializer(serializers.ModelSerializer[Tag]):

@@ -10,7 +10,7 @@ from accounts.errors import Forbidden, Invalid
 from accounts.models import Project
 from experiments.engine.text import is_storable
 from experiments.models import SavedView
-from experiments.models.shelves import LONGEST_QUERY
+from experiments.models.library import LONGEST_QUERY
 from experiments.runs.sharing.sharing import checked_project
 
 if TYPE_CHECKING:

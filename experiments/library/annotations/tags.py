@@ -14,7 +14,7 @@ from accounts.errors import Forbidden, Invalid
 from experiments.engine.text import is_storable
 from experiments.models import Experiment, Run, Tag, Tagging
 from experiments.models.experiment import Visibility
-from experiments.models.shelves import LONGEST_TAG, folded
+from experiments.models.library import LONGEST_TAG, folded
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

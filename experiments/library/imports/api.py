@@ -23,7 +23,7 @@ from experiments.api.serializers import RunSerializer
 from experiments.library.datasets.api import StreamedParser
 from experiments.library.imports import queueing, storing
 from experiments.models import Dataset, Run, RunImport
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.runs.reports import json_values
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from experiments.library.imports.values import Taken
 from experiments.models import RunImport
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.tasks.waiting import Progress
 from experiments.workflows import REGISTRY, surface_of
 

@@ -11,7 +11,7 @@ from experiments.library.imports import files, inspect, own
 from experiments.library.imports.files import Allowance, Entry
 from experiments.library.imports.formats import DatasetFormat, RunFormat, dataset_formats, run_formats
 from experiments.library.imports.values import Taken, Unreadable, mapping, mappings
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 
 WRAPPERS = ("experiments", "runs", "results", "conversations", "experiment", "state", "data")
 NOT_RUNS = ("manifest.json", "leaderboard.json", "config.json", "state.json", "elo_snapshot.json")

@@ -16,7 +16,7 @@ from accounts.errors import Forbidden
 from experiments.library.imports import own
 from experiments.library.imports.values import Taken
 from experiments.models import ImportedRun, Run, RunImport
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.runs.reports import json_values
 from experiments.runs.reports.importing import import_document, prepared
 

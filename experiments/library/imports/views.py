@@ -17,7 +17,7 @@ from accounts.errors import Invalid, Refusal
 from accounts.people import person
 from experiments.library.imports import own, queueing, storing
 from experiments.models import RunImport
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.models.waiting import WorkState
 from experiments.runs.reports import json_values
 from experiments.runs.reports.json_values import InvalidDocument

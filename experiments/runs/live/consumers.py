@@ -15,9 +15,9 @@ from django.utils import translation
 
 from accounts.addresses import address_in
 from accounts.models import User
-from experiments.engine.broadcast import delta
+from experiments.engine.events import delta
 from experiments.models import Run
-from experiments.models.event import Envelope
+from experiments.models.work import Envelope
 from experiments.runs.fragments import look_of, render_envelope
 from experiments.runs.live.backlog import ROWS, events_after
 from experiments.runs.live.viewers import EncodedText, Entry, viewers

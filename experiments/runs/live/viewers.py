@@ -22,10 +22,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ApiToken, User
-from experiments.engine.broadcast import delta, group_of, joined
+from experiments.engine.events import delta, group_of, joined
 from experiments.lab.observing import counting
 from experiments.models import Run
-from experiments.models.event import Envelope
+from experiments.models.work import Envelope
 from experiments.runs.live.backlog import Backfill
 
 logger = logging.getLogger(__name__)

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from accounts.errors import Errors, Forbidden, Invalid
-from experiments.engine.projections import listed_writers
-from experiments.engine.row_writers import StepOf
+from experiments.engine.projections import StepOf, listed_writers
 from experiments.models import Call, Run, Step
 from experiments.models.run import RunOrigin
 from experiments.runs.reports.json_values import InvalidDocument, check, place

@@ -16,7 +16,7 @@ from django.db import IntegrityError, close_old_connections, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from experiments.engine.workers import BaseWorker, run_looks
+from experiments.engine.jobs import BaseWorker, run_looks
 from experiments.lab.webhooks import outbox
 from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import reading as datasets

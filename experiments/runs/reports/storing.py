@@ -6,8 +6,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from experiments.engine.projections import listed_writers
-from experiments.engine.row_writers import Restoring
+from experiments.engine.projections import Restoring, listed_writers
 from experiments.lab.catalog.unlisted import known_or_entered
 from experiments.library.search import indexing
 from experiments.models import (

@@ -11,9 +11,8 @@ from django.utils.translation import gettext as _
 from accounts.errors import ActionUnavailable, Invalid
 from experiments.engine import jobs
 from experiments.engine.events import announce_now, emit, reserve_numbers, write
-from experiments.engine.projections import row_writer_of, row_writers, with_rows
-from experiments.engine.recorded import COPIED, recorded_outcomes
-from experiments.engine.row_writers import copied, stored
+from experiments.engine.pauses import recorded_outcomes
+from experiments.engine.projections import COPIED, copied, row_writer_of, row_writers, stored, with_rows
 from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.library.search import indexing

@@ -12,7 +12,7 @@ from accounts.errors import ActionUnavailable, AlreadyAnswered, Conflict, Invali
 from experiments.api.idempotency import once
 from experiments.engine import jobs
 from experiments.engine.events import emit, reserve_numbers
-from experiments.engine.recorded import COPIED
+from experiments.engine.projections import COPIED
 from experiments.engine.text import is_storable
 from experiments.models import Call, Run, Step
 from experiments.models.run import LIVE_STATES, PAUSES, RECORDS

@@ -19,8 +19,8 @@ from django.db import close_old_connections
 from accounts import logs
 from experiments import sandbox
 from experiments.engine import executions
+from experiments.engine.jobs import BaseWorker, heartbeat, run_looks
 from experiments.engine.text import storable, storable_data
-from experiments.engine.workers import BaseWorker, heartbeat, run_looks
 from experiments.models import Execution
 from experiments.sandbox.host import hosts
 from experiments.sandbox.values import shallow

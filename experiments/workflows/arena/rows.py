@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.engine.row_writers import RowWriter, changed, kept, message_of, source
+from experiments.engine.projections import RowWriter, changed, kept, message_of, source
 from experiments.models import Call, Message, Run, Step
 from experiments.workflows.arena import records
 from experiments.workflows.arena.records import (

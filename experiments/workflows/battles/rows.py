@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from experiments.engine.row_writers import RowWriter, kept
+from experiments.engine.projections import RowWriter, kept
 from experiments.models import Battle, Call, Contestant, Dataset, Experiment, Run, Sample, Step, Verdict
 from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import Projection, Record

@@ -10,8 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from experiments.engine.executions import told
-from experiments.engine.projections import Judged, judgments_shown
-from experiments.engine.row_writers import Listed, Loaded, Restoring, RowWriter, kept, source
+from experiments.engine.projections import Judged, Listed, Loaded, Restoring, RowWriter, judgments_shown, kept, source
 from experiments.models import Cycle, Execution, Judgment, Participant, Run, Step
 from experiments.models.signals import cycles_changed
 from experiments.workflows.base.events import EventData

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from experiments.engine.recorded import COPIED
+from experiments.engine.projections import COPIED
 from experiments.models import Cycle, Experiment, Run, Step
 from experiments.workflows import coding
 from experiments.workflows.base.workflow import Services

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from experiments.api.serializers import BallotSerializer
-from experiments.engine.row_writers import (
+from experiments.engine.projections import (
     Listed,
     Loaded,
     Restoring,

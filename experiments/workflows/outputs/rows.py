@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.engine.row_writers import RowWriter, kept
+from experiments.engine.projections import RowWriter, kept
 from experiments.models import Call, Contestant, Output, Step
 from experiments.workflows.base.events import EventData
 from experiments.workflows.base.records import Projection, Record

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from django.db import connections
 
-from experiments.engine import ledger
+from experiments.engine import reservations
 from experiments.engine.driver import Driver
 from experiments.engine.events import LeaseLost
 from experiments.models import Call, Campaign, ModelPrice, ProviderModel, Run
@@ -99,14 +99,14 @@ def test_two_workers_together_begin_no_more_calls_than_the_limit_of_cost_has_roo
     ModelPrice.objects.create(
         model=experiment.participants.get().model, since="2026-01-01T00:00Z", input="0.000002", output="0.00001"
     )
-    read = ledger.spent
+    read = reservations.spent_by_campaign_of
 
     def slowly(experiment_id):
         found = read(experiment_id)
         time.sleep(0.2)  # so that both have read before either has written
         return found
 
-    monkeypatch.setattr(ledger, "spent", slowly)
+    monkeypatch.setattr(reservations, "spent_by_campaign_of", slowly)
     drivers = [threading.Thread(target=_drive) for _ in range(2)]
     for driver in drivers:
         driver.start()

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Membership, Project
-from experiments.engine import ledger
+from experiments.engine import reservations
 from experiments.library.datasets import contestants
 from experiments.models import (
     Battle,
@@ -130,12 +130,12 @@ def test_a_judge_that_only_fails_fails_the_campaign_which_goes_on_once_it_answer
     play(experiment)
     assert state_of(experiment) == Campaign.State.FAILED
     assert "resume" in Campaign.objects.get(pk=experiment.pk).note
-    before = ledger.spent(experiment.pk)
+    before = reservations.spent_by_campaign_of(experiment.pk)
     assert before.calls == before.failed > 0
 
     serve(DEAD, RISEN)
     assert campaigns.resume(experiment, by=alice)
-    assert ledger.spent(experiment.pk).calls == before.calls
+    assert reservations.spent_by_campaign_of(experiment.pk).calls == before.calls
     play(experiment)
 
     after = progress(experiment)
@@ -302,7 +302,7 @@ def test_a_run_that_the_engine_fails_again_and_again_does_not_keep_the_others_fr
 
     assert state_of(experiment) == Campaign.State.COMPLETED
     assert of(experiment).exclude(winner="").count() == 12
-    assert progress(experiment).calls == ledger.spent(experiment.pk).calls >= 24
+    assert progress(experiment).calls == reservations.spent_by_campaign_of(experiment.pk).calls >= 24
 
 
 def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(field, battles, campaign, play, alice):

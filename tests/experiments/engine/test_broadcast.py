@@ -3,8 +3,8 @@
 import json
 from decimal import Decimal
 
-from experiments.engine.broadcast import delta, joined
-from experiments.engine.ledger import Totals
+from experiments.engine.events import delta, joined
+from experiments.engine.reservations import Totals
 from tests.cases import each_case
 
 

@@ -15,9 +15,8 @@ from rq.registry import StartedJobRegistry
 
 from experiments.engine import driver, leases, partial_text, pauses
 from experiments.engine.events import LeaseLost
-from experiments.engine.jobs import QUEUE, wake
+from experiments.engine.jobs import QUEUE, BaseWorker, run_looks, wake
 from experiments.engine.recording import Book
-from experiments.engine.workers import BaseWorker, run_looks
 from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run, Step
 from experiments.runs.steering import steering

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from experiments.engine import executor as module
-from experiments.engine.broadcast import News
+from experiments.engine.events import News
 from experiments.engine.executor import CallExecutor, Endpoint, PendingCall
 from experiments.gateway import ChatMessage, ChatRequest
 from experiments.gateway.addresses import GuardedTransport

@@ -9,7 +9,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from experiments.engine.broadcast import REDIS_SECONDS
+from experiments.engine.events import REDIS_SECONDS
 from experiments.engine.jobs import wake
 from experiments.models import Run
 from experiments.runs import actions

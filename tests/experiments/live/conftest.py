@@ -19,9 +19,8 @@ from django.test import Client
 
 from accounts.tokens import create_token
 from arenasite.asgi import application
-from experiments.engine.broadcast import group_of
 from experiments.engine.driver import Driver
-from experiments.engine.events import emit
+from experiments.engine.events import emit, group_of
 from experiments.models import Event, Run
 from experiments.workflows.base.events import Stored
 

@@ -26,7 +26,7 @@ from experiments.library.imports.values import (
     text,
     whole,
 )
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.workflows.base.judge import SENTIMENTS
 
 SIDES = ("A", "B")

@@ -28,7 +28,7 @@ from pydantic import BaseModel, ValidationError
 
 from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import User
-from experiments.engine import jobs, ledger
+from experiments.engine import jobs, reservations
 from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
 from experiments.lab.budgets.budgeting import require_budget
@@ -77,7 +77,7 @@ class Cursor(BaseModel):
     place: Place | None = None
     drawn: int = 0
     live: list[str] = []
-    spent: ledger.Totals = ledger.Totals()
+    spent: reservations.Totals = reservations.Totals()
     asked_before: int = 0
 
     @property
@@ -180,8 +180,8 @@ def _resumed(cursor: Cursor, unfinished: list[Run]) -> Cursor:
     failed: list[str] = []
     for pk, state in Run.objects.filter(pk__in=cursor.live).values_list("pk", "state"):
         (failed if state == Run.State.FAILED and pk not in going_on else live).append(str(pk))
-    spent = cursor.spent + ledger.of_runs(failed)
-    asked_before = spent.calls + ledger.of_runs(live).calls
+    spent = cursor.spent + reservations.spent_by_runs(failed)
+    asked_before = spent.calls + reservations.spent_by_runs(live).calls
     return cursor.after(again=True, live=live, spent=spent, asked_before=asked_before)
 
 
@@ -260,7 +260,7 @@ class Shards:
 
     def settled(self) -> Cursor:
         """The cursor with the completed runs entered in the ledger."""
-        spent = self.cursor.spent + ledger.of_runs([run.pk for run in self.completed])
+        spent = self.cursor.spent + reservations.spent_by_runs([run.pk for run in self.completed])
         return self.cursor.after(live=[str(run.pk) for run in (*self.live, *self.ended)], spent=spent)
 
 

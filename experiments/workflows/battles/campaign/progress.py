@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from experiments.engine import ledger
+from experiments.engine import reservations
 from experiments.models import LIVE_STATES, Battle, Campaign, Experiment, Output, Participant, Run, Step
 from experiments.models.labels import END_REASONS
 from experiments.workflows.battles.campaign.planning import OPEN_STILL
@@ -101,7 +101,7 @@ def progress(experiment: Experiment) -> Progress:
     judges = Participant.objects.filter(experiment=experiment, seat__in=JUDGES).count() or 1
     tasks = sum(len(task.get("seats", ())) or judges for run in live for task in run.overrides.get("tasks", ()))
     recorded = Step.objects.filter(run__in=[run.pk for run in live], purpose__in=RECORDED).count() if live else 0
-    spent = ledger.of_campaign(campaign)
+    spent = reservations.spent_by_campaign(campaign)
     return replace(
         found,
         state=campaign.state,
@@ -150,7 +150,7 @@ def _of_outputs(experiment: Experiment, now: datetime) -> Progress:
     if config.subsets:
         made = made.filter(sample__subset__in=config.subsets)
     steps = Step.objects.filter(run__experiment=experiment, purpose="output_made")
-    failed = steps.filter(ended__gte=ledger.begun(experiment.pk), data__has_key="failed").order_by()
+    failed = steps.filter(ended__gte=reservations.campaign_began(experiment.pk), data__has_key="failed").order_by()
     recent = made.filter(created__gte=now - RECENT).count()
     reasons = _reasons(failed, "data__failed")
     return Progress(decided=made.count(), recent=recent, open=failed.count(), open_reasons=reasons)

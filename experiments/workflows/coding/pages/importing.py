@@ -28,7 +28,7 @@ from experiments.library.imports.values import (
     text,
     whole,
 )
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS, coder
 from experiments.workflows.coding.judging import DIMENSIONS, OVERALL_DIFFERS, ROUNDING
 

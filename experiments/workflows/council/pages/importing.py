@@ -27,7 +27,7 @@ from experiments.library.imports.values import (
     slug,
     text,
 )
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.workflows.base.ballots import read_ballot
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer
 from experiments.workflows.council.config import MOST_MEMBERS, member

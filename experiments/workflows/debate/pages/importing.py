@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from experiments.library.imports.drafts import Draft
 from experiments.library.imports.formats import RunFormat
 from experiments.library.imports.values import Taken, Unreadable, line, mapping, mappings, moment, rest, text
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.workflows.base.json_reader import Found, find_json
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer
 from experiments.workflows.debate.answers import Part, Reading, read_actions, read_brief, read_points

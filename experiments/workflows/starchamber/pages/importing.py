@@ -20,7 +20,7 @@ from experiments.library.imports.values import (
     text,
     whole,
 )
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.workflows.arena.pages import importing as arena
 
 ROLES = ("researcher", "model")

@@ -23,7 +23,7 @@ from experiments.library.imports.files import Allowance
 from experiments.library.imports.formats import DatasetFormat
 from experiments.library.imports.values import Unreadable
 from experiments.models import Battle, Dataset, RunImport
-from experiments.models.run_import import ImportSource
+from experiments.models.imports import ImportSource
 from experiments.tasks.waiting import Progress
 from experiments.workflows.battles.campaign.logs import arenalab, files, genarena, lmarena
 from experiments.workflows.battles.campaign.logs.placing import MADE_FROM
