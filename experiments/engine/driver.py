@@ -73,7 +73,13 @@ class Driver:
         self._executor.start()
         self._text_writer.start()
         try:
-            yield from self._rounds_until_idle(idle_seconds)
+            idle_since = time.monotonic()
+            while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
+                was_driving = bool(self._executions)
+                self._round(self._claim_waiting)
+                if was_driving or self._executions:
+                    idle_since = time.monotonic()
+                yield
             if self._stop.is_set():
                 self._drain()
         finally:
@@ -83,15 +89,6 @@ class Driver:
             Driver.current = None
 
     # --- the loop ---
-
-    def _rounds_until_idle(self, idle_seconds: float) -> Iterator[None]:
-        idle_since = time.monotonic()
-        while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
-            was_driving = bool(self._executions)
-            self._round(self._claim_waiting)
-            if was_driving or self._executions:
-                idle_since = time.monotonic()
-            yield
 
     def _drain(self) -> None:
         """Ask nothing more, and let calls under way come to their end for a while: what they cost is paid already.
@@ -113,17 +110,14 @@ class Driver:
             if self._is_due("renew", quarter):
                 leases.renew({run_id: execution.book.fence for run_id, execution in self._executions.items()})
                 self._heartbeat()
-            if self._is_due("look", self._look_seconds()):
+            is_executing = any(execution.is_executing for execution in self._executions.values())
+            if self._is_due("look", QUICK_LOOK_SECONDS if is_executing else LOOK_SECONDS):
                 self._look_after_runs()
                 claim()
         except DATABASE_AWAY as error:
             self._wait_for_database(error)
         self._fire_timers()
         self._take_results()
-
-    def _look_seconds(self) -> float:
-        is_executing = any(execution.is_executing for execution in self._executions.values())
-        return QUICK_LOOK_SECONDS if is_executing else LOOK_SECONDS
 
     def _is_due(self, what: str, seconds: float) -> bool:
         now = time.monotonic()
@@ -138,18 +132,14 @@ class Driver:
 
     def _take_results(self) -> None:
         """Wait shortly for a result, then take those that have come: the others have to wait when something is due."""
+        next_timer = self._timers[0][0] if self._timers else float("inf")
+        nap = max(0.001, min(next_timer, *self._due.values()) - time.monotonic())
         try:
-            result = self._executor.results.get(timeout=self._nap())
-            self._settle(result)
+            self._settle(self._executor.results.get(timeout=nap))
             while not self._is_late():
                 self._settle(self._executor.results.get_nowait())
         except queue.Empty:
             return
-
-    def _nap(self) -> float:
-        """Seconds until the next timer or look, whichever is sooner."""
-        next_timer = self._timers[0][0] if self._timers else float("inf")
-        return max(0.001, min(next_timer, *self._due.values()) - time.monotonic())
 
     def _fire_timers(self) -> None:
         """Those that are due by now; the rest of them have to wait when something else is due."""
@@ -208,33 +198,29 @@ class Driver:
             elif now.state == Run.State.STOPPING and not execution.is_cancelled:
                 self._guarded(run_id, partial(execution.halt, MANUAL_STOP))
             elif not execution.is_ending:
-                self._guarded(run_id, partial(_look_after, execution, now))
+                self._guarded(run_id, partial(execution.look_after, now))
 
     def _guarded(self, run_id: UUID, action: Callable[[], None], run: Run | None = None) -> None:
         """The top of a run: whatever goes wrong in it ends it, with its event, and no other run."""
         execution = self._executions.get(run_id)
         subject = execution.run if execution else run
         with logs.about(run=run_id, experiment=subject.experiment_id if subject else None):
-            self._act(run_id, action, run)
-
-    def _act(self, run_id: UUID, action: Callable[[], None], run: Run | None) -> None:
-        try:
-            action()
-        except LeaseLost:
-            logger.warning("run=%s is driven by another worker now", run_id)
-            self._drop(run_id)
-        except DATABASE_AWAY as error:
-            self._wait_for_database(error)
-            if execution := self._executions.get(run_id):
-                self._later(0, run_id, execution.drain_agenda)
-        except Exception as bug:
-            logger.exception("run=%s failed", run_id)
-            self._fail(run_id, bug, run)
-        execution = self._executions.get(run_id)
-        if execution and execution.is_over:
-            logger.info("run=%s has ended, or waits", run_id)
-            execution.is_dropped = True
-            del self._executions[run_id]
+            try:
+                action()
+            except LeaseLost:
+                logger.warning("run=%s is driven by another worker now", run_id)
+                self._drop(run_id)
+            except DATABASE_AWAY as error:
+                self._wait_for_database(error)
+                if execution := self._executions.get(run_id):
+                    self._later(0, run_id, execution.drain_agenda)
+            except Exception as bug:
+                logger.exception("run=%s failed", run_id)
+                self._fail(run_id, bug, run)
+            if (execution := self._executions.get(run_id)) and execution.is_over:
+                logger.info("run=%s has ended, or waits", run_id)
+                execution.is_dropped = True
+                del self._executions[run_id]
 
     def _fail(self, run_id: UUID, bug: Exception, run: Run | None) -> None:
         execution = self._executions.get(run_id)
@@ -302,8 +288,3 @@ class Driver:
         logger.warning("the database does not answer (%s); trying again", type(error).__name__)
         connection.close()
         time.sleep(DATABASE_PAUSE)
-
-
-def _look_after(execution: RunExecution, held: leases.Held) -> None:
-    execution.notice(held)
-    execution.check_time()

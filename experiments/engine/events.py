@@ -22,7 +22,10 @@ from experiments.models import Event, Run
 from experiments.models.work import ENVELOPE_VERSION
 from experiments.workflows.base.events import EventData
 
+logger = logging.getLogger(__name__)
+
 REDIS_SECONDS = 2.0  # that a send may wait for a Redis that does not answer; viewers find the events in the table
+Announce = Callable[[Event], None]
 
 
 class News(NamedTuple):
@@ -96,14 +99,8 @@ def _prefix() -> str:
     return str(layers["default"]["CONFIG"]["prefix"])
 
 
-logger = logging.getLogger(__name__)
-
-
 class LeaseLost(Exception):
     """Somebody else drives the run now: whatever this driver holds in memory is out of date."""
-
-
-Announce = Callable[[Event], None]
 
 
 def reserve_numbers(run_id: UUID, count: int, fence: int | None = None) -> int:

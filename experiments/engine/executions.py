@@ -36,16 +36,33 @@ UNAVAILABLE = "sandbox_unavailable"
 SANDBOX_FAILURES = (FAILED, UNAVAILABLE)
 
 
+def lease_end() -> object:
+    return Now() + timedelta(seconds=settings.LEASE_SECONDS)
+
+
 # --- what a run does with them ---
 
 
 def begin(book: Book, wanted: Execute) -> None:
     """Write down what is to be run, once, and enqueue a job for the sandbox."""
+    fields: dict[str, Any] = {
+        "run_id": book.run_id,
+        "turn": wanted.turn or 0,
+        "seat": wanted.seat,
+        "language": wanted.language,
+        "code": storable(wanted.code),
+        "entry": wanted.entry,
+        "comparison": wanted.comparison,
+        "tests": storable_data(list(wanted.tests)),
+        "seconds_limit": wanted.seconds,
+        "memory_limit": wanted.memory,
+        "until_failure": wanted.until_failure,
+    }
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
         place = {"kind": "execute", "purpose": wanted.purpose, "seat": wanted.seat, "turn": wanted.turn}
         step, _is_new = Step.objects.get_or_create(run_id=book.run_id, key=wanted.key, defaults=place)
-        execution, is_new = Execution.objects.get_or_create(step=step, defaults=_fields(book.run_id, wanted))
+        execution, is_new = Execution.objects.get_or_create(step=step, defaults=fields)
         if not is_new and execution.state not in UNDER_WAY and step.state == Step.State.OPEN:
             Execution.objects.filter(pk=execution.pk).update(**AGAIN)
         transaction.on_commit(wake)
@@ -82,22 +99,6 @@ def cancel(run_id: UUID) -> None:
     waiting.update(state=Execution.State.CANCELLED, ended=timezone.now(), error_kind="stopped", error="The run ended.")
 
 
-def _fields(run_id: UUID, wanted: Execute) -> dict[str, Any]:
-    return {
-        "run_id": run_id,
-        "turn": wanted.turn or 0,
-        "seat": wanted.seat,
-        "language": wanted.language,
-        "code": storable(wanted.code),
-        "entry": wanted.entry,
-        "comparison": wanted.comparison,
-        "tests": storable_data(list(wanted.tests)),
-        "seconds_limit": wanted.seconds,
-        "memory_limit": wanted.memory,
-        "until_failure": wanted.until_failure,
-    }
-
-
 # --- what a worker of the sandbox does with them ---
 
 
@@ -108,7 +109,7 @@ def take(most: int) -> list[Execution]:
         if len(taken) == most:
             break
         mine = Execution.objects.claimable().filter(pk=pk, claim=claim)
-        if mine.update(state=Execution.State.RUNNING, claim=F("claim") + 1, lease_until=_lease_end()):
+        if mine.update(state=Execution.State.RUNNING, claim=F("claim") + 1, lease_until=lease_end()):
             taken.append(Execution.objects.select_related("step").get(pk=pk))
     return taken
 
@@ -116,7 +117,7 @@ def take(most: int) -> list[Execution]:
 def renew(mine: Collection[Execution]) -> set[UUID]:
     """Returns those that are this worker's no more: their run has ended, or another worker has taken them."""
     held = Execution.objects.filter(pk__in=[one.pk for one in mine], state=Execution.State.RUNNING)
-    held.update(lease_until=_lease_end())
+    held.update(lease_until=lease_end())
     claims = dict(held.values_list("pk", "claim"))
     return {one.pk for one in mine if claims.get(one.pk) != one.claim}
 
@@ -178,7 +179,3 @@ def told(execution: Execution) -> SolutionExecuted:
         seconds=execution.seconds,
         error=execution.error,
     )
-
-
-def _lease_end() -> object:
-    return Now() + timedelta(seconds=settings.LEASE_SECONDS)

@@ -139,7 +139,7 @@ class CallExecutor:
 
     def send(self, news: News) -> None:
         """Send to the viewers of a run, in order with the text that was streamed before."""
-        self._loop.call_soon_threadsafe(self._post, news)
+        self._loop.call_soon_threadsafe(lambda: self._outbox.append(news))
 
     def paused_providers(self) -> list[str]:
         """Of each limiter that gives out no slot at the moment; any thread may ask."""
@@ -189,7 +189,18 @@ class CallExecutor:
         self._show(call)
         self._pending.pop(call.call_id, None)
         self._tasks.pop(call.call_id, None)
-        self.results.put(_result(call, completion, error))
+        self.results.put(
+            CallResult(
+                call_id=call.call_id,
+                run_id=call.run_id,
+                completion=completion,
+                error=None if call.is_stopped else error,
+                seconds=time.monotonic() - call.begun,
+                first_byte_seconds=None if call.first_byte is None else call.first_byte - call.begun,
+                is_stopped=call.is_stopped,
+                was_sent=call.is_sent,
+            )
+        )
 
     async def _stream(self, call: PendingCall) -> Completion:
         limiter = self._limiter(call.endpoint)
@@ -252,10 +263,7 @@ class CallExecutor:
         call.shown = (len(call.parts), len(call.thoughts))
         call.offset += len(text)
         call.reasoning_offset += len(reasoning)
-        self._post(News(call.run_id, {"type": "run.delta", "run": str(call.run_id), "data": data}))
-
-    def _post(self, news: News) -> None:
-        self._outbox.append(news)
+        self._outbox.append(News(call.run_id, {"type": "run.delta", "run": str(call.run_id), "data": data}))
 
     async def _empty_outbox(self) -> None:
         """Viewers are a courtesy: without Redis the run goes on, and they catch up from the database."""
@@ -277,19 +285,6 @@ class CallExecutor:
         for transport in self._transports.values():
             await transport.aclose()
         await self._outlet.close()
-
-
-def _result(call: PendingCall, completion: Completion, error: GatewayError | None) -> CallResult:
-    return CallResult(
-        call_id=call.call_id,
-        run_id=call.run_id,
-        completion=completion,
-        error=None if call.is_stopped else error,
-        seconds=time.monotonic() - call.begun,
-        first_byte_seconds=None if call.first_byte is None else call.first_byte - call.begun,
-        is_stopped=call.is_stopped,
-        was_sent=call.is_sent,
-    )
 
 
 def _partial(call: PendingCall) -> Completion:

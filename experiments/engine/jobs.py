@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ import django_rq
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, transaction
 from redis.exceptions import RedisError
-from rq import Queue, SimpleWorker, get_current_job
+from rq import SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 from experiments.engine.driver import Driver
@@ -26,6 +26,11 @@ from experiments.tasks import job_queue
 from experiments.tasks.threads import spare_what_is_loaded
 
 logger = logging.getLogger(__name__)
+
+QUEUE = "engine"
+WORKER_SECONDS = 60  # a worker without a heartbeat for so long counts as dead
+MOST_QUEUED = 32  # jobs: every driver that starts takes all runs that wait, not only the one it was enqueued for
+stop_requested = threading.Event()
 
 
 class BaseWorker(SimpleWorker):
@@ -55,7 +60,9 @@ class BaseWorker(SimpleWorker):
             super().clean_registries()  # type: ignore[no-untyped-call]  # rq has it untyped
         except (ValueError, RedisError) as error:
             logger.warning("what earlier workers left in Redis is cleared away (%s)", error)
-            _forget_begun_jobs(self.queues)
+            for queue in self.queues:
+                queue.connection.delete(StartedJobRegistry(queue=queue).key)
+                queue.release_maintenance_lock()  # type: ignore[no-untyped-call]  # rq has it untyped
 
 
 def heartbeat() -> None:
@@ -94,18 +101,6 @@ def run_looks(*looks: Callable[[], object]) -> None:
             logger.exception("%s.%s failed", look.__module__, look.__name__)
             measuring.sweep_failed()
             close_old_connections()
-
-
-def _forget_begun_jobs(queues: Iterable[Queue]) -> None:
-    for queue in queues:
-        queue.connection.delete(StartedJobRegistry(queue=queue).key)
-        queue.release_maintenance_lock()  # type: ignore[no-untyped-call]  # rq has it untyped
-
-
-QUEUE = "engine"
-WORKER_SECONDS = 60  # a worker without a heartbeat for so long counts as dead
-MOST_QUEUED = 32  # jobs: every driver that starts takes all runs that wait, not only the one it was enqueued for
-stop_requested = threading.Event()
 
 
 def wake(run_id: UUID) -> None:

@@ -41,7 +41,11 @@ def key_for(provider: Provider, owner_id: int | None) -> Key:
     mine = Q(owner__isnull=True) if owner_id is None else Q(owner__isnull=True) | Q(owner_id=owner_id)
     rows = ProviderKey.objects.active().filter(mine, provider=provider)
     if row := rows.order_by(F("owner").asc(nulls_last=True)).first():
-        return _opened(row, provider)
+        try:
+            return Key(decrypt(row.ciphertext), row.pk)
+        except Undecipherable as error:
+            words = _("%(provider)s was not asked: its stored key cannot be read. %(why)s")
+            raise NoKey(words % {"provider": provider.name, "why": error}) from error
     if text := os.environ.get(provider.api_key_env, "") if provider.api_key_env else "":
         return Key(text)
     if provider.wants_key:
@@ -70,11 +74,3 @@ def note_use(key: Key, run_id: UUID, owner: "User") -> None:
         _use, is_first = KeyUse.objects.get_or_create(key=used, run_id=run_id, day=now.date())
         if is_first:
             audit.record(audit.Action.KEY_USED, by=owner, of=used, run=str(run_id), of_lab=used.owner_id is None)
-
-
-def _opened(row: ProviderKey, provider: Provider) -> Key:
-    try:
-        return Key(decrypt(row.ciphertext), row.pk)
-    except Undecipherable as error:
-        words = _("%(provider)s was not asked: its stored key cannot be read. %(why)s")
-        raise NoKey(words % {"provider": provider.name, "why": error}) from error

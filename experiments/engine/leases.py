@@ -4,11 +4,9 @@ clock.
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from datetime import timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Coalesce, Now
@@ -46,10 +44,6 @@ class Held(NamedTuple):
     overrides: dict[str, Any]
 
 
-def lease_end() -> object:
-    return Now() + timedelta(seconds=settings.LEASE_SECONDS)
-
-
 def claim(run_id: UUID, announce: Announce) -> Run | None:
     """Take the lease of a claimable run; None when another worker was faster."""
     with transaction.atomic():
@@ -60,7 +54,7 @@ def claim(run_id: UUID, announce: Announce) -> Run | None:
             .update(
                 state=Case(When(state=Run.State.QUEUED, then=Value(Run.State.RUNNING.value)), default=F("state")),
                 fence=F("fence") + 1,
-                lease_until=lease_end(),
+                lease_until=executions.lease_end(),
                 started=Coalesce(F("started"), Now()),
             )
         )
@@ -80,7 +74,7 @@ def renew(fences: Mapping[UUID, int]) -> None:
         by_fence[fence].append(run_id)
     for fence, run_ids in by_fence.items():
         mine = Run.objects.filter(pk__in=run_ids, fence=fence, state__in=DRIVEN_STATES)
-        mine.update(lease_until=lease_end())
+        mine.update(lease_until=executions.lease_end())
 
 
 def held(run_ids: Collection[UUID]) -> dict[UUID, Held]:
@@ -110,7 +104,10 @@ def finish(
     natural = Run.State.STOPPED if was_halted or end.stopped else Run.State.COMPLETED
     state = Run.State.FAILED if end.failed else natural
     ending = ExperimentError if end.failed else ExperimentStopped
-    why = {"refused": _place(refused)} if refused else {}
+    why = {}
+    if refused:
+        place = {"key": refused.key, "purpose": refused.purpose, "seat": refused.seat, "turn": refused.turn}
+        why = {"refused": StepRefused(**place)}
     reached = {"budget": budget} if budget else {}
     fact = ending(state=state.value, reason=end.reason, message=end.message, **why, **reached)
     with transaction.atomic():
@@ -118,19 +115,11 @@ def finish(
         ended = {"stop_reason": end.reason, "error": end.message, "ended": Now(), "lease_until": None}
         driven = (Run.State.RUNNING, Run.State.STOPPING)
         if run.move(state, from_=driven, fence=book.fence, fields=ended):  # or an earlier try did, unconfirmed
-            left = lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
-            emit(book.run_id, *left, fact, fence=book.fence, announce=book.announce)
+            lost = lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
+            emit(book.run_id, *lost, fact, fence=book.fence, announce=book.announce)
             executions.cancel(book.run_id)
             if budget:
-                _record_reached(run, budget)
+                left = budget.model_dump(include={"kind", "period", "cost_left", "tokens_left"})
+                row = Budget(pk=UUID(budget.id))
+                audit.record(audit.Action.BUDGET_REACHED, by=None, of=row, name=budget.name, run=str(run.pk), **left)
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
-
-
-def _record_reached(run: Run, budget: BudgetReached) -> None:
-    left = budget.model_dump(include={"kind", "period", "cost_left", "tokens_left"})
-    row = Budget(pk=UUID(budget.id))
-    audit.record(audit.Action.BUDGET_REACHED, by=None, of=row, name=budget.name, run=str(run.pk), **left)
-
-
-def _place(ask: Ask) -> StepRefused:
-    return StepRefused(key=ask.key, purpose=ask.purpose, seat=ask.seat, turn=ask.turn)

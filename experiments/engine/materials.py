@@ -66,37 +66,29 @@ class _Material:
         about_samples = {part.sample for part in stored if part.what != "output"}
         outputs = [part for part in stored if part.what == "output"]
         self._samples = Sample.objects.only("instruction", "images").in_bulk(about_samples) if about_samples else {}
-        self._outputs = _outputs(outputs) if outputs else {}
+        made = Output.objects.filter(
+            contestant__in={part.contestant for part in outputs}, sample__in={part.sample for part in outputs}
+        )
+        made = made.select_related("image") if outputs else made.none()
+        self._outputs = {(row.sample_id, row.contestant_id): row for row in made}
         shown = {part.sample for part in stored if part.what == "images"}
         hashes = {sha for pk, sample in self._samples.items() if pk in shown for sha in sample.images}
         self._images = Image.objects.in_bulk(hashes) if hashes else {}
 
     def of(self, part: Stored) -> list[str | ImagePart]:
         if part.what == "output":
-            return [self._output(part)]
+            output = self._outputs.get((part.sample, part.contestant))
+            if output is None:
+                raise NoMaterial("A contestant's output is missing: upload it, then ask again.")
+            return [image_part(output.image) if output.image else output.text]
         sample = self._samples.get(part.sample)
         if sample is None:
             raise NoMaterial("The sample is gone: it was removed from its dataset.")
         if part.what == "instruction":
             return [sample.instruction]
-        return [self._picture(sha) for sha in sample.images]
-
-    def _output(self, part: Stored) -> str | ImagePart:
-        output = self._outputs.get((part.sample, part.contestant))
-        if output is None:
-            raise NoMaterial("A contestant's output is missing: upload it, then ask again.")
-        return image_part(output.image) if output.image else output.text
-
-    def _picture(self, sha: str) -> ImagePart:
-        if sha not in self._images:
+        if not self._images.keys() >= set(sample.images):
             raise NoMaterial("A picture of the sample is missing: upload the dataset again.")
-        return image_part(self._images[sha])
-
-
-def _outputs(parts: Sequence[Stored]) -> dict[tuple[int, int | None], Output]:
-    samples, contestants = {part.sample for part in parts}, {part.contestant for part in parts}
-    rows = Output.objects.filter(contestant__in=contestants, sample__in=samples).select_related("image")
-    return {(row.sample_id, row.contestant_id): row for row in rows}
+        return [image_part(self._images[sha]) for sha in sample.images]
 
 
 def image_part(image: Image) -> ImagePart:
@@ -120,27 +112,20 @@ def _encoded(sha: str, path: str, mime: str) -> tuple[str, int]:
 
 
 def _reduced(picture: Pictures.Image) -> tuple[str, int]:
-    """Within the limits of side and bytes: halved again as long as it is too large."""
+    """Within the limits of side and bytes: halved as long as it is too large. PNG where something shows through."""
     has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
     made: Pictures.Image = picture.convert("RGBA" if has_alpha else "RGB")
     side = LONGEST_SIDE
     while True:
         made.thumbnail((side, side))
-        for mime, data in _written(made):
-            if len(data) <= MOST_BYTES:
-                return _uri(mime, data), made.width * made.height
+        target = io.BytesIO()
+        if has_alpha:
+            made.save(target, "PNG")
+        else:
+            made.save(target, "JPEG", quality=JPEG_QUALITY)
+        if len(data := target.getvalue()) <= MOST_BYTES:
+            return _uri("image/png" if has_alpha else "image/jpeg", data), made.width * made.height
         side //= 2
-
-
-def _written(picture: Pictures.Image) -> Iterable[tuple[str, bytes]]:
-    """PNG where something shows through; JPEG otherwise."""
-    target = io.BytesIO()
-    if picture.mode == "RGBA":
-        picture.save(target, "PNG")
-        yield "image/png", target.getvalue()
-    else:
-        picture.save(target, "JPEG", quality=JPEG_QUALITY)
-        yield "image/jpeg", target.getvalue()
 
 
 def _uri(mime: str, data: bytes) -> str:

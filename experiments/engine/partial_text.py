@@ -16,6 +16,10 @@ logger = logging.getLogger(__name__)
 
 SAVE_SECONDS = 0.25  # a quarter of the time within which text is to be in the database: machines are busy
 LOCK_MILLISECONDS = 1000  # that it waits for a lock: what is not saved now is saved the next time
+BRIEF_LOCKS = {
+    "sqlite": f"PRAGMA busy_timeout = {LOCK_MILLISECONDS}",
+    "postgresql": f"SET lock_timeout = {LOCK_MILLISECONDS}",
+}
 Words = tuple[UUID, str, str]  # of a call: text, reasoning
 
 
@@ -64,8 +68,9 @@ class PartialTextWriter:
     def _save(self) -> None:
         try:
             if grown := self._source.partials():
-                if connection.connection is None:
-                    _connect()
+                if connection.connection is None:  # unlike other connections, this one waits for locks only briefly
+                    with connection.cursor() as cursor:
+                        cursor.execute(BRIEF_LOCKS[connection.vendor])
                 save(one.words for one in grown)
                 self._source.saved(grown)
         except DatabaseTrouble as error:
@@ -74,15 +79,6 @@ class PartialTextWriter:
         except Exception:  # one that ends this thread would lose the text of all calls to come
             logger.exception("text of calls under way could not be saved")
             connection.close()
-
-
-def _connect() -> None:
-    """Unlike other connections, this one waits for locks only briefly."""
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute(f"PRAGMA busy_timeout = {LOCK_MILLISECONDS}")
-        else:
-            cursor.execute(f"SET lock_timeout = {LOCK_MILLISECONDS}")
 
 
 def save(words: Iterable[Words]) -> None:

@@ -3,7 +3,6 @@ parked without a lease, and what was said is read.
 """
 
 from collections.abc import Collection
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -68,7 +67,9 @@ def open_pause(book: Book, pause: Listen) -> bool:
     """
     with transaction.atomic():
         reserve_numbers(book.run_id, 0, book.fence)
-        if pause.may_pass and _is_passed(book, pause):
+        steps = Step.objects.filter(run_id=book.run_id, key=pause.key)
+        is_automatic = pause.may_pass and Run.objects.filter(pk=book.run_id, mode=Run.Mode.AUTOMATIC).exists()
+        if is_automatic and not steps.exists():  # one that is open already is answered, not passed
             return False
         step, is_new = Step.objects.get_or_create(
             run_id=book.run_id,
@@ -78,18 +79,16 @@ def open_pause(book: Book, pause: Listen) -> bool:
                 "purpose": pause.reason,
                 "seat": pause.seat,
                 "turn": pause.turn,
-                "data": _offer(pause),
+                "data": {
+                    "default": storable(pause.default),
+                    "actions": list(pause.actions),
+                    "error": storable(pause.error),
+                },
             },
         )
         if is_new:
             emit(book.run_id, step.pause, fence=book.fence, announce=book.announce)
     return True
-
-
-def _is_passed(book: Book, pause: Listen) -> bool:
-    """One that is open already is answered, not passed."""
-    is_automatic = Run.objects.filter(pk=book.run_id, mode=Run.Mode.AUTOMATIC).exists()
-    return is_automatic and not Step.objects.filter(run_id=book.run_id, key=pause.key).exists()
 
 
 def answers(book: Book, keys: Collection[str]) -> dict[str, Outcome]:
@@ -132,7 +131,3 @@ def rest(book: Book, run: Run, keys: Collection[str]) -> bool:
         emit(book.run_id, ended, fence=book.fence, announce=book.announce)
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
     return True
-
-
-def _offer(pause: Listen) -> dict[str, Any]:
-    return {"default": storable(pause.default), "actions": list(pause.actions), "error": storable(pause.error)}

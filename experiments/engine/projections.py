@@ -161,9 +161,6 @@ def source(step: Step, record: Record) -> Call | None:
     return calls.select_related("model").order_by("attempt").last()
 
 
-# --- messages ---
-
-
 def message_data(message: Message) -> JsonObject:
     return dict(TranscriptSerializer(message).data)
 
@@ -182,9 +179,14 @@ def changed(message: Message, told: type[MessageData], **fields: Any) -> list[Ev
     return [told.model_validate(message_data(message))]
 
 
+# --- all projections ---
+
+
 def record_step(run_id: UUID, record: Record) -> list[EventData]:
     """The events are to be written in the same transaction."""
-    record = replace(record, finding=_storable(record.finding))
+    data = record.finding.model_dump(exclude_unset=True)
+    if (storable := storable_data(data)) != data:
+        record = replace(record, finding=record.finding.model_validate(storable))
     step = Step.objects.create(
         run_id=run_id,
         key=record.key,
@@ -195,12 +197,6 @@ def record_step(run_id: UUID, record: Record) -> list[EventData]:
         ended=timezone.now(),
     )
     return row_writers()[record.finding.into].write(step, record, record.finding)
-
-
-def _storable(finding: Finding) -> Finding:
-    data = finding.model_dump(exclude_unset=True)
-    storable = storable_data(data)
-    return finding if storable == data else finding.model_validate(storable)
 
 
 @cache
@@ -357,7 +353,9 @@ class TurnJudged(Judged[JudgeEvaluationCompleted]):
         rows = Judgment.objects.bulk_create(Judgment(**same, **found.model_dump()) for found in finding.judgments)
         key = record.key.removesuffix("/completed")
         told = JudgeEvaluationCompletedData(key=key, turn=step.turn, judgments=judgments_shown(rows))
-        return [told, *_metrics(step.run_id, [row.subject for row in rows])]
+        run = Run.objects.get(pk=step.run_id)
+        last = max(run.judgments.values_list("turn", flat=True), default=0)
+        return [told, *metrics_shown(run, [row.subject for row in rows], last)]
 
     def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
         return iter(())
@@ -365,12 +363,6 @@ class TurnJudged(Judged[JudgeEvaluationCompleted]):
 
 def judgments_shown(rows: Sequence[Judgment]) -> list[JudgmentShown]:
     return [JudgmentShown(**row) for row in JudgmentSerializer(rows, many=True).data]
-
-
-def _metrics(run_id: UUID, subjects: Sequence[str]) -> list[EventData]:
-    run = Run.objects.get(pk=run_id)
-    last = max(run.judgments.values_list("turn", flat=True), default=0)
-    return list(metrics_shown(run, subjects, last))
 
 
 def metrics_shown(run: Run, subjects: Sequence[str], until: int) -> Iterator[ModelMetrics]:

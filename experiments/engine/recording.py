@@ -18,7 +18,7 @@ from experiments.engine.reservations import Account, Amount, periods_of, reserve
 from experiments.engine.text import storable
 from experiments.gateway.errors import Interrupted
 from experiments.gateway.request import prepare
-from experiments.gateway.types import ChatMessage, ChatRequest, Completion, ImagePart, TokenLogprob
+from experiments.gateway.types import ChatRequest, Completion, ImagePart
 from experiments.gateway.usage import cost
 from experiments.lab.observing import measuring
 from experiments.library.search import indexing
@@ -70,14 +70,10 @@ def record_facts(book: Book, records: Sequence[Record]) -> None:
             facts = [fact for record in records for fact in record_step(book.run_id, record)]
             write(book.run_id, facts, reserve_numbers(book.run_id, len(facts), book.fence), book.announce)
     except IntegrityError:
-        if not _are_recorded(book, records):
+        # An earlier try of this very transaction may have been committed, and its confirmation lost.
+        keys = {record.key for record in records}
+        if Step.objects.filter(run_id=book.run_id, key__in=keys).count() != len(keys):
             raise
-
-
-def _are_recorded(book: Book, records: Sequence[Record]) -> bool:
-    """Whether an earlier try of this very transaction was committed, and its confirmation lost."""
-    keys = {record.key for record in records}
-    return Step.objects.filter(run_id=book.run_id, key__in=keys).count() == len(keys)
 
 
 def open_call(book: Book, ask: Ask, order: PreparedCall, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
@@ -89,25 +85,18 @@ def open_call(book: Book, ask: Ask, order: PreparedCall, call_id: UUID, accounts
         step = Step.objects.filter(run_id=book.run_id, key=ask.key).first()
         is_first = step is None  # nobody else can begin it meanwhile: the run's row is locked
         if step is None:
-            step = _begin_step(book.run_id, ask)
+            place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
+            step = Step.objects.create(run_id=book.run_id, key=ask.key, kind="ask", **place)
         found = None if is_first else step.calls.filter(pk=call_id).first()
         call = found or _begin_call(book.run_id, step, order, call_id, 1 if is_first else step.calls.count() + 1)
         if found:
             periods = periods_of(call_id)
         else:
             periods = reserve(call_id, accounts, order.set_aside) if accounts and not order.problem else ()
-        failures = 0 if is_first else _failures(step)
+        failures = 0
+        if not is_first:  # a call that was lost with its worker says nothing about its provider
+            failures = step.calls.filter(state=Call.State.FAILED).count() - int(step.data.get(FORGIVEN, 0))
     return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures)
-
-
-def _failures(step: Step) -> int:
-    """A call that was lost with its worker says nothing about its provider."""
-    return step.calls.filter(state=Call.State.FAILED).count() - int(step.data.get(FORGIVEN, 0))
-
-
-def _begin_step(run_id: UUID, ask: Ask) -> Step:
-    place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
-    return Step.objects.create(run_id=run_id, key=ask.key, kind="ask", **place)
 
 
 def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, attempt: int) -> Call:
@@ -126,18 +115,14 @@ def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, at
 
 def _with_names(request: ChatRequest) -> ChatRequest:
     """The request with names in place of its images' bytes: the bytes are kept once, under their hash."""
+
+    def named(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(ImagePart(part.name or part.url) if isinstance(part, ImagePart) else part for part in parts)
+
     if all(message.is_text for message in request.messages):
         return request
-    return replace(request, messages=tuple(map(_named, request.messages)))
-
-
-def _named(message: ChatMessage) -> ChatMessage:
-    images, parts = (tuple(map(_name, those)) for those in (message.images, message.parts))
-    return replace(message, images=images, parts=parts)
-
-
-def _name(part: Any) -> Any:
-    return ImagePart(part.name or part.url) if isinstance(part, ImagePart) else part
+    messages = (replace(one, images=named(one.images), parts=named(one.parts)) for one in request.messages)
+    return replace(request, messages=tuple(messages))
 
 
 def close_call(
@@ -146,12 +131,18 @@ def close_call(
     """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none.
     is_final: nothing more is asked for the step, even if the run goes on some day.
     """
-    outcome, settled = _outcome(report), _settled(call, report)
-    noticed = _noticed(call, outcome)
-    is_cut = is_final and retry_in is None and _is_cut(call, outcome)
+    outcome, ask = _outcome(report), call.ask
+    settled = _settled(call, report, outcome)
+    was_stopped = outcome.error_kind == STOPPED_KIND
+    # What there was of a reply when the run was stopped is a message, too. The words of an error are none.
+    is_message = ask.is_spoken and (outcome.ok or (was_stopped and bool(outcome.text)))
+    is_failure = ask.is_spoken and not outcome.ok and not was_stopped
+    broke_off = ask.keeps_partial and outcome.error_kind == Interrupted.kind and bool(outcome.text.strip())
+    is_cut = is_final and retry_in is None and broke_off  # its words are to be seen in the transcript
+    noticed = ask.inspect(outcome.text) if ask.inspect and is_message else None  # takes too long for a transaction
     with transaction.atomic():
-        facts_count = (1 if _has_fact(call, outcome, retry_in) else 0) + is_cut
-        first = reserve_numbers(book.run_id, facts_count, book.fence)
+        has_event = retry_in is not None or is_message or is_failure
+        first = reserve_numbers(book.run_id, has_event + is_cut, book.fence)
         measuring.call_ended(call.id, call.order.model, settled)
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
             transaction.set_rollback(True)  # gives the number back: without an event it would be a gap for ever
@@ -163,9 +154,9 @@ def close_call(
         if is_final:
             state = Step.State.DONE if outcome.ok else Step.State.FAILED
             Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
-        if _is_message(call, outcome):
+        if is_message:
             write(book.run_id, [_message(book.run_id, call, outcome, first, noticed)], first, book.announce)
-        elif _is_failure(call, outcome):
+        elif is_failure:
             facts: list[EventData] = [CallFailed(**_trouble(call, report))]
             if is_cut:
                 cut = replace(outcome, finish_reason=INTERRUPTED)
@@ -186,22 +177,23 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
     """Mark the calls that were under way when a driver gave a run up: nobody can know what became of them. Call while
     the run's row is held.
     """
-    facts, lost = [], []
-    for call in run.calls.filter(state=Call.State.SENT).select_related("step", "model__provider"):
+    calls = list(run.calls.filter(state=Call.State.SENT).select_related("step", "model__provider"))
+    for call in calls:
         measuring.call_ended(call.pk, call.model, measuring.LOST)
-        Call.objects.filter(pk=call.pk).update(
-            state=Call.State.LOST,
-            error_kind="lost",
-            error=why,
-            cost_source="unknown",
+        lost = {"state": Call.State.LOST, "error_kind": "lost", "error": why, "cost_source": "unknown"}
+        Call.objects.filter(pk=call.pk).update(**lost)
+    if calls:
+        settle_lost([call.pk for call in calls])
+    return [
+        CallLost(
+            call=str(call.pk),
+            attempt=call.attempt,
+            seat=call.step.seat,
+            turn=call.step.turn,
+            purpose=call.step.purpose,
         )
-        lost.append(call.pk)
-        step = call.step
-        place = {"seat": step.seat, "turn": step.turn, "purpose": step.purpose}
-        facts.append(CallLost(call=str(call.pk), attempt=call.attempt, **place))
-    if lost:
-        settle_lost(lost)
-    return facts
+        for call in calls
+    ]
 
 
 def _outcome(report: CallResult) -> Outcome:
@@ -214,26 +206,9 @@ def _outcome(report: CallResult) -> Outcome:
     return Outcome(True, text, reasoning, completion.finish_reason or "")
 
 
-def _is_message(call: OpenCall, outcome: Outcome) -> bool:
-    """Replies, and what there was of one when the run was stopped. The words of an error are no message."""
-    return call.ask.is_spoken and (outcome.ok or (outcome.error_kind == STOPPED_KIND and bool(outcome.text)))
-
-
-def _is_cut(call: OpenCall, outcome: Outcome) -> bool:
-    """Whether words of an answer that broke off are to be seen in the transcript."""
-    return call.ask.keeps_partial and outcome.error_kind == Interrupted.kind and bool(outcome.text.strip())
-
-
-def _is_failure(call: OpenCall, outcome: Outcome) -> bool:
-    return call.ask.is_spoken and not outcome.ok and outcome.error_kind != STOPPED_KIND
-
-
-def _has_fact(call: OpenCall, outcome: Outcome, retry_in: float | None) -> bool:
-    return retry_in is not None or _is_message(call, outcome) or _is_failure(call, outcome)
-
-
-def _settled(call: OpenCall, report: CallResult) -> dict[str, Any]:
-    completion, outcome = report.completion, _outcome(report)
+def _settled(call: OpenCall, report: CallResult, outcome: Outcome) -> dict[str, Any]:
+    """The columns of the call's row."""
+    completion = report.completion
     state = Call.State.COMPLETED if outcome.ok else Call.State.FAILED
     return {
         "state": Call.State.STOPPED if report.is_stopped else state,
@@ -288,12 +263,14 @@ def _spent(call: OpenCall, settled: dict[str, Any]) -> Amount:
 def _logprobs(completion: Completion) -> list[dict[str, Any]] | None:
     if completion.logprobs is None:
         return None
-    return [_logprob(token) for token in completion.logprobs]
-
-
-def _logprob(token: TokenLogprob) -> dict[str, Any]:
-    alternatives = [{"token": storable(a.token), "logprob": a.logprob} for a in token.alternatives]
-    return {"token": storable(token.token), "logprob": token.logprob, "alternatives": alternatives}
+    return [
+        {
+            "token": storable(token.token),
+            "logprob": token.logprob,
+            "alternatives": [{"token": storable(a.token), "logprob": a.logprob} for a in token.alternatives],
+        }
+        for token in completion.logprobs
+    ]
 
 
 def _message(
@@ -319,11 +296,6 @@ def _message(
         message = Message.objects.create(step_id=call.step_id, **said)
     indexing.messages(message.pk)
     return MessageCompleted.model_validate(message_data(message))
-
-
-def _noticed(call: OpenCall, outcome: Outcome) -> Sequence[str] | None:
-    """What the workflow's own inspection finds; None where it has none. It takes its time outside the transaction."""
-    return call.ask.inspect(outcome.text) if call.ask.inspect and _is_message(call, outcome) else None
 
 
 @lru_cache(maxsize=1024)

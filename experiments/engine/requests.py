@@ -99,10 +99,15 @@ def prepare_call(
     takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
     draws_seed = ask.is_spoken and model.accepts.seed  # judges and filters are asked the same way in every repeat
     drawn = {"seed": Cast({}, run_seed).random(ask.draw or ask.key).getrandbits(31)} if draws_seed else {}
-    params = _params({**drawn, **ask.params}, _roomy(participant.params, ask.room), _limit_of(ask.role))
+    params = _params({**drawn, **ask.params}, participant.params, ask)
     if empties and params.seed is not None:
         params = replace(params, seed=Cast({}, params.seed).random(f"empty/{empties}").getrandbits(31))
     shown, problem = _shown(ask, model)
+    key = keys.Key()
+    try:  # looked up for every call, so that one that was taken back is used for none that begins later
+        key = keys.key_for(model.provider, owner_id)
+    except keys.NoKey as error:
+        problem = problem or BadKey(str(error))
     request = ChatRequest(
         model=model.upstream,
         messages=shown,
@@ -115,8 +120,7 @@ def prepare_call(
         # The first word may come at the end of the time that the question may take.
         deadlines=Deadlines() if ask.deadline is None else Deadlines(first_byte=ask.deadline, total=ask.deadline),
     )
-    key, refusal = _key(model, owner_id)
-    if problem := problem or refusal:
+    if problem:
         return PreparedCall(model, price, request, Decimal(0), problem=problem)
     if share is not None:
         request = _within(request, share)
@@ -135,14 +139,6 @@ def _within(request: ChatRequest, share: int) -> ChatRequest:
     return replace(request, params=replace(request.params, max_tokens=longest))
 
 
-def _key(model: ProviderModel, owner_id: int | None) -> tuple[keys.Key, GatewayError | None]:
-    """Looked up for every call, so that one that was taken back is used for none that begins later."""
-    try:
-        return keys.key_for(model.provider, owner_id), None
-    except keys.NoKey as error:
-        return keys.Key(), BadKey(str(error))
-
-
 def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:
     """What is asked, with its material; or nothing, and why it cannot be shown to this model."""
     try:
@@ -155,20 +151,16 @@ def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], Gat
     return shown, None
 
 
-def _limit_of(role: str) -> int | None:
-    """The server's limit for what a role may write, in tokens; the set-up of a run cannot raise it."""
-    limit = settings.ROLE_TOKENS.get(role)
-    return None if limit is None else min(limit, settings.ROLE_TOKENS_CAP)
-
-
-def _roomy(of_seat: Mapping[str, Any], room: int) -> Mapping[str, Any]:
-    """The seat's parameters with at least `room` tokens for the answer."""
-    return {**of_seat, "max_tokens": max(of_seat.get("max_tokens") or 0, room)} if room else of_seat
-
-
-def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], longest: int | None) -> Params:
+def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], ask: Ask) -> Params:
+    """The seat's parameters count before the purpose's. The answer has at least the room that the step needs, and
+    at most the server's limit for what the role may write, which the set-up of a run cannot raise.
+    """
     merged = {**of_purpose, **{name: value for name, value in of_seat.items() if value is not None}}
-    if longest is not None:
+    if ask.room:
+        merged["max_tokens"] = max(of_seat.get("max_tokens") or 0, ask.room)
+    limit = settings.ROLE_TOKENS.get(ask.role)
+    if limit is not None:
+        longest = min(limit, settings.ROLE_TOKENS_CAP)
         merged["max_tokens"] = max(1, min(merged.get("max_tokens") or longest, longest))
     if "stop" in merged:
         merged["stop"] = tuple(merged["stop"])

@@ -8,7 +8,7 @@ so that no two transactions wait for each other.
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -100,28 +100,21 @@ def over_budget(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> Re
     name = f"the {PERIODS[short.period]}budget of {short.kind} {short.name}"
     admins = f" ({', '.join(short.admins)})" if short.admins else ""
     whom = ", ".join([*short.asked, f"an administrator{admins}"])
-    if cost is None and short.cost_left is not None:
+    is_unpriced = cost is None and short.cost_left is not None
+    if is_unpriced:
         needs = f"The price of the next model is unknown, and {name} allows known prices only."
         advice = f"Ask {whom} to allow unknown prices there, then resume."
     else:
-        needs = f"The next call could take up to {' and '.join(_needs(short, cost, tokens))}; "
-        needs += f"{' and '.join(_left(short))} left of {name}."
+        wanted, left = [], []
+        if short.cost_left is not None:
+            wanted.append(f"${cost:.4f}")
+            left.append(f"${max(short.cost_left, Decimal(0)):.4f} is")
+        if short.tokens_left is not None:
+            wanted.append(f"{tokens} tokens")
+            left.append(f"{max(short.tokens_left, 0)} tokens are")
+        needs = f"The next call could take up to {' and '.join(wanted)}; {' and '.join(left)} left of {name}."
         advice = f"Ask {whom} to raise it, then resume."
-    return Refusal(f"{REACHED}{short.kind}", f"{needs} {advice}", _told(short, cost, tokens))
-
-
-def _needs(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> list[str]:
-    money = [] if short.cost_left is None or cost is None else [f"${cost:.4f}"]
-    return [*money, *([] if short.tokens_left is None else [f"{tokens} tokens"])]
-
-
-def _left(short: BudgetShortfall) -> list[str]:
-    money = [] if short.cost_left is None else [f"${max(short.cost_left, Decimal(0)):.4f} is"]
-    return [*money, *([] if short.tokens_left is None else [f"{max(short.tokens_left, 0)} tokens are"])]
-
-
-def _told(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> BudgetReached:
-    return BudgetReached(
+    reached = BudgetReached(
         id=short.id,
         kind=short.kind,
         name=short.name,
@@ -130,10 +123,11 @@ def _told(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> BudgetRe
         tokens_left=short.tokens_left,
         cost=None if cost is None else str(cost),
         tokens=tokens,
-        is_unpriced=cost is None and short.cost_left is not None,
+        is_unpriced=is_unpriced,
         ask=list(short.asked),
         admins=list(short.admins),
     )
+    return Refusal(f"{REACHED}{short.kind}", f"{needs} {advice}", reached)
 
 
 class Amount(NamedTuple):
@@ -213,7 +207,9 @@ def reserve(call_id: UUID, accounts: Sequence[Account], amount: Amount) -> tuple
     for account in accounts:
         is_unpriced = amount.cost is None and account.needs_price
         if is_unpriced or not _set_aside(account.period_id, amount):
-            raise OverBudget(_refusal(account, amount))
+            budget = Budget.objects.select_related(*SUBJECTS, "created_by").get(pk=account.budget.pk)
+            period = BudgetPeriod.objects.get(pk=account.period_id)
+            raise OverBudget(over_budget(short_of(budget, period), amount.cost, amount.tokens))
     periods = tuple(account.period_id for account in accounts)
     Reservation.objects.bulk_create(Reservation(period_id=period_id, call_id=call_id) for period_id in periods)
     return periods
@@ -255,26 +251,16 @@ def _set_aside(period_id: int, amount: Amount) -> bool:
     """The condition stands in the UPDATE itself, so that of two who ask at once the second sees the first. The limit is
     read from its own row: one that was lowered a moment ago holds already.
     """
-    return bool(
-        BudgetPeriod.objects.filter(_fits(amount), pk=period_id).update(
-            cost_reserved=F("cost_reserved") + money(amount.known_cost),
-            tokens_reserved=F("tokens_reserved") + amount.tokens,
-        )
-    )
-
-
-def _fits(amount: Amount) -> Exists:
     cost = OuterRef("cost_earlier") + OuterRef("cost_spent") + OuterRef("cost_reserved") + money(amount.known_cost)
     tokens = OuterRef("tokens_earlier") + OuterRef("tokens_spent") + OuterRef("tokens_reserved") + amount.tokens
     has_money = Q(cost_limit=None) | Q(cost_limit__gte=ExpressionWrapper(cost, MoneyField()))
     has_tokens = Q(token_limit=None) | Q(token_limit__gte=ExpressionWrapper(tokens, BigIntegerField()))
-    return Exists(Budget.objects.filter(Q(active=False) | has_money & has_tokens, pk=OuterRef("budget")))
-
-
-def _refusal(account: Account, amount: Amount) -> Refusal:
-    budget = Budget.objects.select_related(*SUBJECTS, "created_by").get(pk=account.budget.pk)
-    period = BudgetPeriod.objects.get(pk=account.period_id)
-    return over_budget(short_of(budget, period), amount.cost, amount.tokens)
+    fits = Exists(Budget.objects.filter(Q(active=False) | has_money & has_tokens, pk=OuterRef("budget")))
+    updated = BudgetPeriod.objects.filter(fits, pk=period_id).update(
+        cost_reserved=F("cost_reserved") + money(amount.known_cost),
+        tokens_reserved=F("tokens_reserved") + amount.tokens,
+    )
+    return bool(updated)
 
 
 def short_of(budget: Budget, period: BudgetPeriod) -> BudgetShortfall:
@@ -319,15 +305,7 @@ class Totals:
     under_way: int = 0
 
     def __add__(self, other: "Totals") -> "Totals":
-        return Totals(
-            self.calls + other.calls,
-            self.failed + other.failed,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cost + other.cost,
-            self.unpriced + other.unpriced,
-            self.under_way + other.under_way,
-        )
+        return Totals(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def data(self) -> JsonObject:

@@ -21,7 +21,7 @@ from experiments.engine.pauses import recorded_outcomes, started_keys
 from experiments.engine.recording import Book, OpenCall
 from experiments.engine.requests import Catalogue, prepare_call, seats_of
 from experiments.engine.reservations import Account, Accounts, OverBudget, Refusal, Spent, refuse
-from experiments.gateway import EmptyAnswer, GatewayError
+from experiments.gateway import EmptyAnswer
 from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide
 from experiments.gateway.types import Completion
@@ -110,8 +110,17 @@ class RunExecution:
 
     def halt(self, end: End) -> None:
         """End the run now: calls under way are cancelled and what they had said is kept."""
-        self._halt(end)
+        if not self.is_cancelled:
+            self._ending, self._was_halted, self.is_cancelled = self._ending or end, True, True
+            for call_id in self.calls:
+                self._cancel(call_id)
+            self._agenda.append(self._finish_when_quiet)
         self.drain_agenda()
+
+    def look_after(self, held: Held) -> None:
+        """What a driver does again and again for each of its runs."""
+        self.notice(held)
+        self.check_time()
 
     def check_time(self) -> None:
         """The time spent waiting for people counts towards no limit."""
@@ -131,9 +140,13 @@ class RunExecution:
             self._agenda.extend(self._postponed)
             self._postponed.clear()
         if self._open:
-            self._hear()
+            for key, said in pauses.answers(self.book, list(self._open)).items():
+                del self._open[key]
+                self._plan(self._replay.resolve(key, said))
         if self._executing:
-            self._learn()
+            for key, outcome in executions.outcomes(self.book, list(self._executing)).items():
+                self._executing.discard(key)
+                self._plan(self._replay.resolve(key, outcome))
         self.drain_agenda()
 
     def _adopt(self, overrides: dict[str, Any]) -> None:
@@ -153,14 +166,11 @@ class RunExecution:
             self._agenda[0]()
             self._agenda.popleft()
             if self._agenda and time.monotonic() > until:
-                self._continue_later()
+                if not self._continues_later:
+                    self._continues_later = True
+                    self._later(0, self.run.pk, self._continue)
                 return
         self._park_when_quiet()
-
-    def _continue_later(self) -> None:
-        if not self._continues_later:
-            self._continues_later = True
-            self._later(0, self.run.pk, self._continue)
 
     def _continue(self) -> None:
         self._continues_later = False
@@ -173,24 +183,19 @@ class RunExecution:
             if self.is_leaving and not result.was_sent:
                 recording.withdraw_call(self.book, call)
                 self.calls.pop(call.id, None)
+                return
+            wait = wait_after(call, result)
+            is_final = wait is None or not self._refused  # once that limit is lifted, it is asked again
+            retry_in = wait.seconds if wait and not self._ending else None
+            outcome = recording.close_call(self.book, call, result, retry_in=retry_in, is_final=is_final)
+            self.calls.pop(call.id, None)
+            if self._ending:
+                self._agenda.append(self._finish_when_quiet)
+            elif retry_in is not None:
+                self._asked.add(call.ask.key)
+                self._ask_later(retry_in, call.ask)
             else:
-                self._close(call, result)
-
-    def _close(self, call: OpenCall, result: CallResult) -> None:
-        wait = wait_after(call, result)
-        is_final = (
-            wait is None or not self._refused
-        )  # when the limit that ends the run now is lifted, it is asked again
-        retry_in = wait.seconds if wait and not self._ending else None
-        outcome = recording.close_call(self.book, call, result, retry_in=retry_in, is_final=is_final)
-        self.calls.pop(call.id, None)
-        if self._ending:
-            self._agenda.append(self._finish_when_quiet)
-        elif retry_in is not None:
-            self._asked.add(call.ask.key)
-            self._ask_later(retry_in, call.ask)
-        else:
-            self._plan(self._replay.resolve(call.ask.key, outcome))
+                self._plan(self._replay.resolve(call.ask.key, outcome))
 
     def _plan(self, todo: Todo) -> None:
         records = [step for step in todo.steps if isinstance(step, Record)]
@@ -232,16 +237,6 @@ class RunExecution:
             executions.begin(self.book, step)
             self._executing.add(step.key)
 
-    def _learn(self) -> None:
-        for key, outcome in executions.outcomes(self.book, list(self._executing)).items():
-            self._executing.discard(key)
-            self._plan(self._replay.resolve(key, outcome))
-
-    def _hear(self) -> None:
-        for key, said in pauses.answers(self.book, list(self._open)).items():
-            del self._open[key]
-            self._plan(self._replay.resolve(key, said))
-
     def _park_when_quiet(self) -> None:
         """With nothing left but to wait for people, the run waits without a driver; with offers alone it is completed,
         until one of them is taken up.
@@ -254,19 +249,6 @@ class RunExecution:
         else:
             self.is_over = pauses.park(self.book, list(self._open), is_held=bool(self._postponed))
 
-    def _end_after_calls(self, end: End) -> None:
-        """Begin nothing more, and let what is under way, and is paid for, come to its end."""
-        self._ending, self._was_halted = end, True
-        self._agenda.append(self._finish_when_quiet)
-
-    def _halt(self, end: End) -> None:
-        if self.is_cancelled:
-            return
-        self._ending, self._was_halted, self.is_cancelled = self._ending or end, True, True
-        for call_id in self.calls:
-            self._cancel(call_id)
-        self._agenda.append(self._finish_when_quiet)
-
     def _do_in_time(self, action: Callable[[], None]) -> None:
         """A timer has fired. That of a run that was given up meanwhile, or claimed again, does nothing."""
         if self.is_dropped:
@@ -276,27 +258,23 @@ class RunExecution:
         self.drain_agenda()
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
-        """What is begun within is about this call, also in the thread that makes it."""
-        with logs.about(step=ask.key, call=call_id):
-            self._open_call(ask, call_id, among)
-
-    def _open_call(self, ask: Ask, call_id: UUID, among: int) -> None:
         if self._ending or self.is_leaving:
             return
         if self.run.is_held:
             self._postponed.append(partial(self._ask, ask, call_id, among))
             return
         accounts = self._accounts.now()  # they may begin a new day, which stays whatever becomes of the call
-        with (
-            reservations.campaign_locked(self.run.experiment_id) if self.is_shard and self._has_limit else nullcontext()
-        ):
-            call = self._written(ask, call_id, among, accounts)
-        if call is None:
-            return
-        self.calls[call.id] = call
-        if call.order.problem:
-            self._agenda.append(partial(self._record, call, _unsendable(self.run.pk, call)))
-        else:
+        is_shared = self.is_shard and self._has_limit
+        with logs.about(step=ask.key, call=call_id):  # also what the thread does that makes the call
+            with reservations.campaign_locked(self.run.experiment_id) if is_shared else nullcontext():
+                call = self._written(ask, call_id, among, accounts)
+            if call is None:
+                return
+            self.calls[call.id] = call
+            if problem := call.order.problem:  # it cannot be sent as it is
+                result = CallResult(call.id, self.run.pk, Completion(), problem, seconds=0.0, first_byte_seconds=None)
+                self._agenda.append(partial(self._record, call, result))
+                return
             if ask.inspect:
                 load_ahead()  # beside the call: its answer may have to be in some language
             self._submit(_pending(self.run.pk, call))
@@ -308,7 +286,9 @@ class RunExecution:
         share = None if limits.tokens is None else (limits.tokens - spent.tokens - spent.under_way) // among
         participant = self._seats[ask.played_by or ask.seat]
         owner_id = self.run.experiment.owner_id
-        empties = self._empty_answers(ask.key)
+        empties = 0
+        if ask.key in self._asked:
+            empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
         ordered = prepare_call(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if refusal := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
@@ -323,11 +303,6 @@ class RunExecution:
             self._refuse(ask, over.refusal)
             return None
 
-    def _empty_answers(self, key: str) -> int:
-        if key not in self._asked:
-            return 0
-        return self.run.calls.filter(step__key=key, error_kind=EmptyAnswer.kind).count()
-
     def _note_key(self, key: keys.Key) -> None:
         if key.row_id is None or time.monotonic() - self._noted.get(key.row_id, -KEY_NOTE_SECONDS) < KEY_NOTE_SECONDS:
             return
@@ -335,8 +310,10 @@ class RunExecution:
         self._noted[key.row_id] = time.monotonic()
 
     def _refuse(self, ask: Ask, refusal: Refusal) -> None:
+        """Begin nothing more, and let what is under way, and is paid for, come to its end."""
         self._refused, self._budget = ask, refusal.budget
-        self._end_after_calls(End(refusal.reason, message=refusal.message))
+        self._ending, self._was_halted = End(refusal.reason, message=refusal.message), True
+        self._agenda.append(self._finish_when_quiet)
 
     @property
     def _has_limit(self) -> bool:
@@ -377,11 +354,6 @@ def _pending(run_id: UUID, call: OpenCall) -> PendingCall:
     )
 
 
-def _unsendable(run_id: UUID, call: OpenCall) -> CallResult:
-    """The result of a call that cannot be sent as it is."""
-    return CallResult(call.id, run_id, Completion(), call.order.problem, seconds=0.0, first_byte_seconds=None)
-
-
 def wait_after(call: OpenCall, result: CallResult) -> Wait | None:
     """How long to wait before the same is asked again; None when it is not."""
     if result.error is None or result.is_stopped:
@@ -391,13 +363,9 @@ def wait_after(call: OpenCall, result: CallResult) -> Wait | None:
     if call.ask.attempts is not None and attempt >= call.ask.attempts:
         return None
     verdict = decide(result.error, attempt, jitter=jitter)
-    if not isinstance(verdict, Wait) or _is_beyond(call.ask.patience, attempt, verdict, result.error):
+    if not isinstance(verdict, Wait):
         return None
+    # With patience set, another model is asked rather than to wait for long until this one's rate limit has passed.
+    if call.ask.patience is not None and isinstance(result.error, RateLimited):
+        return None if attempt > 1 or verdict.seconds > call.ask.patience else verdict
     return verdict
-
-
-def _is_beyond(patience: float | None, attempt: int, wait: Wait, error: GatewayError) -> bool:
-    """Whether another model is to be asked rather than to wait for this one's rate limit to pass."""
-    if patience is None or not isinstance(error, RateLimited):
-        return False
-    return attempt > 1 or wait.seconds > patience

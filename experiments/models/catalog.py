@@ -2,22 +2,19 @@
 
 import os
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.gateway.types import Capabilities, Price
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
-
-    Person: TypeAlias = User | AnonymousUser | None
+Person: TypeAlias = User | AnonymousUser | None
 
 
 def http_address(value: str) -> None:
@@ -26,14 +23,14 @@ def http_address(value: str) -> None:
 
 
 class ProviderQuerySet(models.QuerySet["Provider"]):
-    def with_key_for(self, person: "Person" = None) -> Self:
+    def with_key_for(self, person: Person = None) -> Self:
         """Those with a stored key that a person's experiments are asked with: their own, or the lab's."""
         usable = Q(keys__owner__isnull=True)
         if person is not None and person.pk:
             usable |= Q(keys__owner_id=person.pk)
         return self.filter(usable, keys__is_active=True)
 
-    def lacking_key(self, person: "Person" = None) -> list[int]:
+    def lacking_key(self, person: Person = None) -> list[int]:
         """The ids of those that cannot be asked for a person (for nobody: by the lab), as there is no key for it."""
         needing = self.filter(Q(needs_key=True) | ~Q(api_key_env=""))
         held = Provider.objects.with_key_for(person).values("pk")
@@ -93,7 +90,7 @@ class ProviderModelQuerySet(models.QuerySet["ProviderModel"]):
         """Those that are switched on; whether somebody has a key for them is another question."""
         return self.filter(is_active=True, provider__is_active=True).select_related("provider")
 
-    def askable(self, person: "Person" = None) -> Self:
+    def askable(self, person: Person = None) -> Self:
         """Those that can be asked now in the name of a person (of nobody: of the lab)."""
         return self.available().exclude(provider__in=Provider.objects.lacking_key(person))
 

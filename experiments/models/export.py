@@ -1,26 +1,21 @@
 """Files that a worker makes, because they take longer than somebody waits for a page: of one run, and of many."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models import User
 from experiments.models.run import Run
 from experiments.models.waiting import OVER, Waiting
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.contrib.auth.models import AnonymousUser
-
-    from accounts.models import User
-
 
 class ExportQuerySet(models.QuerySet["Export"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         """A file is its maker's, as long as they may look at the run."""
         if not user.is_active:
             return self.none()
@@ -66,17 +61,16 @@ class Export(Waiting):
         return reverse("file", args=[self.pk])
 
     @property
-    def path(self) -> "Path":
+    def path(self) -> Path:
         """Where the file is once it is done; who may write there may not choose its name."""
-        directory: Path = settings.EXPORTS_DIR
-        return directory / str(self.pk)
+        return Path(settings.EXPORTS_DIR) / str(self.pk)
 
 
 LOOKED_UP_AT_ONCE = 400
 
 
 class BulkExportQuerySet(models.QuerySet["BulkExport"]):
-    def visible_to(self, user: "User | AnonymousUser") -> Self:
+    def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
     def waiting(self) -> Self:
