@@ -22,7 +22,7 @@ from experiments.engine.events import Broadcaster, LeaseLost, News, as_message
 from experiments.engine.executor import CallExecutor, CallResult
 from experiments.engine.leases import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.partial_text import PartialTextWriter, save
-from experiments.engine.recording import Book
+from experiments.engine.recording import Lease
 from experiments.engine.run_execution import RunExecution
 from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
 QUICK_LOOK_SECONDS = 0.05  # while the sandbox is at work: what it finds is waited for
-LAST_WORDS_SECONDS = 1.0  # that calls have to end in when they are broken off
+CUT_OFF_SECONDS = 1.0  # that calls have to end in when they are broken off
 DATABASE_PAUSE = 0.5
 SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
 SHARE_OF_SHARDS = 0.5  # of the runs that a worker drives at once: people who wait for a reply find room
@@ -101,14 +101,14 @@ class Driver:
         while self._executions and time.monotonic() < until:
             self._round(lambda: None)
             self._give_back(only_quiet=True)
-        self._save_last_words()
+        self._save_cut_off_texts()
 
     def _round(self, claim: Callable[[], None]) -> None:
         try:
             renewal, quarter = self._due["renew"], settings.LEASE_SECONDS / 4
             self._is_behind = renewal > 0 and time.monotonic() > renewal + quarter
             if self._is_due("renew", quarter):
-                leases.renew({run_id: execution.book.fence for run_id, execution in self._executions.items()})
+                leases.renew({run_id: execution.lease.fence for run_id, execution in self._executions.items()})
                 self._heartbeat()
             is_executing = any(execution.is_executing for execution in self._executions.values())
             if self._is_due("look", QUICK_LOOK_SECONDS if is_executing else LOOK_SECONDS):
@@ -159,11 +159,15 @@ class Driver:
 
     def _claim_waiting(self) -> None:
         for run_id in self._waiting():
-            if run := leases.claim(run_id, self._announce):
-                with logs.about(run=run.pk, experiment=run.experiment_id):
-                    self._begin(run)
-                if self._is_late():
-                    break  # the others wait, or another worker claims them
+            run = leases.claim(run_id, self._announce)
+            if run is None:
+                continue
+            with logs.about(run=run.pk, experiment=run.experiment_id):
+                logger.info("run=%s claimed fence=%s", run.pk, run.fence)
+                self._drop(run.pk)
+                self._guarded(run.pk, partial(self._begin, run), run)
+            if self._is_late():
+                break  # the others wait, or another worker claims them
 
     def _waiting(self) -> list[UUID]:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""
@@ -178,22 +182,15 @@ class Driver:
         return [*alone, *only_shards(waiting)[:of_shards]]
 
     def _begin(self, run: Run) -> None:
-        logger.info("run=%s claimed fence=%s", run.pk, run.fence)
-        self._drop(run.pk)
-
-        def begin() -> None:
-            self._executions[run.pk] = RunExecution(
-                run, self._announce, self._executor.submit, self._executor.stop, self._later
-            )
-            self._executions[run.pk].begin()
-
-        self._guarded(run.pk, begin, run)
+        execution = RunExecution(run, self._announce, self._executor.submit, self._executor.stop, self._later)
+        self._executions[run.pk] = execution
+        execution.begin()
 
     def _look_after_runs(self) -> None:
         held = leases.held(list(self._executions))
         for run_id, execution in list(self._executions.items()):
             now = held.get(run_id)
-            if now is None or now.fence != execution.book.fence or now.state not in DRIVEN_STATES:
+            if now is None or now.fence != execution.lease.fence or now.state not in DRIVEN_STATES:
                 self._drop(run_id)  # another driver's, or at rest since a commit that went unconfirmed
             elif now.state == Run.State.STOPPING and not execution.is_cancelled:
                 self._guarded(run_id, partial(execution.halt, MANUAL_STOP))
@@ -227,14 +224,11 @@ class Driver:
         run = execution.run if execution else run
         if run is None:
             return
-        end = End(
-            INTERNAL_ERROR,
-            failed=True,
-            message=f"The engine failed ({type(bug).__name__}). Nothing recorded is lost.",
-        )
+        lease = execution.lease if execution else Lease(run_id, run.fence, self._announce)
+        message = f"The engine failed ({type(bug).__name__}). Nothing recorded is lost."
         self._drop(run_id)
         try:
-            finish(execution.book if execution else Book(run_id, run.fence, self._announce), run, end, was_halted=False)
+            finish(lease, run, End(INTERNAL_ERROR, failed=True, message=message), was_halted=False)
         except (DatabaseTrouble, LeaseLost):
             logger.exception("run=%s could not be marked as failed; the sweep will find it", run_id)
 
@@ -244,12 +238,12 @@ class Driver:
             for call_id in execution.calls:
                 self._executor.stop(call_id)
 
-    def _save_last_words(self) -> None:
+    def _save_cut_off_texts(self) -> None:
         """Break off what is still under way, and save every word of it that came."""
         cut_off = {call_id for execution in self._executions.values() for call_id in execution.calls}
         for call_id in cut_off:
             self._executor.stop(call_id)
-        until, texts = time.monotonic() + LAST_WORDS_SECONDS, []
+        until, texts = time.monotonic() + CUT_OFF_SECONDS, []
         while cut_off and (left := until - time.monotonic()) > 0:
             try:
                 result = self._executor.results.get(timeout=left)
@@ -272,7 +266,7 @@ class Driver:
                 continue
             self._drop(run_id)
             try:
-                leases.release(run_id, execution.book.fence)
+                leases.release(run_id, execution.lease.fence)
             except DatabaseTrouble:
                 logger.warning("run=%s keeps its lease until it ends", run_id)
 

@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from experiments.engine.events import emit, reserve_numbers
-from experiments.engine.recording import Book
+from experiments.engine.recording import Lease
 from experiments.engine.text import storable, storable_data
 from experiments.lab.observing import measuring
 from experiments.models import Execution, Run, Step
@@ -43,10 +43,10 @@ def lease_end() -> object:
 # --- what a run does with them ---
 
 
-def begin(book: Book, wanted: Execute) -> None:
+def begin(lease: Lease, wanted: Execute) -> None:
     """Write down what is to be run, once, and enqueue a job for the sandbox."""
     fields: dict[str, Any] = {
-        "run_id": book.run_id,
+        "run_id": lease.run_id,
         "turn": wanted.turn or 0,
         "seat": wanted.seat,
         "language": wanted.language,
@@ -59,9 +59,9 @@ def begin(book: Book, wanted: Execute) -> None:
         "until_failure": wanted.until_failure,
     }
     with transaction.atomic():
-        reserve_numbers(book.run_id, 0, book.fence)
+        reserve_numbers(lease.run_id, 0, lease.fence)
         place = {"kind": "execute", "purpose": wanted.purpose, "seat": wanted.seat, "turn": wanted.turn}
-        step, _is_new = Step.objects.get_or_create(run_id=book.run_id, key=wanted.key, defaults=place)
+        step, _is_new = Step.objects.get_or_create(run_id=lease.run_id, key=wanted.key, defaults=place)
         execution, is_new = Execution.objects.get_or_create(step=step, defaults=fields)
         if not is_new and execution.state not in UNDER_WAY and step.state == Step.State.OPEN:
             Execution.objects.filter(pk=execution.pk).update(**AGAIN)
@@ -73,9 +73,9 @@ def wake() -> None:
     job_queue.enqueue(QUEUE, RUN_WAITING, most=MOST_QUEUED, waiting="an execution")
 
 
-def outcomes(book: Book, keys: Collection[str]) -> dict[str, Outcome]:
+def outcomes(lease: Lease, keys: Collection[str]) -> dict[str, Outcome]:
     """What came of those that are over meanwhile."""
-    over = Execution.objects.filter(run_id=book.run_id, step__key__in=keys).exclude(state__in=UNDER_WAY)
+    over = Execution.objects.filter(run_id=lease.run_id, step__key__in=keys).exclude(state__in=UNDER_WAY)
     return {execution.step.key: outcome_of(execution) for execution in over.select_related("step")}
 
 
@@ -150,7 +150,7 @@ def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
         setattr(execution, name, value)
     execution.ended = timezone.now()
     with transaction.atomic():
-        emit(execution.run_id, told(execution))  # locks the run first, as its driver does
+        emit(execution.run_id, executed_event(execution))  # locks the run first, as its driver does
         mine = Execution.objects.filter(pk=execution.pk, claim=execution.claim, state=Execution.State.RUNNING)
         if not mine.update(**fields, ended=execution.ended, lease_until=None):
             transaction.set_rollback(True)
@@ -160,7 +160,7 @@ def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
     return True
 
 
-def told(execution: Execution) -> SolutionExecuted:
+def executed_event(execution: Execution) -> SolutionExecuted:
     """What the event says, and the page shows."""
     results = execution.results or []
     return SolutionExecuted(

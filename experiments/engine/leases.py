@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce, Now
 from accounts import audit
 from experiments.engine import executions
 from experiments.engine.events import Announce, emit, reserve_numbers
-from experiments.engine.recording import Book, lose_calls
+from experiments.engine.recording import Lease, lose_calls
 from experiments.lab.observing import measuring
 from experiments.models import Budget, Run
 from experiments.models.run import DRIVEN_STATES
@@ -90,7 +90,7 @@ def release(run_id: UUID, fence: int) -> None:
 
 
 def finish(
-    book: Book,
+    lease: Lease,
     run: Run,
     end: End,
     *,
@@ -111,13 +111,13 @@ def finish(
     reached = {"budget": budget} if budget else {}
     fact = ending(state=state.value, reason=end.reason, message=end.message, **why, **reached)
     with transaction.atomic():
-        reserve_numbers(book.run_id, 0, book.fence)
+        reserve_numbers(lease.run_id, 0, lease.fence)
         ended = {"stop_reason": end.reason, "error": end.message, "ended": Now(), "lease_until": None}
         driven = (Run.State.RUNNING, Run.State.STOPPING)
-        if run.move(state, from_=driven, fence=book.fence, fields=ended):  # or an earlier try did, unconfirmed
+        if run.move(state, from_=driven, fence=lease.fence, fields=ended):  # or an earlier try did, unconfirmed
             lost = lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
-            emit(book.run_id, *lost, fact, fence=book.fence, announce=book.announce)
-            executions.cancel(book.run_id)
+            emit(lease.run_id, *lost, fact, fence=lease.fence, announce=lease.announce)
+            executions.cancel(lease.run_id)
             if budget:
                 left = budget.model_dump(include={"kind", "period", "cost_left", "tokens_left"})
                 row = Budget(pk=UUID(budget.id))

@@ -70,7 +70,7 @@ class _Material:
             contestant__in={part.contestant for part in outputs}, sample__in={part.sample for part in outputs}
         )
         made = made.select_related("image") if outputs else made.none()
-        self._outputs = {(row.sample_id, row.contestant_id): row for row in made}
+        self._outputs: dict[tuple[int, int | None], Output] = {(row.sample_id, row.contestant_id): row for row in made}
         shown = {part.sample for part in stored if part.what == "images"}
         hashes = {sha for pk, sample in self._samples.items() if pk in shown for sha in sample.images}
         self._images = Image.objects.in_bulk(hashes) if hashes else {}

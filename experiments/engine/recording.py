@@ -41,8 +41,8 @@ FORGIVEN = "forgiven"  # how often a step had failed when it was asked again
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
-    """Where a driver writes: the run, the fence of its lease, and how its viewers are told."""
+class Lease:
+    """What a driver holds of a run while it writes: the fence of its lease, and how viewers are told of events."""
 
     run_id: UUID
     fence: int
@@ -62,33 +62,33 @@ class OpenCall:
     failures: int = 0
 
 
-def record_facts(book: Book, records: Sequence[Record]) -> None:
+def record_facts(lease: Lease, records: Sequence[Record]) -> None:
     """Findings and facts that a workflow states: each once, with its rows and its events."""
     try:
         with transaction.atomic():
-            reserve_numbers(book.run_id, 0, book.fence)
-            facts = [fact for record in records for fact in record_step(book.run_id, record)]
-            write(book.run_id, facts, reserve_numbers(book.run_id, len(facts), book.fence), book.announce)
+            reserve_numbers(lease.run_id, 0, lease.fence)
+            facts = [fact for record in records for fact in record_step(lease.run_id, record)]
+            write(lease.run_id, facts, reserve_numbers(lease.run_id, len(facts), lease.fence), lease.announce)
     except IntegrityError:
         # An earlier try of this very transaction may have been committed, and its confirmation lost.
         keys = {record.key for record in records}
-        if Step.objects.filter(run_id=book.run_id, key__in=keys).count() != len(keys):
+        if Step.objects.filter(run_id=lease.run_id, key__in=keys).count() != len(keys):
             raise
 
 
-def open_call(book: Book, ask: Ask, order: PreparedCall, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
+def open_call(lease: Lease, ask: Ask, order: PreparedCall, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
     """Write ahead: the step, the call and what is set aside for it are committed before the request leaves. Raises
     OverBudget when it does not fit into one of the accounts.
     """
     with transaction.atomic():
-        reserve_numbers(book.run_id, 0, book.fence)
-        step = Step.objects.filter(run_id=book.run_id, key=ask.key).first()
+        reserve_numbers(lease.run_id, 0, lease.fence)
+        step = Step.objects.filter(run_id=lease.run_id, key=ask.key).first()
         is_first = step is None  # nobody else can begin it meanwhile: the run's row is locked
         if step is None:
             place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
-            step = Step.objects.create(run_id=book.run_id, key=ask.key, kind="ask", **place)
+            step = Step.objects.create(run_id=lease.run_id, key=ask.key, kind="ask", **place)
         found = None if is_first else step.calls.filter(pk=call_id).first()
-        call = found or _begin_call(book.run_id, step, order, call_id, 1 if is_first else step.calls.count() + 1)
+        call = found or _begin_call(lease.run_id, step, order, call_id, 1 if is_first else step.calls.count() + 1)
         if found:
             periods = periods_of(call_id)
         else:
@@ -126,7 +126,7 @@ def _with_names(request: ChatRequest) -> ChatRequest:
 
 
 def close_call(
-    book: Book, call: OpenCall, report: CallResult, *, retry_in: float | None = None, is_final: bool = True
+    lease: Lease, call: OpenCall, report: CallResult, *, retry_in: float | None = None, is_final: bool = True
 ) -> Outcome:
     """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none.
     is_final: nothing more is asked for the step, even if the run goes on some day.
@@ -142,33 +142,33 @@ def close_call(
     noticed = ask.inspect(outcome.text) if ask.inspect and is_message else None  # takes too long for a transaction
     with transaction.atomic():
         has_event = retry_in is not None or is_message or is_failure
-        first = reserve_numbers(book.run_id, has_event + is_cut, book.fence)
+        first = reserve_numbers(lease.run_id, has_event + is_cut, lease.fence)
         measuring.call_ended(call.id, call.order.model, settled)
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
             transaction.set_rollback(True)  # gives the number back: without an event it would be a gap for ever
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
         settle(call.periods, call.order.set_aside, _spent(call, settled))
         if retry_in is not None:
-            write(book.run_id, [CallRetried(**_trouble(call, report), seconds=retry_in)], first, book.announce)
+            write(lease.run_id, [CallRetried(**_trouble(call, report), seconds=retry_in)], first, lease.announce)
             return outcome
         if is_final:
             state = Step.State.DONE if outcome.ok else Step.State.FAILED
             Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
         if is_message:
-            write(book.run_id, [_message(book.run_id, call, outcome, first, noticed)], first, book.announce)
+            write(lease.run_id, [_message(lease.run_id, call, outcome, first, noticed)], first, lease.announce)
         elif is_failure:
             facts: list[EventData] = [CallFailed(**_trouble(call, report))]
             if is_cut:
                 cut = replace(outcome, finish_reason=INTERRUPTED)
-                facts.append(_message(book.run_id, call, cut, first + 1, None))
-            write(book.run_id, facts, first, book.announce)
+                facts.append(_message(lease.run_id, call, cut, first + 1, None))
+            write(lease.run_id, facts, first, lease.announce)
     return outcome
 
 
-def withdraw_call(book: Book, call: OpenCall) -> None:
+def withdraw_call(lease: Lease, call: OpenCall) -> None:
     """Forget a call that still waited for its turn when its worker ended: nobody was asked, and nothing is owed."""
     with transaction.atomic():
-        reserve_numbers(book.run_id, 0, book.fence)
+        reserve_numbers(lease.run_id, 0, lease.fence)
         if Call.objects.filter(pk=call.id, state=Call.State.SENT).delete()[0]:
             settle(call.periods, call.order.set_aside, Amount(Decimal(0), 0))
 

@@ -55,22 +55,6 @@ class Refusal:
     budget: BudgetReached | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetShortfall:
-    """A budget into which a call does not fit. Left: with what is set aside taken off; None without such a limit.
-    asked: who decides on it beside the administrators; admins: the administrators, where they alone decide.
-    """
-
-    id: str
-    kind: str
-    name: str
-    period: str
-    cost_left: Decimal | None
-    tokens_left: int | None
-    asked: Sequence[str] = ()
-    admins: Sequence[str] = ()
-
-
 def refuse(
     spent: Spent, reservation: Decimal | None, least: int, *, tokens: int | None, cost: Decimal | None
 ) -> Refusal | None:
@@ -95,39 +79,25 @@ def refuse(
     return None
 
 
-def over_budget(short: BudgetShortfall, cost: Decimal | None, tokens: int) -> Refusal:
-    """Why a call is not made that could cost `cost` US dollars (None: unknown) and take `tokens` tokens."""
-    name = f"the {PERIODS[short.period]}budget of {short.kind} {short.name}"
-    admins = f" ({', '.join(short.admins)})" if short.admins else ""
-    whom = ", ".join([*short.asked, f"an administrator{admins}"])
-    is_unpriced = cost is None and short.cost_left is not None
-    if is_unpriced:
+def over_budget(reached: BudgetReached) -> Refusal:
+    """Why a call is not made for which a budget has no room, and whom to ask for more."""
+    name = f"the {PERIODS[reached.period]}budget of {reached.kind} {reached.name}"
+    admins = f" ({', '.join(reached.admins)})" if reached.admins else ""
+    whom = ", ".join([*reached.ask, f"an administrator{admins}"])
+    if reached.is_unpriced:
         needs = f"The price of the next model is unknown, and {name} allows known prices only."
         advice = f"Ask {whom} to allow unknown prices there, then resume."
     else:
         wanted, left = [], []
-        if short.cost_left is not None:
-            wanted.append(f"${cost:.4f}")
-            left.append(f"${max(short.cost_left, Decimal(0)):.4f} is")
-        if short.tokens_left is not None:
-            wanted.append(f"{tokens} tokens")
-            left.append(f"{max(short.tokens_left, 0)} tokens are")
+        if reached.cost_left is not None and reached.cost is not None:
+            wanted.append(f"${Decimal(reached.cost):.4f}")
+            left.append(f"${max(Decimal(reached.cost_left), Decimal(0)):.4f} is")
+        if reached.tokens_left is not None:
+            wanted.append(f"{reached.tokens} tokens")
+            left.append(f"{max(reached.tokens_left, 0)} tokens are")
         needs = f"The next call could take up to {' and '.join(wanted)}; {' and '.join(left)} left of {name}."
         advice = f"Ask {whom} to raise it, then resume."
-    reached = BudgetReached(
-        id=short.id,
-        kind=short.kind,
-        name=short.name,
-        period=short.period,
-        cost_left=None if short.cost_left is None else str(short.cost_left),
-        tokens_left=short.tokens_left,
-        cost=None if cost is None else str(cost),
-        tokens=tokens,
-        is_unpriced=is_unpriced,
-        ask=list(short.asked),
-        admins=list(short.admins),
-    )
-    return Refusal(f"{REACHED}{short.kind}", f"{needs} {advice}", reached)
+    return Refusal(f"{REACHED}{reached.kind}", f"{needs} {advice}", reached)
 
 
 class Amount(NamedTuple):
@@ -209,7 +179,7 @@ def reserve(call_id: UUID, accounts: Sequence[Account], amount: Amount) -> tuple
         if is_unpriced or not _set_aside(account.period_id, amount):
             budget = Budget.objects.select_related(*SUBJECTS, "created_by").get(pk=account.budget.pk)
             period = BudgetPeriod.objects.get(pk=account.period_id)
-            raise OverBudget(over_budget(short_of(budget, period), amount.cost, amount.tokens))
+            raise OverBudget(over_budget(_reached(budget, period, amount)))
     periods = tuple(account.period_id for account in accounts)
     Reservation.objects.bulk_create(Reservation(period_id=period_id, call_id=call_id) for period_id in periods)
     return periods
@@ -263,26 +233,28 @@ def _set_aside(period_id: int, amount: Amount) -> bool:
     return bool(updated)
 
 
-def short_of(budget: Budget, period: BudgetPeriod) -> BudgetShortfall:
-    """How a refusal tells of a budget."""
-    return BudgetShortfall(
+def _reached(budget: Budget, period: BudgetPeriod, amount: Amount) -> BudgetReached:
+    """Left: with what is set aside taken off. Administrators alone decide on the budgets of people and projects; on one
+    of an experiment also the leads of its project, and who has set it.
+    """
+    cost_left = period.cost_left(budget.cost_limit)
+    asked: list[str] = []
+    if budget.experiment:
+        asked = leads_of(budget.experiment.project_id)
+        asked += [budget.created_by.get_username()] if budget.created_by else []
+    return BudgetReached(
         id=str(budget.pk),
         kind=budget.kind,
         name=str(budget.subject),
         period=budget.period,
-        cost_left=period.cost_left(budget.cost_limit),
+        cost_left=None if cost_left is None else str(cost_left),
         tokens_left=period.tokens_left(budget.token_limit),
-        asked=deciding_on(budget),
+        cost=None if amount.cost is None else str(amount.cost),
+        tokens=amount.tokens,
+        is_unpriced=amount.cost is None and cost_left is not None,
+        ask=list(dict.fromkeys(asked)),
         admins=[] if budget.experiment else administrators(),
     )
-
-
-def deciding_on(budget: Budget) -> list[str]:
-    """Whom to ask for more, beside the administrators, who alone decide on the budgets of people and projects."""
-    if budget.experiment is None:
-        return []
-    who_set_it = [budget.created_by.get_username()] if budget.created_by else []
-    return list(dict.fromkeys([*leads_of(budget.experiment.project_id), *who_set_it]))
 
 
 def administrators() -> list[str]:

@@ -18,7 +18,7 @@ from experiments.engine.events import Announce
 from experiments.engine.executor import CallResult, PendingCall
 from experiments.engine.leases import MANUAL_STOP, Held, finish
 from experiments.engine.pauses import recorded_outcomes, started_keys
-from experiments.engine.recording import Book, OpenCall
+from experiments.engine.recording import Lease, OpenCall
 from experiments.engine.requests import Catalogue, prepare_call, seats_of
 from experiments.engine.reservations import Account, Accounts, OverBudget, Refusal, Spent, refuse
 from experiments.gateway import EmptyAnswer
@@ -54,7 +54,7 @@ class RunExecution:
         later: Callable[[float, UUID, Callable[[], None]], None],
     ) -> None:
         self.run = run
-        self.book = Book(run.pk, run.fence, announce)
+        self.lease = Lease(run.pk, run.fence, announce)
         self.calls: dict[UUID, OpenCall] = {}
         self.is_over = False  # nothing is left to drive: the run has ended, or waits for a person
         self.is_dropped = False
@@ -140,11 +140,11 @@ class RunExecution:
             self._agenda.extend(self._postponed)
             self._postponed.clear()
         if self._open:
-            for key, said in pauses.answers(self.book, list(self._open)).items():
+            for key, said in pauses.answers(self.lease, list(self._open)).items():
                 del self._open[key]
                 self._plan(self._replay.resolve(key, said))
         if self._executing:
-            for key, outcome in executions.outcomes(self.book, list(self._executing)).items():
+            for key, outcome in executions.outcomes(self.lease, list(self._executing)).items():
                 self._executing.discard(key)
                 self._plan(self._replay.resolve(key, outcome))
         self.drain_agenda()
@@ -181,13 +181,13 @@ class RunExecution:
     def _record(self, call: OpenCall, result: CallResult) -> None:
         with logs.about(step=call.ask.key, call=call.id):
             if self.is_leaving and not result.was_sent:
-                recording.withdraw_call(self.book, call)
+                recording.withdraw_call(self.lease, call)
                 self.calls.pop(call.id, None)
                 return
             wait = wait_after(call, result)
             is_final = wait is None or not self._refused  # once that limit is lifted, it is asked again
             retry_in = wait.seconds if wait and not self._ending else None
-            outcome = recording.close_call(self.book, call, result, retry_in=retry_in, is_final=is_final)
+            outcome = recording.close_call(self.lease, call, result, retry_in=retry_in, is_final=is_final)
             self.calls.pop(call.id, None)
             if self._ending:
                 self._agenda.append(self._finish_when_quiet)
@@ -200,7 +200,7 @@ class RunExecution:
     def _plan(self, todo: Todo) -> None:
         records = [step for step in todo.steps if isinstance(step, Record)]
         if records:
-            self._agenda.append(partial(recording.record_facts, self.book, records))
+            self._agenda.append(partial(recording.record_facts, self.lease, records))
         among = sum(isinstance(step, Ask) for step in todo.steps)
         for step in todo.steps:
             if isinstance(step, Ask):
@@ -227,14 +227,14 @@ class RunExecution:
         if self._ending:
             return
         is_passed = pause.may_pass and self.run.mode == Run.Mode.AUTOMATIC
-        if not is_passed and pauses.open_pause(self.book, pause):
+        if not is_passed and pauses.open_pause(self.lease, pause):
             self._open[pause.key] = pause
         else:
             self._plan(self._replay.resolve(pause.key, passed(pause)))
 
     def _execute(self, step: Execute) -> None:
         if not self._ending:
-            executions.begin(self.book, step)
+            executions.begin(self.lease, step)
             self._executing.add(step.key)
 
     def _park_when_quiet(self) -> None:
@@ -245,9 +245,9 @@ class RunExecution:
         if is_busy or self.is_leaving or not (self._open or self._postponed):
             return
         if not self._postponed and all(pause.is_offer for pause in self._open.values()):
-            self.is_over = pauses.rest(self.book, self.run, list(self._open))
+            self.is_over = pauses.complete(self.lease, self.run, list(self._open))
         else:
-            self.is_over = pauses.park(self.book, list(self._open), is_held=bool(self._postponed))
+            self.is_over = pauses.park(self.lease, list(self._open), is_held=bool(self._postponed))
 
     def _do_in_time(self, action: Callable[[], None]) -> None:
         """A timer has fired. That of a run that was given up meanwhile, or claimed again, does nothing."""
@@ -298,7 +298,7 @@ class RunExecution:
                 self._refuse(ask, refusal)
             return None
         try:
-            return recording.open_call(self.book, ask, ordered, call_id, accounts)
+            return recording.open_call(self.lease, ask, ordered, call_id, accounts)
         except OverBudget as over:
             self._refuse(ask, over.refusal)
             return None
@@ -337,7 +337,7 @@ class RunExecution:
         if self.is_over or self.calls or self._ending is None:
             return
         refused, budget = self._refused, self._budget
-        finish(self.book, self.run, self._ending, was_halted=self._was_halted, refused=refused, budget=budget)
+        finish(self.lease, self.run, self._ending, was_halted=self._was_halted, refused=refused, budget=budget)
         self.is_over = True  # only now: what the database refuses stays on the agenda
 
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from experiments.engine.executions import told
+from experiments.engine.executions import executed_event
 from experiments.engine.projections import Judged, Listed, Loaded, Restoring, RowWriter, judgments_shown, kept, source
 from experiments.models import Cycle, Execution, Judgment, Participant, Run, Step
 from experiments.models.signals import cycles_changed
@@ -126,7 +126,7 @@ class Executions(RowWriter[Finding]):
         execution = getattr(step, "execution", None)
         if execution is not None and execution.state in OVER:
             execution.step = step
-            yield told(execution)
+            yield executed_event(execution)
 
     def wrong(self, rows: Sequence[ExecutionShape], executed: Collection[str]) -> Iterator[tuple[str, str]]:
         """Every execution has a step of its own, in which code is run."""

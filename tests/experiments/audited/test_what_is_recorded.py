@@ -16,7 +16,7 @@ from accounts.models import ApiToken, AuditEntry
 from accounts.tokens import create_token, revoke_token
 from experiments.engine import keys
 from experiments.engine.leases import claim, finish
-from experiments.engine.recording import Book
+from experiments.engine.recording import Lease
 from experiments.lab.budgets import budgeting
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
@@ -118,7 +118,7 @@ def reach_budget(lab):
     held = claim(lab.run.pk, lambda event: None)
     left = {"cost_left": "0", "tokens_left": None, "cost": "1", "tokens": 10, "is_unpriced": False}
     reached = BudgetReached(id=str(uuid4()), name="Alice's", kind="person", period="month", **left, ask=[], admins=[])
-    finish(Book(held.pk, held.fence, lambda event: None), held, End("budget_person"), was_halted=True, budget=reached)
+    finish(Lease(held.pk, held.fence, lambda event: None), held, End("budget_person"), was_halted=True, budget=reached)
 
 
 def download(path):

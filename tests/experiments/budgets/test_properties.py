@@ -51,10 +51,10 @@ class Books:
         order = PreparedCall(self.model, None, request, cost, tokens)
         ask = Ask(f"step/{new_id()}", "A", (), purpose="judge")
         fence = Run.objects.get(pk=self.run.pk).fence
-        book = recording.Book(self.run.pk, fence, lambda event: None)
+        lease = recording.Lease(self.run.pk, fence, lambda event: None)
         try:
             with transaction.atomic():
-                self.open.append((recording.open_call(book, ask, order, new_id(), accounts), cost))
+                self.open.append((recording.open_call(lease, ask, order, new_id(), accounts), cost))
         except OverBudget:
             assert not Step.objects.filter(run=self.run, key=ask.key).exists()
 
@@ -69,8 +69,8 @@ class Books:
         if how in ("turned away", "unsent"):
             completion = Completion()
         flags = {"is_stopped": how in ("stopped", "unsent"), "was_sent": how != "unsent"}
-        book = recording.Book(self.run.pk, Run.objects.get(pk=self.run.pk).fence, lambda event: None)
-        recording.close_call(book, call, CallResult(call.id, self.run.pk, completion, error, 0.1, None, **flags))
+        lease = recording.Lease(self.run.pk, Run.objects.get(pk=self.run.pk).fence, lambda event: None)
+        recording.close_call(lease, call, CallResult(call.id, self.run.pk, completion, error, 0.1, None, **flags))
 
     def crash(self):
         with transaction.atomic():

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from experiments.engine import executions
 from experiments.engine.driver import Driver
-from experiments.engine.recording import Book
+from experiments.engine.recording import Lease
 from experiments.models import Execution, Run, SandboxHost
 from experiments.runs import actions
 from experiments.sandbox.host import hosts, worker
@@ -41,7 +41,7 @@ def run(alice, start, scripted):
 def wanted(run, code=RIGHT, key="cycle/1/execution/coder-1", **more) -> Execution:
     """An execution that waits for the sandbox."""
     step = Execute(key=key, seat="coder-1", code=code, entry="f", tests=TESTS, turn=1, **more)
-    executions.begin(Book(run.pk, run.fence, lambda event: None), step)
+    executions.begin(Lease(run.pk, run.fence, lambda event: None), step)
     return Execution.objects.get(run=run, step__key=key)
 
 
@@ -165,7 +165,7 @@ def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, s
 def test_arguments_come_back_with_their_names_in_order_and_their_numbers_as_they_were(run):
     tests = ({"name": "1", "arguments": [{"b": 1, "a": 2}, 1e16, "é"], "expected": {"z": [], "y": None}},)
     step = Execute("x", "coder-1", "def f(*a): pass", "f", tests, turn=1)
-    executions.begin(Book(run.pk, run.fence, lambda event: None), step)
+    executions.begin(Lease(run.pk, run.fence, lambda event: None), step)
 
     assert json.dumps(Execution.objects.get().tests) == json.dumps(list(tests))
 

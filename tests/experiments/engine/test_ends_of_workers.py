@@ -16,7 +16,7 @@ from rq.registry import StartedJobRegistry
 from experiments.engine import driver, leases, partial_text, pauses
 from experiments.engine.events import LeaseLost
 from experiments.engine.jobs import QUEUE, BaseWorker, run_looks, wake
-from experiments.engine.recording import Book
+from experiments.engine.recording import Lease
 from experiments.lab.observing import counting
 from experiments.models import Call, Provider, Run, Step
 from experiments.runs.steering import steering
@@ -91,7 +91,7 @@ def test_what_still_waits_for_its_turn_at_the_provider_is_forgotten_and_costs_no
     arena, start, provider, until, settings, monkeypatch
 ):
     settings.DRAIN_SECONDS = 0.1
-    monkeypatch.setattr(driver, "LAST_WORDS_SECONDS", 30.0)  # on a busy machine they take longer
+    monkeypatch.setattr(driver, "CUT_OFF_SECONDS", 30.0)  # on a busy machine they take longer
     Provider.objects.update(concurrency=1)
     runs = [start(arena(a=TALKATIVE)) for _ in range(3)]
     until(lambda: is_streaming(provider)() and Call.objects.count() == 3, "one that speaks and two that wait")
@@ -117,12 +117,12 @@ def test_the_last_words_are_written_when_nothing_older_is_any_more(
 
 def test_a_run_that_somebody_else_drives_now_is_not_laid_to_rest(arena, start):
     taken = leases.claim(start(arena()).pk, lambda event: None)
-    outdated = Book(taken.pk, taken.fence - 1, lambda event: None)
+    outdated = Lease(taken.pk, taken.fence - 1, lambda event: None)
 
     with pytest.raises(LeaseLost):
         pauses.park(outdated, [], is_held=False)
     with pytest.raises(LeaseLost):
-        pauses.rest(outdated, taken, [])
+        pauses.complete(outdated, taken, [])
     assert fresh(taken).state == Run.State.RUNNING
 
 

@@ -215,9 +215,9 @@ def test_a_run_made_automatic_in_the_moment_in_which_it_comes_to_a_pause_does_no
     run = start(arena(mode="manual", max_turns=1))
     opened = pauses.open_pause
 
-    def after_somebody_else(book, pause):
+    def after_somebody_else(lease, pause):
         steering.set_mode(run, by=alice, mode="automatic")
-        return opened(book, pause)
+        return opened(lease, pause)
 
     monkeypatch.setattr(pauses, "open_pause", after_somebody_else)
     drive()

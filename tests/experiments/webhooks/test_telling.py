@@ -1,7 +1,6 @@
 """What webhooks are told, whose, and that nothing waits for them."""
 
 import threading
-from decimal import Decimal
 
 import pytest
 from django.db import transaction
@@ -9,7 +8,7 @@ from django.db import transaction
 from accounts import projects, roles
 from accounts.models import Membership, Project
 from experiments.engine.events import emit
-from experiments.engine.reservations import BudgetShortfall, over_budget
+from experiments.engine.reservations import over_budget
 from experiments.lab.webhooks import delivering, outbox
 from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import demonstration, reading
@@ -20,6 +19,7 @@ from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
 from experiments.runs.steering import branching
 from experiments.workflows.base.events import (
+    BudgetReached,
     ExperimentError,
     ExperimentStarted,
     ExperimentStopped,
@@ -67,7 +67,20 @@ def test_a_manual_run_tells_that_it_waits_and_what_for(hook, arena, start, drive
 
 def test_a_failed_run_a_reached_budget_and_a_silent_judge_are_told(hook, arena, start, alice):
     run = start(arena())
-    refusal = over_budget(BudgetShortfall("b", "person", "Alice's", "month", Decimal(0), None), Decimal(1), 1)
+    reached = BudgetReached(
+        id="b",
+        kind="person",
+        name="Alice's",
+        period="month",
+        cost_left="0",
+        tokens_left=None,
+        cost="1",
+        tokens=1,
+        is_unpriced=False,
+        ask=[],
+        admins=[],
+    )
+    refusal = over_budget(reached)
     judged = {"id": "j", "turn": 1, "subject": "A", "judge": "J", "scores": None, "rationale": "words"}
     judged["unscored_reason"] = "It said: secret words"
     with transaction.atomic():
