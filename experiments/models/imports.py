@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -17,12 +17,34 @@ from experiments.models.run import Run
 from experiments.models.waiting import OVER, Claimable, Waiting
 
 
+class SentFile(models.Model):
+    """A file that somebody has sent, in a folder of its own as long as it is needed."""
+
+    FOLDER: ClassVar[str] = ""  # within UPLOADS_DIR, of all files of this kind
+    FILE: ClassVar[str] = "file"
+
+    class Meta:
+        abstract = True
+
+    @property
+    def folder(self) -> Path:
+        return Path(settings.UPLOADS_DIR) / self.FOLDER / str(self.pk)
+
+    @property
+    def path(self) -> Path:
+        """Who sends a file may not choose where it lies."""
+        return self.folder / self.FILE
+
+    def forget_file(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
 class UploadQuerySet(models.QuerySet["Upload"]):
     def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
 
-class Upload(Claimable):
+class Upload(SentFile, Claimable):
     """A file of samples, or of contestants' outputs for a dataset that is there.
 
     KEPT until its owner has said how it is to be read (`asked`). found: what was in it.
@@ -67,10 +89,6 @@ class Upload(Claimable):
         return self.name
 
     @property
-    def folder(self) -> Path:
-        return Path(settings.UPLOADS_DIR) / str(self.pk)
-
-    @property
     def path(self) -> Path:
         """Where the file is. Complaints about what is in it name it, so it keeps its name."""
         return self.folder / self.name
@@ -83,9 +101,6 @@ class Upload(Claimable):
     def is_over(self) -> bool:
         return self.state in {self.State.DONE, self.State.REFUSED}
 
-    def forget_file(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
 
 class LogImportQuerySet(models.QuerySet["LogImport"]):
     def visible_to(self, user: User | AnonymousUser) -> Self:
@@ -94,12 +109,15 @@ class LogImportQuerySet(models.QuerySet["LogImport"]):
         return rows.filter(owner_id=user.pk) if user.is_active else rows.none()
 
 
-class LogImport(models.Model):
+class LogImport(SentFile):
     """A file with battles that were judged elsewhere, for a dataset. judge, subset: of logs that name none.
 
     attempt rises with every claim: a worker that was frozen writes nothing any more. report: `logs.records.Report`, as
     far as it is read. refused_reason: why it could not be read to its end.
     """
+
+    FOLDER = "logs"
+    FILE = "log"
 
     class State(models.TextChoices):
         WAITING = "waiting", _("waiting to be read")
@@ -138,20 +156,8 @@ class LogImport(models.Model):
         return reverse("log-import", args=[self.dataset.slug, self.pk])
 
     @property
-    def folder(self) -> Path:
-        return Path(settings.UPLOADS_DIR) / "logs" / str(self.pk)
-
-    @property
-    def path(self) -> Path:
-        """Who sends a file may not choose where it lies."""
-        return self.folder / "log"
-
-    @property
     def is_over(self) -> bool:
         return self.state in {self.State.DONE, self.State.REFUSED}
-
-    def forget_file(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class ImportSource(models.TextChoices):
@@ -173,12 +179,13 @@ class RunImportQuerySet(models.QuerySet["RunImport"]):
         return self.exclude(state__in=OVER)
 
 
-class RunImport(Waiting):
+class RunImport(SentFile, Waiting):
     """A file with runs. source: whose format it is; "" until it is recognised. is_wanted: what is in it shall be
     stored; until then it is only looked through. report: what was found, of `imports.storing.Report`. dataset: what
     battles of it became.
     """
 
+    FOLDER = "runs"
     Source = ImportSource
 
     name = models.CharField(_("file name"), max_length=300)
@@ -201,18 +208,6 @@ class RunImport(Waiting):
 
     def get_absolute_url(self) -> str:
         return reverse("run-import-file", args=[self.pk])
-
-    @property
-    def folder(self) -> Path:
-        return Path(settings.UPLOADS_DIR) / "runs" / str(self.pk)
-
-    @property
-    def path(self) -> Path:
-        """Who sends a file may not choose where it lies."""
-        return self.folder / "file"
-
-    def forget_file(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class ImportedRun(models.Model):
