@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -14,6 +15,7 @@ from rest_framework.views import APIView
 
 from experiments.api.requests import PROBLEMS
 from experiments.models import Run
+from experiments.review import curation_api
 from experiments.workflows.council.pages.rankings import Ranking, ranking_of_turn
 
 TURN = OpenApiParameter("turn", int, description="Of which question; the last one that was ranked when left out.")
@@ -123,3 +125,10 @@ def _turn(request: Request) -> int | None:
     if not asked.isascii() or not asked.isdigit() or len(asked) > 9:
         raise ValidationError({"turn": ["A whole number is needed."]})
     return int(asked)
+
+
+urlpatterns = [
+    path("council/presets/", curation_api.CouncilPresetsView.as_view(), name="api-council-presets"),
+    path("council/presets/<uuid:pk>/", curation_api.CouncilPresetView.as_view(), name="api-council-preset"),
+    path("runs/<uuid:pk>/ranking/", RankingView.as_view(), name="api-ranking"),
+]

@@ -12,8 +12,7 @@ from experiments.library.imports.values import Taken, Unreadable, line, mapping,
 from experiments.models.run_import import ImportSource
 from experiments.workflows.base.json_reader import Found, find_json
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer
-from experiments.workflows.debate.answers import Part, Reading, read_actions, read_brief, read_points
-from experiments.workflows.debate.wording import Words, words_in
+from experiments.workflows.debate.answers import Part, Reading, Words, read_actions, read_brief, read_points, words_in
 
 ROLES = {"debater_a": "A", "debater_b": "B", "debater_c": "C"}
 TELLING = ("rawPrompt", "finalPrompt", "round1Results", "summaryResult")

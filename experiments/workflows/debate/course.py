@@ -1,4 +1,4 @@
-"""A round of a debate: the debaters speak one after the other, and a person says how it goes on."""
+"""The course of a debate: a request is refined, the debaters speak in rounds, and a summary says what to do."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -14,13 +14,112 @@ from experiments.workflows.base.records import (
     TurnStarted,
 )
 from experiments.workflows.base.steps import STOPPED, End, Listen, Outcome, numbered
-from experiments.workflows.debate.answers import Part, read_points
-from experiments.workflows.debate.asking import Answer, Question, answered
+from experiments.workflows.debate.answers import (
+    Actions,
+    Brief,
+    Part,
+    Points,
+    brief_text,
+    read_actions,
+    read_brief,
+    read_points,
+    words_in,
+)
+from experiments.workflows.debate.asking import (
+    REFINE,
+    ROUND,
+    SUMMARY,
+    Answer,
+    Question,
+    answered,
+    to_refine,
+    to_speak,
+    to_sum_up,
+)
 from experiments.workflows.debate.config import DEBATERS
-from experiments.workflows.debate.forms import Points
-from experiments.workflows.debate.prompting import ROUND, to_speak
 from experiments.workflows.debate.talk import Speech, Talk, order
-from experiments.workflows.debate.wording import words_in
+
+UNREAD = "The refinement could not be read: %s."
+
+
+def refined(talk: Talk) -> Generator[Any, Any, Talk | End]:
+    """The talk with its task, which does not change any more."""
+    request = talk.config.prompt
+    yield Record("request", _words(request, "request"), turn=0)
+    attempt, answer = 0, None
+    while True:
+        attempt += 1
+        if talk.config.refine:
+            answer = yield from _refine(talk, attempt, answer)
+        pause = _pause(talk, attempt, answer)
+        said: Outcome = yield pause
+        if said.action == "end":
+            return STOPPED
+        if said.passed and answer and answer.has_failed:
+            return End("refine_failed", failed=True, message=answer.error)
+        if said.action != "retry":
+            break
+    final = _unanswered(talk, answer) if said.passed and answer else said.text
+    yield Record("prompt/final", _words(final, "final_prompt"), turn=0)
+    is_own = not said.passed and said.text != pause.default
+    return talk.debated(final, is_own=is_own or pause.default == request)
+
+
+def _refine(talk: Talk, attempt: int, earlier: Answer | None) -> Generator[Any, Any, Answer]:
+    if earlier is None:
+        yield Record("stage/refine", StageStarted(turn=0, stage="refine", number=1, of=1), turn=0)
+    elif not earlier.has_failed:
+        yield Record(f"{earlier.key}/superseded", MessageSuperseded(message=earlier.key), turn=0)
+    key = numbered("refine", attempt)
+    question = Question(
+        key=key,
+        seat="refiner",
+        turn=0,
+        purpose="refinement",
+        role="refiner",
+        messages=to_refine(talk, key),
+        form=Brief.schema_to_follow(),
+        prompts=REFINE,
+        read=partial(read_brief, words=words_in(talk.language)),
+        language=talk.language,
+        temperature=0.3,
+        draw="refine" if earlier is None or earlier.has_failed else key,
+    )
+    return (yield from answered(talk.cast, question))
+
+
+def _pause(talk: Talk, attempt: int, answer: Answer | None) -> Listen:
+    """The final prompt as it is prefilled: what the refiner made of the request, or the request as it stands."""
+    reading = answer.reading if answer else None
+    words = words_in(talk.language)
+    default = brief_text(reading.parsed, words, is_to_answer=True) if reading else talk.config.prompt
+    return Listen(
+        numbered("prompt", attempt),
+        "final_prompt",
+        ("send", "default", *(["retry"] if answer else []), "end"),
+        default=default,
+        turn=0,
+        may_pass=True,
+        error=_trouble(answer),
+    )
+
+
+def _unanswered(talk: Talk, answer: Answer) -> str:
+    """The final prompt where nobody is asked: without the questions, which nobody answers."""
+    if answer.reading is None:
+        return talk.config.prompt
+    return brief_text({**answer.reading.parsed, "clarifying_questions": ()}, words_in(talk.language))
+
+
+def _trouble(answer: Answer | None) -> str:
+    if answer is None:
+        return ""
+    return answer.error or (UNREAD % answer.unread_reason if answer.unread_reason else "")
+
+
+def _words(text: str, kind: str) -> MessageSent:
+    return MessageSent(seat="person", text=text, parsed={"kind": kind})
+
 
 LAST_ROUND = 2
 TOO_LONG = "context_exceeded"
@@ -60,7 +159,7 @@ def gone_on(talk: Talk, number: int) -> Generator[Any, Any, tuple[Talk, str] | E
     trouble, pauses = _failures(talk, number), 0
     while True:
         pauses += 1
-        said: Outcome = yield _pause(talk, number, pauses, trouble)
+        said: Outcome = yield _round_pause(talk, number, pauses, trouble)
         if said.action == "end":
             return STOPPED
         if said.action not in ("retry_seat", "retry_short"):
@@ -88,7 +187,7 @@ def added(talk: Talk, text: str) -> Generator[Any, Any, Talk]:
     return talk.added(addendum)
 
 
-def _pause(talk: Talk, number: int, pauses: int, trouble: str) -> Listen:
+def _round_pause(talk: Talk, number: int, pauses: int, trouble: str) -> Listen:
     """`default` goes on as it was set up; in automatic mode that is what happens."""
     actions = ["round"] if number < LAST_ROUND else []
     retried = _to_retry(talk, number)
@@ -162,3 +261,49 @@ def _speech(seat: str, number: int, answer: Answer) -> Speech:
     if answer.reading:
         return Speech(seat, number, answer.key, points=answer.reading.parsed)
     return Speech(seat, number, answer.key, raw=answer.raw, error_kind=answer.error_kind, error=answer.error)
+
+
+Going = Generator[Any, Any, "tuple[Talk, str, int] | End"]
+
+
+def summed_up(talk: Talk, asked: int) -> Going:
+    """The talk, what follows the summary (`round` or `summarize`), and how often a summary has been asked for; asked:
+    how often it had been before.
+    """
+    number = max(speech.round for speech in talk.speeches)
+    turn, count = number + 1, asked + 1
+    stage = StageStarted(turn=turn, stage="summary", number=1, of=1)
+    yield Record(numbered("stage/summary", count), stage, turn=turn)
+    answer = yield from answered(talk.cast, _summary_question(talk, turn, count))
+    if answer.error_kind == TOO_LONG:
+        count += 1
+        answer = yield from answered(talk.cast, _summary_question(talk, turn, count, is_short=True))
+    if answer.has_failed:
+        return End("summary_failed", failed=True, message=answer.error)
+    said: Outcome = yield _offer(number, turn, count)
+    yield Record(f"{answer.key}/superseded", MessageSuperseded(message=answer.key), turn=turn)
+    if number < LAST_ROUND:
+        talk = yield from added(talk, said.text)
+    return talk, said.action, count
+
+
+def _offer(number: int, turn: int, count: int) -> Listen:
+    actions = ("summarize", *(["round"] if number < LAST_ROUND else []))
+    return Listen(numbered("summary/next", count), "concluded", actions, turn=turn, is_offer=True)
+
+
+def _summary_question(talk: Talk, turn: int, count: int, *, is_short: bool = False) -> Question:
+    key = numbered("summary", count)
+    return Question(
+        key=key,
+        seat="summarizer",
+        turn=turn,
+        purpose="summary",
+        role="summarizer",
+        messages=to_sum_up(talk, key, is_short=is_short),
+        form=Actions.schema_to_follow(),
+        prompts=SUMMARY,
+        read=partial(read_actions, known=frozenset(talk.references), words=words_in(talk.language)),
+        language=talk.language,
+        temperature=0.3,
+    )
