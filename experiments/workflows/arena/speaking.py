@@ -126,8 +126,11 @@ class Go:
         error = ""
         while True:
             said: Outcome = yield from self._hear(error)
-            if said.action in {"skip", "next", "end"}:
-                return self._leave(said.action)
+            if said.action == "end":
+                return STOPPED
+            if said.action in {"skip", "next"}:
+                self.talk.skipped.add((self.turn, self.side))
+                return NEXT_TURN if said.action == "next" else None
             key, reply = yield from self._ask(said)
             if reply.ok:
                 return (yield from self._pass_on(key, reply))
@@ -144,7 +147,7 @@ class Go:
             said = yield Listen(
                 key=key,
                 reason="call_failed" if error else "turn_start" if self.begins else "model_completed",
-                actions=(*ACTIONS, *self._offered_deeds()),
+                actions=(*ACTIONS, *(kind for kind in KINDS if kind != "friend" or "friend" in self.talk.cast.seats)),
                 default=self.talk.manual_prompt(self.side, self.private),
                 seat=self.side,
                 turn=self.turn,
@@ -155,18 +158,8 @@ class Go:
                 return said
             yield from self._do(f"{key}/{said.action}", said.action, said.text)
 
-    def _offered_deeds(self) -> list[str]:
-        has_friend = "friend" in self.talk.cast.seats
-        return [kind for kind in KINDS if kind != "friend" or has_friend]
-
     def _do(self, key: str, kind: str, text: str) -> Generator[Step, Outcome, None]:
         self.private += yield from intervene(self.talk, Deed(key, kind, self.side, self.turn, text))
-
-    def _leave(self, action: str) -> End | None:
-        if action == "end":
-            return STOPPED
-        self.talk.skipped.add((self.turn, self.side))
-        return NEXT_TURN if action == "next" else None
 
     def _ask(self, said: Outcome) -> Generator[Step, Outcome, tuple[str, Outcome]]:
         """Ask with what the operator was shown and said, or with the run's own messages when nobody was asked."""

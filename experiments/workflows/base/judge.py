@@ -2,7 +2,7 @@
 
 import hashlib
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -12,8 +12,8 @@ from pydantic import ConfigDict, Field, create_model
 from experiments.workflows.base.json_reader import read_json
 from experiments.workflows.base.parsing import Unreadable, number
 from experiments.workflows.base.prompts import Name, fenced, fill, version
-from experiments.workflows.base.records import JudgeEvaluationCompleted, JudgmentFound
-from experiments.workflows.base.steps import Ask, Cast, Outcome, Prompt
+from experiments.workflows.base.records import JudgeEvaluationCompleted, JudgeEvaluationStarted, JudgmentFound, Record
+from experiments.workflows.base.steps import Ask, Cast, Outcome, Prompt, Step
 
 LONGEST_REASON = 500
 LONGEST_HISTORY = 200_000  # characters, about 50,000 tokens
@@ -155,6 +155,24 @@ def as_shown(raw: str, text: str, sees: Sees) -> str:
     if sees == "both" and raw != text:
         return f"As it was produced:\n{raw}\n\nAs the other side saw it:\n{text}"
     return raw if sees == "original" else text
+
+
+def judge_turn(
+    key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric, *, subjects: Sequence[str], seconds: float | None
+) -> Generator[Step, Outcome, None]:
+    """Have a turn scored and record it, in the order of the subjects; of those who said nothing, that."""
+    turn, source = shown.turn, ""
+    yield Record(f"{key}/started", JudgeEvaluationStarted(key=key, turn=turn), turn=turn)
+    spoke = [subject for subject in subjects if subject in shown.messages]
+    verdicts: list[Verdict] = []
+    dynamics = ""
+    if spoke:
+        outcome = yield judge_step(key, cast, shown, rubric, seconds=seconds)
+        verdicts, dynamics = read_verdicts(outcome, spoke)
+        source = key
+    given = {verdict.subject: verdict for verdict in verdicts}
+    found = turn_judged(shown, [given.get(subject) or silent(subject) for subject in subjects], dynamics)
+    yield Record(f"{key}/completed", found, turn=turn, source=source)
 
 
 def judge_step(

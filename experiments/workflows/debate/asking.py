@@ -1,6 +1,6 @@
 """One question of a debate: asked, of others of the pool where a model is rate-limited, read, and repaired once."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,9 @@ REPAIR = "debate/repair"
 def to_refine(talk: Talk, key: str) -> Prompts:
     token = talk.cast.fence(key)
     system = fill("debate/refiner", language=_language(talk), token=token, form=BRIEF)
-    return Prompt("system", system), Prompt("user", fill("debate/refine", request=_fenced_request(talk, token)))
+    return Prompt("system", system), Prompt(
+        "user", fill("debate/refine", request=fenced("request", talk.config.prompt, token))
+    )
 
 
 def to_speak(talk: Talk, part: Part, key: str, *, is_short: bool = False) -> Prompts:
@@ -93,10 +95,6 @@ def _addendum(talk: Talk, token: str) -> str:
         return ""
     addendum = fenced("addendum", "\n\n".join(talk.addenda), token)
     return f"\n{fill(ADDENDUM, addendum=addendum)}\n"
-
-
-def _fenced_request(talk: Talk, token: str) -> str:
-    return fenced("request", talk.config.prompt, token)
 
 
 def _language(talk: Talk) -> str:
@@ -191,7 +189,10 @@ def _read(cast: Cast, question: Question, attempt: _Attempt) -> Playing:
     except Unreadable as unreadable:
         reading, reason = yield from _repair(cast, question, attempt, _why(unreadable, attempt.outcome))
         source = f"{key}/repair"
-    yield _parsed(question, key, source, reading or _unread(raw, reason))
+    found = reading or Reading({"kind": "unread", "reason": reason}, raw, ("unread",))
+    flags = [*question.flags, *found.flags]
+    parsed = MessageParsed(message=key, parsed=found.parsed, text=found.text, flags=flags)
+    yield Record(f"{key}/parsed", parsed, turn=question.turn, source=source)
     return Answer(key, reading, raw, reason)
 
 
@@ -237,12 +238,8 @@ def _ask(question: Question, is_impatient: bool, *, key: str = "", played_by: st
         role=question.role,
         played_by=played_by,
         patience=PATIENCE if is_impatient else None,
-        inspect=lambda text: _inspected(question.language, text),
+        inspect=lambda text: other_language(question.language, prose(text)),
     )
-
-
-def _inspected(language: str | None, text: str) -> Sequence[str]:
-    return other_language(language, prose(text))
 
 
 def _replaced(question: Question, number: int, attempt: _Attempt, *, key: str, by: str) -> Record:
@@ -251,16 +248,6 @@ def _replaced(question: Question, number: int, attempt: _Attempt, *, key: str, b
     why = {"reason": RATE_LIMITED, "error": attempt.outcome.error}
     replaced = SeatReplaced(key=key, seat=question.seat, by=by, **why, **instead)
     return Record(numbered(f"{question.key}/instead", number), replaced, turn=question.turn)
-
-
-def _parsed(question: Question, key: str, source: str, reading: Reading) -> Record:
-    flags = [*question.flags, *reading.flags]
-    parsed = MessageParsed(message=key, parsed=reading.parsed, text=reading.text, flags=flags)
-    return Record(f"{key}/parsed", parsed, turn=question.turn, source=source)
-
-
-def _unread(raw: str, reason: str) -> Reading:
-    return Reading({"kind": "unread", "reason": reason}, raw, ("unread",))
 
 
 def _why(unreadable: Unreadable, outcome: Outcome) -> str:
@@ -273,11 +260,7 @@ def _failure(cast: Cast, attempt: _Attempt) -> str:
     error = attempt.outcome.error
     if len(attempt.tried) == 1:
         return error
-    names = [_model(cast, seat) for seat in attempt.tried]
+    names = [next(iter(cast.seats[seat].called), seat) if seat in cast.seats else seat for seat in attempt.tried]
     if attempt.outcome.error_kind == RATE_LIMITED:
         return f"Every model that was tried is rate-limited: {', '.join(names)}. {error}"
     return f"{', '.join(names[:-1])}: rate-limited. {names[-1]}: {error}"
-
-
-def _model(cast: Cast, seat: str) -> str:
-    return next(iter(cast.seats[seat].called), seat) if seat in cast.seats else seat

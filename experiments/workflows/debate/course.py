@@ -39,13 +39,18 @@ from experiments.workflows.debate.asking import (
 from experiments.workflows.debate.config import DEBATERS
 from experiments.workflows.debate.talk import Speech, Talk, order
 
+LAST_ROUND = 2
+TOO_LONG = "context_exceeded"
+POINTS_ASKED = {1: 3, 2: 2}  # new perspectives at least, by round
+COUNTERPOINTS_ASKED = {1: 2, 2: 1}
+HINT = "%s: what was said before is too long for the model. Ask again with a shortened context. (%s)"
 UNREAD = "The refinement could not be read: %s."
 
 
 def refined(talk: Talk) -> Generator[Any, Any, Talk | End]:
     """The talk with its task, which does not change any more."""
     request = talk.config.prompt
-    yield Record("request", _words(request, "request"), turn=0)
+    yield Record("request", MessageSent(seat="person", text=request, parsed={"kind": "request"}), turn=0)
     attempt, answer = 0, None
     while True:
         attempt += 1
@@ -59,8 +64,11 @@ def refined(talk: Talk) -> Generator[Any, Any, Talk | End]:
             return End("refine_failed", failed=True, message=answer.error)
         if said.action != "retry":
             break
-    final = _unanswered(talk, answer) if said.passed and answer else said.text
-    yield Record("prompt/final", _words(final, "final_prompt"), turn=0)
+    final = said.text
+    if said.passed and answer:  # nobody was asked: without the questions, which nobody answers
+        parsed = {**answer.reading.parsed, "clarifying_questions": ()} if answer.reading else None
+        final = brief_text(parsed, words_in(talk.language)) if parsed else request
+    yield Record("prompt/final", MessageSent(seat="person", text=final, parsed={"kind": "final_prompt"}), turn=0)
     is_own = not said.passed and said.text != pause.default
     return talk.debated(final, is_own=is_own or pause.default == request)
 
@@ -93,6 +101,9 @@ def _pause(talk: Talk, attempt: int, answer: Answer | None) -> Listen:
     reading = answer.reading if answer else None
     words = words_in(talk.language)
     default = brief_text(reading.parsed, words, is_to_answer=True) if reading else talk.config.prompt
+    error = answer.error if answer else ""
+    if answer and not error and answer.unread_reason:
+        error = UNREAD % answer.unread_reason
     return Listen(
         numbered("prompt", attempt),
         "final_prompt",
@@ -100,32 +111,8 @@ def _pause(talk: Talk, attempt: int, answer: Answer | None) -> Listen:
         default=default,
         turn=0,
         may_pass=True,
-        error=_trouble(answer),
+        error=error,
     )
-
-
-def _unanswered(talk: Talk, answer: Answer) -> str:
-    """The final prompt where nobody is asked: without the questions, which nobody answers."""
-    if answer.reading is None:
-        return talk.config.prompt
-    return brief_text({**answer.reading.parsed, "clarifying_questions": ()}, words_in(talk.language))
-
-
-def _trouble(answer: Answer | None) -> str:
-    if answer is None:
-        return ""
-    return answer.error or (UNREAD % answer.unread_reason if answer.unread_reason else "")
-
-
-def _words(text: str, kind: str) -> MessageSent:
-    return MessageSent(seat="person", text=text, parsed={"kind": kind})
-
-
-LAST_ROUND = 2
-TOO_LONG = "context_exceeded"
-POINTS_ASKED = {1: 3, 2: 2}  # new perspectives at least, by round
-COUNTERPOINTS_ASKED = {1: 2, 2: 1}
-HINT = "%s: what was said before is too long for the model. Ask again with a shortened context. (%s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +212,17 @@ def _spoken(talk: Talk, number: int, seat: str, again: Again) -> Generator[Any, 
         earlier = again.earlier.key
         yield Record(f"{earlier}/superseded", MessageSuperseded(message=earlier), turn=number)
     answer = yield from answered(talk.cast, _question(talk, number, seat, again))
-    return talk.and_then(_speech(seat, number, answer))
+    return talk.and_then(
+        Speech(
+            seat,
+            number,
+            answer.key,
+            points=answer.reading.parsed if answer.reading else None,
+            raw="" if answer.reading else answer.raw,
+            error_kind=answer.error_kind,
+            error=answer.error,
+        )
+    )
 
 
 def _question(talk: Talk, number: int, seat: str, again: Again) -> Question:
@@ -257,16 +254,7 @@ def _is_late(talk: Talk, number: int, seat: str, again: Again) -> bool:
     return again.attempt > 1 and any(later in spoke for later in after)
 
 
-def _speech(seat: str, number: int, answer: Answer) -> Speech:
-    if answer.reading:
-        return Speech(seat, number, answer.key, points=answer.reading.parsed)
-    return Speech(seat, number, answer.key, raw=answer.raw, error_kind=answer.error_kind, error=answer.error)
-
-
-Going = Generator[Any, Any, "tuple[Talk, str, int] | End"]
-
-
-def summed_up(talk: Talk, asked: int) -> Going:
+def summed_up(talk: Talk, asked: int) -> Generator[Any, Any, tuple[Talk, str, int] | End]:
     """The talk, what follows the summary (`round` or `summarize`), and how often a summary has been asked for; asked:
     how often it had been before.
     """
@@ -280,16 +268,12 @@ def summed_up(talk: Talk, asked: int) -> Going:
         answer = yield from answered(talk.cast, _summary_question(talk, turn, count, is_short=True))
     if answer.has_failed:
         return End("summary_failed", failed=True, message=answer.error)
-    said: Outcome = yield _offer(number, turn, count)
+    actions = ("summarize", *(["round"] if number < LAST_ROUND else []))
+    said: Outcome = yield Listen(numbered("summary/next", count), "concluded", actions, turn=turn, is_offer=True)
     yield Record(f"{answer.key}/superseded", MessageSuperseded(message=answer.key), turn=turn)
     if number < LAST_ROUND:
         talk = yield from added(talk, said.text)
     return talk, said.action, count
-
-
-def _offer(number: int, turn: int, count: int) -> Listen:
-    actions = ("summarize", *(["round"] if number < LAST_ROUND else []))
-    return Listen(numbered("summary/next", count), "concluded", actions, turn=turn, is_offer=True)
 
 
 def _summary_question(talk: Talk, turn: int, count: int, *, is_short: bool = False) -> Question:

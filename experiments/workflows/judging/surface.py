@@ -108,11 +108,10 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Seed"), str(rows.run.seed)),
     )
     rubric = str(config.get("rubric", ""))
-    shown = Text(rubric, "plain") if rubric.strip() else Text(_("The rubric that comes with the workflow."), "note")
     objectives = dict(config.get("objectives") or {})
     return [
         Facts(facts),
-        Part("rubric", "", "", _("Rubric"), (shown,)),
+        prompt("rubric", _("Rubric"), rubric, none=_("The rubric that comes with the workflow.")),
         *(prompt(f"objective-{seat}", of_side(seat), str(text), seat) for seat, text in objectives.items()),
         *_judged_texts(config),
     ]

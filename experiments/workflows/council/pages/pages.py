@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -32,7 +32,11 @@ def members(cast: Mapping[str, str]) -> list[Member]:
     """The members in the order of their seats. cast: seats to labels of models."""
     seated = [(number, seat, cast[seat]) for number, seat in enumerate(MEMBERS, 1) if seat in cast]
     shared = Counter(short_name(label) for _number, _seat, label in seated)
-    return [Member(seat, number, label, _name(label, number, shared)) for number, seat, label in seated]
+    named = ((seat, number, label, short_name(label)) for number, seat, label in seated)
+    return [
+        Member(seat, number, label, f"{name} #{number}" if shared[name] > 1 else name)
+        for seat, number, label, name in named
+    ]
 
 
 def chairs(cast: Mapping[str, str]) -> list[str]:
@@ -43,11 +47,6 @@ def chairs(cast: Mapping[str, str]) -> list[str]:
 def names(cast: Mapping[str, str]) -> dict[str, str]:
     """What each seat's model is called on a page."""
     return {**{seat: short_name(label) for seat, label in cast.items()}, **{m.seat: m.name for m in members(cast)}}
-
-
-def _name(label: str, number: int, shared: Counter[str]) -> str:
-    name = short_name(label)
-    return f"{name} #{number}" if shared[name] > 1 else name
 
 
 STAGES = ("reply", "review", "repair", "conclusion", "title")
@@ -114,7 +113,7 @@ def _cost(name: str, calls: Sequence[Call]) -> Cost:
         written=_sum(call.output_tokens for call in calls),
         cost=sum(costs, Decimal(0)) if costs else None,
         at_least=0 < len(costs) < len([call for call in calls if call.state != Call.State.SENT]),
-        seconds=_span([call.sent for call in calls], ends),
+        seconds=(max(ends) - min(call.sent for call in calls)).total_seconds() if ends else None,
         longest=max((call.seconds for call in calls if call.seconds is not None), default=None),
     )
 
@@ -124,51 +123,41 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _span(starts: Sequence[datetime], ends: Sequence[datetime]) -> float | None:
-    return (max(ends) - min(starts)).total_seconds() if ends else None
-
-
 SPOKEN_BY = {"reply": MEMBERS, "review": MEMBERS, "conclusion": ("chair",)}
-REVIEWING = ("repair",)  # calls beside a review, shown with it
 TURN = re.compile(r"turn/(\d+)/")
-FIXED = {"turn_started": "transcript", "offer_opened": "offer", "waiting_for_user": "offer"}
-ENDINGS = ("experiment_stopped", "experiment_error")
-OF_THE_CONCLUSION = ("seat_replaced", "concluded_by_rank")
 ASIDE = "aside"
+FIXED = {
+    "turn_started": "transcript",
+    "offer_opened": "offer",
+    "waiting_for_user": "offer",
+    "experiment_stopped": "ending",
+    "experiment_error": "ending",
+}
+OF_TURN = {
+    "stage_started": "stage-{turn}",
+    "ballots_counted": "ranking-{turn}",
+    "ballot_read": "review-{turn}-{reviewer}",
+    "seat_replaced": "conclusion-{turn}-chair",
+    "concluded_by_rank": "conclusion-{turn}-chair",
+}
 
 
 def slot_of(type_: str, data: Mapping[str, Any]) -> str:
     """The slot of an event: `slot-NAME` is the id of its element, "transcript" has no prefix."""
     if type_ in FIXED:
         return FIXED[type_]
-    if type_ in ENDINGS:
-        return "ending"
-    turn = _turn(data)
+    ballot = data.get("ballot", {})
+    found = TURN.match(str(data.get("key", "")))
+    turn = int(ballot["turn"] if ballot else data.get("turn") or (found[1] if found else 0))
     if not turn:
         return ASIDE
-    if type_ == "stage_started":
-        return f"stage-{turn}"
-    if type_ == "ballots_counted":
-        return f"ranking-{turn}"
-    if type_ == "ballot_read":
-        return f"review-{turn}-{data['ballot']['reviewer']}"
-    if type_ in OF_THE_CONCLUSION:
-        return f"conclusion-{turn}-chair"
-    if data.get("seat") == "person":
+    if type_ in OF_TURN:
+        return OF_TURN[type_].format(turn=turn, reviewer=ballot.get("reviewer", ""))
+    seat, purpose = data.get("seat"), str(data.get("purpose", ""))
+    if seat == "person":
         return f"question-{turn}"
-    return _of_seat(data, turn)
-
-
-def _turn(data: Mapping[str, Any]) -> int:
-    if "ballot" in data:
-        return int(data["ballot"]["turn"])
-    found = TURN.match(str(data.get("key", "")))
-    return int(data.get("turn") or (found[1] if found else 0))
-
-
-def _of_seat(data: Mapping[str, Any], turn: int) -> str:
-    purpose = "review" if data.get("purpose") in REVIEWING else str(data.get("purpose", ""))
-    return f"{purpose}-{turn}-{data['seat']}" if data.get("seat") in SPOKEN_BY.get(purpose, ()) else ASIDE
+    purpose = "review" if purpose == "repair" else purpose  # a call beside a review is shown with it
+    return f"{purpose}-{turn}-{seat}" if seat in SPOKEN_BY.get(purpose, ()) else ASIDE
 
 
 def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, object]:
@@ -181,12 +170,12 @@ def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) ->
         "chairs": chairs(cast),
         "rankings": {entry.anchor: ranking(entry.data) for entry in counted},
         "figures": figures_of(run),
-        "queued": queued(run),
+        "queued": _queued(run),
         "offer": next((entry.data for entry in entries if entry.type == "offer_opened"), None),
     }
 
 
-def queued(run: Run) -> list[Step]:
+def _queued(run: Run) -> list[Step]:
     """The questions that were asked while earlier ones were being answered, and have not been taken up."""
     begun = run.steps.filter(purpose="turn_started").count()
     said = run.steps.filter(kind="offer", state=Step.State.DONE, turn__gte=begun).order_by("turn", "id")

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from experiments.models import Call, Run
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Fact, Facts
-from experiments.runs.reports.setup import Rows, changes, limits, prompt
+from experiments.runs.reports.setup import Rows, closing_facts, prompt
 from experiments.runs.reports.shape_types import Kept, LongText
 from experiments.templatetags.arena import grouped
 
@@ -21,9 +21,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Rounds planned"), grouped(config.get("rounds"))),
         Fact(_("Blind first round"), words.yes_or_no(config.get("blind"))),
         Fact(_("Another debater begins the second round"), words.yes_or_no(config.get("rotate"))),
-        Fact(_("Limits"), limits(rows)),
-        Fact(_("Seed"), str(rows.run.seed)),
-        *changes(rows),
+        *closing_facts(rows),
     )
     addendum = str(config.get("addendum", ""))
     planned = [prompt("addendum", _("Addendum planned"), addendum)] if addendum.strip() else []
