@@ -30,7 +30,7 @@ from experiments.models.ids import new_id
 from experiments.tasks import clock
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import BudgetReached
-from experiments.workflows.base.language import load_ahead
+from experiments.workflows.base.flags import load_ahead
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import Replay, Todo, passed
 from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen

@@ -7,7 +7,7 @@ import pytest
 from experiments.models import Run
 from experiments.runs.steering import steering
 from experiments.runs.timeline import arranged, from_rows, replayed
-from experiments.workflows.council.pages.slots import slot_of
+from experiments.workflows.council.pages.pages import slot_of
 from tests.experiments.councils import listed
 
 FAST = ("sim/cooperative:first=0:words=30", "sim/competitive:first=0:words=30", "sim/neutral:first=0:words=30")

@@ -30,9 +30,8 @@ from experiments.models import Call, ClientTalk, Experiment, Message, Run
 from experiments.runs import actions
 from experiments.workflows.base.prompts import fenced, fill
 from experiments.workflows.debate import WORKFLOW as DEBATE
-from experiments.workflows.debate.answers import Part
-from experiments.workflows.debate.forms import ACTIONS, BRIEF, POINTS
-from experiments.workflows.debate.prompting import VIEWS
+from experiments.workflows.debate.answers import ACTIONS, BRIEF, POINTS, Part
+from experiments.workflows.debate.asking import VIEWS
 from experiments.workflows.starchamber import WORKFLOW as STARCHAMBER
 
 ASSISTANT = ClientTalk.System.ASSISTANT

@@ -30,6 +30,14 @@ class Draft:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
+    def keep(self, name: str, beside: Data, **place: Any) -> None:
+        """What the file says beside what is taken over, with its place in the run."""
+        if beside:
+            self.kept.setdefault(name, []).append({**place, **beside})
+
+    def lasted(self, started: str | None, ended: str | None = None) -> None:
+        self.run |= {name: at for name, at in (("started", started), ("ended", ended)) if at}
+
     def seat(self, seat: str, model: Any) -> str:
         """Who sits there; the slug of the model."""
         return self.cast.setdefault(seat, slug(model))
@@ -46,6 +54,9 @@ class Draft:
 
     def begun(self, turn: int) -> None:
         self.step(f"turn/{turn}", "turn_started", turn, data={"turn": turn})
+
+    def stage(self, key: str, turn: int, name: str, number: int = 1, of: int = 1) -> None:
+        self.step(key, "stage_started", turn, data={"turn": turn, "stage": name, "number": number, "of": of})
 
     def completed(self, turn: int) -> None:
         self.step(f"turn/{turn}/completed", "turn_completed", turn, data={"turn": turn})

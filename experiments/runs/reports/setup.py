@@ -123,9 +123,12 @@ def of_side(side: str) -> str:
     return _("Prompt for %(seat)s") % {"seat": words.seat_name(side)}
 
 
-def prompt(anchor: str, title: str, text: str, seat: str = "") -> Part:
+def prompt(anchor: str, title: str, text: str, seat: str = "", *, none: str = "") -> Part:
+    """A text by itself; `none` stands in the place of a blank one."""
     badge = words.badge(seat) if seat else ""
-    return Part(anchor, seat, badge, title, (Text(text or _("(none)"), "plain"),))
+    is_given = text.strip() or not none
+    shown = Text(text or _("(none)"), "plain") if is_given else Text(none, "note")
+    return Part(anchor, seat, badge, title, (shown,))
 
 
 def turns(rows: Rows) -> str:
@@ -143,6 +146,11 @@ def judging_facts(rows: Rows) -> list[Fact]:
         Fact(_("The judge reads the models' reasoning"), words.yes_or_no(config.get("judge_sees_reasoning"))),
         Fact(_("Time limit of the judge"), limit),
     ]
+
+
+def closing_facts(rows: Rows) -> list[Fact]:
+    """What the settings of every workflow end with."""
+    return [Fact(_("Limits"), limits(rows)), Fact(_("Seed"), str(rows.run.seed)), *changes(rows)]
 
 
 def limits(rows: Rows) -> str:

@@ -10,9 +10,9 @@ from experiments.workflows.arena.config import DEFAULT_PARAMS, SPEAKERS, Config,
 from experiments.workflows.arena.records import RECORDS
 from experiments.workflows.arena.speaking import NEXT_TURN, Go
 from experiments.workflows.arena.talk import Talk
-from experiments.workflows.base.judge import Rubric, Verdict, judge_step, read_verdicts, silent, turn_judged
+from experiments.workflows.base.judge import Rubric, judge_turn
 from experiments.workflows.base.limits import Limits
-from experiments.workflows.base.records import JudgeEvaluationStarted, Record, TurnCompleted, TurnStarted
+from experiments.workflows.base.records import Record, TurnCompleted, TurnStarted
 from experiments.workflows.base.steps import STOPPED, Cast, End, Listen, Play
 from experiments.workflows.base.workflow import Workflow
 
@@ -41,7 +41,8 @@ def _turn(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
         if end:
             return end
     if talk.config.judge:
-        yield from _judge(talk, turn)
+        shown, seconds = talk.shown_to_judge(turn), talk.config.judge_seconds
+        yield from judge_turn(f"turn/{turn}/judge", talk.cast, shown, RUBRIC, subjects=SPEAKERS, seconds=seconds)
     yield Record(f"turn/{turn}/completed", TurnCompleted(turn=turn), turn=turn)
     return (yield from _pause(talk, turn))
 
@@ -53,21 +54,6 @@ def _pause(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
     actions = ("next", "default", "end")
     said = yield Listen(f"turn/{turn}/next", "turn_completed", actions, turn=turn, may_pass=True)
     return STOPPED if said.action == "end" else None
-
-
-def _judge(talk: Talk, turn: int) -> Generator[Any, Any, None]:
-    key = f"turn/{turn}/judge"
-    yield Record(f"{key}/started", JudgeEvaluationStarted(key=key, turn=turn), turn=turn)
-    shown, spoke = talk.shown_to_judge(turn), talk.spoke(turn)
-    verdicts: list[Verdict] = []
-    dynamics, source = "", ""
-    if spoke:
-        outcome = yield judge_step(key, talk.cast, shown, RUBRIC, seconds=talk.config.judge_seconds)
-        verdicts, dynamics = read_verdicts(outcome, spoke)
-        source = key
-    verdicts += [silent(side) for side in SPEAKERS if side not in spoke]
-    found = turn_judged(shown, sorted(verdicts, key=lambda verdict: verdict.subject), dynamics)
-    yield Record(f"{key}/completed", found, turn=turn, source=source)
 
 
 WORKFLOW = Workflow(

@@ -1,14 +1,81 @@
 """What people meet of the arena."""
 
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from experiments.library.forms import initial_of
+from experiments.library.scenarios import find_scenario
 from experiments.models.labels import INTERVENTION_KINDS
 from experiments.workflows.arena import DEFAULT_PARAMS
-from experiments.workflows.arena.assumptions import ASSUMPTIONS
-from experiments.workflows.arena.pages import report, setup
+from experiments.workflows.arena.pages import report
+from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Assumptions, mark, marks_in, tokens_of
+from experiments.workflows.base.filter import CONTEXT_CHARACTERS
 from experiments.workflows.base.prompts import fill
+from experiments.workflows.base.steps import Ask, Prompt
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
+
+OPENED = re.compile(r"\[\[(context|message) (\w+)\]\]\n")
+LINE_OF_CONTEXT = mark(CONTEXT_CHARACTERS // BYTES_PER_TOKEN[True])
+FILTERED = {"removed": [], "confidence": 1.0, "reasoning": ""}
+
+
+def _answer(ask: Ask, tokens: int, at_most: bool) -> str | None:
+    """The filter passes the whole message on."""
+    if ask.purpose != "filter":
+        return None
+    return json.dumps({"text": _fenced(ask)["message"], **FILTERED}, ensure_ascii=False)
+
+
+def _measured(ask: Ask, at_most: bool) -> Ask:
+    """The filter is shown the beginnings of earlier messages, and may write a token for each character of its own."""
+    if ask.purpose != "filter":
+        return ask
+    [prompt], shown = ask.messages, _fenced(ask)
+    context = "\n\n".join(LINE_OF_CONTEXT if marks_in(line) else line for line in shown["context"].split("\n\n"))
+    characters = tokens_of(shown["message"]) * BYTES_PER_TOKEN[False]
+    content = prompt.content.replace(shown["context"], context, 1)
+    params = {**ask.params, "max_tokens": max(ask.params["max_tokens"], characters)}
+    return replace(ask, messages=(Prompt("user", content),), params=params)
+
+
+def _fenced(ask: Ask) -> dict[str, str]:
+    """What stands between the markers of the context and of the message."""
+    content, fenced = ask.messages[0].content, {}
+    for opened in OPENED.finditer(content):
+        name, token = opened.groups()
+        fenced[name] = content[opened.end() : content.index(f"\n[[/{name} {token}]]", opened.end())]
+    return fenced
+
+
+ASSUMPTIONS = Assumptions(
+    typical={"reply": 350, "judge": 400, "friend": 200},
+    answer=_answer,
+    measured=_measured,
+)
+
+
+def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:
+    """A scenario (`?scenario=`), where the address names one that one may see."""
+    ref = request.GET.get("scenario")
+    if not ref:
+        return {}
+    scenario = find_scenario(request.user, ref)
+    return {**initial_of(scenario.config), "title": scenario.title}
+
+
+def main(filled: Mapping[str, Any]) -> str:
+    """The first prompt that applies and is empty."""
+    if filled.get("prompting") != "individual":
+        return "prompt"
+    return "prompts-B" if str(filled.get("prompts-A", "")).strip() else "prompts-A"
+
 
 SAMPLING = ("temperature", "max_tokens", "seed", "reasoning_effort")
 SIDES = {"A": _("Model A"), "B": _("Model B")}
@@ -125,11 +192,11 @@ SETUP = Setup(
         "first": SIDES,
         "interventions.kind": dict(INTERVENTION_KINDS),
     },
-    main=setup.main,
+    main=main,
     usual=DEFAULT_PARAMS,
     has_repeats=True,
     links=((_("Begin with a scenario"), "scenarios"), (_("New scenario"), "scenario-new")),
-    initial=setup.initial,
+    initial=initial,
     script="workflows/arena/setup.js",
 )
 

@@ -66,10 +66,6 @@ class Talk:
     def last_of(self, side: str) -> Said | None:
         return next((said for said in reversed(self.said) if said.side == side), None)
 
-    def spoke(self, turn: int) -> list[str]:
-        """The sides that said something in a turn, A before B."""
-        return sorted(said.side for said in self.said if said.turn == turn)
-
     def shown_to_judge(self, turn: int) -> TurnToJudge:
         sees = self.config.judge_sees_interventions
         thought = [said for said in self.said if said.reasoning and said.turn <= turn]

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from experiments.workflows.base.json_reader import read_json
-from experiments.workflows.base.parsing import Unreadable, number
+from experiments.workflows.base.parsing import Unreadable, number_or_none
 from experiments.workflows.base.prompts import fenced, fill, version
 from experiments.workflows.base.steps import Ask, Cast, Outcome, Prompt
 
@@ -83,12 +83,15 @@ def read_filter(outcome: Outcome, original: str) -> Filtered:
         return Filtered(original, "failed", reasoning=outcome.error)
     try:
         reply = read_json(outcome.text, ("text",))
-        text, removed = _text(reply), _labels(reply)
+        text = reply.get("text")
+        if not isinstance(text, str):
+            raise Unreadable("it holds no text")
     except Unreadable as error:
         return Filtered(original, "failed", reasoning=f"The filter's answer could not be used: {error}.")
-    judged = partial(
-        Filtered, removed=removed, confidence=_confidence(reply), reasoning=str(reply.get("reasoning") or "")
-    )
+    labels = reply.get("removed") or []
+    removed = [str(label)[:200] for label in labels][:50] if isinstance(labels, list) else []
+    confidence = number_or_none(reply.get("confidence"), 0, 1)
+    judged = partial(Filtered, removed=removed, confidence=confidence, reasoning=str(reply.get("reasoning") or ""))
     if not text.strip() and original.strip():
         return judged(NOTHING_LEFT, "emptied")
     if not own_words(text, original):
@@ -100,21 +103,3 @@ def own_words(text: str, original: str) -> bool:
     """Whether `text` is the original with words left out: the same words in the same order, none added or changed."""
     words = iter(original.split())
     return all(word in words for word in text.split())
-
-
-def _text(reply: dict[str, Any]) -> str:
-    if not isinstance(reply.get("text"), str):
-        raise Unreadable("it holds no text")
-    return str(reply["text"])
-
-
-def _labels(reply: dict[str, Any]) -> list[str]:
-    labels = reply.get("removed") or []
-    return [str(label)[:200] for label in labels][:50] if isinstance(labels, list) else []
-
-
-def _confidence(reply: dict[str, Any]) -> float | None:
-    try:
-        return number(reply.get("confidence"), 0, 1)
-    except Unreadable:
-        return None

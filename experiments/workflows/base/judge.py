@@ -2,7 +2,7 @@
 
 import hashlib
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model
 
 from experiments.workflows.base.json_reader import read_json
-from experiments.workflows.base.parsing import Unreadable, number
+from experiments.workflows.base.parsing import Unreadable, number, number_or_none
 from experiments.workflows.base.prompts import Name, fenced, fill, version
-from experiments.workflows.base.records import JudgeEvaluationCompleted, JudgmentFound
-from experiments.workflows.base.steps import Ask, Cast, Outcome, Prompt
+from experiments.workflows.base.records import JudgeEvaluationCompleted, JudgeEvaluationStarted, JudgmentFound, Record
+from experiments.workflows.base.steps import Ask, Cast, Outcome, Prompt, Step
 
 LONGEST_REASON = 500
 LONGEST_HISTORY = 200_000  # characters, about 50,000 tokens
@@ -157,19 +157,38 @@ def as_shown(raw: str, text: str, sees: Sees) -> str:
     return raw if sees == "original" else text
 
 
+def judge_turn(
+    key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric, *, subjects: Sequence[str], seconds: float | None
+) -> Generator[Step, Outcome, None]:
+    """Have a turn scored and record it, in the order of the subjects; of those who said nothing, that."""
+    turn, source = shown.turn, ""
+    yield Record(f"{key}/started", JudgeEvaluationStarted(key=key, turn=turn), turn=turn)
+    spoke = [subject for subject in subjects if subject in shown.messages]
+    verdicts: list[Verdict] = []
+    dynamics = ""
+    if spoke:
+        outcome = yield judge_step(key, cast, shown, rubric, seconds=seconds)
+        verdicts, dynamics = read_verdicts(outcome, spoke)
+        source = key
+    given = {verdict.subject: verdict for verdict in verdicts}
+    found = turn_judged(shown, [given.get(subject) or silent(subject) for subject in subjects], dynamics)
+    yield Record(f"{key}/completed", found, turn=turn, source=source)
+
+
 def judge_step(
     key: str, cast: Cast, shown: TurnToJudge, rubric: Rubric = Rubric(), *, seconds: float | None = SECONDS
 ) -> Ask:
     """seconds: for each of two attempts, after which the turn goes on without scores; None: as for any other call."""
     token = cast.fence(key)
     subjects = shown.subjects or tuple(shown.messages)
+    history = _recent(shown.history, LONGEST_HISTORY, "messages") or "(none: this is the first turn)"
     prompt = fill(
         rubric.prompt,
         token=token,
         turn=shown.turn,
         rubric=rubric.words,
         objectives=_fences("instructions", shown.objectives, token),
-        history=fenced("history", _history(shown.history), token),
+        history=fenced("history", history, token),
         deeds=fenced("operator", "\n".join(shown.deeds) or "(nothing)", token),
         messages="\n\n".join([_fences("message", shown.messages, token), *_reasoning(shown, token)]),
         subjects=" and ".join(f'"{subject}"' for subject in subjects),
@@ -235,10 +254,6 @@ def turn_judged(shown: TurnToJudge, verdicts: Sequence[Verdict], dynamics: str) 
     return JudgeEvaluationCompleted(turn=shown.turn, judgments=judgments, dynamics=dynamics)
 
 
-def _history(messages: Sequence[str]) -> str:
-    return _recent(messages, LONGEST_HISTORY, "messages") or "(none: this is the first turn)"
-
-
 def _recent(texts: Sequence[str], room: int, name: str) -> str:
     """The last texts that fit, and how many were left out: a judge's context is not without end."""
     kept: list[str] = []
@@ -261,7 +276,7 @@ def _verdict(side: str, given: Any) -> Verdict:
         scores=scores or None,
         unscored_reason="; ".join(missing)[:LONGEST_REASON],
         rationale=given["notes"] if isinstance(given.get("notes"), str) else "",
-        confidence=_confidence(given),
+        confidence=number_or_none(given.get("confidence"), 0, 1),
     )
 
 
@@ -276,13 +291,6 @@ def _scores(given: dict[str, Any]) -> tuple[dict[str, float], list[str]]:
         except Unreadable as error:
             missing.append(f"{name} {error}")
     return scores, missing
-
-
-def _confidence(given: dict[str, Any]) -> float | None:
-    try:
-        return number(given.get("confidence"), 0, 1)
-    except Unreadable:
-        return None
 
 
 def _fences(name: str, by_side: dict[str, str], token: str) -> str:

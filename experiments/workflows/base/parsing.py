@@ -28,3 +28,11 @@ def number(value: Any, low: float, high: float) -> float:
         shown = f"{value:g}" if abs(value) < LARGEST_SHOWN else "far"  # an integer may be too large for a float
         raise Unreadable(f"is {shown}, outside {low:g} to {high:g}")
     return float(value)
+
+
+def number_or_none(value: Any, low: float, high: float) -> float | None:
+    """The same where a number is welcome and not needed."""
+    try:
+        return number(value, low, high)
+    except Unreadable:
+        return None

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from experiments.workflows.base.steps import Cast, Play, numbered
 from experiments.workflows.base.workflow import Branching, Offer, Workflow
 from experiments.workflows.council.config import SEATS, Config
-from experiments.workflows.council.questions import questions
+from experiments.workflows.council.questions import find_title, questions
 from experiments.workflows.council.records import RECORDS
 from experiments.workflows.council.talk import Talk
-from experiments.workflows.council.title import find_title
 
 __all__ = ["SEATS", "WORKFLOW", "Config", "next_offer", "run"]
 

@@ -1,8 +1,7 @@
 """The second stage: every member who has answered ranks the answers of the others without knowing whose they are."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from experiments.workflows.base.ballots import Ranked, read_ballot, read_repaired
@@ -13,8 +12,7 @@ from experiments.workflows.base.parsing import Unreadable, plain
 from experiments.workflows.base.prompts import fenced, fill, version
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.steps import Ask, Outcome, Prompt
-from experiments.workflows.council.counting import Ballot
-from experiments.workflows.council.order import includes_own, shown
+from experiments.workflows.council.counting import Ballot, includes_own, shown
 from experiments.workflows.council.records import Abstention, BallotRead, BallotsCounted, CountedBallot
 from experiments.workflows.council.talk import Deliberation, Sitting
 
@@ -99,7 +97,9 @@ class Review:
         key = f"{self.key}/repair"
         outcome: Outcome = yield self._ask_for_ranking(key, unread.text, why)
         try:
-            ranked = _read_again(outcome, list(self.labels))
+            if not outcome.ok:
+                raise Unreadable(outcome.error)
+            ranked = read_repaired(outcome.text, list(self.labels))
         except Unreadable as again:
             reason = f"The ranking in its review could not be read: {why}. Asked for it once more: {again}."
             yield self._abstain(reason, source=key, is_written=True)
@@ -127,7 +127,7 @@ class Review:
             schema=_schema(list(answers), with_review=True),
             if_native=True,
             prompt_version=version(REVIEW),
-            inspect=partial(_inspected, self.sitting),
+            inspect=lambda text: other_language(self.sitting.language, words(text)),
         )
 
     def _ask_for_ranking(self, key: str, review: str, why: Unreadable) -> Ask:
@@ -154,36 +154,19 @@ class Review:
         labels = self.labels
         order = tuple(tuple(labels[label] for label in place) for place in ranked.order)
         self.held.ballots[self.reviewer] = Ballot(self.reviewer, order, tuple(labels.values()))
-        found = self._ballot([list(place) for place in order], flags=list(ranked.flags), reading=reading)
-        return self._record(found, source)
+        found = {"order": [list(place) for place in order], "flags": list(ranked.flags), "reading": reading}
+        return self._ballot(source, message=self.key, abstained_reason="", **found)
 
     def _abstain(self, reason: str, *, source: str = "", is_written: bool = False) -> Record:
         reason = reason[:LONGEST_REASON]
         self.held.abstained[self.reviewer] = reason
-        return self._record(self._ballot(None, reason, is_written=is_written), source or self.key)
+        message = self.key if is_written else None
+        found: dict[str, Any] = {"order": None, "flags": [], "reading": ""}
+        return self._ballot(source or self.key, message=message, abstained_reason=reason, **found)
 
-    def _ballot(
-        self,
-        order: list[list[str]] | None,
-        abstained_reason: str = "",
-        *,
-        flags: Sequence[str] = (),
-        reading: str = "",
-        is_written: bool = True,
-    ) -> BallotRead:
-        return BallotRead(
-            reviewer=self.reviewer,
-            count=self.held.number,
-            labels=self.labels,
-            order=order,
-            abstained_reason=abstained_reason,
-            flags=list(flags),
-            reading=reading,
-            message=self.key if is_written else None,
-        )
-
-    def _record(self, found: BallotRead, source: str) -> Record:
-        return Record(f"{self.key}/ballot", found, turn=self.sitting.turn, source=source)
+    def _ballot(self, source: str, **found: Any) -> Record:
+        ballot = BallotRead(reviewer=self.reviewer, count=self.held.number, labels=self.labels, **found)
+        return Record(f"{self.key}/ballot", ballot, turn=self.sitting.turn, source=source)
 
 
 def anonymous(sitting: Sitting, seat: str) -> str:
@@ -199,12 +182,6 @@ def words(review: str) -> str:
     return plain(found.value["review"]) or review
 
 
-def _read_again(outcome: Outcome, labels: list[str]) -> Ranked:
-    if not outcome.ok:
-        raise Unreadable(outcome.error)
-    return read_repaired(outcome.text, labels)
-
-
 def _schema(labels: list[str], *, with_review: bool) -> dict[str, Any]:
     ranking = {"type": "array", "items": {"type": "string", "enum": labels}}
     properties = {**({"review": {"type": "string"}} if with_review else {}), "ranking": ranking}
@@ -214,7 +191,3 @@ def _schema(labels: list[str], *, with_review: bool) -> dict[str, Any]:
 
 def _listed(labels: list[str]) -> str:
     return f"{', '.join(labels[:-1])} and {labels[-1]}"
-
-
-def _inspected(sitting: Sitting, text: str) -> list[str]:
-    return other_language(sitting.language, words(text))

@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from experiments.library.search.query import mark
 from experiments.library.search.runs import said_or_set_up
 from experiments.models.labels import short_name
+from experiments.workflows.base.dry_run import Assumptions, Path
+from experiments.workflows.base.steps import Ask
 from experiments.workflows.base.surface import (
     LIMIT_FIELDS,
     Column,
@@ -21,9 +23,23 @@ from experiments.workflows.base.surface import (
     Surface,
     Told,
 )
-from experiments.workflows.council.assumptions import ASSUMPTIONS
+from experiments.workflows.council import rows
 from experiments.workflows.council.config import LEAST_MEMBERS, MOST_MEMBERS
-from experiments.workflows.council.pages import pages, report, shapes, slots
+from experiments.workflows.council.pages import pages, report
+
+
+def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
+    """Every answer is nothing but reasoning at first and is asked for again with more room, no ranking can be read
+    before it is repaired, and every chair fails at the end of its conclusion.
+    """
+    if ask.purpose == "reply":
+        return Path.EMPTY if earlier == 0 else Path.READ
+    return {"review": Path.UNREAD, "conclusion": Path.FAILED}.get(ask.purpose, Path.READ)
+
+
+ASSUMPTIONS = Assumptions(
+    typical={"reply": 350, "review": 300, "repair": 60, "conclusion": 450, "title": 20}, dearest=_dearest
+)
 
 
 def _ballot(data: Mapping[str, Any]) -> str:
@@ -128,19 +144,19 @@ SURFACE = Surface(
     setup=SETUP,
     formats="experiments.workflows.council.pages.importing",
     home="council",
-    urls="experiments.workflows.council.pages.urls",
-    api_urls="experiments.workflows.council.pages.api_urls",
+    urls="experiments.workflows.council.pages.views",
+    api_urls="experiments.workflows.council.pages.ranking_api",
     entries={
         "ballot_read": _ballot,
         "ballots_counted": "count-{turn}-{count}",
         "concluded_by_rank": "concluded-{key}",
     },
-    slot=slots.slot_of,
+    slot=pages.slot_of,
     context=pages.context,
     styles=("workflows/council/council.css",),
     script="workflows/council/run.js",
     again=_("Run again"),
-    findings=shapes.FINDINGS,
+    findings=rows.FINDINGS,
     told=Told(
         settings=report.settings, title=_("What the council said"), turn=_("Question %(turn)s"), stage=report.stage_of
     ),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from experiments.models.labels import seat_name
 from experiments.runs.markdown import to_html
-from experiments.workflows.council.pages import cast as council_cast
+from experiments.workflows.council.pages.pages import Member, members, names
 from experiments.workflows.council.pages.rankings import (
     NOBODY_RANKED,
     OWN_NOT_SHOWN,
@@ -50,14 +50,14 @@ class Line:
 
 
 @register.simple_tag
-def council_members(cast: Mapping[str, str]) -> list[council_cast.Member]:
-    return council_cast.members(cast)
+def council_members(cast: Mapping[str, str]) -> list[Member]:
+    return members(cast)
 
 
 @register.filter
 def model_of(seat: str, cast: Mapping[str, str] | None) -> str:
     """The short name of the model in a seat; the seat's own name where nobody is known to sit there."""
-    return council_cast.names(cast or {}).get(seat) or str(seat_name(seat))
+    return names(cast or {}).get(seat) or str(seat_name(seat))
 
 
 @register.filter

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from experiments.workflows.base.flags import language_of
 from experiments.workflows.base.labels import labels_for
-from experiments.workflows.base.language import language_of
 from experiments.workflows.base.records import Record, StageStarted
 from experiments.workflows.base.steps import Cast, Outcome, Prompt, numbered
 from experiments.workflows.council.config import CHAIRS, MEMBERS, Config

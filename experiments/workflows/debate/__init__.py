@@ -3,9 +3,7 @@
 from experiments.workflows.base.steps import Cast, End, Play
 from experiments.workflows.base.workflow import Workflow
 from experiments.workflows.debate.config import SEATS, Config
-from experiments.workflows.debate.refining import refined
-from experiments.workflows.debate.rounds import gone_on, played
-from experiments.workflows.debate.summing import summed_up
+from experiments.workflows.debate.course import gone_on, played, refined, summed_up
 from experiments.workflows.debate.talk import Talk
 
 __all__ = ["SEATS", "WORKFLOW", "Config", "run"]

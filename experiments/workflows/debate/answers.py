@@ -1,14 +1,155 @@
-"""What the models' structured answers say, and what is wrong with them. Nothing is put in that they did not say."""
+"""What the models' structured answers say, in which form, in which words, and what is wrong with them.
+
+Nothing is put in that they did not say."""
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from babel import Locale, UnknownLocaleError
+from pydantic import BaseModel, ConfigDict
 
 from experiments.workflows.base.json_reader import read_json, read_json_or_list
 from experiments.workflows.base.parsing import Unreadable, plain
-from experiments.workflows.debate.wording import Words, actions_text, brief_text, points_text
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Headings of what is shown, and of the final prompt as it is prefilled."""
+
+    objective: str
+    context: str
+    preferences: str
+    missing: str
+    questions: str
+    answer: str
+    perspectives: str
+    counterpoints: str
+    recommended: str
+    discouraged: str
+
+
+ENGLISH = Words(
+    "Objective",
+    "Context",
+    "Preferences",
+    "Not said",
+    "Questions",
+    "Answer:",
+    "New perspectives",
+    "Counterpoints",
+    "Recommended",
+    "Discouraged",
+)
+WORDS = {
+    "en": ENGLISH,
+    "zh": Words("目标", "背景", "偏好", "未说明", "问题", "回答：", "新观点", "反驳", "建议", "不建议"),
+}
+
+
+def words_in(language: str | None) -> Words:
+    """English where the language is not known, or not one of ours."""
+    return WORDS.get(language or "", ENGLISH)
+
+
+def language_name(code: str) -> str:
+    """The English name of a language, its code where it has none."""
+    try:
+        return Locale.parse(code).english_name or code
+    except (UnknownLocaleError, ValueError):
+        return code
+
+
+def brief_text(brief: Mapping[str, Any], words: Words, *, is_to_answer: bool = False) -> str:
+    """A brief as Markdown; is_to_answer: with room for an answer below each question, as the final prompt begins."""
+    answer = f"\n  {words.answer} " if is_to_answer else ""
+    parts = [
+        _part(words.objective, [brief["objective"]]),
+        _part(words.context, [brief["context"]]),
+        _part(words.preferences, _bullets(brief["preferences"])),
+        _part(words.missing, _bullets(brief["missing"])),
+        _part(words.questions, [f"- {question}{answer}" for question in brief["clarifying_questions"]]),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def points_text(points: Mapping[str, Any], words: Words) -> str:
+    lists = ((words.perspectives, points["new_perspectives"]), (words.counterpoints, points["counterpoints"]))
+    return "\n\n".join(filter(None, (_part(title, [_item(item) for item in items]) for title, items in lists)))
+
+
+def actions_text(actions: Mapping[str, Any], words: Words) -> str:
+    lists = ((words.recommended, actions["recommended"]), (words.discouraged, actions["discouraged"]))
+    return "\n\n".join(filter(None, (_part(title, [_item(item) for item in items]) for title, items in lists)))
+
+
+def _part(title: str, lines: Sequence[str]) -> str:
+    kept = [line for line in lines if line.strip()]
+    return "\n".join([f"**{title}**", "", *kept]) if kept else ""
+
+
+def _bullets(texts: Iterable[str]) -> list[str]:
+    return [f"- {text}" for text in texts]
+
+
+def _item(item: Item) -> str:
+    sources = f" ({', '.join(item['sources'])})" if item.get("sources") else ""
+    return f"- **{item['id']}** {item['contents']}{sources}"
+
+
+class Form(BaseModel):
+    """Read tolerantly (`answers.py`): the schema is what is asked for, not what is insisted on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    @cache
+    def schema_to_follow(cls) -> dict[str, object]:
+        return cls.model_json_schema()
+
+
+class Brief(Form):
+    objective: str
+    context: str
+    preferences: list[str]
+    missing: list[str]
+    clarifying_questions: list[str]
+
+
+class Point(Form):
+    id: str
+    contents: str
+
+
+class Points(Form):
+    speaker: str
+    new_perspectives: list[Point]
+    counterpoints: list[Point]
+
+
+class Action(Form):
+    id: str
+    contents: str
+    sources: list[str]
+
+
+class Actions(Form):
+    recommended: list[Action]
+    discouraged: list[Action]
+
+
+BRIEF = """{"objective": text, "context": text, "preferences": [text, …], "missing": [text, …],
+"clarifying_questions": [text, …]}"""
+POINTS = """{"speaker": "%s", "new_perspectives": [{"id": "p1", "contents": text}, …],
+"counterpoints": [{"id": "c1", "contents": text}, …]}"""
+ACTIONS = """{"recommended": [{"id": "action_1", "contents": text, "sources": ["A1.p2", …]}, …],
+"discouraged": [{"id": "avoid_1", "contents": text, "sources": ["B1.c1", …]}, …]}"""
+
 
 BRIEF_NAMES = ("objective", "context", "preferences", "missing", "clarifying_questions")
 POINT_NAMES = ("new_perspectives", "counterpoints")

@@ -1,17 +1,106 @@
 """One question of a debate: asked, of others of the pool where a model is rate-limited, read, and repaired once."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from experiments.workflows.base.flags import other_language
 from experiments.workflows.base.parsing import Unreadable
-from experiments.workflows.base.prompts import version
+from experiments.workflows.base.prompts import fenced, fill, version
 from experiments.workflows.base.records import MessageParsed, Record, SeatReplaced
 from experiments.workflows.base.steps import Ask, Cast, Outcome, Prompt, numbered
-from experiments.workflows.debate.answers import Reading, prose
+from experiments.workflows.debate.answers import ACTIONS, BRIEF, POINTS, Part, Reading, language_name, prose
 from experiments.workflows.debate.config import POOL
-from experiments.workflows.debate.prompting import REPAIR, to_repair
+from experiments.workflows.debate.talk import Speech, Talk
+
+Prompts = tuple[Prompt, Prompt]
+LANGUAGE, ADDENDUM = "debate/language", "debate/addendum"
+REFINE = ("debate/refiner", "debate/refine", LANGUAGE)
+VIEWS = {"A": "debate/view_a", "B": "debate/view_b", "C": "debate/view_c"}
+ROUND = ("debate/debater", *VIEWS.values(), "debate/counter", "debate/no_counter", "debate/round", ADDENDUM, LANGUAGE)
+SUMMARY = ("debate/summarizer", "debate/summary", ADDENDUM, LANGUAGE)
+REPAIR = "debate/repair"
+
+
+def to_refine(talk: Talk, key: str) -> Prompts:
+    token = talk.cast.fence(key)
+    system = fill("debate/refiner", language=_language(talk), token=token, form=BRIEF)
+    return Prompt("system", system), Prompt(
+        "user", fill("debate/refine", request=fenced("request", talk.config.prompt, token))
+    )
+
+
+def to_speak(talk: Talk, part: Part, key: str, *, is_short: bool = False) -> Prompts:
+    """is_short: with the points of the others cut down, for a model whose context they exceeded."""
+    token = talk.cast.fence(key)
+    counter = "debate/counter" if part.counterpoints else "debate/no_counter"
+    system = fill(
+        "debate/debater",
+        seat=part.speaker,
+        view=fill(VIEWS[part.speaker]),
+        points=part.points,
+        counter=fill(counter, **({"counterpoints": part.counterpoints} if part.counterpoints else {})),
+        language=_language(talk),
+        token=token,
+        form=POINTS % part.speaker,
+    )
+    heard = [_points(speech, token, is_short) for speech in talk.heard_by(part.speaker, part.round)]
+    user = fill(
+        "debate/round",
+        round=part.round,
+        seat=part.speaker,
+        task=fenced("task", talk.task, token),
+        addendum=_addendum(talk, token),
+        points="\n\n".join(heard) or "(nothing)",
+    )
+    return Prompt("system", system), Prompt("user", user)
+
+
+def to_sum_up(talk: Talk, key: str, *, is_short: bool = False) -> Prompts:
+    token = talk.cast.fence(key)
+    system = fill("debate/summarizer", language=_language(talk), token=token, form=ACTIONS)
+    rounds = sorted({speech.round for speech in talk.speeches})
+    blocks = [_round(talk, number, token, is_short) for number in rounds]
+    task, addendum = fenced("task", talk.task, token), _addendum(talk, token)
+    user = fill("debate/summary", task=task, addendum=addendum, rounds="\n\n".join(blocks))
+    return Prompt("system", system), Prompt("user", user)
+
+
+def to_repair(prompts: tuple[Prompt, ...], answer: str, reason: str, token: str) -> tuple[Prompt, ...]:
+    """The same question with the answer that could not be read."""
+    *before, last = prompts
+    repair = fill(REPAIR, reason=reason, token=token, answer=fenced("answer", answer, token))
+    return (*before, Prompt("user", f"{last.content}\n\n{repair}"))
+
+
+def _round(talk: Talk, number: int, token: str, is_short: bool) -> str:
+    blocks = [_block(speech, token, is_short) for speech in talk.of_round(number)]
+    return "\n\n".join([f"Round {number}", *blocks])
+
+
+def _block(speech: Speech, token: str, is_short: bool) -> str:
+    if speech.has_failed:
+        return f"Debater {speech.seat} gave no answer in round {speech.round} ({speech.error_kind})."
+    if speech.points is None:
+        return f"{speech.name}, unparsed:\n{fenced(f'unparsed-{speech.name}', speech.raw, token)}"
+    return _points(speech, token, is_short)
+
+
+def _points(speech: Speech, token: str, is_short: bool) -> str:
+    return fenced(f"points-{speech.name}", speech.lines(is_short=is_short), token)
+
+
+def _addendum(talk: Talk, token: str) -> str:
+    if not talk.addenda:
+        return ""
+    addendum = fenced("addendum", "\n\n".join(talk.addenda), token)
+    return f"\n{fill(ADDENDUM, addendum=addendum)}\n"
+
+
+def _language(talk: Talk) -> str:
+    language = talk.language
+    return fill(LANGUAGE, named=f", which is {language_name(language)}" if language else "")
+
 
 PATIENCE = 5.0  # seconds; a model that wants to be left alone for longer is not waited for where others could answer
 PAUSE = 0.2  # seconds between one model's refusal and the next one's question
@@ -100,7 +189,10 @@ def _read(cast: Cast, question: Question, attempt: _Attempt) -> Playing:
     except Unreadable as unreadable:
         reading, reason = yield from _repair(cast, question, attempt, _why(unreadable, attempt.outcome))
         source = f"{key}/repair"
-    yield _parsed(question, key, source, reading or _unread(raw, reason))
+    found = reading or Reading({"kind": "unread", "reason": reason}, raw, ("unread",))
+    flags = [*question.flags, *found.flags]
+    parsed = MessageParsed(message=key, parsed=found.parsed, text=found.text, flags=flags)
+    yield Record(f"{key}/parsed", parsed, turn=question.turn, source=source)
     return Answer(key, reading, raw, reason)
 
 
@@ -146,12 +238,8 @@ def _ask(question: Question, is_impatient: bool, *, key: str = "", played_by: st
         role=question.role,
         played_by=played_by,
         patience=PATIENCE if is_impatient else None,
-        inspect=lambda text: _inspected(question.language, text),
+        inspect=lambda text: other_language(question.language, prose(text)),
     )
-
-
-def _inspected(language: str | None, text: str) -> Sequence[str]:
-    return other_language(language, prose(text))
 
 
 def _replaced(question: Question, number: int, attempt: _Attempt, *, key: str, by: str) -> Record:
@@ -160,16 +248,6 @@ def _replaced(question: Question, number: int, attempt: _Attempt, *, key: str, b
     why = {"reason": RATE_LIMITED, "error": attempt.outcome.error}
     replaced = SeatReplaced(key=key, seat=question.seat, by=by, **why, **instead)
     return Record(numbered(f"{question.key}/instead", number), replaced, turn=question.turn)
-
-
-def _parsed(question: Question, key: str, source: str, reading: Reading) -> Record:
-    flags = [*question.flags, *reading.flags]
-    parsed = MessageParsed(message=key, parsed=reading.parsed, text=reading.text, flags=flags)
-    return Record(f"{key}/parsed", parsed, turn=question.turn, source=source)
-
-
-def _unread(raw: str, reason: str) -> Reading:
-    return Reading({"kind": "unread", "reason": reason}, raw, ("unread",))
 
 
 def _why(unreadable: Unreadable, outcome: Outcome) -> str:
@@ -182,11 +260,7 @@ def _failure(cast: Cast, attempt: _Attempt) -> str:
     error = attempt.outcome.error
     if len(attempt.tried) == 1:
         return error
-    names = [_model(cast, seat) for seat in attempt.tried]
+    names = [next(iter(cast.seats[seat].called), seat) if seat in cast.seats else seat for seat in attempt.tried]
     if attempt.outcome.error_kind == RATE_LIMITED:
         return f"Every model that was tried is rate-limited: {', '.join(names)}. {error}"
     return f"{', '.join(names[:-1])}: rate-limited. {names[-1]}: {error}"
-
-
-def _model(cast: Cast, seat: str) -> str:
-    return next(iter(cast.seats[seat].called), seat) if seat in cast.seats else seat

@@ -1,15 +1,79 @@
 """What people meet of a debate."""
 
+import json
+from typing import Any
+
+from django.conf import settings
 from django.db.models import Q
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from experiments.library.search.query import mark
 from experiments.library.search.runs import said_or_set_up
-from experiments.workflows.base.surface import LIMITS, Column, Group, RunList, SeatForm, Seats, Setup, Surface, Told
-from experiments.workflows.debate.assumptions import ASSUMPTIONS
-from experiments.workflows.debate.config import DEBATERS, POOL
-from experiments.workflows.debate.pages import board, report, setup, shapes
+from experiments.setup.config_form import SetupForm
+from experiments.workflows.base import dry_run
+from experiments.workflows.base.dry_run import Assumptions, Path, as_set_up
+from experiments.workflows.base.steps import Ask, Listen, Outcome
+from experiments.workflows.base.surface import (
+    LIMITS,
+    Asked,
+    Column,
+    Group,
+    RunList,
+    SeatForm,
+    Seats,
+    Setup,
+    Surface,
+    Told,
+)
+from experiments.workflows.debate.config import DEBATERS, POOL, Config
+from experiments.workflows.debate.pages import board, report
+
+
+def _answer(ask: Ask, tokens: int, at_most: bool) -> str | None:
+    """A debater makes one point as long as all of them are, for the others are shown the points."""
+    if ask.role != "debater":
+        return None
+    points = [{"id": "p1", "contents": dry_run.mark(tokens)}]
+    return json.dumps({"speaker": ask.seat, "new_perspectives": points, "counterpoints": []}, ensure_ascii=False)
+
+
+def _said(config: Config, pause: Listen, at_most: bool) -> Outcome | None:
+    """At most a second round is asked for, where a person may."""
+    if at_most and config.mode == "manual" and pause.reason == "after_round" and "round" in pause.actions:
+        return Outcome(text=pause.default, action="round")
+    return as_set_up(config, pause, at_most)
+
+
+def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
+    """No answer can be read before it is given again: a failure would leave less to be shown to the others."""
+    return Path.READ if ask.purpose == "repair" else Path.UNREAD
+
+
+ASSUMPTIONS = Assumptions(
+    typical={"refinement": 350, "reply": 450, "summary": 450, "repair": 450},
+    answer=_answer,
+    said=_said,
+    dearest=_dearest,
+)
+
+
+ROLES = ("refiner", "debater", "summarizer")
+
+
+def context(request: HttpRequest) -> dict[str, object]:
+    """token_limits: the most tokens that an answer of each role may have, as the server has set it."""
+    return {"token_limits": {role: min(settings.ROLE_TOKENS[role], settings.ROLE_TOKENS_CAP) for role in ROLES}}
+
+
+def asked(form: SetupForm, asked: Asked) -> Asked:
+    """The pool is seated from its first place on, whichever of its fields were filled in."""
+    seats, refine = asked["cast"], form.cleaned_data["refine"]
+    kept = {seat: one for seat, one in seats.items() if seat not in POOL and (seat != "refiner" or refine)}
+    pool = zip(POOL, (seats[seat] for seat in POOL if seat in seats), strict=False)
+    return {**asked, "cast": kept | dict(pool)}
+
 
 POOL_LABELS = (
     _("First of the pool"),
@@ -111,10 +175,10 @@ SETUP = Setup(
         "rounds": {1: _("one"), 2: _("two")},
     },
     main="prompt",
-    asked=setup.asked,
+    asked=asked,
     note="workflows/debate/_token_limits.html",
     runs=DEBATES,
-    context=setup.context,
+    context=context,
     style="workflows/debate/debate.css",
 )
 
@@ -132,7 +196,7 @@ SURFACE = Surface(
     styles=("workflows/debate/debate.css",),
     script="workflows/debate/run.js",
     again=_("Run again"),
-    parsed=shapes.PARSED,
+    parsed=report.PARSED,
     told=Told(settings=report.settings, title=_("Debate log"), turn=_("Round %(turn)s"), stage=report.stage_of),
     assumptions=ASSUMPTIONS,
     assumed=_(

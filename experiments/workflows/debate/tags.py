@@ -9,8 +9,7 @@ from experiments.models import Run
 from experiments.models.labels import seat_name
 from experiments.runs.lineage import Lineage
 from experiments.workflows.debate.config import DEBATERS, POOL
-from experiments.workflows.debate.pages.board import Source, source
-from experiments.workflows.debate.pages.versions import Version, versions
+from experiments.workflows.debate.pages.board import Source, Version, source, versions
 
 register = template.Library()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from experiments.workflows.base.language import language_of
+from experiments.workflows.base.flags import language_of
 from experiments.workflows.base.steps import Cast
 from experiments.workflows.debate.config import DEBATERS, Config
 

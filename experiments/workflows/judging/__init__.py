@@ -12,14 +12,10 @@ from experiments.workflows.base.judge import (
     Seconds,
     Sees,
     TurnToJudge,
-    Verdict,
-    judge_step,
-    read_verdicts,
-    silent,
-    turn_judged,
+    judge_turn,
 )
 from experiments.workflows.base.limits import Limits
-from experiments.workflows.base.records import JudgeEvaluationStarted, Record, TurnCompleted, TurnStarted
+from experiments.workflows.base.records import Record, TurnCompleted, TurnStarted
 from experiments.workflows.base.steps import Cast, End, Play
 from experiments.workflows.base.workflow import Workflow
 
@@ -88,21 +84,17 @@ def run(config: Config, cast: Cast) -> Play:
 
 def _judge(config: Config, cast: Cast, place: int) -> Generator[Any, Any, None]:
     turn = config.turns[place]
-    key = f"turn/{turn.turn}/judge"
     yield Record(f"turn/{turn.turn}", TurnStarted(turn=turn.turn), turn=turn.turn)
-    yield Record(f"{key}/started", JudgeEvaluationStarted(key=key, turn=turn.turn), turn=turn.turn)
-    spoke = [subject for subject in config.subjects if subject in turn.messages]
-    shown = _shown(config, place, tuple(spoke))
-    verdicts: list[Verdict] = []
-    dynamics, source = "", ""
-    if spoke:
-        rubric = replace(workflows.workflow_of(config.workflow).judge or Rubric(), text=config.rubric)
-        outcome = yield judge_step(key, cast, shown, rubric, seconds=config.judge_seconds)
-        verdicts, dynamics = read_verdicts(outcome, spoke)
-        source = key
-    verdicts += [silent(subject) for subject in config.subjects if subject not in spoke]
-    found = turn_judged(shown, verdicts, dynamics)
-    yield Record(f"{key}/completed", found, turn=turn.turn, source=source)
+    spoke = tuple(subject for subject in config.subjects if subject in turn.messages)
+    rubric = replace(workflows.workflow_of(config.workflow).judge or Rubric(), text=config.rubric)
+    yield from judge_turn(
+        f"turn/{turn.turn}/judge",
+        cast,
+        _shown(config, place, spoke),
+        rubric,
+        subjects=(*spoke, *(subject for subject in config.subjects if subject not in spoke)),
+        seconds=config.judge_seconds,
+    )
     yield Record(f"turn/{turn.turn}/completed", TurnCompleted(turn=turn.turn), turn=turn.turn)
 
 

@@ -12,13 +12,10 @@ from experiments.workflows.base.judge import (
     Rubric,
     Seconds,
     TurnToJudge,
-    judge_step,
-    read_verdicts,
-    turn_judged,
+    judge_turn,
 )
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.base.records import (
-    JudgeEvaluationStarted,
     MessageSent,
     MessageSuperseded,
     Record,
@@ -170,8 +167,12 @@ def _answer(talk: Talk, question: Question) -> Playing:
     if not answer.ok:
         return (yield from _without_answer(talk, question, answer))
     exchange = Exchange(question.text, answer.text, answer.reasoning)
-    judging = [_judge(talk, question, exchange)] if talk.config.judge else []
-    *_others, end = yield [*judging, _after(talk, question, exchange)]
+    side_by_side: list[Generator[Any, Any, Any]] = [_after(talk, question, exchange)]
+    if talk.config.judge:
+        key, shown = f"{question.key}/judge", talk.shown_to_judge(question.turn, exchange)
+        seconds = talk.config.judge_seconds
+        side_by_side.insert(0, judge_turn(key, talk.cast, shown, RUBRIC, subjects=SUBJECTS, seconds=seconds))
+    *_others, end = yield side_by_side
     return end  # type: ignore[no-any-return]  # a generator's value, which `yield from` leaves untyped
 
 
@@ -200,15 +201,6 @@ def _without_answer(talk: Talk, question: Question, failed: Outcome) -> Playing:
     if said.action == "retry":
         return (yield from _answer(talk, question.again(answered=False)))
     return (yield from _turn(talk, question.turn + 1, said.text))
-
-
-def _judge(talk: Talk, question: Question, exchange: Exchange) -> Generator[Any, Any, None]:
-    key, turn = f"{question.key}/judge", question.turn
-    yield Record(f"{key}/started", JudgeEvaluationStarted(key=key, turn=turn), turn=turn)
-    shown = talk.shown_to_judge(turn, exchange)
-    outcome = yield judge_step(key, talk.cast, shown, RUBRIC, seconds=talk.config.judge_seconds)
-    found = turn_judged(shown, *read_verdicts(outcome, SUBJECTS))
-    yield Record(f"{key}/completed", found, turn=turn, source=key)
 
 
 WORKFLOW = Workflow(

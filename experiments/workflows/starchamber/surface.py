@@ -1,11 +1,60 @@
 """What people meet of StarChamber."""
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
+from experiments.library.builtin import CUSTOM, DEFAULT
+from experiments.library.presets import chosen_context, presets_for
+from experiments.models import ProviderModel
+from experiments.setup.forms import DeclaredForm
+from experiments.workflows.base.dry_run import Assumptions, mark
+from experiments.workflows.base.steps import Listen, Outcome
+from experiments.workflows.base.surface import LIMIT_FIELDS, Asked, Group, SeatForm, Seats, Setup, Surface, Text, Told
 from experiments.workflows.starchamber import DEFAULT_PARAMS
-from experiments.workflows.starchamber.assumptions import ASSUMPTIONS
-from experiments.workflows.starchamber.pages import pages, report, setup
+from experiments.workflows.starchamber.pages import report, views
+
+QUESTION = mark(60)
+
+
+def _said(config: Any, pause: Listen, at_most: bool) -> Outcome | None:
+    """The researcher asks on until the last turn, and gives up when there is no answer."""
+    return Outcome(text=QUESTION, action="send") if pause.reason == "your_turn" else None
+
+
+ASSUMPTIONS = Assumptions(typical={"reply": 350, "judge": 400}, said=_said)
+
+
+def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:
+    """The default context, or the preset that the address names (`?preset=`); that of what is set up again."""
+    offered = {choice.id: choice.context for choice in presets_for(request.user)}
+    if "context" in values:
+        return {"preset": values["preset"] if values["preset"] in offered else CUSTOM}
+    chosen = request.GET.get("preset", "")
+    preset = chosen if chosen in offered else DEFAULT
+    return {"preset": preset, "context": offered[preset]}
+
+
+def asked(form: DeclaredForm, asked: Asked) -> Asked:
+    """With the preset that the text in the form is."""
+    chosen = chosen_context(form.reader, asked["config"]["preset"], asked["config"]["context"])
+    return {**asked, "config": {**asked["config"], "preset": chosen.preset, "context": chosen.context}}
+
+
+def context(request: HttpRequest) -> dict[str, object]:
+    return {"contexts": presets_for(request.user)}
+
+
+def remarks(form: DeclaredForm) -> Iterator[Text]:
+    yield _("One call for each answer.")
+    if form["judge"].value():
+        yield _("One more for the judge.")
+    model = ProviderModel.objects.available().filter(slug=form["seat-model-model"].value() or "").first()
+    if model and form["logprobs"].value() and not model.accepts.logprobs:
+        yield _("This model is known to give no token probabilities.")
+
 
 MODEL = SeatForm(
     "model",
@@ -51,10 +100,10 @@ SETUP = Setup(
     main="first_message",
     usual=DEFAULT_PARAMS,
     links=((_("System contexts"), "presets"),),
-    initial=setup.initial,
-    asked=setup.asked,
-    context=setup.context,
-    remarks=setup.remarks,
+    initial=initial,
+    asked=asked,
+    context=context,
+    remarks=remarks,
     style="library.css",
     script="presets.js",
 )
@@ -65,8 +114,8 @@ SURFACE = Surface(
     setup=SETUP,
     formats="experiments.workflows.starchamber.pages.importing",
     home="starchamber",
-    urls="experiments.workflows.starchamber.pages.urls",
-    context=pages.context,
+    urls="experiments.workflows.starchamber.pages.views",
+    context=views.page_context,
     styles=("workflows/starchamber/tokens.css",),
     script="workflows/starchamber/run.js",
     told=Told(settings=report.settings, title=_("Interview log")),

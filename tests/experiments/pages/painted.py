@@ -4,7 +4,7 @@ from experiments.models import Run
 from experiments.runs import timeline
 from experiments.runs.fragments import render, render_envelope
 from experiments.workflows.coding.pages import run_page as contest_slots
-from experiments.workflows.council.pages import slots as council_slots
+from experiments.workflows.council.pages import pages as council_slots
 from experiments.workflows.debate.pages.board import board
 from tests.markup import fragment
 

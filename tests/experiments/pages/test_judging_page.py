@@ -6,7 +6,7 @@ from django.urls import reverse
 from experiments.models import Run
 from experiments.runs import summary
 from experiments.workflows.arena import RUBRIC
-from experiments.workflows.judging.pages import rejudging
+from experiments.workflows.judging.surface import rejudged
 from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
@@ -63,7 +63,7 @@ def test_scores_that_rest_on_other_texts_are_marked_as_such(page_of, again, run)
     other = again(judge_sees="filtered", judge_sees_reasoning=None)
 
     assert [one.config["judge_sees_reasoning"] for one in (run, same, other)] == [True, True, False]
-    assert rejudging.of(other, run.experiment.owner).before_saw != rejudging.of(other, run.experiment.owner).after_saw
+    assert rejudged(other, run.experiment.owner).before_saw != rejudged(other, run.experiment.owner).after_saw
     assert "messages as filtered" in page_of(other).text
 
 

@@ -11,7 +11,7 @@ from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.models import Cycle, Experiment, Run
 from experiments.runs.reports.formats import FORMATS, LINKED, unheard
 from experiments.workflows.coding.services import remember_earlier
-from experiments.workflows.judging.pages import rejudging
+from experiments.workflows.judging.surface import rejudged
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.reports.records import SCORES, Record
@@ -85,8 +85,8 @@ def judged(alice):
 def test_first_scores_stand_beside_second_ones_for_who_may_see_the_first(judged, alice, charlie, client):
     first, again = judged
 
-    assert rejudging.of(again, alice).source == first
-    assert rejudging.of(again, charlie) is None
+    assert rejudged(again, alice).source == first
+    assert rejudged(again, charlie) is None
     assert str(first.pk) not in client.get(again.get_absolute_url()).content.decode()
     assert str(first.pk) in signed_in(alice).get(again.get_absolute_url()).content.decode()
 

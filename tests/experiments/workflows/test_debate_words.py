@@ -8,9 +8,17 @@ import pytest
 from experiments.workflows.base.flags import OTHER_LANGUAGE
 from experiments.workflows.base.parsing import Unreadable
 from experiments.workflows.base.steps import Ask
-from experiments.workflows.debate.answers import Part, read_actions, read_brief, read_points
-from experiments.workflows.debate.forms import Actions, Brief, Points
-from experiments.workflows.debate.wording import ENGLISH, language_name
+from experiments.workflows.debate.answers import (
+    ENGLISH,
+    Actions,
+    Brief,
+    Part,
+    Points,
+    language_name,
+    read_actions,
+    read_brief,
+    read_points,
+)
 from tests.cases import each_case
 from tests.experiments.debated import actions, answering, asked, brief, parsed, play, points, step
 

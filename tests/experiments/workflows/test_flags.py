@@ -5,9 +5,9 @@ from experiments.workflows.base.flags import (
     SPEAKS_FOR_OTHER,
     addresses_reviewers,
     flags,
+    language_of,
     other_language,
 )
-from experiments.workflows.base.language import language_of
 from experiments.workflows.base.masking import masked, names_itself
 from tests.cases import each_case
 

@@ -22,8 +22,7 @@ from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding.judging import read_vote
 from experiments.workflows.coding.problems import read_problem
 from experiments.workflows.coding.solving import read_solution
-from experiments.workflows.debate.answers import Part, read_actions, read_brief, read_points
-from experiments.workflows.debate.wording import ENGLISH
+from experiments.workflows.debate.answers import ENGLISH, Part, read_actions, read_brief, read_points
 from tests.cases import each_case
 from tests.experiments import contests
 from tests.experiments.battling import reply

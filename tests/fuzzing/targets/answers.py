@@ -13,8 +13,7 @@ from experiments.workflows.battles.reading import Judged, read_verdict
 from experiments.workflows.coding.judging import HIGH, LOW, read_vote
 from experiments.workflows.coding.problems import COMPARISONS, is_plain, read_problem
 from experiments.workflows.coding.solving import read_solution
-from experiments.workflows.debate.answers import Part, prose, read_actions, read_brief, read_points
-from experiments.workflows.debate.wording import ENGLISH
+from experiments.workflows.debate.answers import ENGLISH, Part, prose, read_actions, read_brief, read_points
 from tests.fuzzing.target import Target, text_of
 
 NAMES = ("points", "more")

@@ -63,10 +63,16 @@ def read(value: Any, place: str = "") -> Taken:
     if not conversation:
         raise Unreadable(_("There is no conversation in it."), place)
     config = mapping(state.get("config")) or state
-    draft = Draft("arena", _title(config), _config(config, conversation))
+    opening = text(config.get("sharedPrompt")) or text(config.get("promptA"))
+    draft = Draft("arena", line(opening, 80) or "LLM Arena", _config(config, conversation))
     for side in SIDES:
-        draft.seat(side, _model(side, config, conversation))
-    draft.run |= _run(state, config)
+        named = next((one.get("modelName") for one in conversation if one.get("model") == side), None)
+        draft.seat(side, config.get(f"model{side}") or named)
+    if error := line(state.get("error"), 2000):
+        draft.run |= {"state": "failed", "stop_reason": "error", "error": error}
+    if config.get("experimentMode") == "manual":
+        draft.run["mode"] = "manual"
+    draft.lasted(moment(state.get("startTime")), moment(state.get("endTime")))
     _talk(draft, state, conversation)
     kept = {"state": rest(state, (*OF_A_STATE, *OF_A_CONFIG)), "config": rest(config, (*OF_A_CONFIG, *OF_A_STATE))}
     draft.kept |= {name: said for name, said in kept.items() if said and not (name == "config" and config is state)}
@@ -131,24 +137,6 @@ def _config(config: Mapping[str, Any], conversation: list[Mapping[str, Any]]) ->
     }
 
 
-def _title(config: Mapping[str, Any]) -> str:
-    words = text(config.get("sharedPrompt")) or text(config.get("promptA"))
-    return line(words, 80) or "LLM Arena"
-
-
-def _model(side: str, config: Mapping[str, Any], conversation: list[Mapping[str, Any]]) -> Any:
-    named = next((one.get("modelName") for one in conversation if one.get("model") == side), None)
-    return config.get(f"model{side}") or named
-
-
-def _run(state: Mapping[str, Any], config: Mapping[str, Any]) -> Data:
-    error = line(state.get("error"), 2000)
-    ended = {"state": "failed", "stop_reason": "error", "error": error} if error else {}
-    mode = {"mode": "manual"} if config.get("experimentMode") == "manual" else {}
-    moments = {"started": moment(state.get("startTime")), "ended": moment(state.get("endTime"))}
-    return {**ended, **mode, **{name: at for name, at in moments.items() if at}}
-
-
 def _talk(draft: Draft, state: Mapping[str, Any], conversation: list[Mapping[str, Any]]) -> None:
     by_turn: dict[int, list[Mapping[str, Any]]] = {}
     for one in conversation:
@@ -160,7 +148,7 @@ def _talk(draft: Draft, state: Mapping[str, Any], conversation: list[Mapping[str
         for one in by_turn[turn]:
             _speak(draft, turn, one)
         draft.judged(turn, [
-            _judgment(draft, turn, side, judged[side][turn], mapping(state.get(f"metrics{side}")), last[side] == turn)
+            judgment(draft, turn, side, judged[side][turn], mapping(state.get(f"metrics{side}")), last[side] == turn)
             for side in SIDES if turn in judged[side]
         ])  # fmt: skip
         if {text(one.get("model")) for one in by_turn[turn]} >= set(SIDES):
@@ -179,7 +167,7 @@ def _history(draft: Draft, metrics: Mapping[str, Any]) -> dict[int, Mapping[str,
 def _speak(draft: Draft, turn: int, said: Mapping[str, Any]) -> None:
     side = said.get("model")
     if side not in SIDES:
-        draft.kept.setdefault("messages", []).append(dict(said))
+        draft.keep("messages", dict(said))
         draft.note(_("Messages of neither side were kept beside the conversation."))
         return
     seen, whole_text = text(said.get("content")), text(said.get("originalContent"))
@@ -195,8 +183,7 @@ def _speak(draft: Draft, turn: int, said: Mapping[str, Any]) -> None:
     if probabilities := logprobs(said.get("logprobs")):
         fields["call"] = {"logprobs": probabilities}
     draft.said(key, turn, side, whole_text or seen, **fields)
-    if beside := rest(said, OF_A_MESSAGE):
-        draft.kept.setdefault("messages", []).append({"turn": turn, "seat": side, **beside})
+    draft.keep("messages", rest(said, OF_A_MESSAGE), turn=turn, seat=side)
 
 
 def _filter(said: Mapping[str, Any], seen: str, raw: str) -> Data | None:
@@ -213,12 +200,12 @@ def _filter(said: Mapping[str, Any], seen: str, raw: str) -> Data | None:
     return {"changed": changed, "removed": removed, "confidence": confidence, "reasoning": reason, "status": status}
 
 
-def _judgment(
-    draft: Draft, turn: int, side: str, said: Mapping[str, Any], metrics: Mapping[str, Any], is_last: bool
+def judgment(
+    draft: Draft, turn: int, subject: str, said: Mapping[str, Any], metrics: Mapping[str, Any], is_last: bool
 ) -> Data:
     """Deviation and cooperation are those of the last judged turn: the file has no others."""
     scores, missing = sentiments(draft, turn, said)
-    found: Data = {"subject": side, "judge": "", "scores": scores, "unscored_reason": missing}
+    found: Data = {"subject": subject, "judge": "", "scores": scores, "unscored_reason": missing}
     if not is_last:
         return found
     found["rationale"] = text(metrics.get("lastBehavioralNotes"))

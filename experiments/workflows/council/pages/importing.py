@@ -29,6 +29,7 @@ from experiments.library.imports.values import (
 )
 from experiments.models.imports import ImportSource
 from experiments.workflows.base.ballots import read_ballot
+from experiments.workflows.base.labels import labels_for
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer
 from experiments.workflows.council.config import MOST_MEMBERS, member
 from experiments.workflows.council.counting import Ballot, leaders, standings
@@ -56,8 +57,7 @@ def read(value: Any, place: str = "") -> Taken:
     title = title if title and title != UNTITLED else line(question, 80) or "LLM Council"
     draft = Draft("council", title, asked)
     draft.seat("chair", _chair(messages))
-    created = moment(said.get("created_at"))
-    draft.run |= {"started": created} if created else {}
+    draft.lasted(moment(said.get("created_at")))
     if kept := rest(said, OF_CONVERSATION):
         draft.kept["conversation"] = kept
     turn = _Turns(draft, place).take(messages)
@@ -92,7 +92,7 @@ class _Turns:
                 self._answer(one)
                 is_asked = False
             else:
-                self.draft.kept.setdefault("messages", []).append({"place": number, **one})
+                self.draft.keep("messages", dict(one), place=number)
         return self.turn
 
     def _ask(self, question: str) -> None:
@@ -106,8 +106,7 @@ class _Turns:
         self._reviews(mappings(said.get("stage2")), labels, answers)
         self._conclude(mapping(said.get("stage3")))
         self.draft.completed(self.turn)
-        if kept := rest(said, OF_ANSWER):
-            self.draft.kept.setdefault("answers", []).append({"turn": self.turn, **kept})
+        self.draft.keep("answers", rest(said, OF_ANSWER), turn=self.turn)
 
     def _answers(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         """What was answered, by seat."""
@@ -132,7 +131,7 @@ class _Turns:
             return {line(label, 40): by_model[slug(name)] for label, name in names.items()}
         if seats:
             self.draft.note(_("The file does not say which label each answer had: labels are those of its order."))
-        return {f"Response {_letters(number)}": seat for number, seat in enumerate(seats)}
+        return dict(zip(labels_for(len(seats)), seats, strict=True))
 
     def _reviews(self, rows: Sequence[Mapping[str, Any]], labels: dict[str, str], answers: Mapping[str, str]) -> None:
         if not rows:
@@ -211,13 +210,11 @@ class _Turns:
         return found
 
     def _stage(self, name: str, number: int) -> None:
-        data = {"turn": self.turn, "stage": name, "number": number, "of": 3}
-        self.draft.step(f"turn/{self.turn}/stage/{name}", "stage_started", self.turn, data=data)
+        self.draft.stage(f"turn/{self.turn}/stage/{name}", self.turn, name, number, of=3)
 
     def _keep(self, seat: str, row: Mapping[str, Any]) -> None:
         known = ("model", "response", "ranking", "parsed_ranking", "reasoning_details")
-        if kept := rest(row, known):
-            self.draft.kept.setdefault("rows", []).append({"turn": self.turn, "seat": seat, **kept})
+        self.draft.keep("rows", rest(row, known), turn=self.turn, seat=seat)
 
 
 def _reasoning(row: Mapping[str, Any]) -> str:
@@ -225,12 +222,6 @@ def _reasoning(row: Mapping[str, Any]) -> str:
     details = row.get("reasoning_details")
     parts = [text(one.get("text")) or text(one.get("summary")) for one in mappings(details)]
     return text(details) or "\n\n".join(filter(None, parts))
-
-
-def _letters(number: int) -> str:
-    """A to Z, then AA and so on."""
-    first, last = divmod(number, 26)
-    return (chr(64 + first) if first else "") + chr(65 + last)
 
 
 FORMAT = RunFormat(ImportSource.COUNCIL, 1, is_conversation, read)  # its messages look like nothing else

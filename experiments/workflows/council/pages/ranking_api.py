@@ -1,10 +1,11 @@
 """The API of how a council's answers rank: every method's values and order, and how far the reviewers agree."""
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -12,9 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from experiments.api.dataclasses import DataclassSerializer
 from experiments.api.requests import PROBLEMS
 from experiments.models import Run
-from experiments.workflows.council.pages.rankings import Ranking, ranking_of_turn
+from experiments.review import curation_api
+from experiments.workflows.council.pages.rankings import Figure, Ranking, Standing, ranking_of_turn
 
 TURN = OpenApiParameter("turn", int, description="Of which question; the last one that was ranked when left out.")
 GROUPS = {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
@@ -28,25 +31,19 @@ class GroupsField(serializers.Field[Any, Any, Any, Any]):
         return [list(group) for group in value]
 
 
-class FigureSerializer(serializers.Serializer[Any]):
+class FigureSerializer(DataclassSerializer):
     """A number; null with the reason why there is none."""
 
-    value = serializers.FloatField(allow_null=True)
-    reason = serializers.CharField(allow_blank=True)
+    dataclass = Figure
 
 
-class StandingSerializer(serializers.Serializer[Any]):
+class StandingSerializer(DataclassSerializer):
     """mean_rank: 1 is best. borda: 0 to 1. copeland: majorities won less those lost. bradley_terry: on the scale of
     Elo, mean 1000. self_preference: the place that its author gave it less that which the others did.
     """
 
-    seat = serializers.CharField()
-    votes = serializers.IntegerField()
-    mean_rank = FigureSerializer()
-    borda = FigureSerializer()
-    copeland = FigureSerializer()
-    bradley_terry = FigureSerializer()
-    self_preference = FigureSerializer()
+    dataclass = Standing
+    nested: ClassVar = {Figure: FigureSerializer}
 
 
 class MethodOrderSerializer(serializers.Serializer[Any]):
@@ -123,3 +120,10 @@ def _turn(request: Request) -> int | None:
     if not asked.isascii() or not asked.isdigit() or len(asked) > 9:
         raise ValidationError({"turn": ["A whole number is needed."]})
     return int(asked)
+
+
+urlpatterns = [
+    path("council/presets/", curation_api.CouncilPresetsView.as_view(), name="api-council-presets"),
+    path("council/presets/<uuid:pk>/", curation_api.CouncilPresetView.as_view(), name="api-council-preset"),
+    path("runs/<uuid:pk>/ranking/", RankingView.as_view(), name="api-ranking"),
+]

@@ -4,8 +4,8 @@ from django.utils.translation import gettext as _
 
 from experiments.models import Call
 from experiments.runs.reports import words
-from experiments.runs.reports.report import Block, Fact, Facts, Part, Text
-from experiments.runs.reports.setup import Rows, changes, limits, prompt, turns
+from experiments.runs.reports.report import Block, Fact, Facts
+from experiments.runs.reports.setup import Rows, closing_facts, prompt, turns
 
 
 def settings(rows: Rows) -> list[Block]:
@@ -17,15 +17,12 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Answers that were cut off"), cut),
         Fact(_("Title asked for"), words.yes_or_no(config.get("title", True))),
         Fact(_("Most questions"), turns(rows)),
-        Fact(_("Limits"), limits(rows)),
-        Fact(_("Seed"), str(rows.run.seed)),
-        *changes(rows),
+        *closing_facts(rows),
     )
     context = str(config.get("system_prompt", ""))
-    shown = Text(context, "plain") if context.strip() else Text(_("None: the members got no system message."), "note")
     return [
         Facts(facts),
-        Part("context", "", "", _("System context"), (shown,)),
+        prompt("context", _("System context"), context, none=_("None: the members got no system message.")),
         prompt("question", _("First question"), str(config.get("question", ""))),
     ]
 

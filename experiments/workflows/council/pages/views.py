@@ -5,6 +5,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import path
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
@@ -44,3 +45,9 @@ def ranking(request: HttpRequest, pk: UUID, turn: int) -> HttpResponse:
     context = {"run": run, "ranking": counted(named[-1]), "cast": run.experiment.labels}
     page = "workflows/council/_ranking.html" if request.GET.get("part") else "workflows/council/ranking.html"
     return render(request, page, context)
+
+
+urlpatterns = [
+    path("runs/<uuid:pk>/ask/", ask_further, name="run-ask"),
+    path("runs/<uuid:pk>/ranking/<int:turn>/", ranking, name="run-ranking"),
+]

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from experiments.models import Run, Step
+from experiments.models import Message, Run, Step
+from experiments.runs.lineage import Lineage
 from experiments.runs.timeline import Entry, arranged
 from experiments.workflows.base.events import MessageCompleted
 from experiments.workflows.debate.config import DEBATERS
@@ -182,3 +183,29 @@ def _draft(run: Run, step: Step) -> str | None:
     if before is None or before.data.get("action") not in AGAIN:
         return None
     return _draft(run, before)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """number: from 1 on, in the order in which they were made. text: the final prompt of `run`."""
+
+    number: int
+    run: Run
+    text: str
+    is_current: bool
+
+
+def versions(run: Run, lineage: Lineage | None) -> list[Version]:
+    """Of the runs that came from each other, those that have a final prompt of their own. Empty when there is one."""
+    if lineage is None:
+        return []
+    family = {row.node.run.pk: row.node.run for row in lineage.rows}
+    said = Message.objects.filter(run__in=family, parsed__kind="final_prompt", superseded=False)
+    texts: dict[str, Version] = {}
+    for message in sorted(said, key=lambda message: (family[message.run_id].created, message.run_id)):
+        known = texts.get(message.raw_text)
+        is_current = message.run_id == run.pk
+        if known is None or is_current:
+            number = known.number if known else len(texts) + 1
+            texts[message.raw_text] = Version(number, family[message.run_id], message.raw_text, is_current)
+    return list(texts.values()) if len(texts) > 1 else []

@@ -12,8 +12,7 @@ from experiments.library.imports.values import Taken, Unreadable, line, mapping,
 from experiments.models.imports import ImportSource
 from experiments.workflows.base.json_reader import Found, find_json
 from experiments.workflows.base.parsing import Unreadable as UnreadableAnswer
-from experiments.workflows.debate.answers import Part, Reading, read_actions, read_brief, read_points
-from experiments.workflows.debate.wording import Words, words_in
+from experiments.workflows.debate.answers import Part, Reading, Words, read_actions, read_brief, read_points, words_in
 
 ROLES = {"debater_a": "A", "debater_b": "B", "debater_c": "C"}
 TELLING = ("rawPrompt", "finalPrompt", "round1Results", "summaryResult")
@@ -73,11 +72,13 @@ class _Debate:
 
     def taken(self) -> Taken:
         draft, said = self.draft, self.said
-        moments = {"started": moment(said.get("createdAt")), "ended": moment(said.get("updatedAt"))}
-        draft.run |= {name: at for name, at in moments.items() if at} | {"mode": "manual", "stop_reason": "concluded"}
+        draft.lasted(moment(said.get("createdAt")), moment(said.get("updatedAt")))
+        draft.run |= {"mode": "manual", "stop_reason": "concluded"}
         draft.sent("request", 0, "person", text(said.get("rawPrompt")) or self.prompt, kind="request")
         if self.is_refined:
-            self._refine(text(said.get("refinerSuggestion")))
+            suggestion = text(said.get("refinerSuggestion"))
+            draft.stage("stage/refine", 0, "refine")
+            self._said("refine", 0, "refiner", suggestion, "refinement", lambda: read_brief(suggestion, self.words))
         draft.sent("prompt/final", 0, "person", self.prompt, kind="final_prompt")
         for number, results in enumerate(self.rounds, 1):
             if results:
@@ -101,10 +102,6 @@ class _Debate:
     def _addendum(self) -> str:
         return next((words for name in ADDENDA if (words := text(self.said.get(name)).strip())), "")
 
-    def _refine(self, words: str) -> None:
-        self._stage(0, "refine")
-        self._said("refine", 0, "refiner", words, "refinement", lambda: read_brief(words, self.words))
-
     def _round(self, number: int, results: Mapping[str, Mapping[str, Any]]) -> None:
         if number == 2 and (addendum := self._addendum()):
             self.draft.sent("round/2/addendum", 1, "person", addendum, kind="addendum")
@@ -119,8 +116,7 @@ class _Debate:
             else:
                 part = Part(seat, number, 0, 0 if (number, seat) == (1, "A") else 1)
                 self._said(key, number, seat, words, "reply", lambda w=words, p=part: _lenient(w, p, self.words))
-            if beside := rest(result, OF_RESULT):
-                self.draft.kept.setdefault("results", []).append({"round": number, "seat": seat, **beside})
+            self.draft.keep("results", rest(result, OF_RESULT), round=number, seat=seat)
         self.draft.step(f"round/{number}/completed", "turn_completed", number, data={"turn": number})
 
     def _summarize(self) -> None:
@@ -129,7 +125,7 @@ class _Debate:
         turn = 1 + sum(bool(results) for results in self.rounds)
         if not told:
             return
-        self._stage(turn, "summary")
+        self.draft.stage("stage/summary", turn, "summary")
         if text(mapping(told).get("error")) or not words.strip():
             self.draft.note(_("The original keeps an empty or failed summary as a success: it was stored as an error."))
             error = text(mapping(told).get("error")) or "The summary is empty in the file."
@@ -146,10 +142,6 @@ class _Debate:
         fields = {"text": found.text, "raw_text": words, "parsed": found.parsed, "flags": list(found.flags)}
         key = self.draft.said(key, turn, seat, words, purpose=purpose, **fields)
         self.draft.parsed(key, turn)
-
-    def _stage(self, turn: int, name: str) -> None:
-        data = {"turn": turn, "stage": name, "number": 1, "of": 1}
-        self.draft.step(f"stage/{name}", "stage_started", turn, data=data)
 
 
 def _results(value: Any) -> dict[str, Mapping[str, Any]]:

@@ -1,11 +1,15 @@
 """What the report of a debate says of how it was set up, and of its stages."""
 
+from typing import Annotated, Literal
+
 from django.utils.translation import gettext as _
+from pydantic import Field, StringConstraints
 
 from experiments.models import Call, Run
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Fact, Facts
-from experiments.runs.reports.setup import Rows, changes, limits, prompt
+from experiments.runs.reports.setup import Rows, closing_facts, prompt
+from experiments.runs.reports.shape_types import Kept, LongText
 from experiments.templatetags.arena import grouped
 
 
@@ -17,9 +21,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Rounds planned"), grouped(config.get("rounds"))),
         Fact(_("Blind first round"), words.yes_or_no(config.get("blind"))),
         Fact(_("Another debater begins the second round"), words.yes_or_no(config.get("rotate"))),
-        Fact(_("Limits"), limits(rows)),
-        Fact(_("Seed"), str(rows.run.seed)),
-        *changes(rows),
+        *closing_facts(rows),
     )
     addendum = str(config.get("addendum", ""))
     planned = [prompt("addendum", _("Addendum planned"), addendum)] if addendum.strip() else []
@@ -31,3 +33,52 @@ def stage_of(call: Call) -> str:
     first = call.step.key.partition("/")[0]
     names = {"refine": _("Refinement"), "summary": _("Summary")}
     return names.get(first) or _("Round %(turn)s") % {"turn": call.step.turn}
+
+
+Reference = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+Texts = Annotated[list[LongText], Field(max_length=1000)]
+
+
+class Point(Kept):
+    id: Reference
+    contents: LongText
+
+
+class Deed(Point):
+    """Something to do or to leave, and the points that it follows from."""
+
+    sources: Annotated[list[Reference], Field(max_length=1000)] = []
+
+
+Points = Annotated[list[Point], Field(max_length=1000)]
+Deeds = Annotated[list[Deed], Field(max_length=1000)]
+
+
+class Brief(Kept):
+    kind: Literal["brief"]
+    objective: LongText = ""
+    context: LongText = ""
+    preferences: Texts = []
+    missing: Texts = []
+    clarifying_questions: Texts = []
+
+
+class PointsRead(Kept):
+    kind: Literal["points"]
+    speaker: LongText = ""
+    new_perspectives: Points = []
+    counterpoints: Points = []
+
+
+class Actions(Kept):
+    kind: Literal["actions"]
+    recommended: Deeds = []
+    discouraged: Deeds = []
+
+
+class Unread(Kept):
+    kind: Literal["unread"]
+    reason: LongText = ""
+
+
+PARSED: dict[str, type[Kept]] = {"brief": Brief, "points": PointsRead, "actions": Actions, "unread": Unread}

@@ -15,7 +15,6 @@ from experiments.library.imports.values import (
     mapping,
     mappings,
     moment,
-    number,
     rest,
     text,
     whole,
@@ -49,9 +48,10 @@ def read(value: Any, place: str = "") -> Taken:
     if not spoken:
         raise Unreadable(_("There is no conversation in it."), place)
     config = mapping(state.get("config")) or state
-    draft = Draft("starchamber", _title(spoken), _config(config, spoken))
+    first = next((text(one.get("content")) for one in spoken if one.get("role") in OF_PERSON), "")
+    draft = Draft("starchamber", line(first, 80) or "StarChamber", _config(config, first))
     draft.seat("model", _model(state, config, spoken))
-    draft.run |= {name: at for name, at in _moments(state).items() if at}
+    draft.lasted(moment(state.get("startTime")), moment(state.get("endTime")))
     _talk(draft, state, spoken)
     kept = {
         "state": rest(state, OF_A_STATE),
@@ -66,8 +66,7 @@ def _messages(state: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return mappings(state.get("messages")) or mappings(state.get("conversation"))
 
 
-def _config(config: Mapping[str, Any], spoken: list[Mapping[str, Any]]) -> Data:
-    first = next((text(one.get("content")) for one in spoken if one.get("role") in OF_PERSON), "")
+def _config(config: Mapping[str, Any], first: str) -> Data:
     return {
         "context": text(config.get("systemContext")),
         "preset": line(config.get("presetId"), 80),
@@ -78,20 +77,11 @@ def _config(config: Mapping[str, Any], spoken: list[Mapping[str, Any]]) -> Data:
     }
 
 
-def _title(spoken: list[Mapping[str, Any]]) -> str:
-    first = next((text(one.get("content")) for one in spoken if one.get("role") in OF_PERSON), "")
-    return line(first, 80) or "StarChamber"
-
-
 def _model(state: Mapping[str, Any], config: Mapping[str, Any], spoken: list[Mapping[str, Any]]) -> Any:
     told = mapping(config.get("model"))
     sender = next((one.get("senderName") for one in spoken if one.get("role") not in OF_PERSON), None)
     names = (told.get("modelId"), told.get("modelName"), config.get("modelId"), state.get("modelId"), sender)
     return next((name for name in names if isinstance(name, str) and name.strip()), None)
-
-
-def _moments(state: Mapping[str, Any]) -> Data:
-    return {"started": moment(state.get("startTime")), "ended": moment(state.get("endTime"))}
 
 
 def _talk(draft: Draft, state: Mapping[str, Any], spoken: list[Mapping[str, Any]]) -> None:
@@ -114,8 +104,7 @@ def _talk(draft: Draft, state: Mapping[str, Any], spoken: list[Mapping[str, Any]
         else:
             _answer(draft, turn, one)
             answered.add(turn)
-        if beside := rest(one, OF_A_MESSAGE):
-            draft.kept.setdefault("messages", []).append({"turn": turn, "role": one.get("role"), **beside})
+        draft.keep("messages", rest(one, OF_A_MESSAGE), turn=turn, role=one.get("role"))
     for turn in sorted(answered):
         if turn in history:
             draft.judged(
@@ -137,17 +126,9 @@ def _answer(draft: Draft, turn: int, said: Mapping[str, Any]) -> None:
 
 
 def _judgment(draft: Draft, turn: int, said: Mapping[str, Any], metrics: Mapping[str, Any], is_last: bool) -> Data:
-    scores, missing = arena.sentiments(draft, turn, said)
-    found: Data = {"subject": "model", "judge": "", "scores": scores, "unscored_reason": missing}
-    if is_last and scores is not None:
-        more = {
-            "goal_deviation": number(metrics.get("goalDeviationScore"), 0, 100),
-            "cooperation": number(metrics.get("cooperationScore"), -1, 1),
-        }
-        found |= {
-            "scores": {**scores, **{name: score for name, score in more.items() if score is not None}},
-            "rationale": text(metrics.get("lastBehavioralNotes")),
-        }
+    found = arena.judgment(draft, turn, "model", said, metrics, is_last)
+    if found["scores"] is None:  # then the notes, too, are those of a judge that has failed
+        found.pop("rationale", None)
     return found
 
 

@@ -3,8 +3,8 @@
 from django.utils.translation import gettext as _
 
 from experiments.runs.reports import words
-from experiments.runs.reports.report import Block, Fact, Facts, Part, Text
-from experiments.runs.reports.setup import Rows, changes, judging_facts, limits, prompt, turns
+from experiments.runs.reports.report import Block, Fact, Facts
+from experiments.runs.reports.setup import Rows, closing_facts, judging_facts, prompt, turns
 from experiments.templatetags.arena import MISSING
 
 
@@ -17,14 +17,11 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Judge"), words.yes_or_no(config.get("judge"))),
         *judging_facts(rows),
         Fact(_("Most turns"), turns(rows)),
-        Fact(_("Limits"), limits(rows)),
-        Fact(_("Seed"), str(rows.run.seed)),
-        *changes(rows),
+        *closing_facts(rows),
     )
     context = str(config.get("context", ""))
-    shown = Text(context, "plain") if context.strip() else Text(_("None: the model got no system message."), "note")
     return [
         Facts(facts),
-        Part("context", "", "", _("System context"), (shown,)),
+        prompt("context", _("System context"), context, none=_("None: the model got no system message.")),
         prompt("first-message", _("First message"), str(config.get("first_message", ""))),
     ]

@@ -1,4 +1,4 @@
-"""A round of a debate: the debaters speak one after the other, and a person says how it goes on."""
+"""The course of a debate: a request is refined, the debaters speak in rounds, and a summary says what to do."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -14,19 +14,105 @@ from experiments.workflows.base.records import (
     TurnStarted,
 )
 from experiments.workflows.base.steps import STOPPED, End, Listen, Outcome, numbered
-from experiments.workflows.debate.answers import Part, read_points
-from experiments.workflows.debate.asking import Answer, Question, answered
+from experiments.workflows.debate.answers import (
+    Actions,
+    Brief,
+    Part,
+    Points,
+    brief_text,
+    read_actions,
+    read_brief,
+    read_points,
+    words_in,
+)
+from experiments.workflows.debate.asking import (
+    REFINE,
+    ROUND,
+    SUMMARY,
+    Answer,
+    Question,
+    answered,
+    to_refine,
+    to_speak,
+    to_sum_up,
+)
 from experiments.workflows.debate.config import DEBATERS
-from experiments.workflows.debate.forms import Points
-from experiments.workflows.debate.prompting import ROUND, to_speak
 from experiments.workflows.debate.talk import Speech, Talk, order
-from experiments.workflows.debate.wording import words_in
 
 LAST_ROUND = 2
 TOO_LONG = "context_exceeded"
 POINTS_ASKED = {1: 3, 2: 2}  # new perspectives at least, by round
 COUNTERPOINTS_ASKED = {1: 2, 2: 1}
 HINT = "%s: what was said before is too long for the model. Ask again with a shortened context. (%s)"
+UNREAD = "The refinement could not be read: %s."
+
+
+def refined(talk: Talk) -> Generator[Any, Any, Talk | End]:
+    """The talk with its task, which does not change any more."""
+    request = talk.config.prompt
+    yield Record("request", MessageSent(seat="person", text=request, parsed={"kind": "request"}), turn=0)
+    attempt, answer = 0, None
+    while True:
+        attempt += 1
+        if talk.config.refine:
+            answer = yield from _refine(talk, attempt, answer)
+        pause = _pause(talk, attempt, answer)
+        said: Outcome = yield pause
+        if said.action == "end":
+            return STOPPED
+        if said.passed and answer and answer.has_failed:
+            return End("refine_failed", failed=True, message=answer.error)
+        if said.action != "retry":
+            break
+    final = said.text
+    if said.passed and answer:  # nobody was asked: without the questions, which nobody answers
+        parsed = {**answer.reading.parsed, "clarifying_questions": ()} if answer.reading else None
+        final = brief_text(parsed, words_in(talk.language)) if parsed else request
+    yield Record("prompt/final", MessageSent(seat="person", text=final, parsed={"kind": "final_prompt"}), turn=0)
+    is_own = not said.passed and said.text != pause.default
+    return talk.debated(final, is_own=is_own or pause.default == request)
+
+
+def _refine(talk: Talk, attempt: int, earlier: Answer | None) -> Generator[Any, Any, Answer]:
+    if earlier is None:
+        yield Record("stage/refine", StageStarted(turn=0, stage="refine", number=1, of=1), turn=0)
+    elif not earlier.has_failed:
+        yield Record(f"{earlier.key}/superseded", MessageSuperseded(message=earlier.key), turn=0)
+    key = numbered("refine", attempt)
+    question = Question(
+        key=key,
+        seat="refiner",
+        turn=0,
+        purpose="refinement",
+        role="refiner",
+        messages=to_refine(talk, key),
+        form=Brief.schema_to_follow(),
+        prompts=REFINE,
+        read=partial(read_brief, words=words_in(talk.language)),
+        language=talk.language,
+        temperature=0.3,
+        draw="refine" if earlier is None or earlier.has_failed else key,
+    )
+    return (yield from answered(talk.cast, question))
+
+
+def _pause(talk: Talk, attempt: int, answer: Answer | None) -> Listen:
+    """The final prompt as it is prefilled: what the refiner made of the request, or the request as it stands."""
+    reading = answer.reading if answer else None
+    words = words_in(talk.language)
+    default = brief_text(reading.parsed, words, is_to_answer=True) if reading else talk.config.prompt
+    error = answer.error if answer else ""
+    if answer and not error and answer.unread_reason:
+        error = UNREAD % answer.unread_reason
+    return Listen(
+        numbered("prompt", attempt),
+        "final_prompt",
+        ("send", "default", *(["retry"] if answer else []), "end"),
+        default=default,
+        turn=0,
+        may_pass=True,
+        error=error,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +146,7 @@ def gone_on(talk: Talk, number: int) -> Generator[Any, Any, tuple[Talk, str] | E
     trouble, pauses = _failures(talk, number), 0
     while True:
         pauses += 1
-        said: Outcome = yield _pause(talk, number, pauses, trouble)
+        said: Outcome = yield _round_pause(talk, number, pauses, trouble)
         if said.action == "end":
             return STOPPED
         if said.action not in ("retry_seat", "retry_short"):
@@ -88,7 +174,7 @@ def added(talk: Talk, text: str) -> Generator[Any, Any, Talk]:
     return talk.added(addendum)
 
 
-def _pause(talk: Talk, number: int, pauses: int, trouble: str) -> Listen:
+def _round_pause(talk: Talk, number: int, pauses: int, trouble: str) -> Listen:
     """`default` goes on as it was set up; in automatic mode that is what happens."""
     actions = ["round"] if number < LAST_ROUND else []
     retried = _to_retry(talk, number)
@@ -126,7 +212,17 @@ def _spoken(talk: Talk, number: int, seat: str, again: Again) -> Generator[Any, 
         earlier = again.earlier.key
         yield Record(f"{earlier}/superseded", MessageSuperseded(message=earlier), turn=number)
     answer = yield from answered(talk.cast, _question(talk, number, seat, again))
-    return talk.and_then(_speech(seat, number, answer))
+    return talk.and_then(
+        Speech(
+            seat,
+            number,
+            answer.key,
+            points=answer.reading.parsed if answer.reading else None,
+            raw="" if answer.reading else answer.raw,
+            error_kind=answer.error_kind,
+            error=answer.error,
+        )
+    )
 
 
 def _question(talk: Talk, number: int, seat: str, again: Again) -> Question:
@@ -158,7 +254,40 @@ def _is_late(talk: Talk, number: int, seat: str, again: Again) -> bool:
     return again.attempt > 1 and any(later in spoke for later in after)
 
 
-def _speech(seat: str, number: int, answer: Answer) -> Speech:
-    if answer.reading:
-        return Speech(seat, number, answer.key, points=answer.reading.parsed)
-    return Speech(seat, number, answer.key, raw=answer.raw, error_kind=answer.error_kind, error=answer.error)
+def summed_up(talk: Talk, asked: int) -> Generator[Any, Any, tuple[Talk, str, int] | End]:
+    """The talk, what follows the summary (`round` or `summarize`), and how often a summary has been asked for; asked:
+    how often it had been before.
+    """
+    number = max(speech.round for speech in talk.speeches)
+    turn, count = number + 1, asked + 1
+    stage = StageStarted(turn=turn, stage="summary", number=1, of=1)
+    yield Record(numbered("stage/summary", count), stage, turn=turn)
+    answer = yield from answered(talk.cast, _summary_question(talk, turn, count))
+    if answer.error_kind == TOO_LONG:
+        count += 1
+        answer = yield from answered(talk.cast, _summary_question(talk, turn, count, is_short=True))
+    if answer.has_failed:
+        return End("summary_failed", failed=True, message=answer.error)
+    actions = ("summarize", *(["round"] if number < LAST_ROUND else []))
+    said: Outcome = yield Listen(numbered("summary/next", count), "concluded", actions, turn=turn, is_offer=True)
+    yield Record(f"{answer.key}/superseded", MessageSuperseded(message=answer.key), turn=turn)
+    if number < LAST_ROUND:
+        talk = yield from added(talk, said.text)
+    return talk, said.action, count
+
+
+def _summary_question(talk: Talk, turn: int, count: int, *, is_short: bool = False) -> Question:
+    key = numbered("summary", count)
+    return Question(
+        key=key,
+        seat="summarizer",
+        turn=turn,
+        purpose="summary",
+        role="summarizer",
+        messages=to_sum_up(talk, key, is_short=is_short),
+        form=Actions.schema_to_follow(),
+        prompts=SUMMARY,
+        read=partial(read_actions, known=frozenset(talk.references), words=words_in(talk.language)),
+        language=talk.language,
+        temperature=0.3,
+    )
