@@ -11,8 +11,9 @@ from experiments.workflows.base.prompts import fenced, fill, version
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.steps import STOPPED, Ask, End, Listen, Outcome, Prompt, Step, numbered
 
-PRIVATE_KINDS = ("friend", "note")
-KINDS = (*PRIVATE_KINDS, "alter")
+KINDS = ("friend", "note", "alter")
+NEXT_TURN = End("next_turn")  # never leaves this package: the rest of the turn is skipped
+ACTIONS = ("send", "default", "skip", "next", "end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,25 @@ def _tell(talk: Talk, deed: Deed) -> Doing:
 
 
 def _phone_a_friend(talk: Talk, deed: Deed) -> Doing:
-    answer = yield _ask_friend(talk, deed)
+    token = talk.cast.fence(deed.key)
+    history = "\n\n".join(talk.lines(before=deed.turn + 1)) or "(nothing has been said yet)"
+    prompt = fill(
+        "arena/friend",
+        **names(deed.side),
+        token=token,
+        instructions=fenced("instructions", talk.config.instructions(deed.side), token),
+        history=fenced("conversation", history, token),
+        question=deed.text,
+    )
+    answer = yield Ask(
+        key=f"{deed.key}/answer",
+        seat="friend",
+        purpose="friend",
+        turn=deed.turn,
+        messages=(Prompt("user", prompt),),
+        params={"temperature": 0.7, "max_tokens": 2000},
+        prompt_version=version("arena/friend", "arena/friend_says"),
+    )
     if not answer.ok or not answer.text.strip():
         reason = answer.error or "the friend answered with no text"
         talk.deeds.append((deed.turn, f"The operator had Model {deed.side} ask a friend, who gave no answer."))
@@ -66,36 +85,11 @@ def _alter(talk: Talk, deed: Deed) -> Doing:
     return []
 
 
-def _ask_friend(talk: Talk, deed: Deed) -> Ask:
-    token = talk.cast.fence(deed.key)
-    history = "\n\n".join(talk.lines(before=deed.turn + 1)) or "(nothing has been said yet)"
-    prompt = fill(
-        "arena/friend",
-        **names(deed.side),
-        token=token,
-        instructions=fenced("instructions", talk.config.instructions(deed.side), token),
-        history=fenced("conversation", history, token),
-        question=deed.text,
-    )
-    return Ask(
-        key=f"{deed.key}/answer",
-        seat="friend",
-        purpose="friend",
-        turn=deed.turn,
-        messages=(Prompt("user", prompt),),
-        params={"temperature": 0.7, "max_tokens": 2000},
-        prompt_version=version("arena/friend", "arena/friend_says"),
-    )
-
-
 def _record(deed: Deed, **found: Any) -> Record:
     done = Intervened(key=deed.key, kind=deed.kind, seat=deed.side, turn=deed.turn, **found)
     source = f"{deed.key}/answer" if deed.kind == "friend" else ""
     return Record(deed.key, done, turn=deed.turn, source=source)
 
-
-NEXT_TURN = End("next_turn")  # never leaves this room: the rest of the turn is skipped
-ACTIONS = ("send", "default", "skip", "next", "end")
 
 Going = Generator[Step, Outcome, End | None]
 
@@ -224,20 +218,17 @@ class Go:
         if said.action == "end":
             return STOPPED
         if said.text != NOTHING_LEFT:
-            yield self._words_for_nothing(f"{key}/empty/alter", said.text)
+            words = f"The operator had the empty message of Model {self.side} read: {said.text}"
+            self.talk.deeds.append((self.turn, words))
+            altered = Intervened(
+                key=f"{key}/empty/alter",
+                kind="alter",
+                seat=other(self.side),
+                turn=self.turn,
+                text=said.text,
+                original=NOTHING_LEFT,
+                message_turn=self.turn,
+                message_seat=self.side,
+            )
+            yield Record(altered.key, altered, turn=self.turn)
         return str(said.text)
-
-    def _words_for_nothing(self, key: str, text: str) -> Record:
-        words = f"The operator had the empty message of Model {self.side} read: {text}"
-        self.talk.deeds.append((self.turn, words))
-        altered = Intervened(
-            key=key,
-            kind="alter",
-            seat=other(self.side),
-            turn=self.turn,
-            text=text,
-            original=NOTHING_LEFT,
-            message_turn=self.turn,
-            message_seat=self.side,
-        )
-        return Record(key, altered, turn=self.turn)

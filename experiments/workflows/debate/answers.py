@@ -79,13 +79,11 @@ def brief_text(brief: Mapping[str, Any], words: Words, *, is_to_answer: bool = F
 
 
 def points_text(points: Mapping[str, Any], words: Words) -> str:
-    lists = ((words.perspectives, points["new_perspectives"]), (words.counterpoints, points["counterpoints"]))
-    return "\n\n".join(filter(None, (_part(title, [_item(item) for item in items]) for title, items in lists)))
+    return _lists((words.perspectives, points["new_perspectives"]), (words.counterpoints, points["counterpoints"]))
 
 
 def actions_text(actions: Mapping[str, Any], words: Words) -> str:
-    lists = ((words.recommended, actions["recommended"]), (words.discouraged, actions["discouraged"]))
-    return "\n\n".join(filter(None, (_part(title, [_item(item) for item in items]) for title, items in lists)))
+    return _lists((words.recommended, actions["recommended"]), (words.discouraged, actions["discouraged"]))
 
 
 def _part(title: str, lines: Sequence[str]) -> str:
@@ -97,9 +95,16 @@ def _bullets(texts: Iterable[str]) -> list[str]:
     return [f"- {text}" for text in texts]
 
 
-def _item(item: Item) -> str:
-    sources = f" ({', '.join(item['sources'])})" if item.get("sources") else ""
-    return f"- **{item['id']}** {item['contents']}{sources}"
+def _lists(*lists: tuple[str, Sequence[Item]]) -> str:
+    """Lists of items with their ids under their titles; an empty one is left out."""
+    parts = []
+    for title, items in lists:
+        lines = []
+        for item in items:
+            sources = f" ({', '.join(item['sources'])})" if item.get("sources") else ""
+            lines.append(f"- **{item['id']}** {item['contents']}{sources}")
+        parts.append(_part(title, lines))
+    return "\n\n".join(filter(None, parts))
 
 
 class Form(BaseModel):

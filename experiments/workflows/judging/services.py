@@ -29,7 +29,7 @@ def judge_again(
     judge_sees_reasoning: bool | None = None,
 ) -> Run:
     """Have the transcript scored again, by another judge or another rubric; a run of its own, beside the first scores.
-    judge_sees and judge_sees_reasoning: None for what the first judge saw. Raises Invalid or Invalid.
+    judge_sees and judge_sees_reasoning: None for what the first judge saw. Raises ActionUnavailable or Invalid.
     """
     experiment = run.experiment
     require_spending(experiment, by)
@@ -53,7 +53,10 @@ def judge_again(
     }
     cast = {"judge": {"model": model}} if model else {}
     with transaction.atomic():
-        place = {"project": str(experiment.project_id)} if _belongs(experiment, by) else {}
+        # What is made of a run stays in its project where all of its members may see the one and the other.
+        is_shared = experiment.visibility != Experiment.Visibility.PRIVATE
+        stays = is_shared and experiment.project in sharing.projects_of(by)
+        place = {"project": str(experiment.project_id)} if stays else {}
         again = actions.create(
             owner=by, workflow=WORKFLOW.slug, title=experiment.title, config=config, cast=cast, **place
         )
@@ -62,11 +65,6 @@ def judge_again(
         Run.objects.filter(pk=started.pk).update(parent=run)
         started.parent = run
     return started
-
-
-def _belongs(experiment: Experiment, by: "User") -> bool:
-    """Whether what is made of it stays in its project: who sees the one sees the other."""
-    return experiment.project in sharing.projects_of(by) and experiment.visibility != Experiment.Visibility.PRIVATE
 
 
 def first_judge_saw(run: Run) -> dict[str, Any]:
