@@ -1,6 +1,6 @@
 """The API of what runs say together, and of which run came from which."""
 
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from experiments.api.dataclasses import DataclassSerializer
 from experiments.api.requests import PROBLEMS
+from experiments.api.shapes import shape
 from experiments.models import Experiment, Run
 from experiments.runs import lineage
 from experiments.runs.experiment_views import values_as_csv
@@ -27,33 +27,30 @@ WITH = OpenApiParameter("with", str, many=True, enum=SWITCHES, description="Runs
 FORMAT = OpenApiParameter("format", str, enum=FORMATS, description="csv: the values of each run, nothing else.")
 
 
-class EstimateSerializer(DataclassSerializer):
-    """The mean of n values with its 95 % interval (Student's t). low and high are null when n is below 2."""
-
-    dataclass = Estimate
-    missing = serializers.IntegerField(help_text="Runs without this value: left out, never replaced.")
-    no_interval = serializers.ChoiceField(["", "no_value", "one_value"])
-
-
-class ShareSerializer(DataclassSerializer):
-    """count of n runs, as a share from 0 to 1 with its 95 % interval (Wilson)."""
-
-    dataclass = Share
-
-
-class ContrastSerializer(DataclassSerializer):
-    """The mean of the runs that this subject begins, less that of the others, with its 95 % interval (Welch)."""
-
-    dataclass = Contrast
-    nested: ClassVar[Any] = {Estimate: EstimateSerializer}
-    no_interval = serializers.ChoiceField(["", "no_value", "one_value"])
-
-
-class TurnSerializer(DataclassSerializer):
-    """One turn over all runs that reached it."""
-
-    dataclass = TurnSummary
-    nested: ClassVar[Any] = {Estimate: EstimateSerializer}
+NO_INTERVAL = ["", "no_value", "one_value"]
+EstimateSerializer = shape(
+    "Estimate",
+    Estimate,
+    doc="The mean of n values with its 95 % interval (Student's t). low and high are null when n is below 2.",
+    missing=serializers.IntegerField(help_text="Runs without this value: left out, never replaced."),
+    no_interval=serializers.ChoiceField(NO_INTERVAL),
+)
+ShareSerializer = shape("Share", Share, doc="count of n runs, as a share from 0 to 1 with its 95 % interval (Wilson).")
+ContrastSerializer = shape(
+    "Contrast",
+    Contrast,
+    doc="The mean of the runs that this subject begins, less that of the others, with its 95 % interval (Welch).",
+    first=EstimateSerializer(),
+    second=EstimateSerializer(),
+    no_interval=serializers.ChoiceField(NO_INTERVAL),
+)
+TurnSerializer = shape(
+    "Turn",
+    TurnSummary,
+    doc="One turn over all runs that reached it.",
+    goal_deviation=EstimateSerializer(),
+    cooperation=EstimateSerializer(),
+)
 
 
 class SubjectSerializer(serializers.Serializer[Any]):
