@@ -24,16 +24,15 @@ class WorkflowsView(APIView):
     @extend_schema(operation_id="workflows_list", responses=WorkflowSerializer(many=True))
     def get(self, request: Request) -> Response:
         """In the order of the navigation, in the reader's language."""
-        return Response(WorkflowSerializer([_told(slug) for slug in REGISTRY], many=True).data)
-
-
-def _told(slug: str) -> dict[str, Any]:
-    workflow, surface = REGISTRY[slug], surface_of(slug)
-    return {
-        "slug": slug,
-        "name": str(surface.name),
-        "description": str(surface.description),
-        "seats": workflow.seats,
-        "subjects": workflow.subjects,
-        "config": workflow.config.model_json_schema(),
-    }
+        rows = [
+            {
+                "slug": slug,
+                "name": str(surface_of(slug).name),
+                "description": str(surface_of(slug).description),
+                "seats": workflow.seats,
+                "subjects": workflow.subjects,
+                "config": workflow.config.model_json_schema(),
+            }
+            for slug, workflow in REGISTRY.items()
+        ]
+        return Response(WorkflowSerializer(rows, many=True).data)

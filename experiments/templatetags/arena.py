@@ -33,8 +33,8 @@ from experiments.models.labels import judge_saw as judge_saw_words
 from experiments.runs import fragments
 from experiments.runs.markdown import to_html
 from experiments.runs.timeline import Entry
-from experiments.setup.config_form import CHOICES
-from experiments.setup.facts import SetupFact, facts
+from experiments.setup.forms import CHOICES
+from experiments.setup.layout import SetupFact, facts
 from experiments.workflows import REGISTRY, surface_of, workflow_of
 from experiments.workflows.base.judge import SENTIMENTS
 from experiments.workflows.base.limits import WORDS

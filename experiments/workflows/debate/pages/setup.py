@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.http import HttpRequest
 
-from experiments.setup.config_form import SetupForm
+from experiments.setup.forms import SetupForm
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.debate.config import POOL
 

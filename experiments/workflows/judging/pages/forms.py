@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.lab.catalog.menu import askable_models
 from experiments.models import Run
-from experiments.setup.config_form import CHOICES
 from experiments.setup.form_fields import LinesField
+from experiments.setup.forms import CHOICES
 from experiments.workflows import workflow_of
 from experiments.workflows.base.judge import Sees
 from experiments.workflows.judging import LONGEST_RUBRIC
