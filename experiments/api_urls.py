@@ -16,7 +16,7 @@ from experiments.library.imports.api import RunImportViewSet as RunImports
 from experiments.library.search.api import SearchView
 from experiments.review import urls as review_urls
 from experiments.runs import experiment_api as api
-from experiments.runs import record_api, run_api
+from experiments.runs import run_api
 from experiments.runs.reports import api as report_api
 from experiments.runs.sharing import api as sharing_api
 from experiments.runs.statistics import api as statistics_api
@@ -46,11 +46,11 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
     path("messages/<uuid:pk>/branch/", run_api.BranchView.as_view(), name="api-branch"),
-    path("runs/<uuid:pk>/messages/", record_api.MessageList.as_view(), name="api-messages"),
-    path("runs/<uuid:pk>/judgments/", record_api.JudgmentList.as_view(), name="api-judgments"),
-    path("runs/<uuid:pk>/ballots/", record_api.BallotList.as_view(), name="api-ballots"),
-    path("runs/<uuid:pk>/calls/", record_api.CallList.as_view(), name="api-calls"),
-    path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
+    path("runs/<uuid:pk>/messages/", run_api.MessageList.as_view(), name="api-messages"),
+    path("runs/<uuid:pk>/judgments/", run_api.JudgmentList.as_view(), name="api-judgments"),
+    path("runs/<uuid:pk>/ballots/", run_api.BallotList.as_view(), name="api-ballots"),
+    path("runs/<uuid:pk>/calls/", run_api.CallList.as_view(), name="api-calls"),
+    path("runs/<uuid:pk>/events/", run_api.EventList.as_view(), name="api-events"),
     path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),
     path("experiments/<uuid:pk>/statistics/", statistics_api.StatisticsView.as_view(), name="api-statistics"),
     path("scenarios/", Scenarios.as_view({"get": "list", "post": "create"}), name="api-scenarios"),

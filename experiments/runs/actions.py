@@ -19,9 +19,15 @@ from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.library.search import indexing
 from experiments.models import Call, Experiment, Participant, Run, Step
-from experiments.runs import running
-from experiments.runs.admission import require_change, require_models, require_role, require_sandbox, require_spending
-from experiments.runs.running import queue
+from experiments.runs import admission
+from experiments.runs.admission import (
+    queue,
+    require_change,
+    require_models,
+    require_role,
+    require_sandbox,
+    require_spending,
+)
 from experiments.runs.sharing.sharing import checked_project
 from experiments.runs.steering import steering
 from experiments.setup.casting import checked_cast, checked_config
@@ -81,7 +87,7 @@ def start(
 def stop(run: Run, *, by: "User") -> bool:
     """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
     require_change(run.experiment, by)
-    return running.stop(run, by=by)
+    return admission.stop(run, by=by)
 
 
 def resume(run: Run, *, by: "User") -> bool:

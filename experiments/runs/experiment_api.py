@@ -14,9 +14,8 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, idempotency_key, person, runs_with_totals, validated
+from experiments.api.requests import PROBLEMS, idempotency_key, person, runs_with_totals, spends, validated
 from experiments.api.serializers import ExperimentSerializer, ProviderModelSerializer, RunSerializer
-from experiments.api.spending import spends
 from experiments.lab.catalog import unlisted
 from experiments.lab.health import HealthSerializer, health
 from experiments.models import Experiment, Provider, ProviderModel

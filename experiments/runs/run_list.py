@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from accounts.models import Project
-from experiments.api.paging import Page, page_of
+from experiments.api.pagination import Page, page_of
 from experiments.library.annotations import tags
 from experiments.library.search.query import Sought, mark
 from experiments.library.search.runs import beginnings, set_up_with, with_message

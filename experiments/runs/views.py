@@ -17,7 +17,7 @@ from experiments.lab.budgets import standing as budget_standing
 from experiments.library.annotations import pages
 from experiments.models import Call, Run
 from experiments.models.labels import FLAGS
-from experiments.runs import actions, lineage, progress, run_list, summary
+from experiments.runs import actions, lineage, progress, run_list
 from experiments.runs.admission import may_change
 from experiments.runs.statistics.rows import begins_in
 from experiments.runs.timeline import arranged, from_rows
@@ -116,7 +116,7 @@ def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
         "surface": surface_of(shown.experiment.workflow),
         "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
         "progress": progress.of(shown),
-        "standing": summary.summary_of(shown),
+        "standing": progress.summary_of(shown),
         "may_control": may_control,
     }
 

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 from accounts.errors import Refusal
 from accounts.people import person
 from accounts.refusing import ShownIn, status_of
-from experiments.api.paging import Page, page_of
+from experiments.api.pagination import Page, page_of
 from experiments.library import presets as kept_presets
 from experiments.models import Run
 from experiments.runs import actions, progress

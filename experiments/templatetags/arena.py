@@ -30,7 +30,7 @@ from experiments.models.labels import (
     workflow_name,
 )
 from experiments.models.labels import judge_saw as judge_saw_words
-from experiments.runs import fragments
+from experiments.runs import timeline
 from experiments.runs.markdown import to_html
 from experiments.runs.timeline import Entry
 from experiments.setup.forms import CHOICES
@@ -80,7 +80,7 @@ def run_title(run: Run) -> str:
 @register.simple_tag
 def entry(shown: Entry, run: Run, **words: Any) -> SafeString:
     """The fragment of an entry, as the WebSocket sends it too. words: what only the page knows, as it does the run."""
-    return mark_safe(fragments.render(shown, run.pk, fragments.look_of(run.experiment), run=run, **words))  # noqa: S308 - a rendered template
+    return mark_safe(timeline.render(shown, run.pk, timeline.look_of(run.experiment), run=run, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag

@@ -17,11 +17,10 @@ from rest_framework.views import APIView
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, validated
-from experiments.api.spending import spends, spent
+from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.library.datasets.api import StreamedParser
 from experiments.models import Battle, Campaign, Dataset, Experiment, LogImport, Verdict
-from experiments.runs.record_api import OfRun
+from experiments.runs.run_api import OfRun
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.campaign.progress import Progress, progress

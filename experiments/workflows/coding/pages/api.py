@@ -19,7 +19,7 @@ from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import JudgmentSerializer
 from experiments.models import Cycle, Execution
-from experiments.runs.record_api import OfRun
+from experiments.runs.run_api import OfRun
 from experiments.workflows.coding.pages import ratings, voiding
 from experiments.workflows.coding.pages.cycles import Contents, contents
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
