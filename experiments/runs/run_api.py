@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any, get_args
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -35,7 +36,7 @@ from experiments.api.serializers import (
 )
 from experiments.models import Ballot, Call, Event, Judgment, Message, Run
 from experiments.models.run import LIVE_STATES
-from experiments.runs import actions, metrics, run_list
+from experiments.runs import actions, lineage, metrics, run_list
 from experiments.runs.steering import branching, steering
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JsonObject
@@ -44,6 +45,7 @@ from experiments.workflows.judging import services as judging
 from experiments.workflows.shards import without_shards
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
+AFTER = OpenApiParameter("after", int, description="Only events with a higher seq.")
 
 
 class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
@@ -133,6 +135,9 @@ class BranchFrom(serializers.Serializer[Any]):
     text = serializers.CharField(required=False, allow_null=True, default=None, trim_whitespace=False)
 
 
+STEERED = {200: RunDetail, 409: ProblemSerializer, **PROBLEMS}
+
+
 @extend_schema_view(
     list=extend_schema(responses={200: RunSerializer(many=True), **PROBLEMS}),
     retrieve=extend_schema(responses={200: RunDetail, **PROBLEMS}),
@@ -153,14 +158,14 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def get_serializer_class(self) -> type[BaseSerializer[Run]]:
         return RunSerializer if self.action == "list" else RunDetail
 
-    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
         """Stop a live run; stopping one that has ended changes nothing."""
         actions.stop(self.get_object(), by=person(request))
         return self._now()
 
-    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def resume(self, request: Request, pk: str) -> Response:
@@ -171,7 +176,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
             raise Conflict(_("Only a run that failed, was paused or was stopped by a budget can be resumed."))
         return self._now()
 
-    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: str) -> Response:
         """Let the calls under way come to their end, and begin nothing more."""
@@ -179,7 +184,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
             raise Conflict(_("The run waits already, or is over."))
         return self._now()
 
-    @extend_schema(request=Saying, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=Saying, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def say(self, request: Request, pk: str) -> Response:
@@ -188,7 +193,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         spent(request, lambda: steering.say(run, by=person(request), **asked), asked)
         return self._now()
 
-    @extend_schema(request=ModeChange, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=ModeChange, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def mode(self, request: Request, pk: str) -> Response:
@@ -197,7 +202,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         spent(request, lambda: steering.set_mode(run, by=person(request), **asked), asked)
         return self._now()
 
-    @extend_schema(request=Extension, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=Extension, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def extend(self, request: Request, pk: str) -> Response:
@@ -258,23 +263,21 @@ class BranchView(APIView):
         return Response(RunDetail(runs_with_totals().get(pk=run)).data, status=201)
 
 
-AFTER = OpenApiParameter("after", int, description="Only events with a higher seq.")
-
-
 class OfRun(generics.ListAPIView[Any]):
     """Rows of one run that the asking person may see. is_settled: nothing changes them once the run has ended."""
 
     is_settled = False
 
-    def of_run(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+    def get_queryset(self) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset()
         if getattr(self, "swagger_fake_view", False):
             return rows.none()
-        self.how_it_stands  # noqa: B018 - whoever may not see the run is told so here
+        self.visible_state  # noqa: B018 - 404 for who may not see the run, before any row is read
         return rows.filter(run_id=self.kwargs["pk"])
 
     @cached_property
-    def how_it_stands(self) -> tuple[Any, ...]:
-        """The run's state, last_seq and end, asked for once. Raises Http404 for whoever may not see it."""
+    def visible_state(self) -> tuple[Any, ...]:
+        """The run's state, last_seq and end, asked for once. Raises Http404 for who may not see it."""
         visible = Run.objects.visible_to(self.request.user).filter(pk=self.kwargs["pk"]).order_by()
         found: tuple[Any, ...] | None = visible.values_list("state", "last_seq", "ended").first()
         if found is None:
@@ -282,27 +285,24 @@ class OfRun(generics.ListAPIView[Any]):
         return found
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Of a run that has ended it is known without looking at its rows whether they are as they were."""
-        tag = self._tag(request) if self.is_settled else ""
-        if tag and tag in parse_etags(request.headers.get("If-None-Match", "")):
+        """Of a run that has ended it is known without looking at its rows whether they are as they were. The names of
+        the fields are part of the tag: another release may show other ones.
+        """
+        if not self.is_settled or self.visible_state[0] in LIVE_STATES:
+            return super().list(request, *args, **kwargs)
+        shown_by: Any = self.get_serializer_class()
+        fields = _field_names(shown_by)
+        parts = (*self.visible_state, request.get_full_path(), get_language(), *fields)
+        tag = f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
+        if tag in parse_etags(request.headers.get("If-None-Match", "")):
             return Response(status=304, headers={"ETag": tag})
         response = super().list(request, *args, **kwargs)
-        if tag:
-            response["ETag"] = tag
+        response["ETag"] = tag
         return response
-
-    def _tag(self, request: Request) -> str:
-        """Empty while the run is played. What rows look like is part of it: another release may show them otherwise."""
-        if self.how_it_stands[0] in LIVE_STATES:
-            return ""
-        shown_by: Any = self.get_serializer_class()
-        told = (*self.how_it_stands, request.get_full_path(), get_language(), *_shape(shown_by))
-        return f'"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
 
 
 @cache
-def _shape(serializer: Callable[[], Any]) -> tuple[str, ...]:
-    """The names of what a row is told with."""
+def _field_names(serializer: Callable[[], Any]) -> tuple[str, ...]:
     return tuple(getattr(serializer(), "fields", ()))
 
 
@@ -310,22 +310,18 @@ def _shape(serializer: Callable[[], Any]) -> tuple[str, ...]:
 class MessageList(OfRun):
     """What was said, in order."""
 
+    queryset = Message.objects.select_related("call", "step")
     serializer_class = MessageSerializer
     cursor_ordering = ["seq"]
-
-    def get_queryset(self) -> QuerySet[Message]:
-        return self.of_run(Message.objects.select_related("call", "step"))
 
 
 @extend_schema(responses={200: JudgmentSerializer(many=True), **PROBLEMS})
 class JudgmentList(OfRun):
     """What the judge found, by turn and side. A score that was not given is absent, with the reason."""
 
+    queryset = Judgment.objects.all()
     serializer_class = JudgmentSerializer
     cursor_ordering = ["turn", "id"]
-
-    def get_queryset(self) -> QuerySet[Judgment]:
-        return self.of_run(Judgment.objects.all())
 
 
 @extend_schema(responses={200: BallotSerializer(many=True), **PROBLEMS})
@@ -333,11 +329,9 @@ class BallotList(OfRun):
     """How the members of a council ranked the answers, by turn. An abstention has no order, and says why."""
 
     is_settled = True
+    queryset = Ballot.objects.all()
     serializer_class = BallotSerializer
     cursor_ordering = ["turn", "count", "id"]
-
-    def get_queryset(self) -> QuerySet[Ballot]:
-        return self.of_run(Ballot.objects.all())
 
 
 @extend_schema(responses={200: CallSerializer(many=True), **PROBLEMS})
@@ -345,11 +339,9 @@ class CallList(OfRun):
     """Every attempt at a provider: what was sent, what came back, what it cost."""
 
     is_settled = True
+    queryset = Call.objects.select_related("step", "model__provider")
     serializer_class = CallSerializer
     cursor_ordering = ["id"]
-
-    def get_queryset(self) -> QuerySet[Call]:
-        return self.of_run(Call.objects.select_related("step", "model__provider"))
 
 
 @extend_schema(parameters=[AFTER], responses={200: EventSerializer(many=True), **PROBLEMS})
@@ -357,6 +349,7 @@ class EventList(OfRun):
     """The numbered facts of a run: the same envelopes that the WebSocket sends."""
 
     is_settled = True
+    queryset = Event.objects.all()
     serializer_class = EventSerializer
     cursor_ordering = ["seq"]
 
@@ -364,4 +357,63 @@ class EventList(OfRun):
         after = self.request.query_params.get("after", "0")
         if not after.isascii() or not after.isdigit() or len(after) > 18:
             raise ValidationError({"after": ["A whole number is needed."]})
-        return self.of_run(Event.objects.filter(seq__gt=int(after)))
+        return super().get_queryset().filter(seq__gt=int(after))
+
+
+class NodeSerializer(serializers.Serializer[Any]):
+    """A run in its family. branched_from, turn and seat: the message at which it left its parent."""
+
+    run = serializers.UUIDField()
+    parent = serializers.UUIDField(allow_null=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    experiment = serializers.UUIDField()
+    state = serializers.ChoiceField(Run.State.choices)
+    origin = serializers.ChoiceField(Run.Origin.choices)
+    seed = serializers.IntegerField()
+    turns = serializers.IntegerField(help_text="Completed turns.")
+    branched_from = serializers.UUIDField(allow_null=True)
+    turn = serializers.IntegerField(allow_null=True)
+    seat = serializers.CharField()
+    edited = serializers.BooleanField(help_text="A person changed that message.")
+    by = serializers.CharField(allow_null=True, help_text="Who branched.")
+    judged_again = serializers.ListField(child=serializers.UUIDField(), help_text="Runs that judge this one anew.")
+
+
+class LineageSerializer(serializers.Serializer[Any]):
+    """nodes: parents before children, the root first. complete: false when there are too many to list."""
+
+    run = serializers.UUIDField()
+    root = serializers.UUIDField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    complete = serializers.BooleanField()
+    nodes = NodeSerializer(many=True)
+
+
+class LineageView(APIView):
+    """Which run a run branched from, and which branched from it: its whole family, as far as you may see it."""
+
+    @extend_schema(responses={200: LineageSerializer, **PROBLEMS})
+    def get(self, request: Request, pk: UUID) -> Response:
+        run = get_object_or_404(Run.objects.visible_to(request.user), pk=pk)
+        found = lineage.of(run, request.user)
+        nodes = [_node(row) for row in found.rows]
+        said = {"run": run.pk, "root": nodes[0]["run"], "complete": not found.is_cut, "nodes": nodes}
+        return Response(LineageSerializer(said).data)
+
+
+def _node(row: lineage.Row) -> dict[str, Any]:
+    run: Any = row.node.run
+    branch = row.node.branch
+    return {
+        "run": run.pk,
+        "parent": row.parent.run.pk if row.parent else None,
+        "experiment": run.experiment_id,
+        "state": run.state,
+        "origin": run.origin,
+        "seed": run.seed,
+        "turns": run.turn or 0,
+        "branched_from": branch.message if branch else None,
+        "turn": row.node.turn,
+        "seat": row.node.seat,
+        "edited": row.node.edited,
+        "by": branch.by if branch else None,
+        "judged_again": [judging.pk for judging in row.node.judged_again],
+    }

@@ -159,11 +159,9 @@ def _shown(experiment: Experiment) -> Response:
 class BattlesOfRun(OfRun):
     """The battles that a run has judged last."""
 
+    queryset = battles_with_rows()
     serializer_class = BattleSerializer
     cursor_ordering = ["id"]
-
-    def get_queryset(self) -> QuerySet[Battle]:
-        return self.of_run(battles_with_rows())
 
 
 class BattleFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
