@@ -13,7 +13,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from experiments.lab.budgets import standing as budget_standing
 from experiments.models import Run
+from experiments.models.client import ClientSystem
 from experiments.models.labels import (
     ACTIONS,
     BAND_LABELS,
@@ -40,6 +42,7 @@ from experiments.workflows.base.judge import SENTIMENTS
 from experiments.workflows.base.limits import WORDS
 
 register = template.Library()
+
 
 MISSING = "–"
 SAID_BY_FINISH = {"length": "truncated", "content_filter": "refusal"}
@@ -307,3 +310,15 @@ def intervention_label(kind: str) -> Any:
 def action_label(action: str | None) -> Any:
     """What was said at a pause, in words."""
     return ACTIONS.get(action or "", action)
+
+
+@register.filter
+def budget_reached(told: Mapping[str, Any]) -> str:
+    """Why a run was stopped, in the reader's language, from what its last event tells of the budget."""
+    return budget_standing.reached(told)
+
+
+@register.filter
+def client_name(system: str) -> str:
+    """Whose client it was, by the name that its system has in every language."""
+    return str(ClientSystem(system).label)

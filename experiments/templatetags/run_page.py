@@ -1,5 +1,9 @@
-"""Tags and notes on pages."""
+"""Beside the transcript of a run: tags and notes, and what a call sent and got, taken apart for the inspector."""
 
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import template
@@ -47,3 +51,49 @@ def experiment_tags(context: dict[str, Any], experiment: Experiment) -> dict[str
 def has_form(workflow: str) -> bool:
     """Whether it is set up on a page, so that one can start from it there."""
     return bool(surface_of(workflow).home)
+
+
+TOKENS_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """messages: what the model was told; parameters: everything else of the request; raw: all of it as JSON."""
+
+    messages: list[dict[str, str]]
+    parameters: dict[str, Any]
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    text: str
+    logprob: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The first tokens of an answer, and how many more there are."""
+
+    shown: list[Token]
+    more: int
+
+
+@register.simple_tag
+def sent_parts(request: Mapping[str, Any]) -> Sent:
+    messages = [
+        {"role": str(m.get("role", "")), "content": _as_text(m.get("content"))} for m in request.get("messages", [])
+    ]
+    parameters = {name: _as_text(value) for name, value in request.items() if name != "messages"}
+    return Sent(messages, parameters, json.dumps(request, ensure_ascii=False, indent=2))
+
+
+@register.simple_tag
+def confident_tokens(logprobs: Sequence[Mapping[str, Any]]) -> Tokens:
+    shown = [Token(t["token"], t["logprob"], math.exp(min(t["logprob"], 0))) for t in logprobs[:TOKENS_SHOWN]]
+    return Tokens(shown, len(logprobs) - len(shown))
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
