@@ -24,13 +24,13 @@ class NewestFirst(CursorPagination):
         return tuple(getattr(view, "cursor_ordering", None) or [self.ordering])
 
 
-SHELF = [
+PAGE_PARAMETERS = [
     OpenApiParameter("cursor", str, description="The pagination cursor value."),
     OpenApiParameter("page_size", int, description="Number of results to return per page."),
 ]
 
 
-class ShelfPage(TypedDict):
+class PageOfRows(TypedDict):
     """next, previous: addresses. results: the rows, which are to be put into their own form."""
 
     next: str | None
@@ -38,7 +38,7 @@ class ShelfPage(TypedDict):
     results: Sequence[Any]
 
 
-def page_of_shelf(request: Request, rows: Sequence[Any], name: Callable[[Any], str]) -> ShelfPage:
+def page_of_rows(request: Request, rows: Sequence[Any], name: Callable[[Any], str]) -> PageOfRows:
     """A page of rows that do not come from one table alone, in the form of the others. name: what tells a row from the
     others, and stands in the cursor: rows that come or go meanwhile move nothing.
     """

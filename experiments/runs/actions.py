@@ -37,7 +37,7 @@ from experiments.workflows.base.steps import SPOKEN
 from experiments.workflows.shards import without_shards
 
 if TYPE_CHECKING:
-    from accounts.models import Project, User
+    from accounts.models import User
 
 __all__ = ["create", "resume", "start", "stop"]
 
@@ -53,12 +53,17 @@ def create(
     Invalid when it could not be played.
     """
     require_role(owner)
-    place = _place(checked_project(project, owner=owner))
+    shared = checked_project(project, owner=owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast, owner=owner)
     services_of(workflow).check(workflow, checked, participants, owner=owner)
     experiment = Experiment(
-        owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json"), **place
+        owner=owner,
+        workflow=workflow,
+        title=_title(title, checked),
+        config=checked.model_dump(mode="json"),
+        project=shared,
+        visibility=Experiment.Visibility.PROJECT if shared else Experiment.Visibility.PRIVATE,
     )
     with transaction.atomic():
         experiment.save(force_insert=True)
@@ -129,7 +134,20 @@ def _resume_failed(run: Run, by: "User") -> bool:
         run.steps.filter(pk=step.pk).update(state=Step.State.OPEN, ended=None, data=data)
     moved = ExperimentState(state=Run.State.QUEUED.value, by=by.get_username())
     calls = [call for step in failed if (call := step.calls.order_by("attempt").last())]
-    emit(run.pk, moved, *map(_asked_again, calls))
+    retried = [
+        CallRetried(
+            call=str(call.pk),
+            seat=call.step.seat,
+            turn=call.step.turn,
+            attempt=call.attempt,
+            purpose=call.step.purpose,
+            kind=call.error_kind,
+            message=call.error,
+            seconds=0,
+        )
+        for call in calls
+    ]
+    emit(run.pk, moved, *retried)
     jobs.wake(run.pk)
     return True
 
@@ -153,20 +171,6 @@ def _ended_by(run: Run) -> list[Step]:
     return failed
 
 
-def _asked_again(call: Call) -> CallRetried:
-    """What the transcript says of the attempt that had ended the run."""
-    return CallRetried(
-        call=str(call.pk),
-        seat=call.step.seat,
-        turn=call.step.turn,
-        attempt=call.attempt,
-        purpose=call.step.purpose,
-        kind=call.error_kind,
-        message=call.error,
-        seconds=0,
-    )
-
-
 def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:
     services = services_of(experiment.workflow)
     if services.start:
@@ -186,12 +190,6 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
         for run in runs:
             services.queued(run)
         return runs
-
-
-def _place(project: "Project | None") -> dict[str, Any]:
-    if project is None:
-        return {"visibility": Experiment.Visibility.PRIVATE}
-    return {"project": project, "visibility": Experiment.Visibility.PROJECT}
 
 
 def _title(title: str, config: Any) -> str:

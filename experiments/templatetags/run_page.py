@@ -16,7 +16,7 @@ register = template.Library()
 
 
 @register.inclusion_tag("annotations/_annotations.html", takes_context=True)
-def shelf(context: dict[str, Any], run: Run) -> dict[str, Any]:
+def run_annotations(context: dict[str, Any], run: Run) -> dict[str, Any]:
     """The tags and notes of a run, for whoever is signed in."""
     user, may_tag = context["user"], context.get("may_control", False)
     if not user.is_authenticated:
