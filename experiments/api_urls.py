@@ -3,6 +3,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.routers import SimpleRouter
 
 from experiments.lab.budgets import api as budget_api
+from experiments.lab.health import HealthView
 from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
 from experiments.lab.webhooks import api as webhook_api
@@ -15,16 +16,14 @@ from experiments.library.imports.api import ImportView
 from experiments.library.imports.api import RunImportViewSet as RunImports
 from experiments.library.search.api import SearchView
 from experiments.review import urls as review_urls
-from experiments.runs import experiment_api as api
-from experiments.runs import record_api, run_api
+from experiments.runs import experiment_views, run_api
 from experiments.runs.reports import api as report_api
 from experiments.runs.sharing import api as sharing_api
-from experiments.runs.statistics import api as statistics_api
 from experiments.setup import api as setup_api
 from experiments.workflows import REGISTRY, surface_of
 
 router = SimpleRouter(use_regex_path=False)
-router.register("experiments", api.ExperimentViewSet, basename="api-experiment")
+router.register("experiments", experiment_views.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 router.register("keys", key_api.KeyViewSet, basename="api-key")
@@ -40,19 +39,19 @@ urlpatterns = [
     path("budgets/", budget_api.BudgetsView.as_view(), name="api-budgets"),
     path("budgets/<uuid:pk>/", budget_api.BudgetView.as_view(), name="api-budget"),
     path("usage/", budget_api.UsageView.as_view(), name="api-usage"),
-    path("health/", api.HealthView.as_view(), name="api-health"),
+    path("health/", HealthView.as_view(), name="api-health"),
     path("workflows/", setup_api.WorkflowsView.as_view(), name="api-workflows"),
-    path("models/", api.ModelList.as_view(), name="api-models"),
+    path("models/", setup_api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
     path("messages/<uuid:pk>/branch/", run_api.BranchView.as_view(), name="api-branch"),
-    path("runs/<uuid:pk>/messages/", record_api.MessageList.as_view(), name="api-messages"),
-    path("runs/<uuid:pk>/judgments/", record_api.JudgmentList.as_view(), name="api-judgments"),
-    path("runs/<uuid:pk>/ballots/", record_api.BallotList.as_view(), name="api-ballots"),
-    path("runs/<uuid:pk>/calls/", record_api.CallList.as_view(), name="api-calls"),
-    path("runs/<uuid:pk>/events/", record_api.EventList.as_view(), name="api-events"),
-    path("runs/<uuid:pk>/lineage/", statistics_api.LineageView.as_view(), name="api-lineage"),
-    path("experiments/<uuid:pk>/statistics/", statistics_api.StatisticsView.as_view(), name="api-statistics"),
+    path("runs/<uuid:pk>/messages/", run_api.MessageList.as_view(), name="api-messages"),
+    path("runs/<uuid:pk>/judgments/", run_api.JudgmentList.as_view(), name="api-judgments"),
+    path("runs/<uuid:pk>/ballots/", run_api.BallotList.as_view(), name="api-ballots"),
+    path("runs/<uuid:pk>/calls/", run_api.CallList.as_view(), name="api-calls"),
+    path("runs/<uuid:pk>/events/", run_api.EventList.as_view(), name="api-events"),
+    path("runs/<uuid:pk>/lineage/", run_api.LineageView.as_view(), name="api-lineage"),
+    path("experiments/<uuid:pk>/statistics/", experiment_views.StatisticsView.as_view(), name="api-statistics"),
     path("scenarios/", Scenarios.as_view({"get": "list", "post": "create"}), name="api-scenarios"),
     path("scenarios/<slug:ref>/", Scenarios.as_view({"get": "retrieve"}), name="api-scenario"),
     path("scenarios/<slug:ref>/versions/", Scenarios.as_view({"post": "revise"}), name="api-scenario-versions"),

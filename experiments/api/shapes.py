@@ -1,4 +1,4 @@
-"""Serializers of what the API answers, from dataclasses and types instead of field by field."""
+"""Serializers of what the API answers, derived from dataclasses and types: a field is written down once."""
 
 from collections.abc import Callable
 from dataclasses import is_dataclass
@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from rest_framework import serializers
@@ -27,7 +27,7 @@ FIELDS: dict[Any, Callable[..., serializers.Field[Any, Any, Any, Any]]] = {
 def shape(name: str, /, *of: type, doc: str = "", **fields: Any) -> Any:
     """A serializer class that only shows. name: of its schema, doc: the schema's description. of: dataclasses whose
     fields it shows, and shapes that it extends. fields: more of them, each a type (`str | None` may be null) or a field
-    of REST framework.
+    of REST framework; one with the name of a dataclass's field takes its place, as it has to for a nested dataclass.
     """
     typed: dict[str, Any] = {}
     for dataclass in filter(is_dataclass, of):
@@ -42,6 +42,8 @@ def shape(name: str, /, *of: type, doc: str = "", **fields: Any) -> Any:
 def _field(type_: Any) -> serializers.Field[Any, Any, Any, Any]:
     if isinstance(type_, serializers.Field):
         return type_
+    if get_origin(type_) is Literal:
+        return serializers.CharField()
     if get_origin(type_) in (list, tuple):
         return serializers.ListField(child=_field(get_args(type_)[0]))
     parts = get_args(type_)

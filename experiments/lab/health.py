@@ -10,8 +10,13 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
 from redis.exceptions import RedisError
 from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 from rq import Worker
 from rq.worker import BaseWorker
 
@@ -129,3 +134,18 @@ def _providers() -> dict[str, Any]:
         return _part(False, "unknown while the database is away")
     usable = [provider.name for provider in active if provider.pk not in keyless]
     return _part(bool(usable), ", ".join(usable) or "none: add one with `manage.py add_provider`")
+
+
+class HealthView(APIView):
+    """The state of the database, Redis, the workers and the providers; 503 when one of them is down."""
+
+    permission_classes = [AllowAny]
+    authentication_classes = []
+    throttle_classes = []
+
+    @extend_schema(responses={200: HealthSerializer, 503: HealthSerializer})
+    def get(self, request: Request) -> Response:
+        report = health()
+        response = Response(report, status=200 if report["status"] == "ok" else 503)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # who asks for the state is told; the log is not
+        return response

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.errors import NotFound
 from accounts.scopes import Scope
-from experiments.api.pagination import SHELF, page_of_shelf
+from experiments.api.pagination import PAGE_PARAMETERS, page_of_rows
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, runs_with_totals, validated
 from experiments.api.serializers import RunSerializer
@@ -117,7 +117,9 @@ class ScenarioViewSet(viewsets.ViewSet):
     scope = Scope.WRITE
 
     @extend_schema(
-        operation_id="scenarios_list", parameters=[SEARCH, KIND, *SHELF], responses={200: ScenarioList, **PROBLEMS}
+        operation_id="scenarios_list",
+        parameters=[SEARCH, KIND, *PAGE_PARAMETERS],
+        responses={200: ScenarioList, **PROBLEMS},
     )
     def list(self, request: Request) -> Response:
         """Built-in scenarios, your own, and those that others share: the newest version of each."""
@@ -180,7 +182,10 @@ class PresetViewSet(viewsets.ViewSet):
 
     @extend_schema(
         operation_id="presets_list",
-        parameters=[OpenApiParameter("workflow", str, description=f"{STARCHAMBER.slug} unless given."), *SHELF],
+        parameters=[
+            OpenApiParameter("workflow", str, description=f"{STARCHAMBER.slug} unless given."),
+            *PAGE_PARAMETERS,
+        ],
         responses={200: PresetList, **PROBLEMS},
     )
     def list(self, request: Request) -> Response:
@@ -232,5 +237,5 @@ def _preset(request: Request, row: Preset, status: int = 200) -> Response:
 
 
 def _page(request: Request, rows: Any, serializer: Any) -> dict[str, Any]:
-    page = page_of_shelf(request, rows, lambda row: str(getattr(row, "ref", "") or row.id))
+    page = page_of_rows(request, rows, lambda row: str(getattr(row, "ref", "") or row.id))
     return {**page, "results": serializer(page["results"], many=True).data}

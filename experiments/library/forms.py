@@ -9,7 +9,7 @@ from django.forms import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Scenario
-from experiments.setup.config_form import SetupForm, form_for
+from experiments.setup.forms import SetupForm, form_for
 from experiments.workflows.arena import WORKFLOW as ARENA
 
 PLACED = ("prompting", "prompt", "prompts-A", "prompts-B", "max_turns", "first", "filter", "judge")

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.scopes import Scope
-from experiments.api.pagination import SHELF, page_of_shelf
+from experiments.api.pagination import PAGE_PARAMETERS, page_of_rows
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.library.datasets import contestants, making
 from experiments.library.presets import delete_preset, save_setup
@@ -225,13 +225,13 @@ class BattleView(APIView):
 class CouncilPresetsView(APIView):
     scope = Scope.WRITE
 
-    @extend_schema(parameters=SHELF, responses={200: CouncilPresetList, **PROBLEMS})
+    @extend_schema(parameters=PAGE_PARAMETERS, responses={200: CouncilPresetList, **PROBLEMS})
     def get(self, request: Request) -> Response:
         """Councils that you or others have kept: one's own first."""
         rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug).select_related("owner")
         known = {str(row.pk): row for row in rows}
         shelf = [known[one.id] for one in presets.choices(request.user, COUNCIL.slug) if one.id in known]
-        page = page_of_shelf(request, shelf, lambda row: str(row.pk))
+        page = page_of_rows(request, shelf, lambda row: str(row.pk))
         return Response({**page, "results": CouncilPresetSerializer(page["results"], many=True).data})
 
     @extend_schema(request=SaveCouncil, responses={201: CouncilPresetSerializer, **PROBLEMS})

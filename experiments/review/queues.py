@@ -16,7 +16,7 @@ from experiments.engine.text import is_storable
 from experiments.models import QueueMember, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
 from experiments.models.review import CURATORS, LONGEST_LOCK, MOST_PEOPLE
 from experiments.review.filling import Filters, chosen
-from experiments.setup.complaints import complaint
+from experiments.setup.casting import complaint
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

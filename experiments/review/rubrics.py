@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.engine.text import is_storable
 from experiments.models import ReviewRubric
-from experiments.setup.complaints import complaint
+from experiments.setup.casting import complaint
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from experiments.api.dataclass_serializers import FIELDS, DataclassSerializer
+from experiments.api.shapes import shape
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric
 from experiments.review.agreement import Disputed, Report, Reviewer
 from experiments.review.answers import Content, Correction, Remark
@@ -228,28 +228,17 @@ class CoefficientSerializer(serializers.Serializer[Any]):
         return {"value": value, "low": low, "high": high, "undefined": None}
 
 
-FIELDS[Figure] = CoefficientSerializer
-
-
-class PairSerializer(DataclassSerializer):
-    dataclass = Pair
-
-
-class WithJudgeSerializer(DataclassSerializer):
-    dataclass = WithJudge
-
-
-class MeasureSerializer(DataclassSerializer):
-    dataclass = Measure
-
-
-class ReviewerSerializer(DataclassSerializer):
-    dataclass = Reviewer
-
-
-class DisputedSerializer(DataclassSerializer):
-    dataclass = Disputed
-
-
-class ReportSerializer(DataclassSerializer):
-    dataclass = Report
+ReportSerializer = shape(
+    "Report",
+    Report,
+    measures=shape(
+        "Measure",
+        Measure,
+        alpha=CoefficientSerializer(),
+        fleiss=CoefficientSerializer(),
+        pairs=shape("Pair", Pair, kappa=CoefficientSerializer())(many=True),
+        judge=shape("WithJudge", WithJudge, alpha=CoefficientSerializer())(allow_null=True),
+    )(many=True),
+    reviewers=shape("Reviewer", Reviewer)(many=True),
+    disputed=shape("Disputed", Disputed)(many=True),
+)

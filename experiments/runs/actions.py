@@ -19,9 +19,15 @@ from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.library.search import indexing
 from experiments.models import Call, Experiment, Participant, Run, Step
-from experiments.runs import running
-from experiments.runs.admission import require_change, require_models, require_role, require_sandbox, require_spending
-from experiments.runs.running import queue
+from experiments.runs import admission
+from experiments.runs.admission import (
+    queue,
+    require_change,
+    require_models,
+    require_role,
+    require_sandbox,
+    require_spending,
+)
 from experiments.runs.sharing.sharing import checked_project
 from experiments.runs.steering import steering
 from experiments.setup.casting import checked_cast, checked_config
@@ -31,7 +37,7 @@ from experiments.workflows.base.steps import SPOKEN
 from experiments.workflows.shards import without_shards
 
 if TYPE_CHECKING:
-    from accounts.models import Project, User
+    from accounts.models import User
 
 __all__ = ["create", "resume", "start", "stop"]
 
@@ -47,12 +53,17 @@ def create(
     Invalid when it could not be played.
     """
     require_role(owner)
-    place = _place(checked_project(project, owner=owner))
+    shared = checked_project(project, owner=owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast, owner=owner)
     services_of(workflow).check(workflow, checked, participants, owner=owner)
     experiment = Experiment(
-        owner=owner, workflow=workflow, title=_title(title, checked), config=checked.model_dump(mode="json"), **place
+        owner=owner,
+        workflow=workflow,
+        title=_title(title, checked),
+        config=checked.model_dump(mode="json"),
+        project=shared,
+        visibility=Experiment.Visibility.PROJECT if shared else Experiment.Visibility.PRIVATE,
     )
     with transaction.atomic():
         experiment.save(force_insert=True)
@@ -81,7 +92,7 @@ def start(
 def stop(run: Run, *, by: "User") -> bool:
     """Stop a live run; what was said so far is kept. False when it had ended or was being stopped already."""
     require_change(run.experiment, by)
-    return running.stop(run, by=by)
+    return admission.stop(run, by=by)
 
 
 def resume(run: Run, *, by: "User") -> bool:
@@ -123,7 +134,20 @@ def _resume_failed(run: Run, by: "User") -> bool:
         run.steps.filter(pk=step.pk).update(state=Step.State.OPEN, ended=None, data=data)
     moved = ExperimentState(state=Run.State.QUEUED.value, by=by.get_username())
     calls = [call for step in failed if (call := step.calls.order_by("attempt").last())]
-    emit(run.pk, moved, *map(_asked_again, calls))
+    retried = [
+        CallRetried(
+            call=str(call.pk),
+            seat=call.step.seat,
+            turn=call.step.turn,
+            attempt=call.attempt,
+            purpose=call.step.purpose,
+            kind=call.error_kind,
+            message=call.error,
+            seconds=0,
+        )
+        for call in calls
+    ]
+    emit(run.pk, moved, *retried)
     jobs.wake(run.pk)
     return True
 
@@ -147,20 +171,6 @@ def _ended_by(run: Run) -> list[Step]:
     return failed
 
 
-def _asked_again(call: Call) -> CallRetried:
-    """What the transcript says of the attempt that had ended the run."""
-    return CallRetried(
-        call=str(call.pk),
-        seat=call.step.seat,
-        turn=call.step.turn,
-        attempt=call.attempt,
-        purpose=call.step.purpose,
-        kind=call.error_kind,
-        message=call.error,
-        seconds=0,
-    )
-
-
 def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -> list[Run]:
     services = services_of(experiment.workflow)
     if services.start:
@@ -180,12 +190,6 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
         for run in runs:
             services.queued(run)
         return runs
-
-
-def _place(project: "Project | None") -> dict[str, Any]:
-    if project is None:
-        return {"visibility": Experiment.Visibility.PRIVATE}
-    return {"project": project, "visibility": Experiment.Visibility.PROJECT}
 
 
 def _title(title: str, config: Any) -> str:

@@ -1,14 +1,22 @@
-"""The API of runs: what they are, and steering them while they are played."""
+"""The API of runs: what they are, steering them while they are played, and what was recorded in them."""
 
+import hashlib
+from collections.abc import Callable
+from functools import cache, cached_property
 from typing import Any, get_args
+from uuid import UUID
 
 from django.db.models import QuerySet
+from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils.http import parse_etags
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
-from rest_framework import mixins, serializers, viewsets
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -17,11 +25,18 @@ from rest_framework.views import APIView
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, idempotency_key, person, runs_with_totals, validated
-from experiments.api.serializers import RunSerializer
-from experiments.api.spending import spends, spent
-from experiments.models import Message, Run
-from experiments.runs import actions, metrics, run_list
+from experiments.api.requests import PROBLEMS, idempotency_key, person, runs_with_totals, spends, spent, validated
+from experiments.api.serializers import (
+    BallotSerializer,
+    CallSerializer,
+    EventSerializer,
+    JudgmentSerializer,
+    MessageSerializer,
+    RunSerializer,
+)
+from experiments.models import Ballot, Call, Event, Judgment, Message, Run
+from experiments.models.run import LIVE_STATES
+from experiments.runs import actions, lineage, metrics, run_list
 from experiments.runs.steering import branching, steering
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JsonObject
@@ -30,6 +45,7 @@ from experiments.workflows.judging import services as judging
 from experiments.workflows.shards import without_shards
 
 CONTESTED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
+AFTER = OpenApiParameter("after", int, description="Only events with a higher seq.")
 
 
 class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
@@ -119,6 +135,9 @@ class BranchFrom(serializers.Serializer[Any]):
     text = serializers.CharField(required=False, allow_null=True, default=None, trim_whitespace=False)
 
 
+STEERED = {200: RunDetail, 409: ProblemSerializer, **PROBLEMS}
+
+
 @extend_schema_view(
     list=extend_schema(responses={200: RunSerializer(many=True), **PROBLEMS}),
     retrieve=extend_schema(responses={200: RunDetail, **PROBLEMS}),
@@ -139,14 +158,14 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def get_serializer_class(self) -> type[BaseSerializer[Run]]:
         return RunSerializer if self.action == "list" else RunDetail
 
-    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
         """Stop a live run; stopping one that has ended changes nothing."""
         actions.stop(self.get_object(), by=person(request))
         return self._now()
 
-    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def resume(self, request: Request, pk: str) -> Response:
@@ -157,7 +176,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
             raise Conflict(_("Only a run that failed, was paused or was stopped by a budget can be resumed."))
         return self._now()
 
-    @extend_schema(request=None, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: str) -> Response:
         """Let the calls under way come to their end, and begin nothing more."""
@@ -165,7 +184,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
             raise Conflict(_("The run waits already, or is over."))
         return self._now()
 
-    @extend_schema(request=Saying, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=Saying, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def say(self, request: Request, pk: str) -> Response:
@@ -174,7 +193,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         spent(request, lambda: steering.say(run, by=person(request), **asked), asked)
         return self._now()
 
-    @extend_schema(request=ModeChange, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=ModeChange, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def mode(self, request: Request, pk: str) -> Response:
@@ -183,7 +202,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         spent(request, lambda: steering.set_mode(run, by=person(request), **asked), asked)
         return self._now()
 
-    @extend_schema(request=Extension, responses={200: RunDetail, 409: ProblemSerializer, **PROBLEMS})
+    @extend_schema(request=Extension, responses=STEERED)
     @action(detail=True, methods=["post"])
     @spends
     def extend(self, request: Request, pk: str) -> Response:
@@ -242,3 +261,159 @@ class BranchView(APIView):
         asked = validated(BranchFrom, request)
         run = spent(request, lambda: str(branching.branch(message, by=person(request), **asked).pk), asked)
         return Response(RunDetail(runs_with_totals().get(pk=run)).data, status=201)
+
+
+class OfRun(generics.ListAPIView[Any]):
+    """Rows of one run that the asking person may see. is_settled: nothing changes them once the run has ended."""
+
+    is_settled = False
+
+    def get_queryset(self) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset()
+        if getattr(self, "swagger_fake_view", False):
+            return rows.none()
+        self.visible_state  # noqa: B018 - 404 for who may not see the run, before any row is read
+        return rows.filter(run_id=self.kwargs["pk"])
+
+    @cached_property
+    def visible_state(self) -> tuple[Any, ...]:
+        """The run's state, last_seq and end, asked for once. Raises Http404 for who may not see it."""
+        visible = Run.objects.visible_to(self.request.user).filter(pk=self.kwargs["pk"]).order_by()
+        found: tuple[Any, ...] | None = visible.values_list("state", "last_seq", "ended").first()
+        if found is None:
+            raise Http404
+        return found
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Of a run that has ended it is known without looking at its rows whether they are as they were. The names of
+        the fields are part of the tag: another release may show other ones.
+        """
+        if not self.is_settled or self.visible_state[0] in LIVE_STATES:
+            return super().list(request, *args, **kwargs)
+        shown_by: Any = self.get_serializer_class()
+        fields = _field_names(shown_by)
+        parts = (*self.visible_state, request.get_full_path(), get_language(), *fields)
+        tag = f'"{hashlib.sha256(repr(parts).encode()).hexdigest()[:32]}"'
+        if tag in parse_etags(request.headers.get("If-None-Match", "")):
+            return Response(status=304, headers={"ETag": tag})
+        response = super().list(request, *args, **kwargs)
+        response["ETag"] = tag
+        return response
+
+
+@cache
+def _field_names(serializer: Callable[[], Any]) -> tuple[str, ...]:
+    return tuple(getattr(serializer(), "fields", ()))
+
+
+@extend_schema(responses={200: MessageSerializer(many=True), **PROBLEMS})
+class MessageList(OfRun):
+    """What was said, in order."""
+
+    queryset = Message.objects.select_related("call", "step")
+    serializer_class = MessageSerializer
+    cursor_ordering = ["seq"]
+
+
+@extend_schema(responses={200: JudgmentSerializer(many=True), **PROBLEMS})
+class JudgmentList(OfRun):
+    """What the judge found, by turn and side. A score that was not given is absent, with the reason."""
+
+    queryset = Judgment.objects.all()
+    serializer_class = JudgmentSerializer
+    cursor_ordering = ["turn", "id"]
+
+
+@extend_schema(responses={200: BallotSerializer(many=True), **PROBLEMS})
+class BallotList(OfRun):
+    """How the members of a council ranked the answers, by turn. An abstention has no order, and says why."""
+
+    is_settled = True
+    queryset = Ballot.objects.all()
+    serializer_class = BallotSerializer
+    cursor_ordering = ["turn", "count", "id"]
+
+
+@extend_schema(responses={200: CallSerializer(many=True), **PROBLEMS})
+class CallList(OfRun):
+    """Every attempt at a provider: what was sent, what came back, what it cost."""
+
+    is_settled = True
+    queryset = Call.objects.select_related("step", "model__provider")
+    serializer_class = CallSerializer
+    cursor_ordering = ["id"]
+
+
+@extend_schema(parameters=[AFTER], responses={200: EventSerializer(many=True), **PROBLEMS})
+class EventList(OfRun):
+    """The numbered facts of a run: the same envelopes that the WebSocket sends."""
+
+    is_settled = True
+    queryset = Event.objects.all()
+    serializer_class = EventSerializer
+    cursor_ordering = ["seq"]
+
+    def get_queryset(self) -> QuerySet[Event]:
+        after = self.request.query_params.get("after", "0")
+        if not after.isascii() or not after.isdigit() or len(after) > 18:
+            raise ValidationError({"after": ["A whole number is needed."]})
+        return super().get_queryset().filter(seq__gt=int(after))
+
+
+class NodeSerializer(serializers.Serializer[Any]):
+    """A run in its family. branched_from, turn and seat: the message at which it left its parent."""
+
+    run = serializers.UUIDField()
+    parent = serializers.UUIDField(allow_null=True)  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    experiment = serializers.UUIDField()
+    state = serializers.ChoiceField(Run.State.choices)
+    origin = serializers.ChoiceField(Run.Origin.choices)
+    seed = serializers.IntegerField()
+    turns = serializers.IntegerField(help_text="Completed turns.")
+    branched_from = serializers.UUIDField(allow_null=True)
+    turn = serializers.IntegerField(allow_null=True)
+    seat = serializers.CharField()
+    edited = serializers.BooleanField(help_text="A person changed that message.")
+    by = serializers.CharField(allow_null=True, help_text="Who branched.")
+    judged_again = serializers.ListField(child=serializers.UUIDField(), help_text="Runs that judge this one anew.")
+
+
+class LineageSerializer(serializers.Serializer[Any]):
+    """nodes: parents before children, the root first. complete: false when there are too many to list."""
+
+    run = serializers.UUIDField()
+    root = serializers.UUIDField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    complete = serializers.BooleanField()
+    nodes = NodeSerializer(many=True)
+
+
+class LineageView(APIView):
+    """Which run a run branched from, and which branched from it: its whole family, as far as you may see it."""
+
+    @extend_schema(responses={200: LineageSerializer, **PROBLEMS})
+    def get(self, request: Request, pk: UUID) -> Response:
+        run = get_object_or_404(Run.objects.visible_to(request.user), pk=pk)
+        found = lineage.of(run, request.user)
+        nodes = [_node(row) for row in found.rows]
+        said = {"run": run.pk, "root": nodes[0]["run"], "complete": not found.is_cut, "nodes": nodes}
+        return Response(LineageSerializer(said).data)
+
+
+def _node(row: lineage.Row) -> dict[str, Any]:
+    run: Any = row.node.run
+    branch = row.node.branch
+    return {
+        "run": run.pk,
+        "parent": row.parent.run.pk if row.parent else None,
+        "experiment": run.experiment_id,
+        "state": run.state,
+        "origin": run.origin,
+        "seed": run.seed,
+        "turns": run.turn or 0,
+        "branched_from": branch.message if branch else None,
+        "turn": row.node.turn,
+        "seat": row.node.seat,
+        "edited": row.node.edited,
+        "by": branch.by if branch else None,
+        "judged_again": [judging.pk for judging in row.node.judged_again],
+    }

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from accounts.models import Project
-from experiments.api.paging import Page, page_of
+from experiments.api.pagination import Page, page_of
 from experiments.library.annotations import tags
 from experiments.library.search.query import Sought, mark
 from experiments.library.search.runs import beginnings, set_up_with, with_message
@@ -85,30 +85,6 @@ def _experiments(whose: str, person: "User") -> QuerySet[Experiment]:
     return seen.exclude(owner=person) if whose == "shared" else seen
 
 
-def _words(rows: RunRows, value: str, person: "User") -> RunRows:
-    return rows.filter(set_up_with(Sought(beginnings(value))))
-
-
-def _model(rows: RunRows, value: str, person: "User") -> RunRows:
-    return rows.filter(set_up_with(Sought(marks=((mark("model", value),),))))
-
-
-def _state(rows: RunRows, value: str, person: "User") -> RunRows:
-    return rows.filter(state=value) if value in Run.State.values else rows
-
-
-def _flag(rows: RunRows, value: str, person: "User") -> RunRows:
-    return rows.filter(with_message(Sought(marks=((mark("flag", value),),))))
-
-
-def _by(rows: RunRows, value: str, person: "User") -> RunRows:
-    return rows.filter(experiment__owner__username=value)
-
-
-def _tag(rows: RunRows, value: str, person: "User") -> RunRows:
-    return tags.with_tag(rows, value)
-
-
 def _project(rows: RunRows, value: str, person: "User") -> RunRows:
     try:
         wanted = UUID(value)
@@ -136,13 +112,13 @@ def midnight(value: str) -> datetime | None:
 
 
 NARROWINGS: dict[str, Narrowing] = {
-    "search": _words,
-    "model": _model,
-    "state": _state,
-    "flag": _flag,
-    "by": _by,
+    "search": lambda rows, value, person: rows.filter(set_up_with(Sought(beginnings(value)))),
+    "model": lambda rows, value, person: rows.filter(set_up_with(Sought(marks=((mark("model", value),),)))),
+    "state": lambda rows, value, person: rows.filter(state=value) if value in Run.State.values else rows,
+    "flag": lambda rows, value, person: rows.filter(with_message(Sought(marks=((mark("flag", value),),)))),
+    "by": lambda rows, value, person: rows.filter(experiment__owner__username=value),
     "project": _project,
     "since": _since,
     "until": _until,
-    "tag": _tag,
+    "tag": lambda rows, value, person: tags.with_tag(rows, value),
 }

@@ -17,7 +17,7 @@ from experiments.lab.budgets import standing as budget_standing
 from experiments.library.annotations import pages
 from experiments.models import Call, Run
 from experiments.models.labels import FLAGS
-from experiments.runs import actions, lineage, progress, run_list, summary
+from experiments.runs import actions, lineage, progress, run_list
 from experiments.runs.admission import may_change
 from experiments.runs.statistics.rows import begins_in
 from experiments.runs.timeline import arranged, from_rows
@@ -54,13 +54,14 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
     surface = surface_of(shown.experiment.workflow)
     entries = surface.page_entries(shown) if surface.page_entries else from_rows(shown)
+    first = begins_in(shown.experiment)  # None where the workflow has no sides
     context = {
         **_status(request, shown),
         "config": shown.config,
         "entries": entries,
         "slots": arranged(entries, surface.slot),
-        "seats": _seats(shown),
-        "begins": _begins(shown),
+        "seats": {one.seat: one for one in shown.experiment.participants.select_related("model__provider")},
+        "begins": str(first(shown.seed)) if first else "",
         "lineage": lineage.for_page(shown, request.user),
         "is_shard": is_sharded(shown.experiment.workflow),
         **(surface.context(request.user, shown, entries) if surface.context else {}),
@@ -116,7 +117,7 @@ def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
         "surface": surface_of(shown.experiment.workflow),
         "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
         "progress": progress.of(shown),
-        "standing": summary.summary_of(shown),
+        "standing": progress.summary_of(shown),
         "may_control": may_control,
     }
 
@@ -128,14 +129,3 @@ def _visible_run(request: HttpRequest, pk: UUID) -> Run:
         .select_related("experiment__owner", "experiment__project", "parent__experiment")
     )
     return get_object_or_404(rows, pk=pk)
-
-
-def _begins(run: Run) -> str:
-    """The side that speaks first in this run; "" where the workflow has no sides."""
-    first = begins_in(run.experiment)
-    return str(first(run.seed)) if first else ""
-
-
-def _seats(run: Run) -> dict[str, Any]:
-    participants = run.experiment.participants.select_related("model__provider")
-    return {participant.seat: participant for participant in participants}

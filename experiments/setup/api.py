@@ -1,13 +1,19 @@
-"""The workflows that can be asked for: those of the platform, and those that are installed beside them."""
+"""What an experiment is set up with: the workflows that are installed, and the models of the lab."""
 
 from typing import Any
 
+from django.db.models import Q, QuerySet
+from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from experiments.api.requests import PROBLEMS
+from experiments.api.serializers import ProviderModelSerializer
+from experiments.lab.catalog import unlisted
+from experiments.models import Provider, ProviderModel
 from experiments.workflows import REGISTRY, surface_of
 
 
@@ -24,16 +30,41 @@ class WorkflowsView(APIView):
     @extend_schema(operation_id="workflows_list", responses=WorkflowSerializer(many=True))
     def get(self, request: Request) -> Response:
         """In the order of the navigation, in the reader's language."""
-        return Response(WorkflowSerializer([_told(slug) for slug in REGISTRY], many=True).data)
+        rows = [
+            {
+                "slug": slug,
+                "name": str(surface_of(slug).name),
+                "description": str(surface_of(slug).description),
+                "seats": workflow.seats,
+                "subjects": workflow.subjects,
+                "config": workflow.config.model_json_schema(),
+            }
+            for slug, workflow in REGISTRY.items()
+        ]
+        return Response(WorkflowSerializer(rows, many=True).data)
 
 
-def _told(slug: str) -> dict[str, Any]:
-    workflow, surface = REGISTRY[slug], surface_of(slug)
-    return {
-        "slug": slug,
-        "name": str(surface.name),
-        "description": str(surface.description),
-        "seats": workflow.seats,
-        "subjects": workflow.subjects,
-        "config": workflow.config.model_json_schema(),
-    }
+class ModelFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
+    available = filters.BooleanFilter(method="filter_available", help_text="Only models that can be asked now.")
+
+    class Meta:
+        model = ProviderModel
+        fields: list[str] = []
+
+    def filter_available(self, models: QuerySet[ProviderModel], name: str, value: bool) -> QuerySet[ProviderModel]:
+        askable = Q(pk__in=ProviderModel.objects.askable(self.request.user).values("pk"))
+        return models.filter(askable if value else ~askable)
+
+
+@extend_schema(responses={200: ProviderModelSerializer(many=True), **PROBLEMS})
+class ModelList(generics.ListAPIView[ProviderModel]):
+    """The provider models of the lab. Which are available depends on who asks: some need a key."""
+
+    queryset = ProviderModel.objects.exclude(provider__name__in=unlisted.PROVIDERS).select_related("provider")
+    serializer_class = ProviderModelSerializer
+    filterset_class = ModelFilter
+    cursor_ordering = ["slug"]
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        keyless = set(Provider.objects.lacking_key(self.request.user))
+        return {**super().get_serializer_context(), "keyless": keyless}

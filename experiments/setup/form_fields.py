@@ -2,23 +2,53 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from django import forms
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
+LEAST_ROWS = 3  # so many can be filled in without a script
+
 Row = dict[str, Any]
 
-LEAST_ROWS = 3  # so many can be filled in without a script
-LINE_END = re.compile("\r\n?")
+
+def as_typed(text: str) -> str:
+    """The text with a line feed at each line end: browsers send two characters, whatever was shown."""
+    return re.sub("\r\n?", "\n", text)
+
+
+def is_same(text: str, shown: str) -> bool:
+    """Whether a field that showed `shown` came back as it was."""
+    return as_typed(text) == as_typed(shown)
+
+
+def restored(text: str, shown: str) -> str:
+    """What somebody meant who changed `shown` into `text`: the lines above and below the change are those that were
+    shown, with their own line ends; each line in between ends with a line feed.
+    """
+    if is_same(text, shown):
+        return shown
+    typed, before = ([line for line in LINE.findall(one) if line] for one in (as_typed(text), shown))
+    above = _equal(typed, before)
+    below = _equal(typed[above:][::-1], before[above:][::-1])
+    kept_below = before[len(before) - below :]
+    return "".join((*before[:above], *typed[above : len(typed) - below], *kept_below))
+
+
+def _equal(typed: list[str], shown: list[str]) -> int:
+    """How many lines from the beginning on are the same."""
+    pairs = zip(typed, shown, strict=False)
+    return sum(1 for _pair in takewhile(lambda pair: pair[0] == as_typed(pair[1]), pairs))
 
 
 class LinesField(forms.CharField):
     """Text as it was typed: browsers send each line end as two characters, whichever was typed."""
 
     def to_python(self, value: Any) -> str:
-        return LINE_END.sub("\n", str(super().to_python(value)))
+        return as_typed(str(super().to_python(value)))
 
 
 class LineListField(forms.CharField):
@@ -69,7 +99,8 @@ class RowsField(forms.Field):
     def clean(self, value: Any) -> list[Row]:
         """Each part as text, also of rows that were stored; the Config checks what it says."""
         self.errors = {}
-        return [{part: _text(row.get(part)) for part in self.fields} for row in value or []]
+        typed = [{part: row.get(part) for part in self.fields} for row in value or []]
+        return [{part: "" if text is None else as_typed(str(text)) for part, text in row.items()} for row in typed]
 
     def sent(self, name: str, rows: Iterable[Row]) -> Row:
         """The rows as a browser would send them."""
@@ -85,7 +116,3 @@ class RowsField(forms.Field):
 
     def row_name(self, row: int) -> Any:
         return _("Row %(number)s") % {"number": row + 1}
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else LINE_END.sub("\n", str(value))

@@ -1,6 +1,6 @@
-"""What a set-up page shows of its form: each declared part with its fields, and what they are set to."""
+"""What a set-up page shows of its form, and a run page of its set-up: each declared part with what it is set to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from experiments.setup.form_fields import LEAST_ROWS, RowsField
-from experiments.setup.forms import COMMON_HINTS, DeclaredForm
+from experiments.setup.forms import COMMON_HINTS, DeclaredForm, flat, labels_of
+from experiments.workflows import surface_of
 from experiments.workflows.base.surface import Part, SeatForm, SeatRows, Seats
 
 SPARE = 2  # rows that stand there for those without a script, beside the usual ones
@@ -194,16 +195,16 @@ class ShownPart:
 
 def parts_of(form: DeclaredForm) -> list[ShownPart]:
     """The declared parts of the page, with the fields of the form."""
-    return [_part(form, part) for part in form.page.parts]
-
-
-def _part(form: DeclaredForm, part: Part) -> ShownPart:
-    if isinstance(part, Seats):
-        return ShownPart(part, seats=[_seat(form, seat) for seat in part.seats])
-    if isinstance(part, SeatRows):
-        bound = form[part.name]
-        return ShownPart(part, rows=rows_of(bound, part.usual + SPARE, part.most), bound=bound)
-    return ShownPart(part, fields=[shown(form, name) for name in part.fields])
+    parts = []
+    for part in form.page.parts:
+        if isinstance(part, Seats):
+            parts.append(ShownPart(part, seats=[_seat(form, seat) for seat in part.seats]))
+        elif isinstance(part, SeatRows):
+            bound = form[part.name]
+            parts.append(ShownPart(part, rows=rows_of(bound, part.usual + SPARE, part.most), bound=bound))
+        else:
+            parts.append(ShownPart(part, fields=[shown(form, name) for name in part.fields]))
+    return parts
 
 
 def _seat(form: DeclaredForm, seat: SeatForm) -> ShownSeat:
@@ -232,3 +233,35 @@ def rows_of(bound: BoundField, least: int = LEAST_ROWS, most: int | None = None)
     rows = [ShownRow(bound, number, row, errors.get(number, {})) for number, row in enumerate(given)]
     spare = [ShownRow(bound, number) for number in range(len(rows), max(len(rows) + 1, least))]
     return ShownRows([*rows, *spare][:most], len(rows), ShownRow(bound, BLANK))
+
+
+LONG = 80  # characters of a text that stands by itself
+
+
+@dataclass(frozen=True, slots=True)
+class SetupFact:
+    name: str
+    label: str
+    text: str
+
+    @property
+    def is_long(self) -> bool:
+        return len(self.text) > LONG or "\n" in self.text
+
+
+def facts(workflow: str, config: Mapping[str, Any]) -> Iterator[SetupFact]:
+    """Of a workflow that declares its set-up page, in the order of its groups; of others, what is stored."""
+    page = surface_of(workflow).setup
+    renamed = page.renamed if page else {}
+    values = dict(flat({renamed.get(name, name): value for name, value in config.items()}))
+    labels = labels_of(page) if page else {}
+    names = page.fields if page else tuple(values)
+    for name in names:
+        if values.get(name) not in (None, "", []):
+            yield SetupFact(name, str(labels.get(name, name)), _in_words(values[name]))
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)

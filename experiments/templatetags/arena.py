@@ -13,7 +13,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from experiments.lab.budgets import standing as budget_standing
 from experiments.models import Run
+from experiments.models.client import ClientSystem
 from experiments.models.labels import (
     ACTIONS,
     BAND_LABELS,
@@ -30,16 +32,17 @@ from experiments.models.labels import (
     workflow_name,
 )
 from experiments.models.labels import judge_saw as judge_saw_words
-from experiments.runs import fragments
+from experiments.runs import timeline
 from experiments.runs.markdown import to_html
 from experiments.runs.timeline import Entry
-from experiments.setup.config_form import CHOICES
-from experiments.setup.facts import SetupFact, facts
+from experiments.setup.forms import CHOICES
+from experiments.setup.layout import SetupFact, facts
 from experiments.workflows import REGISTRY, surface_of, workflow_of
 from experiments.workflows.base.judge import SENTIMENTS
 from experiments.workflows.base.limits import WORDS
 
 register = template.Library()
+
 
 MISSING = "–"
 SAID_BY_FINISH = {"length": "truncated", "content_filter": "refusal"}
@@ -80,7 +83,7 @@ def run_title(run: Run) -> str:
 @register.simple_tag
 def entry(shown: Entry, run: Run, **words: Any) -> SafeString:
     """The fragment of an entry, as the WebSocket sends it too. words: what only the page knows, as it does the run."""
-    return mark_safe(fragments.render(shown, run.pk, fragments.look_of(run.experiment), run=run, **words))  # noqa: S308 - a rendered template
+    return mark_safe(timeline.render(shown, run.pk, timeline.look_of(run.experiment), run=run, **words))  # noqa: S308 - a rendered template
 
 
 @register.simple_tag
@@ -307,3 +310,15 @@ def intervention_label(kind: str) -> Any:
 def action_label(action: str | None) -> Any:
     """What was said at a pause, in words."""
     return ACTIONS.get(action or "", action)
+
+
+@register.filter
+def budget_reached(told: Mapping[str, Any]) -> str:
+    """Why a run was stopped, in the reader's language, from what its last event tells of the budget."""
+    return budget_standing.reached(told)
+
+
+@register.filter
+def client_name(system: str) -> str:
+    """Whose client it was, by the name that its system has in every language."""
+    return str(ClientSystem(system).label)

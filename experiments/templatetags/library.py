@@ -16,8 +16,7 @@ from experiments.library.forms import ScenarioFields, scenario_form
 from experiments.library.presets import PresetChoice
 from experiments.library.scenarios import ScenarioChoice
 from experiments.models import Scenario
-from experiments.setup.config_form import CHOICES, flat
-from experiments.setup.forms import declared, labels_of
+from experiments.setup.forms import CHOICES, declared, flat, labels_of
 
 register = template.Library()
 

@@ -1,4 +1,4 @@
-"""Fields of a set-up form. Their names hold dashes, which template variables cannot."""
+"""Fields of a set-up form, whose names hold dashes as template variables cannot; and where an experiment belongs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from django.forms import BaseForm, BoundField
 
 from experiments.lab.catalog.menu import askable_models
 from experiments.models import ProviderModel
+from experiments.runs.sharing.sharing import chosen_project, projects_of
 from experiments.setup.forms import DeclaredForm
 from experiments.setup.layout import ShownPart, ShownRows, parts_of, rows_of
 
@@ -99,3 +100,11 @@ def _place(option: Option) -> tuple[bool, bool, str]:
 def _group(members: list[Option]) -> Group:
     provider = members[0].model.provider if members[0].model else None
     return Group(provider.name if provider else "", bool(provider and provider.is_simulated), members)
+
+
+@register.inclusion_tag("sharing/_belongs.html", takes_context=True)
+def belongs(context: dict[str, Any]) -> dict[str, Any]:
+    """A choice among the reader's projects; the one chosen last stands there. Nothing for who has none."""
+    request = context["request"]
+    projects = projects_of(request.user)
+    return {"projects": projects, "chosen": chosen_project(request) if projects else ""}

@@ -1,6 +1,6 @@
 """The API of the leaderboard: public where the dataset is, without a token too."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.permissions import HasScope
-from experiments.api.dataclasses import DataclassSerializer
 from experiments.api.requests import PROBLEMS
-from experiments.workflows.coding.pages.rated import Figure, JudgeRow, SetterRow, Solver
+from experiments.api.shapes import shape
+from experiments.workflows.coding.pages.rated import JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
 from leaderboard.boards import compute, downloads, listing, tables
 from leaderboard.boards.standings import Excluded, Row
@@ -27,32 +27,42 @@ SLICE = [
 WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
 
 
-class _OfCycles(DataclassSerializer):
-    nested: ClassVar[Any] = {Figure: FigureOfCycles}
-
-
-class SolverSerializer(_OfCycles):
-    """compatible: sequential Elo; change: in the last cycle; reverse: with the order of contestants reversed. elo:
+SolverSerializer = shape(
+    "Solver",
+    Solver,
+    doc="""
+    compatible: sequential Elo; change: in the last cycle; reverse: with the order of contestants reversed. elo:
     batch Elo. rating, lower, upper: Bradley-Terry with its 95 % interval; reason: why there is none. mean: its score.
-    """
-
-    dataclass = Solver
-
-
-class SetterSerializer(_OfCycles):
-    """calibration: 0 to 1; by_others: without the setter's own votes. overall: mean score of its problems, 0 to 10.
+    """,
+    mean=FigureOfCycles(),
+    passed=FigureOfCycles(),
+)
+SetterSerializer = shape(
+    "Setter",
+    SetterRow,
+    doc="""
+    calibration: 0 to 1; by_others: without the setter's own votes. overall: mean score of its problems, 0 to 10.
     passed: share of tests that the other solvers passed. void: how often it set nothing that could be played.
-    """
-
-    dataclass = SetterRow
-
-
-class JudgeOfCyclesSerializer(_OfCycles):
-    """severity: points less than the other judges gave to the same solutions. consensus: correlation with their mean;
+    """,
+    calibration=FigureOfCycles(),
+    by_others=FigureOfCycles(),
+    overall=FigureOfCycles(),
+    passed=FigureOfCycles(),
+)
+JudgeOfCyclesSerializer = shape(
+    "JudgeOfCycles",
+    JudgeRow,
+    doc="""
+    severity: points less than the other judges gave to the same solutions. consensus: correlation with their mean;
     passed: with the share of tests passed. missing: judgments that were not given or could not be read.
-    """
-
-    dataclass = JudgeRow
+    """,
+    mean=FigureOfCycles(),
+    spread=FigureOfCycles(),
+    severity=FigureOfCycles(),
+    consensus=FigureOfCycles(),
+    consensus_ranks=FigureOfCycles(),
+    passed=FigureOfCycles(),
+)
 
 
 class AfterCycleSerializer(serializers.Serializer[Any]):
@@ -109,17 +119,16 @@ class LadderSerializer(serializers.Serializer[Any]):
     computed = serializers.DateTimeField()
 
 
-class StandingRow(DataclassSerializer):
-    """rating, lower, upper: Elo with its 95 % interval; reason: why there is none. A contestant that won (lost) every
+StandingRow = shape(
+    "StandingRow",
+    Row,
+    doc="""
+    rating, lower, upper: Elo with its 95 % interval; reason: why there is none. A contestant that won (lost) every
     battle has no rating, a one-sided 97.5 % bound in lower (upper), and a rank. best, worst: the rank's interval.
     first: the probability of being the strongest. win_rate: ties half. consistency: judged alike in both orders.
-    """
-
-    dataclass = Row
-
-
-class ExcludedRow(DataclassSerializer):
-    dataclass = Excluded
+    """,
+)
+ExcludedRow = shape("ExcludedRow", Excluded)
 
 
 class IntervalMethod(serializers.Serializer[Any]):

@@ -20,7 +20,7 @@ from accounts.errors import Conflict
 from accounts.permissions import HasScope
 from accounts.scopes import Scope
 from experiments.api.compatibility.views import WhateverIsAccepted
-from experiments.api.pagination import SHELF, page_of_shelf
+from experiments.api.pagination import PAGE_PARAMETERS, page_of_rows
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.models import Battle, Dataset, Output
@@ -229,11 +229,13 @@ class VotePicture(APIView):
 class DatasetVotersView(APIView):
     scope = Scope.REVIEW
 
-    @extend_schema(parameters=SHELF, responses={200: VotersSerializer, **PROBLEMS}, operation_id="datasets_voters")
+    @extend_schema(
+        parameters=PAGE_PARAMETERS, responses={200: VotersSerializer, **PROBLEMS}, operation_id="datasets_voters"
+    )
     def get(self, request: Request, slug: str) -> Response:
         """Who has voted on a dataset, and whose votes look unlike those of somebody who compares."""
         report = voter_report.report(_dataset(request, slug), by=person(request))
-        page = page_of_shelf(request, report.lines, lambda line: line.who.word)
+        page = page_of_rows(request, report.lines, lambda line: line.who.word)
         names = ("votes", "counted", "is_whole", "effective", "widening", "widening_reason")
         head = {name: getattr(report, name) for name in names}
         return Response(VotersSerializer({**head, "bounds": limits(), **page}).data)

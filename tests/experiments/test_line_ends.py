@@ -1,6 +1,6 @@
 """Text that a browser has had in its hands means what its reader saw."""
 
-from experiments.setup.line_ends import as_typed, is_same, restored
+from experiments.setup.form_fields import as_typed, is_same, restored
 from tests.cases import each_case
 
 SHOWN = "One.\r\nTwo.\n\nThree.\rFour.\n"

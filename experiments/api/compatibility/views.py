@@ -18,8 +18,8 @@ from rest_framework.views import APIView
 from accounts.authentication import BearerAuthentication, KeyHeaderAuthentication
 from accounts.errors import Invalid
 from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import spends as spending
 from experiments.api.schema import Described
-from experiments.api.spending import spends as spending
 from experiments.models import ProviderModel
 
 if TYPE_CHECKING:

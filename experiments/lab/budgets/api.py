@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from accounts.models import Project, User
 from accounts.scopes import Scope
-from experiments.api.pagination import SHELF, page_of_shelf
+from experiments.api.pagination import PAGE_PARAMETERS, page_of_rows
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.shapes import shape
@@ -96,11 +96,11 @@ UsageReport = shape(
 class BudgetsView(APIView):
     scope = Scope.ADMIN
 
-    @extend_schema(parameters=SHELF, responses={200: BudgetList, **PROBLEMS})
+    @extend_schema(parameters=PAGE_PARAMETERS, responses={200: BudgetList, **PROBLEMS})
     def get(self, request: Request) -> Response:
         """Your own budgets, those of your projects and of experiments that you may begin runs of; all for an admin."""
         shown = budget_standing.standings(Budget.objects.active().visible_to(request.user))
-        page = page_of_shelf(request, shown, lambda one: str(one.budget.pk))
+        page = page_of_rows(request, shown, lambda one: str(one.budget.pk))
         return Response({**page, "results": [_told(one) for one in page["results"]]})
 
     @extend_schema(request=SetBudget, responses={200: BudgetShape, **REFUSED})

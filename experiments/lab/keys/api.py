@@ -19,8 +19,7 @@ from accounts.api_requests import OfTests
 from accounts.permissions import GRAVE
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, validated
-from experiments.api.spending import spends, spent_slowly
+from experiments.api.requests import PROBLEMS, person, spends, spent_slowly, validated
 from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey
 

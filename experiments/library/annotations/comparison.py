@@ -16,7 +16,7 @@ from experiments.runs import progress
 from experiments.runs.comparison import Allowance, Cell, Comparison, Piece, Row, Said, compare, word_differences
 from experiments.runs.statistics import rows as run_rows
 from experiments.runs.statistics.summary import SubjectValues, values_of
-from experiments.setup.config_form import flat
+from experiments.setup.forms import flat
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from accounts.people import for_readers
 from experiments.models import Call, Event, Run
 from experiments.models.work import Envelope
-from experiments.runs.fragments import look_of, render_envelope
+from experiments.runs.timeline import look_of, render_envelope
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.steps import SPOKEN
 

@@ -18,9 +18,9 @@ from accounts.models import User
 from experiments.engine.events import delta
 from experiments.models import Run
 from experiments.models.work import Envelope
-from experiments.runs.fragments import look_of, render_envelope
 from experiments.runs.live.backlog import ROWS, events_after
 from experiments.runs.live.viewers import EncodedText, Entry, viewers
+from experiments.runs.timeline import look_of, render_envelope
 
 MESSAGES, SECONDS = 60, 10.0  # a page asks once in some seconds, and a few times at once after it was asleep
 SIGNED_OUT, TOO_FAST = 4401, 4429

@@ -11,7 +11,7 @@ from experiments.models import Ballot, Call, Judgment, Participant, Run, Step
 from experiments.runs.reports import words
 from experiments.runs.reports.document import CHOICES
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Part, Section, Table, Text
-from experiments.setup.facts import facts
+from experiments.setup.layout import facts
 from experiments.templatetags.arena import MISSING, exact_money, figure, grouped, limits_shown
 from experiments.workflows import surface_of
 from experiments.workflows.council.rows import ballots

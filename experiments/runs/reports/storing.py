@@ -22,7 +22,7 @@ from experiments.models import (
 )
 from experiments.models.ids import new_id
 from experiments.models.run import RunOrigin
-from experiments.runs import running, timeline
+from experiments.runs import admission, timeline
 from experiments.runs.reports.shapes import RecordShape, StepShape
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class _Copy:
         """The events that a page replays: what its rows say, in that order, and the messages in theirs."""
         entries = self._in_order([entry for entry in timeline.from_rows(self.run) if entry])
         moments = {str(message.pk): message.created for message in self.messages}
-        created = running.created(self.run)
+        created = admission.created(self.run)
         events = [Event(run=self.run, seq=1, type=created.type, data=created.data(), at=self.run.created)]
         at, places = self.run.created, dict[str, int]()
         for seq, shown in enumerate(entries, 2):

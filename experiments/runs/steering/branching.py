@@ -18,7 +18,7 @@ from experiments.lab.budgets.budgeting import require_budget
 from experiments.library.search import indexing
 from experiments.models import Message, Run, Step
 from experiments.models.run import PAUSES
-from experiments.runs import running, timeline
+from experiments.runs import admission, timeline
 from experiments.runs.admission import require_models, require_role, require_spending
 from experiments.workflows import surface_of, workflow_of
 from experiments.workflows.base.events import BranchedFrom
@@ -142,6 +142,6 @@ def _tell(child: Run, by: "User") -> None:
     parent = str(child.parent_id)
     branched = BranchedFrom(parent=parent, message=str(child.branched_from_id), by=by.get_username())
     shown = timeline.from_rows(Run.objects.select_related("experiment").get(pk=child.pk))
-    emit(child.pk, running.created(child, branched))
+    emit(child.pk, admission.created(child, branched))
     facts = [stored(entry.type, entry.data) for entry in shown]
     write(child.pk, facts, reserve_numbers(child.pk, len(facts)), announce_now, are_copies=True)

@@ -19,7 +19,7 @@ from accounts.people import for_readers, person
 from accounts.refusing import back_to, see_other, status_of, wants_json
 from experiments.models import Message, Run
 from experiments.runs.steering import branching, steering
-from experiments.setup.line_ends import as_typed, is_same, restored
+from experiments.setup.form_fields import as_typed, is_same, restored
 from experiments.templatetags.arena import action_label
 from experiments.workflows.base.events import Said
 from experiments.workflows.base.limits import WORDS

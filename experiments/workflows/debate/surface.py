@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from experiments.library.search.query import mark
 from experiments.library.search.runs import said_or_set_up
-from experiments.setup.config_form import SetupForm
+from experiments.setup.forms import SetupForm
 from experiments.workflows.base import dry_run
 from experiments.workflows.base.dry_run import Assumptions, Path, as_set_up
 from experiments.workflows.base.steps import Ask, Listen, Outcome

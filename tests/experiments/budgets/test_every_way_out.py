@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from experiments.engine import leases, recording
 from experiments.engine.run_execution import RunExecution
 from experiments.models import BudgetPeriod, Call, Run
-from experiments.runs import actions, running
+from experiments.runs import actions, admission
 from tests.experiments.budgets.conftest import account, assert_right
 from tests.experiments.engine.crashes import (
     FAULTS,
@@ -91,7 +91,7 @@ def test_a_run_stopped_while_nobody_drives_it_leaves_nothing_set_aside(talk, dri
     under_way(run, monkeypatch, drive)
     Run.objects.filter(pk=run.pk).update(state=Run.State.QUEUED, lease_until=None)
 
-    assert running.stop(Run.objects.get(pk=run.pk), by=alice)
+    assert admission.stop(Run.objects.get(pk=run.pk), by=alice)
 
     assert run.calls.get().state == Call.State.LOST
     assert_right(budget)

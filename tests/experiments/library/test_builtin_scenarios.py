@@ -12,7 +12,7 @@ from experiments.library.forms import initial_of
 from experiments.library.scenarios import find_scenario, runs_with
 from experiments.runs.reports.importing import checked
 from experiments.setup.casting import checked_config
-from experiments.setup.config_form import form_for
+from experiments.setup.forms import form_for
 from experiments.workflows.base.filter import own_words
 from experiments.workflows.base.judge import RANGES
 from tests.cases import each_case

@@ -2,7 +2,7 @@
 
 from experiments.models import Run
 from experiments.runs import timeline
-from experiments.runs.fragments import render, render_envelope
+from experiments.runs.timeline import render, render_envelope
 from experiments.workflows.coding.pages import run_page as contest_slots
 from experiments.workflows.council.pages import pages as council_slots
 from experiments.workflows.debate.pages.board import board

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Experiment, Run
-from experiments.templatetags import repeats
+from experiments.templatetags import drawing
 from tests.cases import each_case
 from tests.experiments.repeated import branched, ended, judged, said
 
@@ -85,8 +85,8 @@ def test_the_figures_and_charts_are_those_of_the_runs(browser, read, repeated):
 
 
 def test_of_many_runs_the_first_are_drawn_and_all_on_request(browser, read, experiment, monkeypatch):
-    monkeypatch.setattr(repeats, "MOST_VALUES", 7)
-    monkeypatch.setattr(repeats, "LEAST_MULTIPLES", 2)
+    monkeypatch.setattr(drawing, "MOST_VALUES", 7)
+    monkeypatch.setattr(drawing, "LEAST_MULTIPLES", 2)
     for seed in range(5):
         judged(ended(experiment, seed), "A", 10, 20)
     page = read(browser.get(page_of(experiment)))

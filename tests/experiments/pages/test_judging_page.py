@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Run
-from experiments.runs import summary
+from experiments.runs import progress
 from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging.surface import rejudged
 from tests.cases import each_case
@@ -90,7 +90,7 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     [(None, None), (0, 0), (9.9, 1), (10, 2), (20, 3), (40, 4)],
 )
 def test_a_deviation_is_in_one_of_five_bands(deviation, band):
-    assert summary.band(deviation) == band
+    assert progress.band(deviation) == band
 
 
 def test_the_reading_head_says_how_both_sides_stand(browser, read, run):

@@ -5,7 +5,7 @@ from typing import Any
 
 from experiments.models import Run
 from experiments.runs import timeline
-from experiments.runs.fragments import look_of, render
+from experiments.runs.timeline import look_of, render
 
 OWN = {"id", "call", "experiment", "run", "parent", "branched_from", "message", "judgments", "ballot", "source"}
 PARTS = ("messages", "judgments", "ballots", "metrics", "interventions", "calls", "steps")

@@ -33,9 +33,8 @@ from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.models import LIVE_STATES, Call, Campaign, Dataset, Experiment, Run, Step
-from experiments.runs import running
-from experiments.runs.admission import require_change, require_models, require_role, require_spending
-from experiments.runs.running import queue
+from experiments.runs import admission
+from experiments.runs.admission import queue, require_change, require_models, require_role, require_spending
 from experiments.runs.steering.steering import FRESH, rested
 from experiments.workflows.base.events import ExperimentState, JsonObject
 from experiments.workflows.base.limits import Limits
@@ -120,7 +119,7 @@ def stop(experiment: Experiment, *, by: User) -> bool:
     note = f"Stopped by {by.get_username()}."
     has_stopped = bool(rows.update(state=State.STOPPED, ended=timezone.now(), note=note, edition=F("edition") + 1))
     for run in Run.objects.filter(experiment=experiment, state__in=LIVE_STATES):
-        has_stopped |= running.stop(run, by=by)
+        has_stopped |= admission.stop(run, by=by)
     return has_stopped
 
 

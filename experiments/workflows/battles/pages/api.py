@@ -17,11 +17,10 @@ from rest_framework.views import APIView
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, validated
-from experiments.api.spending import spends, spent
+from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.library.datasets.api import StreamedParser
 from experiments.models import Battle, Campaign, Dataset, Experiment, LogImport, Verdict
-from experiments.runs.record_api import OfRun
+from experiments.runs.run_api import OfRun
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.campaign.progress import Progress, progress
@@ -160,11 +159,9 @@ def _shown(experiment: Experiment) -> Response:
 class BattlesOfRun(OfRun):
     """The battles that a run has judged last."""
 
+    queryset = battles_with_rows()
     serializer_class = BattleSerializer
     cursor_ordering = ["id"]
-
-    def get_queryset(self) -> QuerySet[Battle]:
-        return self.of_run(battles_with_rows())
 
 
 class BattleFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types

@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from django.utils.translation import gettext as _
@@ -19,7 +18,7 @@ from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import JudgmentSerializer
 from experiments.models import Cycle, Execution
-from experiments.runs.record_api import OfRun
+from experiments.runs.run_api import OfRun
 from experiments.workflows.coding.pages import ratings, voiding
 from experiments.workflows.coding.pages.cycles import Contents, contents
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
@@ -116,22 +115,18 @@ class Voiding(serializers.Serializer[Any]):
 class CycleList(OfRun):
     """The cycles of a contest of coding, in order: who set what, the votes, and who is unrated and why."""
 
+    queryset = Cycle.objects.select_related("voided_by")
     serializer_class = CycleSerializer
     cursor_ordering = ["turn"]
-
-    def get_queryset(self) -> QuerySet[Cycle]:
-        return self.of_run(Cycle.objects.select_related("voided_by"))
 
 
 @extend_schema(responses={200: ExecutionSerializer(many=True), **PROBLEMS})
 class ExecutionList(OfRun):
     """What the sandbox ran: checks of problems, and solutions, each with a verdict on every test."""
 
+    queryset = Execution.objects.select_related("step")
     serializer_class = ExecutionSerializer
     cursor_ordering = ["id"]
-
-    def get_queryset(self) -> QuerySet[Execution]:
-        return self.of_run(Execution.objects.select_related("step"))
 
 
 class CycleView(APIView):

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.people import for_readers, person
 from experiments.runs.steering import steering
 from experiments.runs.steering.views import answer, steered_run, visible_run
-from experiments.setup.line_ends import as_typed
+from experiments.setup.form_fields import as_typed
 from experiments.workflows.council.pages.rankings import ranking as counted
 
 OFFERED = ("conclude", "deliberate", "end")

@@ -15,8 +15,8 @@ from accounts.refusing import ShownIn, status_of
 from experiments.lab.catalog.menu import askable_models
 from experiments.models import Run
 from experiments.runs.steering.views import visible_run
-from experiments.setup.config_form import CHOICES
 from experiments.setup.form_fields import LinesField
+from experiments.setup.forms import CHOICES
 from experiments.workflows import workflow_of
 from experiments.workflows.base.judge import Sees
 from experiments.workflows.judging import LONGEST_RUBRIC, services
