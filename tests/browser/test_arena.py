@@ -40,7 +40,10 @@ window.WebSocket = class extends EventTarget {
   close() {} send() {}
 };
 Object.assign(window.WebSocket, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 });"""
-IMPATIENT = "const timeout = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = (ms) => timeout(ms / 15);"
+IMPATIENT = """
+const { set } = Object.getOwnPropertyDescriptor(XMLHttpRequest.prototype, "timeout");
+Object.defineProperty(XMLHttpRequest.prototype, "timeout", { set(ms) { set.call(this, ms / 15); } });
+"""
 TURNS = 31
 
 
@@ -181,7 +184,7 @@ def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_co
     unanswered: list[Route] = []
 
     def answer(route: Route) -> None:
-        if route.request.resource_type == "fetch" and not unanswered:
+        if route.request.resource_type == "xhr" and not unanswered:
             unanswered.append(route)
         else:
             route.continue_()

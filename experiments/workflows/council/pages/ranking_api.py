@@ -1,6 +1,6 @@
 """The API of how a council's answers rank: every method's values and order, and how far the reviewers agree."""
 
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404
@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from experiments.api.dataclasses import DataclassSerializer
 from experiments.api.requests import PROBLEMS
+from experiments.api.shapes import shape
 from experiments.models import Run
 from experiments.review import curation_api
 from experiments.workflows.council.pages.rankings import Figure, Ranking, Standing, ranking_of_turn
@@ -31,19 +31,14 @@ class GroupsField(serializers.Field[Any, Any, Any, Any]):
         return [list(group) for group in value]
 
 
-class FigureSerializer(DataclassSerializer):
-    """A number; null with the reason why there is none."""
-
-    dataclass = Figure
-
-
-class StandingSerializer(DataclassSerializer):
-    """mean_rank: 1 is best. borda: 0 to 1. copeland: majorities won less those lost. bradley_terry: on the scale of
-    Elo, mean 1000. self_preference: the place that its author gave it less that which the others did.
-    """
-
-    dataclass = Standing
-    nested: ClassVar = {Figure: FigureSerializer}
+FigureSerializer = shape("Figure", Figure, doc="A number; null with the reason why there is none.")
+StandingSerializer = shape(
+    "Standing",
+    Standing,
+    doc="mean_rank: 1 is best. borda: 0 to 1. copeland: majorities won less those lost. bradley_terry: on the scale of"
+    "\nElo, mean 1000. self_preference: the place that its author gave it less that which the others did.",
+    **{name: FigureSerializer() for name in ("mean_rank", "borda", "copeland", "bradley_terry", "self_preference")},
+)
 
 
 class MethodOrderSerializer(serializers.Serializer[Any]):
