@@ -18,7 +18,7 @@ from tests.parts import template_database
 ROOT = Path(__file__).parent.parent.parent
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
 PARTS = {
-    "web": "daphne",
+    "web": "arenasite.server",
     "worker": "rqworker\0engine",
     "reports": "rqworker\0ratings\0reports",
     "simulated": "experiments.gateway.simulated",
