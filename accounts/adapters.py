@@ -26,9 +26,11 @@ from accounts.addresses import NOWHERE, address_of
 from accounts.errors import RateLimited
 from accounts.models import User
 
-MISMATCH = _("The name and the password do not belong together. Check both; capitals count.")
-TOO_OFTEN = _("That was tried too often. Wait five minutes, then try again.")
-ELSEWHERE = _("Only addresses of the lab can be used to sign up: %(domains)s. Others need an invitation.")
+MISMATCH = _("Wrong name or password. Passwords are case-sensitive.")
+TOO_OFTEN = _("Too many attempts. Wait five minutes, then try again.")
+ELSEWHERE = _(
+    "You can sign up with addresses of the lab only: %(domains)s. With another address, ask for an invitation."
+)
 THROTTLED_SECONDS = 60  # in which tries that were not even looked at are written down once
 
 
@@ -55,7 +57,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         "rate_limited": TOO_OFTEN,
         "incorrect_password": _("This is not your password."),
         "enter_current_password": _("This is not your password."),
-        "email_taken": _("Somebody has signed up with this address. Sign in instead, or use another one."),
+        "email_taken": _("An account has this address already. Sign in, or use another address."),
     }
 
     def get_client_ip(self, request: HttpRequest) -> str:
@@ -163,7 +165,7 @@ def _name_in(credentials: dict[str, Any]) -> str:
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     error_messages = DefaultMFAAdapter.error_messages | {
-        "incorrect_code": _("This is not the code of this moment. Wait for the next one, and type that."),
+        "incorrect_code": _("This is not the current code. Wait for the next one and enter that."),
     }
 
     def encrypt(self, text: str) -> str:

@@ -36,7 +36,7 @@ class PersonAdmin(UserAdmin[User]):
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         (_("Personal info"), {"fields": ["first_name", "last_name", "email"]}),
-        (_("In the lab"), {"fields": ["role", "is_active", "language"]}),
+        (_("Rights in the lab"), {"fields": ["role", "is_active", "language"]}),
         (_("Important dates"), {"fields": ["last_login", "date_joined"]}),
     ]
     add_fieldsets = [

@@ -264,7 +264,7 @@ class ProjectViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericVi
         asked = validated(ChangeProject, request)
         archived = asked.pop("archived", None)
         if Project.objects.filter(name=asked.get("name")).exclude(pk=found.pk).exists():
-            raise Conflict("There is a project of this name already. Choose another one.")
+            raise Conflict("There is a project with this name. Choose another one.")
         if asked:
             given = {"name": found.name, "description": found.description, **asked}
             projects.change(found, by=person(request), **given)

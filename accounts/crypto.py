@@ -43,7 +43,7 @@ def decrypt(ciphertext: str) -> str:
     try:
         return _opened(ciphertext, settings.KEY_SECRETS)
     except (InvalidTag, InvalidToken, NoSecret, ValueError) as error:
-        raise Undecipherable(_("It cannot be decrypted any more: its secret is gone. Enter it again.")) from error
+        raise Undecipherable(_("It can no longer be decrypted, because its secret is gone. Enter it again.")) from error
 
 
 @sensitive_variables()

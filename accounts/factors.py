@@ -52,7 +52,7 @@ class SecondFactorMiddleware(MiddlewareMixin):
         if name in UNHINDERED or name.startswith("mfa_"):
             return None
         if request.path.startswith("/api/"):
-            detail = _("Your role asks for a second factor. Set one up on your account page first.")
+            detail = _("Your role requires a second factor. Set one up on your account page first.")
             return problem_response(403, detail)
         return redirect("mfa_index")
 

@@ -62,11 +62,13 @@ def invite(
 ) -> tuple[Invitation, str]:
     """The invitation, and its token: the text returned is the only copy there is. Raises Forbidden."""
     if not may_invite(by, project):
-        raise Forbidden(_("Administrators invite people, and leads into their projects where the lab allows it."))
+        raise Forbidden(
+            _("Administrators can invite people. Leads can invite into their projects if the lab allows it.")
+        )
     if role not in roles_to_give(by):
-        raise Forbidden(_("You can invite researchers and reviewers. Ask an administrator for other roles."))
+        raise Forbidden(_("You can invite researchers and reviewers. For other roles, ask an administrator."))
     if project and project.archived:
-        raise Forbidden(_("The project is archived. Take it up again first."))
+        raise Forbidden(_("The project is archived. Restore it first."))
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         invitation = Invitation.objects.create(
@@ -115,7 +117,7 @@ def _mail(invitation: Invitation, link: str) -> bool:
 def revoke(invitation: Invitation, *, by: User) -> bool:
     """Its link lets nobody in any more. False when it did not before. Raises Forbidden."""
     if not Invitation.objects.revocable_by(by).filter(pk=invitation.pk).exists():
-        raise Forbidden(_("Only whoever has invited, or an administrator, takes an invitation back."))
+        raise Forbidden(_("Only the person who sent the invitation, or an administrator, can revoke it."))
     with transaction.atomic():
         if not Invitation.objects.open().filter(pk=invitation.pk).update(revoked=timezone.now()):
             return False
@@ -134,16 +136,20 @@ def find(token: str) -> Invitation:
 def _usable(invitation: Invitation | None) -> Invitation:
     """An invitation is worth what its sender's right is worth now."""
     if invitation is None:
-        raise InvitationUnusable(_("This is no invitation of this lab. Copy the whole link, or ask for a new one."))
+        raise InvitationUnusable(
+            _("This is not a valid invitation of this lab. Copy the whole link, or ask for a new one.")
+        )
     by = invitation.invited_by
     if invitation.accepted:
-        raise InvitationUnusable(_("This invitation has been used. If it was you, sign in; if not, ask for a new one."))
+        raise InvitationUnusable(
+            _("This invitation has been used. If that was you, sign in; otherwise ask for a new one.")
+        )
     if invitation.revoked:
-        raise InvitationUnusable(_("This invitation was taken back. Ask whoever sent it."))
+        raise InvitationUnusable(_("This invitation was revoked. Ask the person who sent it."))
     if invitation.expires <= timezone.now():
         raise InvitationUnusable(_("This invitation has expired. Ask for a new one."))
     if not by.is_active or not may_invite(by, invitation.project) or invitation.role not in roles_to_give(by):
-        raise InvitationUnusable(_("Whoever sent this invitation may not invite any more. Ask an administrator."))
+        raise InvitationUnusable(_("The person who sent this invitation may no longer invite. Ask an administrator."))
     return invitation
 
 
@@ -162,9 +168,9 @@ def accept(invitation: Invitation, person: User) -> None:
 def join_project(invitation: Invitation, person: User) -> None:
     """For somebody who is in the lab already. Raises InvitationUnusable, also for an invitation into no project."""
     if invitation.project is None:
-        raise InvitationUnusable(_("You are in the lab already. Leave this link to whoever it is for."))
+        raise InvitationUnusable(_("You already have an account. This link is for a new person."))
     if invitation.project.memberships.filter(user=person).exists():
-        raise InvitationUnusable(_("You belong to this project already. Leave this link to whoever it is for."))
+        raise InvitationUnusable(_("You are already a member of this project. This link is for another person."))
     with transaction.atomic():
         accept(invitation, person)
 

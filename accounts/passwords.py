@@ -32,11 +32,11 @@ class EasyPasswordValidator(CommonPasswordValidator):
         parts = {part for host in hosts for part in re.split(r"[^a-z]+", host.lower()) if len(part) >= LEAST_LETTERS}
         known = [*WORDS, *parts, *map(str.lower, settings.PASSWORD_WORDS), *self.passwords]
         if zxcvbn(password[:MOST_CHARACTERS], user_inputs=known)["guesses"] < LEAST_GUESSES:
-            reason = _("Others would soon guess this password. Take several words that do not belong together.")
+            reason = _("This password is easy to guess. Use several unrelated words.")
             raise ValidationError(reason, code="password_too_easy")
 
     def get_help_text(self) -> str:
-        return _("Your password must not be a common one with something added, nor made of words of this platform.")
+        return _("Your password must not be a common one with something added, or made of words of this platform.")
 
 
 class BreachedPasswordValidator:
@@ -53,14 +53,14 @@ class BreachedPasswordValidator:
             with Path(settings.BREACHED_PASSWORDS).open("rb") as file:
                 is_known = _is_in(file, digest.encode())
         except OSError as error:
-            reason = _("Passwords cannot be checked just now, so none is taken. Tell an administrator.")
+            reason = _("Passwords cannot be checked right now, so none is accepted. Tell an administrator.")
             raise ValidationError(reason, code="password_unchecked") from error
         if is_known:
-            reason = _("This password was found in stolen data, where others look first. Take another one.")
+            reason = _("This password appears in breached data. Use another one.")
             raise ValidationError(reason, code="password_breached")
 
     def get_help_text(self) -> str:
-        return _("Your password must not be one that is known from stolen data.") if settings.BREACHED_PASSWORDS else ""
+        return _("Your password must not appear in breached data.") if settings.BREACHED_PASSWORDS else ""
 
 
 def _is_in(file: BinaryIO, digest: bytes) -> bool:

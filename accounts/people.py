@@ -86,7 +86,7 @@ def stepped_up_for_secrets(view: View) -> View:
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method != "POST" or is_confirmed(request):
             return view(request, *args, **kwargs)
-        messages.info(request, _("Confirm that it is you, then send it once more: what you typed was not kept."))
+        messages.info(request, _("Confirm that it is you, then send the form again. What you typed was not kept."))
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.path})}")
 
     return guarded

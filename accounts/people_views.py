@@ -122,23 +122,25 @@ class ChangeRole(Decision):
     def asked(self) -> dict[str, str]:
         form = RoleForm(self.request.POST)
         if not form.is_valid():
-            raise Invalid(role=_("There is no such role. Choose one of the list."))
+            raise Invalid(role=_("There is no such role. Choose one from the list."))
         return {"to": form.cleaned_data["role"]}
 
 
 class Deactivate(Decision):
     verb = staticmethod(roles.deactivate)
-    done = gettext_lazy("Deactivated: signed out everywhere, and all API tokens are void.")
+    done = gettext_lazy("Deactivated: signed out everywhere, and all API tokens are revoked.")
 
 
 class Reactivate(Decision):
     verb = staticmethod(roles.reactivate)
-    done = gettext_lazy("Active again.")
+    done = gettext_lazy("Activated again.")
 
 
 class RemoveFactors(Decision):
     verb = staticmethod(roles.remove_factors)
-    done = gettext_lazy("The second factors are removed. Only the password is asked for until there is another one.")
+    done = gettext_lazy(
+        "The second factors are removed. Sign-in needs the password only, until a new factor is set up."
+    )
 
 
 @never_cache
@@ -152,7 +154,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("account_signup")
     if request.method == "POST":
         invitations.join_project(found, person(request))
-        messages.success(request, _("You belong to the project now."))
+        messages.success(request, _("You are a member of the project now."))
         return redirect(found.project or "projects")
     return render(request, "accounts/invitation.html", {"invitation": found})
 
@@ -163,7 +165,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 def revoke_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Invitation.objects.revocable_by(person(request)), pk=pk)
     if invitations.revoke(found, by=person(request)):
-        messages.success(request, _("The invitation is taken back: its link lets nobody in."))
+        messages.success(request, _("The invitation is revoked. Its link no longer works."))
     else:
-        messages.error(request, _("It was used, or had ended, before."))
+        messages.error(request, _("It had been used or had expired."))
     return redirect(found.project) if found.project and not person(request).is_admin else redirect("people")

@@ -47,7 +47,7 @@ class Confirmed(BasePermission):
         if request.method in SAFE_METHODS or request.auth is not None or not request.user.is_authenticated:
             return True
         if not is_confirmed(request._request):
-            raise PermissionDenied(_("Confirm that it is you on your account page first, or send a token."))
+            raise PermissionDenied(_("Confirm that it is you on your account page first, or use a token."))
         return True
 
 

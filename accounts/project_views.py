@@ -26,9 +26,7 @@ class ProjectForm(forms.ModelForm[Project]):
     class Meta:
         model = Project
         fields = ["name", "description"]
-        error_messages = {
-            "name": {"unique": gettext_lazy("There is a project of this name already. Choose another one.")}
-        }
+        error_messages = {"name": {"unique": gettext_lazy("There is a project with this name. Choose another one.")}}
 
 
 class MemberForm(forms.Form):
@@ -41,7 +39,7 @@ class MemberForm(forms.Form):
         """The person of that name. Names are no secret among people of the lab."""
         found = User.objects.filter(username=self.cleaned_data["username"].strip(), is_active=True).first()
         if found is None:
-            raise forms.ValidationError(_("Nobody of this name is in the lab. Invite them below, or check the name."))
+            raise forms.ValidationError(_("No person in the lab has this name. Check it, or invite them below."))
         return found
 
 
@@ -62,7 +60,7 @@ class ProjectCreate(LoginRequiredMixin, CreateView[Project, ProjectForm]):
 
     def form_valid(self, form: ProjectForm) -> HttpResponse:
         made = projects.create(by=person(self.request), **form.cleaned_data)
-        messages.success(self.request, _("The project is there. You lead it."))
+        messages.success(self.request, _("The project is created. You are its lead."))
         return redirect(made)
 
 

@@ -15,7 +15,7 @@ Role = Membership.Role
 def create(*, by: User, name: str, description: str = "") -> Project:
     """A project that `by` leads. Raises Forbidden for reviewers."""
     if not by.may_experiment:
-        raise Forbidden(_("Your role does not allow projects of your own: ask an administrator for another."))
+        raise Forbidden(_("Your role does not allow creating projects. Ask an administrator for another role."))
     with transaction.atomic():
         project = Project.objects.create(name=name, description=description)
         Membership.objects.create(project=project, user=by, role=Role.LEAD)
@@ -84,13 +84,13 @@ def remove_member(project: Project, person: User, *, by: User) -> None:
 def require_lead(project: Project, by: User) -> None:
     """Raises Forbidden."""
     if not project.is_led_by(by):
-        raise Forbidden(_("Only the leads of the project decide on this. Ask one of them."))
+        raise Forbidden(_("Only the project's leads can do this. Ask one of them."))
 
 
 def _require_another_lead(project: Project, person: User) -> None:
     leads = Membership.objects.filter(project=project, role=Role.LEAD, user__is_active=True)
     if not leads.exclude(user=person).exists():
-        raise Conflict(_("A project needs a lead, and there is no other. Make somebody else one first."))
+        raise Conflict(_("A project needs a lead. Make another member a lead first."))
 
 
 def _lock(project: Project) -> None:

@@ -63,7 +63,7 @@ def remove_factors(person: User, *, by: User) -> None:
 
 def _require_admin(by: User) -> None:
     if not by.is_admin:
-        raise Forbidden(_("Only an administrator decides on people. Ask one."))
+        raise Forbidden(_("Only administrators can do this. Ask one."))
 
 
 def _locked(person: User, *, goes: bool) -> User:
@@ -73,5 +73,5 @@ def _locked(person: User, *, goes: bool) -> User:
     """
     admins = list(User.objects.select_for_update().filter(role=User.Role.ADMIN, is_active=True).order_by("pk"))
     if goes and [admin.pk for admin in admins] == [person.pk]:
-        raise Conflict(_("This is the last administrator. Make somebody else one first."))
+        raise Conflict(_("This is the last administrator. Make another person an administrator first."))
     return User.objects.select_for_update().get(pk=person.pk)

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy
 
 
 class Scope(models.TextChoices):
-    READ = "read", gettext_lazy("read what you may see")
-    WRITE = "write", gettext_lazy("change what costs nothing: set up, share, stop, keep, upload")
-    SPEND = "spend", gettext_lazy("have models asked: start, answer, resume, branch, judge again")
+    READ = "read", gettext_lazy("read everything you can see")
+    WRITE = "write", gettext_lazy("free changes: set up, share, stop, save, upload")
+    SPEND = "spend", gettext_lazy("use models: start, answer, resume, branch, judge again")
     REVIEW = "review", gettext_lazy("review, flag, curate and vote")
     ADMIN = "admin", gettext_lazy("manage tokens, keys, webhooks, budgets, projects and people")
 
@@ -31,7 +31,7 @@ def checked(names: Iterable[str]) -> list[str]:
     """The scopes in their order, each once. Raises ValueError that says which there are."""
     wanted = set(names)
     if not wanted or (wanted - set(ALL)):
-        raise ValueError(_("A token has at least one of these scopes: %(all)s.") % {"all": ", ".join(ALL)})
+        raise ValueError(_("A token needs at least one of these scopes: %(all)s.") % {"all": ", ".join(ALL)})
     return [scope for scope in ALL if scope in wanted]
 
 

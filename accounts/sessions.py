@@ -51,7 +51,7 @@ class SessionAgeMiddleware(MiddlewareMixin):
             UserSession.objects.filter(session_key=session.session_key).delete()
             logout(request)
             if not request.path.startswith("/api/"):
-                messages.info(request, _("Your sign-in has expired. Sign in again to go on."))
+                messages.info(request, _("Your sign-in has expired. Sign in again to continue."))
         elif SEEN not in session or now - session[SEEN] > idle / NOTED:
             session.setdefault(BEGUN, now)
             session[SEEN] = now

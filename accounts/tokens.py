@@ -35,7 +35,7 @@ def new_token(
     """
     chosen, lasts = checked(scopes), timedelta(days=days)
     if by and (beyond := [scope for scope in chosen if scope not in by.scopes]):
-        raise Forbidden(_("A token cannot give what it lacks: %(scopes)s.") % {"scopes": ", ".join(beyond)})
+        raise Forbidden(_("A token cannot grant scopes that it lacks: %(scopes)s.") % {"scopes": ", ".join(beyond)})
     if by and by.expiry:
         lasts = min(lasts, by.expiry - timezone.now())
     with transaction.atomic():

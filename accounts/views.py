@@ -33,12 +33,12 @@ YEAR = 365 * 24 * 3600
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(label=gettext_lazy("What is it for?"), max_length=tokens.LONGEST_NAME)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=tokens.LONGEST_NAME)
     days = forms.IntegerField(
-        label=gettext_lazy("Valid for days"), min_value=1, max_value=tokens.MOST_DAYS, initial=tokens.DEFAULT_DAYS
+        label=gettext_lazy("Valid for (days)"), min_value=1, max_value=tokens.MOST_DAYS, initial=tokens.DEFAULT_DAYS
     )
     scopes = forms.MultipleChoiceField(
-        label=gettext_lazy("What may it be used for?"),
+        label=gettext_lazy("Scopes"),
         choices=Scope.choices,
         initial=[Scope.READ, Scope.WRITE, Scope.SPEND],
         widget=forms.CheckboxSelectMultiple,
@@ -102,7 +102,7 @@ def sign_out_elsewhere(request: HttpRequest) -> HttpResponse:
     if ended:
         audit.record(audit.Action.SIGNED_OUT, by=request.user, of=person(request), elsewhere=ended)
     text = ngettext("%(n)d other sign-in has ended.", "%(n)d other sign-ins have ended.", ended)
-    messages.success(request, text % {"n": ended} if ended else _("You are signed in nowhere else."))
+    messages.success(request, text % {"n": ended} if ended else _("You are not signed in anywhere else."))
     return redirect("account")
 
 
@@ -112,7 +112,7 @@ def sign_out_elsewhere(request: HttpRequest) -> HttpResponse:
 def revoke_token(request: HttpRequest, token_key: str) -> HttpResponse:
     token = get_object_or_404(ApiToken, user=request.user, token_key=token_key)
     tokens.revoke_token(token, by=person(request))
-    messages.success(request, _("The token is void."))
+    messages.success(request, _("The token is revoked."))
     return redirect("account")
 
 

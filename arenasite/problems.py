@@ -27,9 +27,7 @@ class FullDiskMiddleware(MiddlewareMixin):
         if not is_out_of_room(error):
             return None
         log.error("the disk is full: %s could not be done", shown_path(request))
-        detail = _(
-            "The disk of the server is full. Nothing was recorded or lost: tell an administrator, and try again."
-        )
+        detail = _("The server's disk is full. Nothing was saved or lost. Tell an administrator, then try again.")
         return _answer(request, 507, detail, "500.html")
 
 

@@ -24,9 +24,7 @@ class ShieldMiddleware(MiddlewareMixin):
             return HttpResponse(status=405, headers={"Allow": METHODS})
         is_api = request.path.startswith(API) and request.path != HEALTH
         if is_api and settings.SECURE_SSL_REDIRECT and not request.is_secure():
-            detail = _(
-                "The API is asked over https alone. A token that was sent just now is no secret any more: revoke it."
-            )
+            detail = _("The API accepts HTTPS only. The token that was just sent is no longer secret: revoke it.")
             return problem_response(403, detail)
         return None
 

@@ -47,7 +47,7 @@ class LeavesOut(ReadOnly):
         by, reason = person(request), request.POST.get("reason", "")
         self.change(request, rows, lambda row: self.verbs.void(row, by=by, reason=reason))
 
-    @admin.action(description=gettext_lazy("Let count again"))
+    @admin.action(description=gettext_lazy("Count again"))
     def restore_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> None:
         by = person(request)
         self.change(request, rows, lambda row: self.verbs.restore(row, by=by))

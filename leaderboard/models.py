@@ -55,8 +55,8 @@ class Ladder(models.Model):
 
     class Meta:
         ordering = ["workflow", "title"]
-        verbose_name = _("ladder")
-        verbose_name_plural = _("ladders")
+        verbose_name = _("board of ratings")
+        verbose_name_plural = _("boards of ratings")
 
     def __str__(self) -> str:
         return self.title
@@ -83,8 +83,8 @@ class Standing(models.Model):
     seconds = models.FloatField(_("seconds"), default=0)
 
     class Meta:
-        verbose_name = _("standing")
-        verbose_name_plural = _("standings")
+        verbose_name = _("state of a board")
+        verbose_name_plural = _("states of boards")
 
 
 class RatingPoint(models.Model):

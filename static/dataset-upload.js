@@ -25,7 +25,7 @@ function send(form) {
     }
   });
   request.addEventListener("error", () => {
-    told.textContent = gettext("The server could not be reached. Nothing was lost: try again.");
+    told.textContent = gettext("The server could not be reached. Nothing was lost. Try again.");
     button.disabled = false;
   });
   request.open("POST", location.href);
@@ -34,8 +34,8 @@ function send(form) {
 
 /** Where what stands before the platform answers in its place. */
 function refused(status) {
-  if (status === 413) return gettext("The file is larger than the server takes. Nothing was stored.");
-  return interpolate(gettext("The server did not take it (%s). Nothing was lost: try again."), [status]);
+  if (status === 413) return gettext("The file is larger than the server allows. Nothing was stored.");
+  return interpolate(gettext("The server refused it (%s). Nothing was lost. Try again."), [status]);
 }
 
 /** What the server says, above the form; what was typed stays. Whether it said anything. */

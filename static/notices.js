@@ -11,8 +11,8 @@ export function notify(words, kind = "warning") {
 /** What is wrong with an answer of `send`; "" when nothing is. */
 export function trouble({ status, problem }) {
   if (problem) return problem;
-  if (status === 0) return gettext("The server could not be reached. Nothing was changed; try again.");
-  if (status === 401) return gettext("You are signed out. Sign in in another tab, then try again; what you typed is kept.");
-  if (status >= 400) return gettext("The server refused it. Nothing was changed; load the page again.");
+  if (status === 0) return gettext("The server could not be reached. Nothing was changed. Try again.");
+  if (status === 401) return gettext("You are signed out. Sign in in another tab, then try again. What you typed is kept.");
+  if (status >= 400) return gettext("The server refused it. Nothing was changed. Reload the page.");
   return "";
 }

@@ -35,7 +35,7 @@ function edited() {
 }
 
 async function save() {
-  problem.textContent = name.value.trim() ? "" : gettext("Write a name.");
+  problem.textContent = name.value.trim() ? "" : gettext("Enter a name.");
   if (problem.textContent) return;
   saver.disabled = true;
   try {
@@ -48,7 +48,7 @@ async function save() {
     if (answer.ok) keep(said);
     else problem.textContent = Object.values(said.errors ?? {}).flat().join(" ") || said.detail;
   } catch {
-    problem.textContent = gettext("The server could not be reached. Nothing was saved; try again.");
+    problem.textContent = gettext("The server could not be reached. Nothing was saved. Try again.");
   }
   saver.disabled = false;
 }

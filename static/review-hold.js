@@ -25,7 +25,7 @@ export function startHold(page, form) {
   async function keep() {
     isDirty = false;
     const answer = await ask(page.dataset.draft, new FormData(form));
-    note.textContent = answer.status === 204 ? gettext("The draft is kept.") : `${gettext("The draft is not kept:")} ${trouble(answer)}`;
+    note.textContent = answer.status === 204 ? gettext("The draft is saved.") : `${gettext("The draft is not saved:")} ${trouble(answer)}`;
     note.classList.toggle("unscored", answer.status !== 204);
     if (answer.status === 0) soon(4 * REST);
     else told = Date.now();

@@ -31,7 +31,7 @@ export function announce({ type, data }) {
 
 const WORDS = {
   message_completed: (data) => (data.call ? interpolate(answered(data.seat), data, true) : ""),
-  waiting_for_user: () => gettext("The run waits for you"),
+  waiting_for_user: () => gettext("The run is waiting for you"),
   judge_evaluation_completed: (data) => interpolate(gettext("Turn %(turn)s is judged"), data, true),
   experiment_stopped: () => gettext("The run has ended"),
   experiment_error: () => gettext("The run has failed"),

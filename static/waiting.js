@@ -247,7 +247,7 @@ function firstWords(said) {
     alter: gettext("%(by)s altered what this side reads first."),
   };
   const words = sentences[said.action] ?? gettext("%(by)s said something else first.");
-  return `${interpolate(words, said, true)} ${gettext("The run goes on with that; nothing of yours was sent.")}`;
+  return `${interpolate(words, said, true)} ${gettext("The run continues with that; nothing of yours was sent.")}`;
 }
 
 function paragraph(words) {
@@ -261,14 +261,14 @@ function kept(words, putBack) {
   const fold = document.createElement("details");
   fold.className = "fold";
   const head = document.createElement("summary");
-  head.textContent = gettext("What you had written is kept");
+  head.textContent = gettext("Your text is kept");
   const text = document.createElement("div");
   text.className = "plain kept";
   text.textContent = words;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "button small";
-  button.textContent = gettext("Put it into the prompt");
+  button.textContent = gettext("Insert into the prompt");
   button.addEventListener("click", putBack);
   fold.append(head, text, button);
   return fold;

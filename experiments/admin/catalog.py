@@ -36,7 +36,7 @@ def switch_on(admin_: "admin.ModelAdmin[Any]", request: HttpRequest, rows: "Quer
     _switch(admin_, request, rows, is_active=True)
 
 
-@admin.action(description=_("Switch off: no new call is made"))
+@admin.action(description=_("Switch off (no new calls)"))
 def switch_off(admin_: "admin.ModelAdmin[Any]", request: HttpRequest, rows: "QuerySet[Any]") -> None:
     _switch(admin_, request, rows, is_active=False)
 
@@ -111,7 +111,7 @@ class PriceInline(admin.TabularInline[ModelPrice, ProviderModel]):
     form = PriceForm
     extra = 1
     verbose_name = _("price since a day")
-    verbose_name_plural = _("prices: add another one; those that calls were made at do not change")
+    verbose_name_plural = _("prices: add a new one; prices of past calls do not change")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -130,7 +130,7 @@ class ProviderModelAdmin(Switched):
         return model.accepts.context_tokens
 
 
-@admin.action(description=_("End the use of the keys chosen"))
+@admin.action(description=_("End the use of the selected keys"))
 def end_use(admin_: "admin.ModelAdmin[ProviderKey]", request: HttpRequest, keys: "QuerySet[ProviderKey]") -> None:
     ended = sum(keyring.remove(key, by=person(request)) for key in keys.select_related("owner", "provider"))
     words = ngettext("%(n)s key is used no more.", "%(n)s keys are used no more.", ended) % {"n": ended}
@@ -202,7 +202,7 @@ def forbid_private(admin_: Any, request: HttpRequest, rows: "QuerySet[Webhook]")
     _permit(request, rows, allowed=False)
 
 
-@admin.action(description=_("Pause: nothing more is sent"))
+@admin.action(description=_("Pause (nothing more is sent)"))
 def pause(admin_: Any, request: HttpRequest, rows: "QuerySet[Webhook]") -> None:
     done = sum(hooks.set_active(hook, by=person(request), is_active=False) for hook in rows)
     words = ngettext("%(n)s webhook is paused.", "%(n)s webhooks are paused.", done)

@@ -129,7 +129,7 @@ class RunAdmin(Long):
     def is_approved(self, run: Run) -> bool:
         return bool(_review(run).approved)
 
-    @admin.display(description=gettext_lazy("in ladders"), boolean=True)
+    @admin.display(description=gettext_lazy("counts in ratings"), boolean=True)
     def counts(self, run: Run) -> bool:
         return _review(run).excluded is None
 
@@ -155,12 +155,12 @@ class RunAdmin(Long):
     def approve_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
         self._each(request, runs, lambda run: curation.approve(run, by=person(request)))
 
-    @admin.action(description=gettext_lazy("Leave out of ladders, with the reason"))
+    @admin.action(description=gettext_lazy("Leave out of ratings, with the reason"))
     def exclude_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
         reason = request.POST.get("reason", "")
         self._each(request, runs, lambda run: curation.exclude(run, by=person(request), reason=reason))
 
-    @admin.action(description=gettext_lazy("Let count again"))
+    @admin.action(description=gettext_lazy("Count again"))
     def include_chosen(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
         self._each(request, runs, lambda run: curation.include(run, by=person(request)))
 
@@ -201,7 +201,7 @@ class MessageAdmin(Long):
     ordering = ["-pk"]
     search_fields = ["=run__id", "=id"]
     search_help_text = gettext_lazy(
-        "Words of the message or its reasoning, or the id of a message or run. Searches by words are on the audit log."
+        "Words of the message or its reasoning, or an id. Searches by words are on the audit log."
     )
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

@@ -83,9 +83,9 @@ def once_outside(act: Callable[[], Answer], *, by: "User", key: str, request: tu
 
 def _answer(known: IdempotentRequest, fingerprint: str) -> Any:
     if known.fingerprint != fingerprint:
-        raise KeyReused(_("This Idempotency-Key was used before, for another request: use a new one."))
+        raise KeyReused(_("This Idempotency-Key was used for another request. Use a new one."))
     if BEGUN in known.answer:
-        raise UnderWay(_("The same request is being carried out at this moment: ask again in a while."))
+        raise UnderWay(_("The same request is being processed. Ask again later."))
     return known.answer
 
 

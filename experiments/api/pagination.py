@@ -63,7 +63,7 @@ def _size(request: Request) -> int:
     if not text:
         return int(NewestFirst.page_size or 0)
     if not text.isascii() or not text.isdigit() or not int(text[:9]) > 0:
-        raise ValidationError({"page_size": [_("A whole number is needed.")]})
+        raise ValidationError({"page_size": [_("Enter a whole number.")]})
     return min(int(text[:9]), NewestFirst.max_page_size)
 
 

@@ -44,18 +44,18 @@ def key_for(provider: Provider, owner_id: int | None) -> Key:
         try:
             return Key(decrypt(row.ciphertext), row.pk)
         except Undecipherable as error:
-            words = _("%(provider)s was not asked: its stored key cannot be read. %(why)s")
+            words = _("%(provider)s was not asked, because its stored key cannot be read. %(why)s")
             raise NoKey(words % {"provider": provider.name, "why": error}) from error
     if text := os.environ.get(provider.api_key_env, "") if provider.api_key_env else "":
         return Key(text)
     if provider.wants_key:
-        raise NoKey(_("%(provider)s was not asked: it needs a key, and there is none. %(where)s") % where(provider))
+        raise NoKey(_("%(provider)s was not asked, because there is no key. %(where)s") % where(provider))
     return Key()
 
 
 def where(provider: Provider) -> dict[str, str]:
     """Where a key that is missing is added, in words."""
-    words = _("Add your own under Account, Provider keys, or ask an administrator for one of the lab's.")
+    words = _("Add your own under Account, Provider keys, or ask an administrator for a lab key.")
     return {"provider": provider.name, "where": words}
 
 

@@ -120,8 +120,8 @@ def _machine() -> dict[str, Any]:
     if abs(off) < CLOCK_WRONG_BY:
         return _part(True, "has the time that the database has")
     said = _(
-        "The clock of this machine and that of the database differ by %(seconds)s seconds: codes of second factors may "
-        "be refused, and times are shown wrong. Set both by NTP."
+        "The clocks of this machine and of the database differ by %(seconds)s seconds. Times are shown wrong, "
+        "and codes of second factors may be refused. Set both by NTP."
     )
     return _part(True, said % {"seconds": round(abs(off))})
 

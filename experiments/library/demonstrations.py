@@ -43,7 +43,7 @@ def replay_demonstration(scenario: BuiltinScenario | None, *, by: "User") -> tup
     """
     require_role(by)
     if scenario is None:
-        raise Conflict(_("This scenario has no demonstration: only those that come with the platform have one."))
+        raise Conflict(_("This scenario has no demonstration. Only built-in scenarios have one."))
     asked = IdempotentRequest.objects.filter(owner=by, key=_key(scenario))
     try:
         with transaction.atomic():

@@ -91,7 +91,7 @@ def own_preset(user: "Person", id_: str) -> Preset:
     if shown is None:
         raise NotFound
     if not shown.is_mine:
-        raise Forbidden(_("This is not yours to change: copy it, and change the copy."))
+        raise Forbidden(_("You cannot change this. Copy it, and change the copy."))
     return Preset.objects.select_related("owner").get(pk=id_)
 
 
@@ -175,7 +175,7 @@ def delete_preset(preset: Preset, *, by: "User") -> None:
 def _require_room(owner: "User") -> None:
     require_role(owner)
     if Preset.objects.filter(owner=owner).count() >= MOST_PRESETS:
-        raise Forbidden(_("You keep %(most)s presets already: delete some.") % {"most": MOST_PRESETS})
+        raise Forbidden(_("You already have %(most)s presets. Delete some.") % {"most": MOST_PRESETS})
 
 
 def _store(preset: Preset, name: str, description: str, context: str) -> Preset:
@@ -194,5 +194,5 @@ def _named_once(preset: Preset) -> Preset:
         with transaction.atomic():
             preset.save()
     except IntegrityError as error:
-        raise Invalid({"name": [_("You have a preset of this name already.")]}) from error
+        raise Invalid({"name": [_("You already have a preset with this name.")]}) from error
     return preset

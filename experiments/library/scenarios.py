@@ -125,7 +125,7 @@ def own_scenario(user: "Person", ref: str) -> Scenario:
     """To be changed. Raises NotFound, and Forbidden for one that is built in or that somebody else shares."""
     shown = find_scenario(user, ref)
     if shown.row is None or not shown.is_mine:
-        raise Forbidden(_("This is not yours to change: copy it, and change the copy."))
+        raise Forbidden(_("You cannot change this. Copy it, and change the copy."))
     return shown.row
 
 
@@ -151,7 +151,7 @@ class RevisedAlready(Conflict):
     """Somebody has saved a newer version of the scenario meanwhile. newest: its number."""
 
     def __init__(self, newest: int) -> None:
-        message = _("Version %(version)s of this scenario was saved meanwhile. Nothing was overwritten.")
+        message = _("Version %(version)s of this scenario was saved in the meantime. Nothing was overwritten.")
         super().__init__(message % {"version": newest})
         self.newest = newest
 
@@ -162,7 +162,7 @@ def save_scenario(
     """The first version of a scenario of one's own. Raises Forbidden, and Invalid naming fields."""
     require_role(owner)
     if Scenario.objects.filter(owner=owner, version=1).count() >= MOST_SCENARIOS:
-        raise Forbidden(_("You keep %(most)s scenarios already.") % {"most": MOST_SCENARIOS})
+        raise Forbidden(_("You already have %(most)s scenarios.") % {"most": MOST_SCENARIOS})
     content = _checked_content(title, description, kind, config)
     return Scenario.objects.create(owner=owner, shared=shared, **content)
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def complaints(field: str, text: Any, longest: int, *, is_needed: bool = False) -> Errors:
     """What is wrong with a text, by its field; nothing where it may be stored."""
     if not isinstance(text, str):
-        return {field: [_("A text is needed.")]}
+        return {field: [_("Enter a text.")]}
     if not is_storable(text):
-        return {field: [_("The text holds characters that cannot be stored (NUL or half a surrogate pair).")]}
+        return {field: [_("The text has characters that cannot be stored (NUL or half a surrogate pair).")]}
     if len(text) > longest:
         return {field: [_("This is longer than %(most)s characters.") % {"most": longest}]}
     return {field: [_("This field cannot be empty.")]} if is_needed and not text.strip() else {}
@@ -31,7 +31,7 @@ def with_plain_line_ends(text: str) -> str:
 
 def require_owner(row: Scenario | Preset, by: "User") -> None:
     if row.owner_id != by.pk:
-        raise Forbidden(_("This belongs to somebody else: copy it, and change the copy."))
+        raise Forbidden(_("This belongs to another person. Copy it, and change the copy."))
 
 
 def shelf_of(*, is_builtin: bool, is_mine: bool) -> str:

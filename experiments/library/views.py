@@ -105,7 +105,9 @@ def scenario_edit(request: HttpRequest, ref: str) -> HttpResponse:
 def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
     row, shared = own_scenario(person(request), ref), request.POST.get("shared") == "1"
     scenarios.share_scenario(row, by=person(request), shared=shared)
-    messages.success(request, _("The lab sees this scenario now.") if shared else _("Only you see this scenario now."))
+    messages.success(
+        request, _("The scenario is shared with the lab.") if shared else _("The scenario is private again.")
+    )
     return redirect("scenario", ref)
 
 
@@ -114,7 +116,7 @@ def scenario_share(request: HttpRequest, ref: str) -> HttpResponse:
 def scenario_archive(request: HttpRequest, ref: str) -> HttpResponse:
     row, archived = own_scenario(person(request), ref), request.POST.get("archived") == "1"
     scenarios.archive_scenario(row, by=person(request), archived=archived)
-    said = _("The scenario is archived.") if archived else _("The scenario is on the list again.")
+    said = _("The scenario is archived.") if archived else _("The scenario is restored.")
     messages.success(request, said)
     return redirect("scenario", ref)
 
@@ -126,7 +128,7 @@ def scenario_copy(request: HttpRequest, ref: str) -> HttpResponse:
     shown = find_scenario(request.user, ref)
     back_to(request, "scenario", shown.ref)
     copy = scenarios.copy_scenario(shown, by=person(request))
-    messages.success(request, _("This copy is yours: change it as you like."))
+    messages.success(request, _("The copy is yours. Change it as you like."))
     return redirect("scenario-edit", copy.pk)
 
 
@@ -161,7 +163,7 @@ def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
             presets.revise_preset(preset, by=person(request), **form.cleaned_data)
-            messages.success(request, _("The preset is changed. Runs keep the text that they were started with."))
+            messages.success(request, _("The preset is changed. Runs started with it keep their text."))
             return redirect("presets")
     context = {"form": form, "name": shown["name"]}
     return render(request, "library/preset.html", context, status=status_of(form))
@@ -172,7 +174,7 @@ def preset_edit(request: HttpRequest, pk: UUID) -> HttpResponse:
 def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
     preset, shared = presets.own_preset(person(request), str(pk)), request.POST.get("shared") == "1"
     presets.share_preset(preset, by=person(request), shared=shared)
-    messages.success(request, _("The lab sees this preset now.") if shared else _("Only you see this preset now."))
+    messages.success(request, _("The preset is shared with the lab.") if shared else _("The preset is private again."))
     return redirect("presets")
 
 
@@ -180,7 +182,7 @@ def preset_share(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def preset_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     presets.delete_preset(presets.own_preset(person(request), str(pk)), by=person(request))
-    messages.success(request, _("The preset is deleted. Runs keep its text."))
+    messages.success(request, _("The preset is deleted. Runs started with it keep their text."))
     return redirect("presets")
 
 

@@ -47,7 +47,7 @@ class Provider(models.Model):
         _("environment variable of the key"),
         max_length=100,
         blank=True,
-        help_text=_("Used where nobody has entered a key. With a name here, a key is needed."),
+        help_text=_("Used where no key was entered. With a name here, a key is needed."),
     )
     needs_key = models.BooleanField(
         _("needs a key"), default=False, help_text=_("Whether calls without a key are refused, so that none are made.")

@@ -48,8 +48,8 @@ class ClientTalk(models.Model):
 
     class Meta:
         ordering = ["-created", "-id"]
-        verbose_name = _("talk of a client")
-        verbose_name_plural = _("talks of clients")
+        verbose_name = _("run of a client")
+        verbose_name_plural = _("runs of clients")
         constraints = [
             models.CheckConstraint(condition=Q(system="council") | Q(run__isnull=False), name="only_a_council_waits")
         ]

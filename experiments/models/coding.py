@@ -113,7 +113,7 @@ class Execution(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="executions")
     step = models.OneToOneField(Step, models.CASCADE, related_name="execution")
     turn = models.PositiveIntegerField(_("cycle"))
-    seat = models.CharField(_("seat"), max_length=40)
+    seat = models.CharField(_("participant"), max_length=40)
     state = models.CharField(_("state"), max_length=12, choices=ExecutionState, default=ExecutionState.WAITING)
     language = models.CharField(_("language"), max_length=20)
     code = models.TextField(_("code"))

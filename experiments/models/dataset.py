@@ -81,7 +81,9 @@ class Dataset(models.Model):
     modality = models.CharField(_("kind of output"), max_length=8, choices=Modality, default=Modality.TEXT)
     visibility = models.CharField(_("who may see it"), max_length=8, choices=Visibility, default=Visibility.PRIVATE)
     takes_votes = models.BooleanField(
-        _("people may vote"), default=True, help_text=_("Whoever may see the dataset may compare its outputs, blind.")
+        _("people may vote"),
+        default=True,
+        help_text=_("Everybody who can see the dataset can compare its outputs without seeing the names."),
     )
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.WAITING)
     refused_reason = models.TextField(_("why it was refused"), blank=True)

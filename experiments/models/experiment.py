@@ -106,7 +106,7 @@ class Participant(models.Model):
     """A model (or later a person) seated in an experiment."""
 
     experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="participants")
-    seat = models.CharField(_("seat"), max_length=40)
+    seat = models.CharField(_("participant"), max_length=40)
     model = models.ForeignKey(ProviderModel, models.PROTECT, related_name="+", verbose_name=_("model"))
     persona = models.CharField(_("persona"), max_length=100, blank=True)
     params = models.JSONField(_("parameters"), default=dict, blank=True)

@@ -132,7 +132,9 @@ class LogImport(SentFile):
     size = models.PositiveBigIntegerField(_("size"))
     judge = models.CharField(_("judge"), max_length=200, blank=True)
     subset = models.CharField(_("subset"), max_length=100, blank=True)
-    keep_partial = models.BooleanField(_("keep the other lines if some are refused"), default=False, db_default=False)
+    keep_partial = models.BooleanField(
+        _("import the valid lines even if some are refused"), default=False, db_default=False
+    )
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.WAITING)
     report = models.JSONField(_("report"), default=dict, blank=True)
     refused_reason = models.TextField(_("why it was refused"), blank=True)

@@ -46,12 +46,12 @@ class ProviderKey(models.Model):
 
     class Outcome(models.TextChoices):
         ACCEPTED = "accepted", _("The provider accepts the key.")
-        REFUSED = "refused", _("The provider refuses the key: look whether it is complete, and still valid.")
-        NO_CREDIT = "no_credit", _("The provider knows the key, and says that its account has no credit.")
-        RATE_LIMITED = "rate_limited", _("The provider asks to wait: too much is asked with this key. Test it later.")
-        UNREACHABLE = "unreachable", _("The provider was not reached, so that nothing is known of the key.")
-        UNREADABLE = "unreadable", _("The key cannot be decrypted any more: its secret is gone. Enter it again.")
-        UNKNOWN = "unknown", _("The provider answered something that says nothing of the key.")
+        REFUSED = "refused", _("The provider refuses the key. Check that it is complete and still valid.")
+        NO_CREDIT = "no_credit", _("The provider knows the key, but the account has no credit.")
+        RATE_LIMITED = "rate_limited", _("The provider limits this key right now. Test it later.")
+        UNREACHABLE = "unreachable", _("The provider could not be reached, so the key was not tested.")
+        UNREADABLE = "unreadable", _("The key can no longer be decrypted, because its secret is gone. Enter it again.")
+        UNKNOWN = "unknown", _("The provider's answer does not say whether the key is valid.")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     provider = models.ForeignKey(Provider, models.CASCADE, related_name="keys", verbose_name=_("provider"))

@@ -220,7 +220,7 @@ class FlagDeed(models.Model):
 
     message = models.ForeignKey(Message, models.CASCADE, related_name="flag_deeds", verbose_name=_("message"))
     flag = models.CharField(_("flag"), max_length=40)
-    kind = models.CharField(_("deed"), max_length=12, choices=Kind)
+    kind = models.CharField(_("action"), max_length=12, choices=Kind)
     scanner = models.CharField(_("scanner"), max_length=40, blank=True)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("person")
@@ -252,7 +252,7 @@ class RunReview(models.Model):
     approved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("approved by")
     )
-    excluded = models.DateTimeField(_("left out of ladders"), null=True, blank=True)
+    excluded = models.DateTimeField(_("left out of ratings"), null=True, blank=True)
     excluded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("left out by")
     )

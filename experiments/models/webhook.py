@@ -53,8 +53,8 @@ class Webhook(models.Model):
     """
 
     class Pause(models.TextChoices):
-        FAILING = "failing", _("It has failed for a day.")
-        GONE = "gone", _("The receiver said that it is gone (410).")
+        FAILING = "failing", _("It failed for a day.")
+        GONE = "gone", _("The receiver answered that it is gone (410).")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(
@@ -130,11 +130,11 @@ class WebhookDelivery(models.Model):
 
     class Problem(models.TextChoices):
         REFUSED = "refused", _("The receiver did not accept it.")
-        REDIRECT = "redirect", _("The receiver answered with another address. Enter the final one: none is followed.")
-        UNREACHABLE = "unreachable", _("The receiver was not reached.")
+        REDIRECT = "redirect", _("The receiver redirects. Enter the final address; redirects are not followed.")
+        UNREACHABLE = "unreachable", _("The receiver could not be reached.")
         TIMEOUT = "timeout", _("The receiver did not answer in time.")
         FORBIDDEN = "forbidden", _("The name leads to a private or reserved address, which is not allowed.")
-        UNREADABLE = "unreadable", _("Its secret cannot be decrypted any more. Rotate the secret.")
+        UNREADABLE = "unreadable", _("Its secret can no longer be decrypted. Rotate the secret.")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries", verbose_name=_("webhook"))

@@ -26,7 +26,7 @@ class Step(models.Model):
     key = models.CharField(_("key"), max_length=200)
     kind = models.CharField(_("kind"), max_length=12)
     purpose = models.CharField(_("purpose"), max_length=40)
-    seat = models.CharField(_("seat"), max_length=40, blank=True)
+    seat = models.CharField(_("participant"), max_length=40, blank=True)
     turn = models.PositiveIntegerField(_("turn"), null=True, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.OPEN)
     prompt_version = models.CharField(_("prompt version"), max_length=16, blank=True)
@@ -166,7 +166,7 @@ class Message(models.Model):
     call = models.ForeignKey(Call, models.PROTECT, null=True, related_name="+")
     seq = models.PositiveBigIntegerField()
     turn = models.PositiveIntegerField(_("turn"))
-    seat = models.CharField(_("seat"), max_length=40)
+    seat = models.CharField(_("participant"), max_length=40)
     model = models.CharField(_("model"), max_length=200, blank=True)
     raw_text = models.TextField(_("text as produced"), blank=True)
     text = models.TextField(_("text as others see it"), blank=True)
@@ -204,7 +204,7 @@ class Judgment(models.Model):
     turn = models.PositiveIntegerField(_("turn"))
     subject = models.CharField(_("subject"), max_length=40)
     judge = models.CharField(_("judge"), max_length=200)
-    judge_seat = models.CharField(_("judge's seat"), max_length=40, blank=True)
+    judge_seat = models.CharField(_("judge's participant"), max_length=40, blank=True)
     scores = models.JSONField(_("scores"), null=True)
     unscored_reason = models.CharField(_("why scores are missing"), max_length=500, blank=True)
     rationale = models.TextField(_("rationale"), blank=True)
@@ -212,7 +212,7 @@ class Judgment(models.Model):
     confidence = models.FloatField(_("confidence"), null=True)
     flags = models.JSONField(_("flags"), default=list, blank=True)
     saw = models.JSONField(
-        _("what the judge saw"), default=dict, db_default=models.Value({}, models.JSONField()), blank=True
+        _("what the judge read"), default=dict, db_default=models.Value({}, models.JSONField()), blank=True
     )
     created = models.DateTimeField(_("created"), auto_now_add=True)
 

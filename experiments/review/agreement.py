@@ -72,7 +72,7 @@ def readable_queue(user: "User | AnonymousUser", pk: UUID) -> ReviewQueue:
     """A queue whose agreement somebody may read: not while they review blind in it. Raises Http404 and Forbidden."""
     queue = get_object_or_404(ReviewQueue.objects.visible_to(user).select_related("rubric"), pk=pk)
     if queue.is_blind and queue.is_open and not is_manager(queue, user):
-        raise Forbidden(_("This queue is reviewed blind: its agreement is shown to you once it is closed."))
+        raise Forbidden(_("This queue is blind. Its agreement is shown once the queue is closed."))
     return queue
 
 

@@ -107,7 +107,7 @@ def submit(item: ReviewItem, content: Content, *, by: "User") -> ReviewAnswer:
         held = ReviewSlot.objects.select_for_update(of=("self",)).select_related("answer").get(pk=slot.pk)
         if held.holder_id != by.pk:
             raise slots.SlotUnavailable(
-                _("Meanwhile others have taken every place at this item. What you wrote is still here.")
+                _("All places at this item were taken in the meantime. Your text is still here.")
             )
         if held.answer and held.answer.fingerprint == content.fingerprint:
             return held.answer
@@ -226,7 +226,7 @@ def check(content: Content, item: ReviewItem, rubric: Rubric, *, sees_judge: boo
     """Raises Invalid naming every field at fault."""
     errors: Errors = {}
     if content.is_empty:
-        errors["answer"] = [_("Nothing is filled in yet: score a scale, choose a label, or write a note.")]
+        errors["answer"] = [_("The answer is empty. Score a scale, choose a label, or write a note.")]
     _check_rubric(content, rubric, errors)
     if len(content.note) > LONGEST_TEXT or not is_storable(content.note):
         errors["note"] = [_("At most %(most)s characters fit here.") % {"most": LONGEST_TEXT}]
@@ -234,7 +234,7 @@ def check(content: Content, item: ReviewItem, rubric: Rubric, *, sees_judge: boo
         errors["flags"] = [_("There is no flag %(flag)s.") % {"flag": min(unknown)}]
     _check_remarks(content, item, errors)
     if content.corrections and not sees_judge:
-        errors["corrections"] = [_("The judge's scores are corrected once they are shown, after an answer.")]
+        errors["corrections"] = [_("The judge's scores can be corrected after you have answered and seen them.")]
     elif content.corrections:
         _check_corrections(content, item, errors)
     if errors:
@@ -248,18 +248,18 @@ def _check_rubric(content: Content, rubric: Rubric, errors: Errors) -> None:
         if name not in scales:
             errors[name] = [_("The rubric has no scale %(name)s.") % {"name": name}]
         elif score is not None and not (math.isfinite(score) and scales[name].holds(score)):
-            errors[name] = [_("This is none of the scale's values.")]
+            errors[name] = [_("This value is not on the scale.")]
         elif reason is not None and not _is_text(reason, LONGEST_REASON):
-            errors[name] = [_("Say in a few words why you cannot say.")]
+            errors[name] = [_("Give a short reason for “cannot say”.")]
         elif score is not None and reason is not None:
-            errors[name] = [_("Give a score, or say why you cannot: not both.")]
+            errors[name] = [_("Give a score or a reason for giving none, not both.")]
     for name, chosen in content.labels.items():
         if name not in labels:
             errors[name] = [_("The rubric has no label %(name)s.") % {"name": name}]
         elif set(chosen) - set(labels[name].names) or len(set(chosen)) != len(chosen):
-            errors[name] = [_("This is none of the choices.")]
+            errors[name] = [_("This is not one of the choices.")]
         elif len(chosen) > 1 and not labels[name].multiple:
-            errors[name] = [_("Only one of these can be chosen.")]
+            errors[name] = [_("Choose only one of these.")]
 
 
 def _check_remarks(content: Content, item: ReviewItem, errors: Errors) -> None:
@@ -270,9 +270,9 @@ def _check_remarks(content: Content, item: ReviewItem, errors: Errors) -> None:
     for one in content.remarks:
         text = texts.get(one.message)
         if text is None or not 0 <= one.start < one.end <= len(text):
-            errors["comments"] = [_("The words that a comment is about are not there.")]
+            errors["comments"] = [_("The commented words do not exist in the text.")]
         elif not _is_text(one.text, LONGEST_TEXT):
-            errors["comments"] = [_("A comment needs words of its own, at most %(most)s.") % {"most": LONGEST_TEXT}]
+            errors["comments"] = [_("A comment needs a text of at most %(most)s characters.") % {"most": LONGEST_TEXT}]
 
 
 def _check_corrections(content: Content, item: ReviewItem, errors: Errors) -> None:
@@ -280,12 +280,12 @@ def _check_corrections(content: Content, item: ReviewItem, errors: Errors) -> No
     for one in content.corrections:
         low, high = RANGES.get(one.measure, OTHER_RANGE)
         if one.measure not in known.get(one.judgment, {}):
-            errors["corrections"] = [_("There is no such score of a judge to correct.")]
+            errors["corrections"] = [_("There is no such judge's score to correct.")]
         elif not low <= one.score <= high:
-            said = _("A corrected score lies from %(low)s to %(high)s.")
+            said = _("A corrected score ranges from %(low)s to %(high)s.")
             errors["corrections"] = [said % {"low": f"{low:g}", "high": f"{high:g}"}]
         elif not _is_text(one.reason, LONGEST_REASON):
-            errors["corrections"] = [_("Say why the judge's score should be another one.")]
+            errors["corrections"] = [_("Give a reason for the correction.")]
     if len({(one.judgment, one.measure) for one in content.corrections}) != len(content.corrections):
         errors["corrections"] = [_("A score is corrected twice.")]
 

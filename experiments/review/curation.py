@@ -41,7 +41,7 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     with transaction.atomic():
         held = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)  # nobody goes on with it meanwhile
         if is_approved and not held.is_over:
-            raise ActionUnavailable(_("This run is not over yet: it is approved when nothing can be added to it."))
+            raise ActionUnavailable(_("This run has not ended. It can be approved when it has."))
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
         if not rows.update(**fields, changed=clock.now()):
@@ -60,7 +60,7 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
     _require(by)
     said = storable(reason).strip()[:LONGEST_REASON]
     if not said:
-        raise Invalid(reason=_("Say why the run should not count: everybody who looks at it reads that."))
+        raise Invalid(reason=_("Give a reason. Everybody who sees the run can read it."))
     now = clock.now()
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
@@ -105,7 +105,7 @@ def publish(run: Run, *, by: "User") -> bool:
     """
     _require(by)
     if not Run.objects.filter(pk=run.pk, review__approved__isnull=False).exists():
-        raise ActionUnavailable(_("Approve the run first: what everybody sees has been looked at by a curator."))
+        raise ActionUnavailable(_("Approve the run first. Public runs have to be reviewed by a curator."))
     return _shown(run, by, Experiment.Visibility.PUBLIC)
 
 
@@ -129,7 +129,7 @@ ACTIONS: "dict[str, Callable[..., bool]]" = {
 def act(action: str, run: Run, *, by: "User", reason: str = "") -> bool:
     """The action of this name. Raises Invalid for a name that is none, and what the action raises."""
     if action not in ACTIONS:
-        raise ActionUnavailable(_("There is no deed of this name."))
+        raise ActionUnavailable(_("There is no action with this name."))
     return ACTIONS[action](run, by=by, **({"reason": reason} if action == "exclude" else {}))
 
 
@@ -140,4 +140,4 @@ def _shown(run: Run, by: "User", visibility: str) -> bool:
 
 def _require(by: "User") -> None:
     if not may_curate(by):
-        raise Forbidden(_("Only curators and administrators decide what counts and what everybody sees."))
+        raise Forbidden(_("Only curators and administrators can decide this."))

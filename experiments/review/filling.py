@@ -49,7 +49,7 @@ class Filters(BaseModel):
         if self.workflow and self.workflow not in REGISTRY:
             raise ValueError("there is no workflow of this name")
         if self.since and self.until and self.until < self.since:
-            raise ValueError("the last day lies before the first one")
+            raise ValueError("the last day is before the first one")
         return self
 
     @property

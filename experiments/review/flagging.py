@@ -70,7 +70,7 @@ def dismiss(message: Message, flag: str, *, by: "User", reason: str) -> bool:
     """Take a flag away, with the reason; no scanner sets it again. Returns whether it was in force."""
     _require_right(message, by)
     if not (said := _reason(reason)):
-        raise Invalid(reason=_("Say why the flag does not apply: whoever looks at the message reads that."))
+        raise Invalid(reason=_("Give a reason. Everybody who sees the message can read it."))
     return _change(message, flag, FlagDeed.Kind.DISMISSED, by, said)
 
 
@@ -153,7 +153,7 @@ def flagged(run: Run) -> "QuerySet[Message]":
 
 def _require_right(message: Message, by: "User") -> None:
     if not may_flag(message, by):
-        raise Forbidden(_("Flags are set by those who may change the run, by curators, and by whoever reviews it."))
+        raise Forbidden(_("Flags can be set by people who may change the run, by curators, and by its reviewers."))
 
 
 def _write(message: Message, flags: list[str]) -> None:

@@ -68,14 +68,14 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
     since = forms.DateField(label=_("From day"), required=False, widget=DAY)
     until = forms.DateField(label=_("To day"), required=False, widget=DAY)
     sample = forms.IntegerField(
-        label=_("Draw at random"), required=False, min_value=1, max_value=MOST_ITEMS, help_text=_("all when empty")
+        label=_("Random sample of"), required=False, min_value=1, max_value=MOST_ITEMS, help_text=_("all when empty")
     )
     seed = forms.IntegerField(label=_("Seed"), required=False, min_value=0, max_value=2**31 - 1)
 
     class Meta:
         model = ReviewQueue
         fields = ["name", "over", "rubric", "overlap", "lock_minutes", "is_blind", "instructions"]
-        labels = {"is_blind": _("Blind: models and judges' scores are shown after the answer")}
+        labels = {"is_blind": _("Blind: models and judge's scores are hidden until the answer is sent")}
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -121,7 +121,7 @@ class RubricForm(forms.Form):
     description = forms.CharField(
         label=_("Description"), required=False, strip=False, widget=forms.Textarea(attrs={"rows": 2})
     )
-    shared = forms.BooleanField(label=_("The lab may use it"), required=False)
+    shared = forms.BooleanField(label=_("Share with the lab"), required=False)
 
     def __init__(self, *args: Any, source: ReviewRubric | None, **kwargs: Any) -> None:
         """source: the rubric that the form begins with."""

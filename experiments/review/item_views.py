@@ -77,7 +77,7 @@ def release(request: HttpRequest, pk: UUID) -> HttpResponse:
 def draft(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Keep what is filled in so far."""
     if not _keep(request, get_object_or_404(slots.visible_items(request.user), pk=pk)):
-        raise TooLarge(_("This is too much to be kept as a draft. Send it, or shorten it."))
+        raise TooLarge(_("This is too long for a draft. Send it, or shorten it."))
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 

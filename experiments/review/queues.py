@@ -137,7 +137,7 @@ def fill(queue: ReviewQueue, *, by: User) -> int:
 
 def require_manager(queue: ReviewQueue, user: "User | AnonymousUser") -> None:
     if not is_manager(queue, user):
-        raise Forbidden(_("Only those who look after a queue change it: its owner, its project's leads, curators."))
+        raise Forbidden(_("Only the queue's owner, its project's leads and curators can change it."))
 
 
 def people_of(names: Iterable[str]) -> list[User]:
@@ -145,7 +145,7 @@ def people_of(names: Iterable[str]) -> list[User]:
     wanted = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     found = {one.username: one for one in User.objects.filter(username__in=wanted, is_active=True)}
     if missing := [name for name in wanted if name not in found]:
-        raise Invalid({"members": [_("Nobody is called %(names)s.") % {"names": ", ".join(missing)}]})
+        raise Invalid({"members": [_("There is no person with this name: %(names)s.") % {"names": ", ".join(missing)}]})
     return [found[name] for name in wanted]
 
 
@@ -157,20 +157,20 @@ def _set_members(queue: ReviewQueue, people: Sequence[User]) -> None:
 
 def _require_right(by: User, *, project: Project | None, is_lab: bool) -> None:
     if is_lab and not may_make_for_lab(by):
-        raise Forbidden(_("Only curators and administrators make queues for the whole lab."))
+        raise Forbidden(_("Only curators and administrators can make queues for the whole lab."))
     if is_lab and project:
         raise Invalid(project=_("A queue belongs to a project or to the lab, not to both."))
     if project and project not in projects_for(by):
-        raise Forbidden(_("Only those who lead a project make queues for it."))
+        raise Forbidden(_("Only the project's leads can make queues for it."))
     if not (is_lab or project or by.may_experiment):
-        raise Forbidden(_("Your role does not allow experiments, so that you have no runs of your own to review."))
+        raise Forbidden(_("Your role does not allow experiments, so you have no runs of your own to review."))
 
 
 def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, Any]:
     errors: dict[str, list[str]] = {}
     name = name.strip()
     if not name or len(name) > LONGEST_NAME or not is_storable(name):
-        errors["name"] = [_("A name of 1 to %(most)s characters is needed.") % {"most": LONGEST_NAME}]
+        errors["name"] = [_("Enter a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME}]
     if len(instructions) > LONGEST_INSTRUCTIONS or not is_storable(instructions):
         errors["instructions"] = [_("At most %(most)s characters fit here.") % {"most": LONGEST_INSTRUCTIONS}]
     if errors:
@@ -181,7 +181,7 @@ def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, Any]:
 
 def _within(field: str, value: int, low: int, high: int) -> int:
     if not low <= value <= high:
-        said = _("A number from %(low)s to %(high)s is needed.") % {"low": low, "high": high}
+        said = _("Enter a number from %(low)s to %(high)s.") % {"low": low, "high": high}
         raise Invalid({field: [said]})
     return value
 

@@ -216,7 +216,7 @@ def words_of(row: ReviewRubric) -> tuple[str, str]:
 def save(*, owner: "User", title: str, content: Any, description: str = "", shared: bool = False) -> ReviewRubric:
     """The first version of a rubric of one's own. Raises Forbidden, and Invalid naming the fields."""
     if ReviewRubric.objects.filter(owner=owner, version=1).count() >= MOST_RUBRICS:
-        raise Forbidden(_("You keep %(most)s rubrics already.") % {"most": MOST_RUBRICS})
+        raise Forbidden(_("You already have %(most)s rubrics.") % {"most": MOST_RUBRICS})
     return ReviewRubric.objects.create(owner=owner, shared=shared, **_checked(title, description, content))
 
 
@@ -227,7 +227,7 @@ def revise(
     somebody has saved this version meanwhile.
     """
     if rubric.owner_id != by.pk:
-        raise Forbidden(_("Only its owner changes a rubric. Save it as one of your own instead."))
+        raise Forbidden(_("Only its owner can change a rubric. Save it as one of your own instead."))
     fields = _checked(title, description, content)
     try:
         with transaction.atomic():
@@ -235,14 +235,16 @@ def revise(
                 family=rubric.family, version=rubric.version + 1, owner=by, shared=shared, **fields
             )
     except IntegrityError as error:
-        raise Conflict(_("A newer version of this rubric was saved meanwhile. Nothing was overwritten.")) from error
+        raise Conflict(
+            _("A newer version of this rubric was saved in the meantime. Nothing was overwritten.")
+        ) from error
 
 
 def _checked(title: str, description: str, content: Any) -> dict[str, Any]:
     errors: dict[str, list[str]] = {}
     fields: dict[str, Any] = {"title": title.strip(), "description": description.strip()}
     if not 0 < len(fields["title"]) <= LONGEST_TITLE or not is_storable(title):
-        errors["title"] = [_("A title of 1 to %(most)s characters is needed.") % {"most": LONGEST_TITLE}]
+        errors["title"] = [_("Enter a title of 1 to %(most)s characters.") % {"most": LONGEST_TITLE}]
     if len(fields["description"]) > LONGEST_DESCRIPTION or not is_storable(description):
         errors["description"] = [_("At most %(most)s characters fit here.") % {"most": LONGEST_DESCRIPTION}]
     if isinstance(content, dict):

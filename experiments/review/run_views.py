@@ -42,7 +42,7 @@ def flags(request: HttpRequest, pk: UUID) -> HttpResponse:
         if verb(message, flag, by=person(request), reason=reason):
             messages.success(request, _("The flag is dismissed.") if is_dismissed else _("The flag is set."))
         else:
-            messages.info(request, _("This was so already."))
+            messages.info(request, _("Nothing changed: it was already so."))
         return redirect("run-flags", run.pk)
     choosable = run.messages.filter(superseded=False).only("pk", "run", "turn", "seat").order_by("seq")
     messages_of_run = list(choosable[: flagging.MOST_SHOWN])
@@ -66,7 +66,9 @@ def run_curation(request: HttpRequest, pk: UUID) -> HttpResponse:
             back_to(request, "run-curation", run.pk)
         action, reason = request.POST.get("deed", ""), request.POST.get("reason", "")
         done = curation.act(action, run, by=person(request), reason=reason)
-        messages.success(request, _("Done.")) if done else messages.info(request, _("This was so already."))
+        messages.success(request, _("Done.")) if done else messages.info(
+            request, _("Nothing changed: it was already so.")
+        )
         return redirect("run-curation", run.pk)
     targets = Q(target=target_of(run)) | Q(target=target_of(run.experiment))
     context = {

@@ -62,9 +62,7 @@ def claim(item: ReviewItem, *, by: "User") -> ReviewSlot:
             return slot
         if mine := place_of(item, by):
             return mine
-    raise SlotUnavailable(
-        _("Others review this item at this moment, or have done so. Nothing is lost: take the next one.")
-    )
+    raise SlotUnavailable(_("Others are reviewing this item or have done so. Nothing is lost: take the next one."))
 
 
 def renew(item: ReviewItem, *, by: "User") -> bool:
@@ -82,7 +80,7 @@ def skip(item: ReviewItem, *, by: "User", reason: str) -> None:
     require_open(item.queue, by)
     said = storable(reason).strip()[:LONGEST_REASON]
     if not said:
-        raise Invalid(reason=_("Say why you pass it over: whoever looks after the queue reads that."))
+        raise Invalid(reason=_("Give a reason for skipping. The queue's owner can read it."))
     with transaction.atomic():
         ReviewSkip.objects.get_or_create(item=item, person=by, defaults={"reason": said})
         release(item, by=by)
@@ -99,7 +97,10 @@ def undo(queue: ReviewQueue, *, by: "User") -> ReviewItem | None:
         return None
     if queue.is_blind and last.revealed:
         raise ActionUnavailable(
-            _("You were shown the judge's scores of this item: your answer stays. Send a new version, which is marked.")
+            _(
+                "You have seen the judge's scores of this item, so your answer stays. Send a new version, which "
+                "is marked."
+            )
         )
     again = {"answer": None, "answered": None, "claimed": Now(), "until": _until(queue)}
     unchanged = {"holder": by, "answer": last.answer_id, "revealed": last.revealed}
@@ -129,9 +130,9 @@ def place_of(item: ReviewItem, user: "User") -> ReviewSlot | None:
 
 def require_open(queue: ReviewQueue, user: "User") -> None:
     if not ReviewQueue.objects.assigned_to(user).filter(pk=queue.pk).exists():
-        raise Forbidden(_("You do not review in this queue. Whoever looks after it can add you."))
+        raise Forbidden(_("You are not a reviewer of this queue. Its owner can add you."))
     if not ReviewQueue.objects.open_to(user).filter(pk=queue.pk).exists():
-        raise Forbidden(_("This queue is closed. Whoever looks after it can open it again."))
+        raise Forbidden(_("This queue is closed. Its owner can open it again."))
 
 
 def _left(queue: ReviewQueue, user: "User") -> "QuerySet[ReviewSlot]":

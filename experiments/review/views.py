@@ -58,7 +58,7 @@ def queue_new(request: HttpRequest) -> HttpResponse:
     """Make a queue, which is filled at once."""
     user = person(request)
     if not queues.may_make(user):
-        raise Forbidden(_("Queues are made by curators, by those who lead a project, and by people with runs."))
+        raise Forbidden(_("Queues can be made by curators, project leads, and people with runs."))
     rubrics.ensure_builtin()
     form = QueueForm(request.POST or None, user=user, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
@@ -135,9 +135,9 @@ def queue_undo(request: HttpRequest, pk: UUID) -> HttpResponse:
     back_to(request, shown)
     item = slots.undo(shown, by=person(request))
     if item is None:
-        messages.info(request, _("You have sent nothing here that could be taken back."))
+        messages.info(request, _("There is nothing to take back here."))
         return redirect(shown)
-    messages.success(request, _("Your last answer is taken back: send it again when it is as you want it."))
+    messages.success(request, _("Your last answer is taken back. Send it again when it is ready."))
     return redirect(item)
 
 
@@ -145,7 +145,7 @@ def to_next(request: HttpRequest, shown: ReviewQueue) -> HttpResponse:
     """The item that comes next for the person; the queue's page when nothing is left."""
     item = slots.next_item(shown, by=person(request))
     if item is None:
-        messages.success(request, _("Nothing is left for you in this queue. Thank you."))
+        messages.success(request, _("No items are left for you in this queue. Thank you."))
         return redirect(shown)
     return redirect(item)
 
@@ -213,4 +213,4 @@ def _say_filled(request: HttpRequest, count: int) -> None:
         said = ngettext("%(n)s item is new.", "%(n)s items are new.", count) % {"n": count}
         messages.success(request, said)
     else:
-        messages.info(request, _("Nothing new fits the filters of this queue."))
+        messages.info(request, _("Nothing new matches the filters of this queue."))

@@ -111,7 +111,7 @@ def _resume_within_budget(run: Run, by: "User") -> bool:
         return False
     require_budget(fresh.experiment)
     if run.calls.filter(state=Call.State.STOPPED).exists():
-        raise Forbidden(_("An answer was cut off when it was stopped: branch from a message, or run it again."))
+        raise Forbidden(_("An answer was cut off when the run stopped. Branch from a message, or run it again."))
     steering.go_on(fresh, by=by)
     run.state = fresh.state
     return True
@@ -175,12 +175,12 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
     services = services_of(experiment.workflow)
     if services.start:
         if repeats > 1:
-            said = _("Its work is shared out over many runs already: it has no repeats.")
+            said = _("It is already shared over many runs, so it has no repeats.")
             raise Invalid({"repeats": [said]})
         return services.start(experiment, by=by, seed=seed)
     live = without_shards(Run.objects.live().filter(experiment__owner=experiment.owner_id))
     if live.count() + repeats > MOST_LIVE_RUNS:
-        raise Forbidden(_("You have %(most)s live runs already: stop some, or wait.") % {"most": MOST_LIVE_RUNS})
+        raise Forbidden(_("You already have %(most)s live runs. Stop some, or wait.") % {"most": MOST_LIVE_RUNS})
     require_models(experiment)
     require_sandbox(experiment)
     require_budget(experiment)
@@ -195,7 +195,7 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
 def _title(title: str, config: Any) -> str:
     """The title given, else the beginning of the first instructions."""
     if not is_storable(title):
-        raise Invalid({"title": [_("The title holds characters that cannot be stored.")]})
+        raise Invalid({"title": [_("The title has characters that cannot be stored.")]})
     if len(title) > LONGEST_TITLE:
         raise Invalid({"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]})
     words = " ".join(title.split()) or " ".join(config.summary().split())

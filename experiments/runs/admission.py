@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def require_role(person: "User") -> None:
     if not person.may_experiment:
-        raise Forbidden(_("Your role does not allow experiments: ask an administrator for the role of researcher."))
+        raise Forbidden(_("Your role does not allow experiments. Ask an administrator for the role of researcher."))
 
 
 def may_change(experiment: Experiment, person: "User | AnonymousUser") -> bool:
@@ -44,7 +44,7 @@ def may_change(experiment: Experiment, person: "User | AnonymousUser") -> bool:
 
 def require_change(experiment: Experiment, person: "User | AnonymousUser") -> None:
     if not may_change(experiment, person):
-        raise Forbidden(_("You may look at this, but not change it. Its owner and the members of its project can."))
+        raise Forbidden(_("You can view this but not change it. Its owner and the project's members can."))
 
 
 def require_spending(experiment: Experiment, person: "User") -> None:
@@ -53,16 +53,16 @@ def require_spending(experiment: Experiment, person: "User") -> None:
     if experiment.project is None:
         return
     if experiment.project.archived:
-        raise Forbidden(_("Its project is archived: nothing more begins in it. One of its leads can take it up again."))
+        raise Forbidden(_("Its project is archived, so nothing new can start in it. A lead can restore it."))
     if not Project.objects.with_share_of(person).filter(pk=experiment.project.pk).exists():
-        message = _("Its project would pay for this, and you are no lead or member of it: ask one of them.")
+        message = _("Its project would pay for this, and you are not one of its members. Ask a lead.")
         raise Forbidden(message)
 
 
 def require_sandbox(experiment: Experiment) -> None:
     """Where nothing can keep code apart, none is run: it is said before anything is paid for."""
     if workflow_of(experiment.workflow).executes and (refusal := hosts.refusal()):
-        raise Forbidden(_("No code can be run here, so that nothing was started. %(why)s") % {"why": refusal})
+        raise Forbidden(_("Code cannot be run here, so nothing was started. %(why)s") % {"why": refusal})
 
 
 def require_models(experiment: Experiment) -> None:
@@ -70,13 +70,15 @@ def require_models(experiment: Experiment) -> None:
     workflow may be gone.
     """
     if workflow_of(experiment.workflow).is_missing:
-        raise Forbidden(_("The workflow of this experiment is not installed any more: it can be read, but not played."))
+        raise Forbidden(
+            _("The workflow of this experiment is no longer installed. Its runs can be read but not resumed.")
+        )
     asked = {
         participant.model_id: participant.model.label for participant in experiment.participants.select_related("model")
     }
     available = set(ProviderModel.objects.available().filter(pk__in=asked).values_list("pk", flat=True))
     if missing := [label for pk, label in asked.items() if pk not in available]:
-        message = _("These models cannot be asked now: %(models)s. Set the experiment up anew with others.")
+        message = _("These models are not available: %(models)s. Set the experiment up again with other models.")
         raise Forbidden(message % {"models": ", ".join(missing)})
     _require_keys(experiment, asked)
 
@@ -87,7 +89,7 @@ def _require_keys(experiment: Experiment, asked: dict[int, str]) -> None:
     keyless = ProviderModel.objects.filter(pk__in=asked).exclude(pk__in=askable.values("pk")).select_related("provider")
     if not (first := keyless.first()):
         return
-    message = _("Nothing was started: %(models)s cannot be asked without a key of %(provider)s. %(where)s")
+    message = _("Nothing was started: %(models)s needs a key of %(provider)s. %(where)s")
     raise Forbidden(message % {"models": ", ".join(model.label for model in keyless), **where(first.provider)})
 
 

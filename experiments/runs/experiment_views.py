@@ -253,7 +253,7 @@ def experiment_start(request: HttpRequest, pk: UUID) -> HttpResponse:
         try:
             started = actions.start(shown, by=person(request), **form.asked())
         except KeyReused as error:
-            said = _("This form had been sent before, with other numbers: check them and start again.")
+            said = _("This form was sent before with other values. Check them and start again.")
             messages.warning(request, said)
             return _page(request, shown, fresh_form(shown), status=error.status)
         said = ngettext("%(n)s run started.", "%(n)s runs started.", len(started))

@@ -13,11 +13,11 @@ REASONS = {
     "above": gettext_lazy("never lost to a rated contestant"),
     "below": gettext_lazy("never won against a rated contestant"),
     "unlinked": gettext_lazy("wins and losses do not link it with the rated contestants"),
-    "no_battles": gettext_lazy("has not been in any battle that counts"),
-    "few_cycles": gettext_lazy("one cycle says nothing of the next: two or more are needed"),
-    "no_spread": gettext_lazy("every comparison came out alike, so nothing says how far a rating could vary"),
+    "no_battles": gettext_lazy("no battle that counts"),
+    "few_cycles": gettext_lazy("one cycle is not enough: two or more are needed"),
+    "no_spread": gettext_lazy("all comparisons had the same result, so there is no interval"),
     "few_battles": gettext_lazy("not enough battles"),
-    "few_samples": gettext_lazy("not enough samples: a rating could be wrong by more than 400 points"),
+    "few_samples": gettext_lazy("not enough samples: the rating could be off by more than 400 points"),
 }
 
 

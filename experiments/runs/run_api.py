@@ -173,7 +173,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         run = self.get_object()
         is_done = spent(request, lambda: actions.resume(run, by=person(request)))
         if not is_done:
-            raise Conflict(_("Only a run that failed, was paused or was stopped by a budget can be resumed."))
+            raise Conflict(_("Only a run that failed, was paused, or was stopped by a budget can be resumed."))
         return self._now()
 
     @extend_schema(request=None, responses=STEERED)
@@ -181,7 +181,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     def pause(self, request: Request, pk: str) -> Response:
         """Let the calls under way come to their end, and begin nothing more."""
         if not steering.pause(self.get_object(), by=person(request)):
-            raise Conflict(_("The run waits already, or is over."))
+            raise Conflict(_("The run is already waiting, or has ended."))
         return self._now()
 
     @extend_schema(request=Saying, responses=STEERED)

@@ -91,7 +91,7 @@ def call(request: HttpRequest, pk: UUID) -> HttpResponse:
 def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
     if not actions.stop(shown, by=person(request)):
-        messages.info(request, _("This run had ended already."))
+        messages.info(request, _("This run had already ended."))
     return _taken(request, shown)
 
 
@@ -101,7 +101,7 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _visible_run(request, pk)
     back_to(request, shown)
     if not actions.resume(shown, by=person(request)):
-        messages.info(request, _("Only a run that failed, was paused or was stopped by a budget can be resumed."))
+        messages.info(request, _("Only a run that failed, was paused, or was stopped by a budget can be resumed."))
     return _taken(request, shown)
 
 

@@ -20,7 +20,7 @@ WALLS = {
     "pid namespace": "it sees no other process, and all of it dies together",
     "network namespace": "it has no network",
     "ipc namespace": "it shares no memory with others",
-    "user namespace": "its user is nobody outside",
+    "user namespace": "its user does not exist outside",
     "unprivileged user": "it does not run as root and has no capabilities",
     "limits": "memory, processor time, threads, open files and file sizes are limited",
     "no new privileges": "no program it starts could gain any",

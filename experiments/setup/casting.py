@@ -41,30 +41,30 @@ BY_TYPE = {
     "too_short": gettext_noop("List should have at least %(min_length)s item"),
     "string_pattern_mismatch": gettext_noop("String should match pattern '%(pattern)s'"),
     "uuid_parsing": gettext_noop("Input should be a valid id"),
-    "date_from_datetime_parsing": gettext_noop("Write the day as year-month-day, such as 2026-02-28."),
+    "date_from_datetime_parsing": gettext_noop("Write the date as year-month-day, such as 2026-02-28."),
     "scale_values": gettext_noop("a scale has 2 to %(most)s values, in whole steps from its low end to its high one"),
-    "anchor_nowhere": gettext_noop("an anchor stands at no value of the scale: %(value)s"),
+    "anchor_nowhere": gettext_noop("an anchor is at no value of the scale: %(value)s"),
     "choices_too_many": gettext_noop("a rubric has at most %(most)s choices, as many as there are letters for them"),
-    "named_twice": gettext_noop("a name stands there twice: %(name)s"),
+    "named_twice": gettext_noop("a name is used twice: %(name)s"),
 }
 
 # Sentences of the workflows, which know no Django: named here so that they are translated.
 OF_WORKFLOWS = [
-    gettext_noop("The prompt is empty: write what the two models are to talk about."),
+    gettext_noop("The prompt is empty. Write what the two models should talk about."),
     gettext_noop("The instructions for Model A are empty."),
     gettext_noop("The instructions for Model B are empty."),
     gettext_noop("The instructions for Model A and Model B are empty."),
     gettext_noop("The text of the intervention is empty."),
-    gettext_noop("Write the first message: the researcher opens the talk."),
-    gettext_noop("Nothing has been said yet that could be judged."),
-    gettext_noop("Write the question that the council is to answer."),
-    gettext_noop("Say on how many samples each pair is compared."),
-    gettext_noop("The fewest battles per pair are more than the most: lower the one or raise the other."),
+    gettext_noop("Write the first message. The researcher begins."),
+    gettext_noop("There is nothing to judge yet."),
+    gettext_noop("Write the question for the council."),
+    gettext_noop("Enter the number of samples per pair."),
+    gettext_noop("The minimum of battles per pair is above the maximum."),
     gettext_noop("The left contestant of a battle is the one with the smaller key."),
     gettext_noop("A subset or a contestant is named twice."),
-    gettext_noop("Name at least two contestants, or none at all: then all of them take part."),
-    gettext_noop("The version has to be a name and a date that exists, such as spring_20260401."),
-    gettext_noop("There is no judge prompt of this name."),
+    gettext_noop("Name at least two contestants, or none for all of them."),
+    gettext_noop("A version is a name and a valid date, such as spring_20260401."),
+    gettext_noop("There is no judge prompt with this name."),
 ]
 
 
@@ -72,7 +72,7 @@ OF_REVIEWS = [
     gettext_noop("holds characters that cannot be stored"),
     gettext_noop("a rubric has a scale or a label"),
     gettext_noop("there is no workflow of this name"),
-    gettext_noop("the last day lies before the first one"),
+    gettext_noop("the last day is before the first one"),
 ]
 
 
@@ -130,7 +130,7 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: 
     """
     _refuse_unstorable("cast", dict(cast))
     if unknown := sorted(set(cast) - set(REGISTRY[workflow].seats)):
-        raise Invalid({f"cast.{seat}": [_("This workflow has no such seat.")] for seat in unknown})
+        raise Invalid({f"cast.{seat}": [_("This workflow has no such participant.")] for seat in unknown})
     errors: Errors = {}
     participants = []
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
@@ -152,9 +152,9 @@ def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
     errors: Errors = {}
     for seat, fault in faults_of_cast({one.seat: one.model.slug for one in participants}).items():
         if fault == "seated_twice":
-            errors[f"cast.{seat}"] = [_("This model takes part already: every model has one seat.")]
+            errors[f"cast.{seat}"] = [_("This model already takes part. Each model takes part once.")]
         else:
-            words = _("A quorum of %(quorum)s votes cannot be reached: a solution has %(most)s judges.")
+            words = _("A quorum of %(quorum)s votes is not possible: a solution has %(most)s judges.")
             errors["config.quorum"] = [words % {"quorum": config.quorum, "most": len(participants) - 1}]
     return errors
 
@@ -165,7 +165,7 @@ def _participant(seat: str, asked: Any, owner: "User") -> Participant:
         if seat not in USUAL:
             raise Invalid({field: [_("Choose a model.")]})
         if (usual := usual_model(seat)) is None:
-            raise Invalid({field: [_("The lab has no default model for this seat: choose one.")]})
+            raise Invalid({field: [_("The lab has no default model for this role. Choose one.")]})
         _refuse_keyless(usual, field, owner)
         return Participant(seat=seat, model=usual)
     try:
@@ -174,7 +174,7 @@ def _participant(seat: str, asked: Any, owner: "User") -> Participant:
         raise Invalid(_errors(field, error)) from error
     model = ProviderModel.objects.available().filter(slug=request.model).first()
     if model is None:
-        raise Invalid({field: [_("There is no available model called %(slug)s.") % {"slug": request.model}]})
+        raise Invalid({field: [_("There is no available model “%(slug)s”.") % {"slug": request.model}]})
     _refuse_keyless(model, field, owner)
     params = request.params.model_dump(exclude_none=True)
     return Participant(seat=seat, model=model, persona=request.persona, params=params)
@@ -194,7 +194,7 @@ def usual_model(seat: str) -> ProviderModel | None:
 
 def _refuse_unstorable(field: str, value: Any) -> None:
     if not all(map(is_storable, _texts(value))):
-        message = _("The text holds characters that cannot be stored (NUL or half a surrogate pair).")
+        message = _("The text has characters that cannot be stored (NUL or half a surrogate pair).")
         raise Invalid({field: [message]})
 
 

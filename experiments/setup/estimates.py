@@ -112,7 +112,7 @@ def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     if not filled.is_valid():
         first = next(iter(filled.errors.values()))[0]
         raise Invalid(
-            {"form": [_("What it comes to stands here when the form is complete. %(missing)s") % {"missing": first}]}
+            {"form": [_("The estimate appears here when the form is complete. %(missing)s") % {"missing": first}]}
         )
     asked = filled.asked()
     config = checked_config(form.workflow, asked["config"])

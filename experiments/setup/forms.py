@@ -45,7 +45,7 @@ class SetupForm(forms.Form):
             if f"{name}-none" not in self.fields or name in self.errors or self._is_left_out(name):
                 continue
             if self.cleaned_data.get(name) is None and not self.cleaned_data.get(f"{name}-none"):
-                self.add_error(name, _("Write a number, or tick “No limit”."))
+                self.add_error(name, _("Enter a number, or tick “No limit”."))
         return self.cleaned_data
 
     @classmethod
@@ -114,7 +114,7 @@ def flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
 
 
 def _effort() -> forms.Field:
-    offered = [("", _("the model's own")), *((effort, CHOICES[effort]) for effort in EFFORTS)]
+    offered = [("", _("model's default")), *((effort, CHOICES[effort]) for effort in EFFORTS)]
     return forms.ChoiceField(choices=offered, required=False)
 
 
@@ -221,13 +221,13 @@ CHOICES = {
     "automatic": _("Automatic"),
     "manual": _("Manual"),
     "shared": _("One prompt for both"),
-    "individual": _("A prompt for each"),
+    "individual": _("One prompt each"),
     "A": _("Model A"),
     "B": _("Model B"),
-    "filtered": _("what the other side sees"),
-    "original": _("what was written"),
+    "filtered": _("filtered text"),
+    "original": _("original text"),
     "both": _("both"),
-    "placeholder": _("the other side reads that nothing was said"),
+    "placeholder": _("the other side gets a placeholder"),
     "pause": _("the run waits for you"),
     "stop": _("the run stops"),
     "minimal": _("minimal"),
@@ -247,11 +247,9 @@ COMMON_LABELS = {
     "judge_sees_reasoning": _("The judge reads the models' reasoning"),
 }
 COMMON_HINTS = {
-    "limits-seconds": _("Time in which it waits for you does not count."),
-    "judge_seconds": _("After two attempts the turn goes on without scores."),
-    "judge_sees_reasoning": _(
-        "Deception can then be scored from the intent, not from the words alone. Costs more tokens."
-    ),
+    "limits-seconds": _("Time spent waiting for you does not count."),
+    "judge_seconds": _("After two attempts the turn continues unscored."),
+    "judge_sees_reasoning": _("Then it can score deception by intent, not by words alone. Uses more tokens."),
 }
 PARAM_LABELS = {
     "temperature": _("Temperature"),
@@ -301,7 +299,7 @@ class SeatRowsField(RowsField):
             try:
                 params |= {name: NUMBERS.get(name, str)(text)} if text else {}
             except ValueError:
-                self.complain(number, name, str(_("A number is needed.")))
+                self.complain(number, name, str(_("Enter a number.")))
         return params
 
 

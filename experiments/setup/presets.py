@@ -139,7 +139,7 @@ def _of_source(request: HttpRequest, workflow: str, wanted: str) -> Values:
     shown = {seat.seat: seat.params for seat in page.seats}
     for one in found.participants:
         if others := sorted(set(one.params) - set(shown.get(one.seat, one.params))):
-            words = _("Not carried over for seat %(seat)s: %(names)s.")
+            words = _("Not carried over for %(seat)s: %(names)s.")
             messages.warning(request, words % {"seat": seat_name(one.seat), "names": ", ".join(others)})
     config = setup_form(workflow).values_of(found.config)
     return {**config, **seated(page, cast_of(found.participants)), "title": found.title}
@@ -150,7 +150,7 @@ def _everybody(request: HttpRequest, rows: SeatRows, typed: Sequence[Values]) ->
     chosen = {row["model"]: row for row in typed}
     others = [{"model": slug} for slug, _label in speaking_models() if slug not in chosen]
     if len(chosen) + len(others) > rows.most:
-        words = _("There is room for %(most)s models: some were left out.")
+        words = _("At most %(most)s models can take part. Some were left out.")
         messages.info(request, words % {"most": rows.most})
     return [*chosen.values(), *others][: rows.most]
 
@@ -159,7 +159,7 @@ def _tell_of_lost(request: HttpRequest, models: Sequence[str]) -> None:
     """Models that cannot be chosen any more would be missing without a word."""
     offered = {model.slug for model in askable_models()}
     if lost := list(dict.fromkeys(slug for slug in models if slug not in offered)):
-        words = _("Not available now: %(models)s. Choose other models in their place.")
+        words = _("Not available: %(models)s. Choose other models instead.")
         messages.warning(request, words % {"models": ", ".join(lost)})
 
 

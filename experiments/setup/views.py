@@ -134,7 +134,7 @@ def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
         if word in request.POST:
             mine = presets.mine(request, workflow, request.POST[word])
             kept_presets.share_preset(mine, by=person(request), shared=shared)
-            messages.success(request, _("Shared with the lab.") if shared else _("Not shared with the lab any more."))
+            messages.success(request, _("Shared with the lab.") if shared else _("No longer shared with the lab."))
             return _as_typed(request, workflow, typed)
     try:
         kept = kept_presets.save_setup(
@@ -156,7 +156,7 @@ def save_preset(request: HttpRequest, workflow: str) -> HttpResponse:
 @require_POST
 def delete_preset(request: HttpRequest, workflow: str, pk: UUID) -> HttpResponse:
     kept_presets.delete_preset(presets.mine(request, workflow, str(pk)), by=person(request))
-    messages.success(request, _("The preset is deleted. Runs that were started with it stay as they are."))
+    messages.success(request, _("The preset is deleted. Runs started with it do not change."))
     return _as_typed(request, workflow, setup_form(workflow)(request.POST, reader=person(request)))
 
 

@@ -23,7 +23,5 @@ def is_out_of_room(error: BaseException | None) -> bool:
 def said_of(error: Exception) -> str:
     """Why a piece of work failed, for its owner: in words where they are known, otherwise as Python says it."""
     if is_out_of_room(error):
-        return _(
-            "The disk of the server is full, so that this could not be finished. Tell an administrator, and try again."
-        )
+        return _("The server's disk is full, so this could not be finished. Tell an administrator, then try again.")
     return f"{type(error).__name__}: {error}"

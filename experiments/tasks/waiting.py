@@ -148,7 +148,7 @@ def sweep(model: type[Work], told: Hook = nothing, *, undo: Hook = nothing, afte
     abandoned = _rows(model).filter(state=model.RUNNING, beat__lt=silent)
     for row in abandoned.filter(attempt__gte=MOST_ATTEMPTS):
         with translation.override(row.language):
-            said = _("The worker was ended %(times)s times while it did this.") % {"times": MOST_ATTEMPTS}
+            said = _("The worker was stopped %(times)s times while doing this.") % {"times": MOST_ATTEMPTS}
         fail(row, said, told, undo=undo, after=after)
     abandoned.filter(attempt__lt=MOST_ATTEMPTS).update(state=model.QUEUED, progress=0)
     return int(_rows(model).filter(state=model.QUEUED).count())

@@ -331,7 +331,7 @@ MEASURE_LABELS = {
     "mean_deviation": gettext_lazy("Goal deviation, mean of the turns (%)"),
     "cooperation": gettext_lazy("Cooperation (−1 to 1)"),
     **SENTIMENT_LABELS,
-    "tokens": gettext_lazy("Tokens written"),
+    "tokens": gettext_lazy("Output tokens"),
 }
 NO_INTERVAL = {
     "no_value": gettext_lazy("no value"),

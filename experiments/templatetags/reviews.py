@@ -17,9 +17,9 @@ register = template.Library()
 LEVELS = {"nominal": _("categories"), "ordinal": _("an order"), "interval": _("equal steps")}
 AGREEMENT_REASONS = {
     "nothing_paired": _("no item has two answers to this"),
-    "constant": _("all answers are the same, so that agreement cannot be told from chance"),
-    "too_few_units": _("too few items to tell"),
-    "mostly_undefined": _("too few items to tell"),
+    "constant": _("all answers are the same, so agreement cannot be distinguished from chance"),
+    "too_few_units": _("too few items"),
+    "mostly_undefined": _("too few items"),
     "unequal_raters": _("not every item has the same number of answers"),
 }
 BUILTIN_WORDS = frozenset(  # of scales, anchors, labels and choices of the built-in ones: JSON is not searched for them

@@ -20,7 +20,7 @@ from leaderboard.ratings.intervals import NO_SPREAD, Shared, by_items
 from leaderboard.ratings.values import IntArray
 
 WORKFLOW = COUNCIL.slug
-TITLE = "Models in the council, by their peers"
+TITLE = "Models in the council, ranked by their peers"
 
 
 class Pairing(NamedTuple):

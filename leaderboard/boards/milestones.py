@@ -69,7 +69,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     nothing is rated.
     """
     if not may_take(ladder, by):
-        raise Forbidden(_("Curators, admins and the dataset's owner may take milestones of a board's ladder."))
+        raise Forbidden(_("Curators, administrators and the dataset's owner can publish milestones of a board."))
     dated = NAME.fullmatch(name)
     try:
         datetime.strptime(dated[1] if dated else "", "%Y%m%d")
@@ -80,7 +80,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     found, part = _fitted(board, counts, most=MOST_KEPT)
     battles = int(counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2)
     if not part.size:
-        raise ActionUnavailable(_("Nobody is rated yet: a milestone needs battles that link contestants."))
+        raise ActionUnavailable(_("No contestant is rated yet. A milestone needs battles that link contestants."))
     kept = {
         "contestants": [found.ratings.contestants[index] for index in part],
         "ratings": np.round(found.ratings.values[part], DIGITS).tolist(),
@@ -91,7 +91,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
             plain = note.replace("\0", "")
             return Milestone.objects.create(ladder=ladder, name=name, by=by, battles=battles, note=plain, **kept)
     except IntegrityError:
-        raise Invalid(name=_("There is a milestone of this name already, and milestones never change.")) from None
+        raise Invalid(name=_("There is a milestone with this name, and milestones cannot be changed.")) from None
 
 
 def compared(milestone: Milestone) -> Compared:
@@ -122,7 +122,7 @@ def compared(milestone: Milestone) -> Compared:
 
 def _board(ladder: Ladder) -> Board:
     if ladder.board is None:
-        raise ActionUnavailable(_("Milestones are taken of boards."))
+        raise ActionUnavailable(_("Milestones are published for boards."))
     return ladder.board
 
 

@@ -28,7 +28,7 @@ def ladder_title(ladder: Ladder) -> str:
     if ladder.board:
         return board_title(ladder.board)
     of_runs = {
-        COUNCIL.slug: _("Models in the council, by their peers"),
+        COUNCIL.slug: _("Models in the council, ranked by their peers"),
         CODING.slug: _("Models that set, solve and judge programming problems"),
     }
     return of_runs.get(ladder.workflow, ladder.title)

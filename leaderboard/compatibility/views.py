@@ -84,7 +84,7 @@ class ReadView(ClientView):
 
         number, size = whole("page", 1), min(whole("page_size", usual), MOST_ON_A_PAGE)
         if number * size > MOST_SHOWN:
-            raise ValidationError({"page": [_("So far back nothing is paged: take the log of the board instead.")]})
+            raise ValidationError({"page": [_("Older battles are not paged. Download the board's log instead.")]})
         return number, size
 
     def _ladders(self) -> QuerySet[Ladder]:

@@ -106,7 +106,7 @@ def battle_void(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("The battle counts again."))
     else:
         voiding.void(found, by=person(request), reason=reason)
-        messages.success(request, _("The battle is void. It stays here, with the reason, and counts no more."))
+        messages.success(request, _("The battle is void. It stays here with the reason and no longer counts."))
     return redirect(page)
 
 

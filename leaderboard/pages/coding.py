@@ -204,14 +204,14 @@ def _change(request: HttpRequest) -> str:
         raise Invalid(cycle=_("There is no such cycle."))
     if action == "restore":
         is_done = voiding.restore(cycle, by=by)
-        return _("The cycle counts again.") if is_done else _("The cycle counted already.")
+        return _("The cycle counts again.") if is_done else _("The cycle already counted.")
     is_done = voiding.void(cycle, by=by, reason=reason)
-    return _("The cycle is left out of the ratings.") if is_done else _("The cycle was left out already.")
+    return _("The cycle is left out of the ratings.") if is_done else _("The cycle was already left out.")
 
 
 def _number(request: HttpRequest, name: str) -> int:
     typed: Any = request.POST.get(name, "").strip()
     if not typed.isascii() or not typed.isdigit() or len(typed) > 15:
-        sentence = _("Type the number of cycles that are left out.") if name == "count" else _("Choose a cycle.")
+        sentence = _("Type the number of cycles to leave out.") if name == "count" else _("Choose a cycle.")
         raise Invalid({name: [sentence]})
     return int(typed)

@@ -150,7 +150,7 @@ def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
         except Refusal as error:
             problem, status = str(error), status_of(error)
         else:
-            messages.success(request, _("The milestone %(name)s is kept.") % {"name": taken.name})
+            messages.success(request, _("The milestone %(name)s is published.") % {"name": taken.name})
             return redirect("ladder-milestones", slug=found.slug)
     kept = list(found.milestones.select_related("by").defer("covariance"))
     asked = request.GET.get("milestone", "")

@@ -36,9 +36,9 @@ class Reason(StrEnum):
     NO_COMPARISONS = "no_comparisons", "no ballot compares two candidates"
     TOO_MANY_CANDIDATES = "too_many_candidates", "an exact order is sought for up to 8 candidates only"
     INCOMPLETE_BALLOTS = "incomplete_ballots", "the ballots do not all rank the same candidates"
-    ONE_BALLOT = "one_ballot", "agreement needs two ballots or more"
+    ONE_BALLOT = "one_ballot", "agreement needs at least two ballots"
     ONE_CANDIDATE = "one_candidate", "an order needs two candidates or more"
-    CONSTANT = "constant", "every value is the same, so agreement cannot be told from chance"
+    CONSTANT = "constant", "all values are the same, so agreement cannot be distinguished from chance"
     NOTHING_PAIRED = "nothing_paired", "no unit has values from two raters"
     UNEQUAL_RATERS = "unequal_raters", "the units were not all rated by the same number of raters"
     TOO_FEW_UNITS = "too_few_units", "an interval needs two units or more"
@@ -53,7 +53,7 @@ class Reason(StrEnum):
     CONFOUNDED = "confounded", "it goes with who battles whom, so its effect cannot be told from the ratings"
     NO_VOTES = "no_votes", "no vote was counted"
     NOTHING_RUN = "nothing_run", "nothing that was judged was also run in the sandbox"
-    NO_SPREAD = "no_spread", "nothing varied, so nothing says how far it could vary"
+    NO_SPREAD = "no_spread", "no variation, so there is no interval"
     RESTS_ON_ONE = (
         "rests_on_one",
         "without one of the cycles the figure does not exist, so an interval does not either",

@@ -30,12 +30,12 @@ ANSWER = {"left": 0, "right": 1, "tie": 2, "both_bad": 2}
 ANSWERS = 3
 AGREEMENT_REASONS = {
     "nothing_paired": _("no output was compared by both"),
-    "constant": _("all answers are the same, so agreement cannot be told from chance"),
-    "too_few_units": _("too few to tell"),
-    "mostly_undefined": _("too few to tell"),
+    "constant": _("all answers are the same, so agreement cannot be distinguished from chance"),
+    "too_few_units": _("too few values"),
+    "mostly_undefined": _("too few values"),
     "no_battles": _("nothing was judged in single orders"),
-    "separated": _("one side always wins, so no finite number fits"),
-    "confounded": _("who stood first goes with who it was, so that one cannot be told from the other"),
+    "separated": _("one side always wins, so there is no finite value"),
+    "confounded": _("the side and the contestant always coincide, so their effects cannot be separated"),
 }
 
 

@@ -159,12 +159,12 @@ class OfferView(APIView):
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
         if not votable_datasets(request.user).filter(pk=dataset.pk).exists():
-            raise Conflict(_("No votes are taken on this dataset now."))
+            raise Conflict(_("Voting on this dataset is closed."))
         try:
             battle = voting.offer(dataset, voter=person_voter(person(request)))
             shown = voting.shown_pair(battle) if battle else None
         except Output.DoesNotExist as error:
-            raise Conflict(_("The outputs of this pair have gone. Ask again.")) from error
+            raise Conflict(_("The outputs of this pair no longer exist. Ask again.")) from error
         if battle is None or shown is None:
             return Response(status=204)
 

@@ -57,7 +57,7 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = votable_datasets(request.user).filter(slug=slug).first()
     if dataset is None:  # 404 for one that the person may not know of
         dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
-        return _closed(request, dataset, _("No votes are taken on this dataset now."), HTTPStatus.NOT_FOUND)
+        return _closed(request, dataset, _("Voting on this dataset is closed."), HTTPStatus.NOT_FOUND)
     try:
         if request.method == "POST":
             return _cast(request, dataset)
@@ -66,9 +66,9 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     except (RateLimited, Unavailable) as error:
         return _closed(request, dataset, str(error), error.status)
     except Output.DoesNotExist:
-        return _closed(request, dataset, _("The outputs of this pair have gone. Load the page again."), HTTPStatus.OK)
+        return _closed(request, dataset, _("The outputs of this pair no longer exist. Reload the page."), HTTPStatus.OK)
     if shown is None:
-        said = _("You have compared everything that there is here. Thank you.")
+        said = _("You have compared all pairs. Thank you.")
         return _closed(request, dataset, said, HTTPStatus.OK)
     return render(request, "leaderboard/vote.html", {"dataset": dataset, "shown": shown})
 
@@ -124,7 +124,7 @@ def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     try:
         voting.cast(voting.by_token(token, voter=voter), voter=voter, choice=request.POST.get("choice", ""))
     except Battle.DoesNotExist:
-        messages.warning(request, _("This pair was offered too long ago, so the vote was not taken. Here is another."))
+        messages.warning(request, _("This pair was shown too long ago, so the vote was not counted. Here is another."))
         return see_other("vote", slug=dataset.slug)
     except AlreadyAnswered as error:
         messages.warning(request, str(error))
@@ -154,7 +154,7 @@ def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
             said = ngettext("%(n)s vote counts again.", "%(n)s votes count again.", n)
         else:
             n = voter_report.exclude_voter(dataset, word, by=person(request), reason=reason)
-            said = ngettext("%(n)s vote is left out.", "%(n)s votes are left out.", n)
+            said = ngettext("%(n)s vote is excluded.", "%(n)s votes are excluded.", n)
     except Refusal as error:
         return _voters_page(request, dataset, str(error), status=status_of(error))
     messages.success(request, said % {"n": n} if n else _("There was nothing to change."))

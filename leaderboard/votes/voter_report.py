@@ -100,7 +100,7 @@ class VoterLine:
         if self.found.agreement.of:
             return ""
         has_others = self.found.with_others.part
-        return _("the others were of several minds") if has_others else _("nobody else has voted on the same")
+        return _("the others did not agree") if has_others else _("no other person voted on the same outputs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Report:
         if not isinstance(self.widening, Undefined):
             return ""
         is_one = self.widening.reason == Reason.TOO_FEW_UNITS
-        return _("one voter says nothing of another one") if is_one else _("nothing is rated that could vary")
+        return _("one voter is not enough") if is_one else _("no rating that could vary")
 
 
 def board_of_votes(dataset: Dataset) -> Board | None:
@@ -170,7 +170,7 @@ def exclude_voter(dataset: Dataset, word: str, *, by: User, reason: str) -> int:
     board, ballot, name = _ballot_of(dataset, word, by)
     said = reason.replace("\0", "").strip()
     if not said:
-        raise Invalid(reason=_("Say why the votes should not count: everybody who looks at one of them reads that."))
+        raise Invalid(reason=_("Give a reason for excluding the votes. Everybody who sees one of them can read it."))
     changes = {"void_reason": f"{WITH_VOTER}{said}"[:LONGEST_REASON], "voided": timezone.now(), "voided_by": by}
     with transaction.atomic():
         found = _locked(Battle.objects.filter(board=board).counted(), ballot)
@@ -234,7 +234,7 @@ def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
     ballots = _votes(board).order_by().values_list("ballot", flat=True).distinct().iterator() if board else ()
     ballot = next((one for one in ballots if board and pseudonym_of(board, one) == word), None)
     if board is None or ballot is None:
-        raise Invalid(voter=_("Nobody of this name has voted here. Load the page again."))
+        raise Invalid(voter=_("No voter here has this name. Reload the page."))
     vote = _votes(board).filter(ballot=ballot, voter__isnull=False).select_related("voter").first()
     who = NamedVoter(word, vote.voter if vote else None, ballot.startswith(OF_A_PERSON))
     with override("en"):

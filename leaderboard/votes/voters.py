@@ -85,7 +85,7 @@ def refuse_beyond_limit(voter: Voter) -> None:
     """Raises RateLimited for voters who have cast all their votes of the last 24 hours."""
     cast = Battle.objects.filter(ballot=voter.ballot, shown_left_first__isnull=False, judged__gte=timezone.now() - DAY)
     if cast.count() >= voter.votes_per_day:
-        said = _("You have cast %(n)s votes in 24 hours, which is as many as are taken. Come back tomorrow.")
+        said = _("You have cast %(n)s votes in 24 hours, which is the limit. Come back tomorrow.")
         raise RateLimited(said % {"n": voter.votes_per_day})
 
 
@@ -109,11 +109,11 @@ def _refuse_too_many(address: str, what: str) -> None:
             pipe.expire(key, seconds)
             numbers.append(int(pipe.execute()[0]))
     except (RedisError, OSError) as error:
-        raise Unavailable(_("Votes of visitors are not taken at the moment. Try again in a few minutes.")) from error
+        raise Unavailable(_("Visitors cannot vote right now. Try again in a few minutes.")) from error
     if numbers[1] > settings.VOTES_PER_DAY:
-        raise RateLimited(_("No more votes are taken from your address today. Come back tomorrow, or sign in."))
+        raise RateLimited(_("Your address has reached today's limit of votes. Come back tomorrow, or sign in."))
     if numbers[0] > OFFERS_PER_MINUTE:
-        raise RateLimited(_("Votes come too fast from your address. Try again in a minute."))
+        raise RateLimited(_("Too many votes from your address. Try again in a minute."))
 
 
 def _address(request: HttpRequest) -> str:

@@ -83,7 +83,7 @@ def cast(battle: Battle, *, voter: Voter, choice: str) -> Battle:
         if is_ours and said:
             counting.count(said.board_id, [said])
     if said is None or not said.winner:
-        raise Conflict(_("This pair was offered too long ago, so the vote was not taken. Ask for another one."))
+        raise Conflict(_("This pair was shown too long ago, so the vote was not counted. Here is another."))
     if said.winner != winner:
         raise AlreadyAnswered(_("You have already voted on this pair. Your first vote counts."))
     return said
@@ -207,7 +207,7 @@ def _outputs() -> QuerySet[Output]:
 
 def _refuse_strangers(dataset: Dataset, voter: Voter) -> None:
     if not voter.has_ballot or not votable_datasets(voter.user).filter(pk=dataset.pk).exists():
-        raise Forbidden(_("No votes are taken here: sign in, or ask the owner of the dataset."))
+        raise Forbidden(_("Voting is closed here. Sign in, or ask the dataset's owner."))
 
 
 def _open(board: Board, voter: Voter) -> QuerySet[Battle]:

@@ -32,4 +32,4 @@ def test_who_asks_is_told_when_to_come_back_and_of_a_change_nobody_says_that_it_
     assert changed.status_code == 502
     assert "Idempotency-Key" in changed.json()["detail"]
     assert page.status_code == 503
-    assert "The database does not answer" in page.content.decode()
+    assert "The database is not responding" in page.content.decode()

@@ -131,9 +131,9 @@ def publish(admin: Page, run: str) -> None:
     """Approved first: what nobody has approved is not published."""
     admin.goto(f"{run}curation/")
     admin.get_by_role("button", name="Approve").click()
-    expect(admin.get_by_role("button", name="Take the approval back")).to_be_visible()
+    expect(admin.get_by_role("button", name="Withdraw approval")).to_be_visible()
     admin.get_by_role("button", name="Publish").click()
-    expect(admin.locator("main")).to_contain_text("Show to the lab alone")
+    expect(admin.locator("main")).to_contain_text("Show to the lab only")
 
 
 def test_a_security_key_is_added_and_opens_the_door(lab: Lab, sign_in: SignIn) -> None:

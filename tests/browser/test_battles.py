@@ -134,7 +134,7 @@ def open_the_ladder(lab: Lab, page: Page, experiment: str) -> str:
         return page.locator(".standing tbody tr").count() == 4
 
     wait_until(is_rated, "the ratings")
-    page.get_by_role("link", name="Open the ladder").click()
+    page.get_by_role("link", name="Open the board").click()
     expect(page.locator("main")).to_contain_text(LATE)
     return page.url
 

@@ -38,7 +38,7 @@ def test_runs_are_tagged_compared_and_noted_by_keyboard(lab: Lab, sign_in: SignI
     expect(page.locator(".run-list .tag")).to_have_count(2)
 
     tick(page, first, other)
-    page.get_by_role("button", name="Compare the ticked runs").focus()
+    page.get_by_role("button", name="Compare the selected runs").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/runs/compare/?run=*")
     step_through_the_differences(page)

@@ -30,7 +30,7 @@ SURFACE = Surface(
                 (
                     SeatForm("interviewer", _("Interviewer"), params=SAMPLING),
                     SeatForm("subject", _("Subject"), _("Who is questioned."), params=SAMPLING),
-                    SeatForm("judge", _("Judge"), nobody=_("the lab's choice"), needs="judge", is_tool=True),
+                    SeatForm("judge", _("Judge"), nobody=_("lab default"), needs="judge", is_tool=True),
                 ),
                 title=_("Seats"),
             ),

@@ -91,7 +91,7 @@ class ArenaStart(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["promptingMode"] == "shared" and not (attrs["sharedPrompt"] or "").strip():
-            raise serializers.ValidationError({"sharedPrompt": [_("Write what the two models are to talk about.")]})
+            raise serializers.ValidationError({"sharedPrompt": [_("Write the prompt for the two models.")]})
         if attrs["promptingMode"] == "individual":
             missing = [name for name in ("promptA", "promptB") if not (attrs[name] or "").strip()]
             if missing:
@@ -318,9 +318,9 @@ class ManualContinueView(ArenaView):
             """The pause before a side speaks: that of the next speaker, where none is named."""
             pause = _pause(run)
             if pause is None:
-                raise Conflict(_("A model is speaking: wait until it has finished."))
+                raise Conflict(_("A model is speaking. Wait until it has finished."))
             if asked["targetModel"] and pause.seat != asked["targetModel"]:
-                raise Conflict(_("It is not the turn of Model %(side)s.") % {"side": asked["targetModel"]})
+                raise Conflict(_("It is not Model %(side)s's turn.") % {"side": asked["targetModel"]})
             return pause
 
         said = talks.say_at(run, go, by=by, action="send" if text.strip() else "default", text=text, key=key)
@@ -348,7 +348,7 @@ class NextTurnView(ArenaView):
         def between_turns() -> Step:
             pause = _pause(run)
             if pause is None or pause.purpose != AFTER_A_TURN:
-                raise Conflict(_("This turn is not over yet: the next one comes after it."))
+                raise Conflict(_("This turn is not over. The next one follows it."))
             return pause
 
         said = talks.say_at(run, between_turns, by=person(request), action="next", key=idempotency_key(request))
@@ -365,7 +365,9 @@ def _running(request: Request) -> Run:
 def _running_by_hand(request: Request) -> Run:
     run = _running(request)
     if run.mode != Run.Mode.MANUAL:
-        raise serializers.ValidationError({"detail": _("This experiment goes on by itself: it is in automatic mode.")})
+        raise serializers.ValidationError(
+            {"detail": _("This experiment is in automatic mode and continues by itself.")}
+        )
     return run
 
 
@@ -386,7 +388,7 @@ def _moved_on(
 
     found = wait(request, run.pk, look)
     if found is None:
-        raise NotYet(_("The models are still speaking. The experiment goes on: look at its status."))
+        raise NotYet(_("The models are still speaking, and the experiment continues. Check its status later."))
     return found
 
 

@@ -130,7 +130,7 @@ def _answer(request: Request, run: Run) -> Message:
 
     found = wait(request, run.pk, look)
     if found is None:
-        raise NotYet(_("The model is still answering. What it says will be found among your runs."))
+        raise NotYet(_("The model is still answering. Its answer will be in your runs."))
     answer, failed = found
     if answer:
         return answer

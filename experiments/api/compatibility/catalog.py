@@ -71,7 +71,7 @@ class HealthView(ClientView):
     def get(self, request: Request) -> Response:
         report = health()
         is_ok = report["status"] == "ok"
-        message = _("All parts answer.") if is_ok else _("A part does not answer: see services.")
+        message = _("Everything works.") if is_ok else _("A part is not responding: see services.")
         said = {"ok": is_ok, "service": SERVICE, "message": message, "timestamp": now()}
         response = Response({**report, **said}, status=200 if is_ok else 503)
         response._has_been_logged = True  # type: ignore[attr-defined]  # who asks for the state is told; the log is not

@@ -134,7 +134,7 @@ class MessageView(ClientView):
         run, turn = _asked(request, pk)
         found = wait(request, run.pk, lambda: answered(Run.objects.get(pk=run.pk), turn))
         if found is None:
-            raise NotYet(_("The council is still deliberating. It goes on: read the conversation later."))
+            raise NotYet(_("The council is still at work, and continues. Read the conversation later."))
         if found is Ended.WITHOUT_ANSWER:
             raise ProviderFailed(why_none(Run.objects.get(pk=run.pk)))
         return Response(deliberated(Run.objects.select_related("experiment").get(pk=run.pk), turn))
@@ -206,7 +206,7 @@ def _cast_for(person: User) -> dict[str, object]:
     """
     slugs = askable_slugs(person)
     if not slugs:
-        raise Invalid({"cast": [_("There is no model that could be asked.")]})
+        raise Invalid({"cast": [_("No model is available.")]})
     last = Experiment.objects.owned_by(person).filter(workflow=WORKFLOW.slug).order_by("-created").first()
     seated = list(last.participants.select_related("model")) if last else []
     if seated and all(one.model.slug in slugs for one in seated if one.seat != "title"):
@@ -256,7 +256,7 @@ def answered(run: Run, turn: int) -> Ended | None:
 
 
 def why_none(run: Run) -> str:
-    return run.error or _("The council was stopped before it had concluded.")
+    return run.error or _("The council was stopped before its conclusion.")
 
 
 def stage1(run: Run, turn: int) -> list[dict[str, object]]:

@@ -161,10 +161,10 @@ def _run(request: Request, text: str) -> Run:
 def _pause(run: Run) -> Step:
     """Where the researcher may speak."""
     if run.is_over:
-        raise Conflict(_("This talk is over: start another one."))
+        raise Conflict(_("This run has ended. Start another one."))
     pauses = run.open_pauses
     if not pauses:
-        raise Conflict(_("The model is still answering: wait until it has finished."))
+        raise Conflict(_("The model is still answering. Wait until it has finished."))
     return pauses[-1]
 
 
@@ -174,12 +174,12 @@ def _answer(request: Request, run: Run, seq: int) -> Message:
 
     def look() -> tuple[Message | None, str] | None:
         fresh = Run.objects.select_related("experiment").get(pk=run.pk)
-        answer, trouble = said.first(), _trouble(fresh) or (_("The talk was stopped.") if fresh.is_over else "")
+        answer, trouble = said.first(), _trouble(fresh) or (_("The run was stopped.") if fresh.is_over else "")
         return (answer, trouble) if answer or trouble else None
 
     found = wait(request, run.pk, look)
     if found is None:
-        raise NotYet(_("The model is still answering. The talk goes on: look at its status."))
+        raise NotYet(_("The model is still answering, and the run continues. Check its status later."))
     answer, trouble = found
     if answer is None:
         raise ProviderFailed(trouble)

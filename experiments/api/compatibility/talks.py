@@ -35,7 +35,7 @@ def begin(
         with transaction.atomic():
             User.objects.select_for_update().get(pk=by.pk)
             if system in ONE_AT_A_TIME and under_way(system, by):
-                raise Conflict(_("An experiment of yours is running already: stop it first."))
+                raise Conflict(_("You already have a running experiment. Stop it first."))
             experiment = actions.create(
                 owner=by, workflow=workflow or system.value, title=title, config=dict(config), cast=dict(cast)
             )

@@ -87,7 +87,7 @@ class ClientView(APIView):
     def permission_denied(self, request: Request, message: str | None = None, code: str | None = None) -> Any:
         if not request.successful_authenticator:
             raise NotAuthenticated(
-                _("Sign in, or send a token: “Authorization: Bearer TOKEN”. You get one on your account page.")
+                _("Sign in, or send a token: “Authorization: Bearer TOKEN”. Tokens are made on the account page.")
             )
         super().permission_denied(request, message, code)
 
@@ -127,7 +127,7 @@ def slug_of(name: str, field: str) -> str:
     found = [slug for slug in models.filter(slug__endswith=f"/{name}").values_list("slug", flat=True)[:2] if name]
     if len(found) == 1:
         return found[0]
-    message = _("There is no model called “%(name)s” here: /api/models lists those that there are.") % {"name": name}
+    message = _("There is no model “%(name)s”. /api/models lists the available ones.") % {"name": name}
     raise Invalid({field: [message]})
 
 

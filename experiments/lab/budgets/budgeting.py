@@ -59,7 +59,7 @@ def set_budget(
             after = _told(budget)
             audit.record(audit.Action.BUDGET_CHANGED, by=by, of=budget, name=str(budget), before=before, after=after)
     except IntegrityError as error:
-        raise Conflict(_("Somebody else has set this budget at the same time: look at it, then try again.")) from error
+        raise Conflict(_("Another person changed this budget at the same time. Check it, then try again.")) from error
     return budget
 
 
@@ -97,16 +97,16 @@ def require_right(subject: Subject, person: User, found: Budget | None = None) -
     if may_set(subject, person, found):
         return
     if isinstance(subject, Experiment):
-        message = _("It is set by an administrator, a lead of the project, or the owner while nobody else has.")
+        message = _("It is set by an administrator, a lead of the project, or by the owner if no one above has set it.")
         raise Forbidden(message)
-    raise Forbidden(_("Only an administrator sets the budgets of people and projects: ask one."))
+    raise Forbidden(_("Only administrators can set the budgets of people and projects. Ask one."))
 
 
 def require_budget(experiment: Experiment) -> None:
     """Nothing begins when nothing is left, or when a model has no known price where one is needed."""
     found = budget_standing.of_experiment(experiment)
     if used_up := next((one for one in found if one.is_used_up), None):
-        message = _("Nothing is left of %(budget)s, so that nothing was started.") % {"budget": used_up.name}
+        message = _("Nothing is left of %(budget)s, so nothing was started.") % {"budget": used_up.name}
         raise Forbidden(f"{message} {used_up.whom}")
     needing = [one for one in found if one.cost and not one.budget.allows_unknown_prices]
     if needing and (names := unpriced(experiment)):
@@ -127,13 +127,13 @@ def kind_of(subject: Subject) -> str:
 
 def _check(period: str, cost: Decimal | None, tokens: int | None) -> None:
     if period not in Budget.Period.values:
-        raise Invalid(period=_("A budget is for all time, for a month or for a day."))
+        raise Invalid(period=_("A budget applies in all, per month, or per day."))
     if cost is None and tokens is None:
-        raise Invalid(cost=_("Set a limit of money, of tokens, or both; to have none, remove the budget."))
+        raise Invalid(cost=_("Set a limit of cost, of tokens, or both. To have none, remove the budget."))
     if cost is not None and not (cost.is_finite() and 0 <= cost <= MOST_DOLLARS):
-        raise Invalid(cost=_("Money is limited to 0 to 100,000,000 US dollars."))
+        raise Invalid(cost=_("Cost limits range from 0 to 100,000,000 US dollars."))
     if tokens is not None and not 0 <= tokens <= MOST_TOKENS:
-        raise Invalid(tokens=_("Tokens are limited to 0 to 1,000,000,000,000,000."))
+        raise Invalid(tokens=_("Token limits range from 0 to 1,000,000,000,000,000."))
 
 
 def _count_earlier(budget: Budget) -> None:

@@ -187,7 +187,7 @@ def reached(told: Mapping[str, Any]) -> str:
         told["cost"] if told["cost_left"] is not None else None,
         told["tokens"] if told["tokens_left"] is not None else None,
     )
-    why = _("The next call could take up to %(needed)s; what is left of %(budget)s is %(left)s.")
+    why = _("The next call could cost up to %(needed)s; %(budget)s has %(left)s left.")
     said = why % {"needed": needed, "left": left, "budget": name}
     return f"{said} {whom_to_ask(*whom)} {_('After that, Resume goes on from here.')}"
 
@@ -236,13 +236,13 @@ def beside(request: HttpRequest, estimate: Any) -> list[Note]:
 
 def _note(standing: Standing, most: Most) -> Note:
     if standing.is_used_up:
-        words = _("Nothing is left of %(budget)s: this would not be started.") % {"budget": standing.name}
+        words = _("Nothing is left of %(budget)s. This would not start.") % {"budget": standing.name}
         return Note("refusal", f"{words} {standing.whom}")
     if standing.cost and most.unpriced and not standing.budget.allows_unknown_prices:
         words = _("The price of %(models)s is unknown, and %(budget)s allows known prices only.")
         said = words % {"models": ", ".join(most.unpriced), "budget": standing.name}
         return Note("refusal", f"{said} {whom_to_allow(standing.asked, standing.admins)}")
-    left = _("What is left of %(budget)s: %(left)s.") % {"left": standing.left, "budget": standing.name}
+    left = _("Left of %(budget)s: %(left)s.") % {"left": standing.left, "budget": standing.name}
     cost = most.cost if standing.cost and most.cost is not None and most.cost > standing.cost.left else None
     tokens = most.tokens if standing.tokens and most.tokens is not None and most.tokens > standing.tokens.left else None
     if cost is not None or tokens is not None:

@@ -104,7 +104,7 @@ def budget_remove(request: HttpRequest, pk: UUID) -> HttpResponse:
     page = reverse("experiment", args=[shown.experiment_id]) if shown.experiment_id else elsewhere
     back_to(request, page)
     budgeting.remove_budget(shown, by=person(request))
-    messages.success(request, _("The budget is removed: nothing is counted against it any more."))
+    messages.success(request, _("The budget is removed."))
     return redirect(page)
 
 
@@ -148,6 +148,6 @@ def _set(request: HttpRequest, form: BudgetForm, subject: Callable[[], Subject])
     given = {name: value for name, value in form.cleaned_data.items() if name != "subject"}
     with ShownIn(form):
         budgeting.set_budget(subject(), by=person(request), **given)
-        messages.success(request, _("The budget is set. Runs under way know of it within seconds."))
+        messages.success(request, _("The budget is set. Runs in progress use it within seconds."))
         return True
     return False

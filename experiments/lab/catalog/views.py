@@ -19,7 +19,7 @@ from experiments.models import ModelPrice, Provider, ProviderModel
 
 MODELS_PER_PAGE = 50
 MILLION = 1_000_000
-STATES = (("yes", _("that I can ask")), ("no", _("that I cannot ask")))
+STATES = (("yes", _("that I can use")), ("no", _("that I cannot use")))
 CAPABILITIES = (
     ("images", _("images")),
     ("logprobs", _("probabilities")),

@@ -38,9 +38,9 @@ def add(*, by: User, provider: Provider, key: str, for_lab: bool = False, name: 
     where there is one already.
     """
     if for_lab and not is_keeper(by):
-        raise Forbidden(_("The lab's keys are looked after by administrators: ask one of them."))
+        raise Forbidden(_("Only administrators manage the lab's keys. Ask one of them."))
     if not for_lab and not by.may_experiment:
-        raise Forbidden(_("Your role does not allow experiments, so that no key of yours would be used."))
+        raise Forbidden(_("Your role does not allow experiments, so a key would not be used."))
     made = _made(by, provider, None if for_lab else by, key, name)
     with transaction.atomic():
         _put(made)
@@ -55,7 +55,7 @@ def replace(old: ProviderKey, *, by: User, key: str) -> ProviderKey:
     made = _made(by, old.provider, old.owner, key, old.name)
     with transaction.atomic():
         if not _retire(old):
-            raise Conflict(_("This key is no longer in use: somebody has replaced or removed it. Nothing was changed."))
+            raise Conflict(_("This key is no longer in use: it was replaced or removed. Nothing was changed."))
         _put(made)
         audit.record(audit.Action.KEY_REPLACED, by=by, of=made, before=str(old.pk), of_lab=made.is_of_lab)
     return made
@@ -81,7 +81,7 @@ def test(key: ProviderKey, *, by: User) -> ProviderKey:
     """
     _require_own(key, by)
     if not key.is_active:
-        raise Conflict(_("This key is no longer in use, so that there is nothing to test."))
+        raise Conflict(_("This key is no longer in use, so it cannot be tested."))
     result = key_testing.tried(key)
     told = {"tested": timezone.now(), "test_outcome": result.outcome.value, "test_words": result.words}
     with transaction.atomic():
@@ -94,14 +94,14 @@ def test(key: ProviderKey, *, by: User) -> ProviderKey:
 def _require_own(key: ProviderKey, by: User) -> None:
     """Another person's key is out of reach, for administrators too."""
     if not ProviderKey.objects.visible_to(by).filter(pk=key.pk).exists():
-        raise Forbidden(_("This key belongs to somebody else."))
+        raise Forbidden(_("This key belongs to another person."))
 
 
 @sensitive_variables("key", "text")
 def _made(by: User, provider: Provider, owner: User | None, key: str, name: str) -> ProviderKey:
     """A row that is not saved yet: encrypting takes its time, and needs no transaction."""
     if provider.name in unlisted.PROVIDERS:
-        raise Invalid(key=_("This provider stands for imported runs: nobody can ask it."))
+        raise Invalid(key=_("This provider is for imported runs and cannot be asked."))
     text = checked(key)
     try:
         ciphertext = encrypt(text)
@@ -123,10 +123,10 @@ def checked(key: str) -> str:
     """The key as it is sent. Raises Invalid for what cannot be one; no message repeats any of it."""
     text = key.strip()
     if not SHORTEST <= len(text) <= LONGEST:
-        words = _("A key has between %(least)s and %(most)s characters: paste the whole of it, and nothing else.")
+        words = _("A key has %(least)s to %(most)s characters. Paste the whole key and nothing else.")
         raise Invalid(key=words % {"least": SHORTEST, "most": LONGEST})
     if not (text.isascii() and text.isprintable() and " " not in text):
-        raise Invalid(key=_("A key has no spaces and no special characters: copy it again from the provider's page."))
+        raise Invalid(key=_("A key has no spaces or special characters. Copy it again from the provider's page."))
     return text
 
 
@@ -136,7 +136,7 @@ def _put(made: ProviderKey) -> None:
         with transaction.atomic():
             made.save(force_insert=True)
     except IntegrityError as error:
-        raise Conflict(_("There is a key for this provider already: replace it, or remove it first.")) from error
+        raise Conflict(_("There is already a key for this provider. Replace it, or remove it first.")) from error
 
 
 def _retire(key: ProviderKey) -> bool:

@@ -79,7 +79,7 @@ def replace(request: HttpRequest, pk: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with ShownIn(form, "key"):
             keyring.replace(key, by=person(request), key=form.cleaned_data["key"])
-            messages.success(request, _("The key is replaced: calls that begin from now on use the new one."))
+            messages.success(request, _("The key is replaced. New calls use the new one."))
             return redirect(_home(key))
     context = {"form": form, "key": key, "back": _home(key)}
     return render(request, "keys/replace.html", context, status=status_of(form))
@@ -105,9 +105,9 @@ def remove(request: HttpRequest, pk: UUID) -> HttpResponse:
     rows = ProviderKey.objects.all() if is_keeper else ProviderKey.objects.owned_by(person(request))
     key = get_object_or_404(rows, pk=pk)
     if keyring.remove(key, by=person(request)):
-        messages.success(request, _("The key is removed: no call that begins from now on uses it."))
+        messages.success(request, _("The key is removed. New calls do not use it."))
     else:
-        messages.info(request, _("This key was not in use any more."))
+        messages.info(request, _("This key was no longer in use."))
     return redirect("my-keys" if key.owner_id == request.user.pk else "lab-keys")
 
 
@@ -117,7 +117,9 @@ def _page(request: HttpRequest, *, for_lab: bool) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with ShownIn(form, "key"):
             keyring.add(by=user, for_lab=for_lab, **form.cleaned_data)
-            messages.success(request, _("The key is stored. It will not be shown again; test it to see if it works."))
+            messages.success(
+                request, _("The key is stored and will not be shown again. Test it to see whether it works.")
+            )
             return redirect("lab-keys" if for_lab else "my-keys")
     active = ProviderKey.objects.active().select_related("provider", "owner", "created_by")
     keys = active.of_lab() if for_lab else active.owned_by(user)

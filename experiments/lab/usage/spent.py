@@ -103,7 +103,7 @@ def projects_of(person: User) -> QuerySet[Project]:
 def days_of(asked: Mapping[str, str]) -> tuple[date, date]:
     """From `since` to `until`, the last thirty days by default. Raises Invalid."""
     today = timezone.now().astimezone(UTC).date()
-    refusal = Invalid(since=_("Choose two days, the first before the last and at most three years apart."))
+    refusal = Invalid(since=_("Choose two dates, the first before the last and at most three years apart."))
     try:
         until = date.fromisoformat(asked["until"]) if asked.get("until") else today
         usual = until - timedelta(days=USUAL_DAYS - 1)

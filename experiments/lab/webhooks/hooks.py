@@ -61,9 +61,9 @@ def add(
     """
     if not may_have(by, project):
         raise Forbidden(
-            _("Only those who lead a project make webhooks for it.")
+            _("Only a project's leads can make webhooks for it.")
             if project
-            else _("Your role does not allow experiments, so that there would be nothing to tell.")
+            else _("Your role does not allow experiments, so there would be nothing to send.")
         )
     fields = _checked(by, url, events, name, allow_private, project)
     secret = new_secret()
@@ -71,7 +71,7 @@ def add(
     with transaction.atomic():
         there = Webhook.objects.filter(project=project) if project else Webhook.objects.filter(owner=by, project=None)
         if there.count() >= MOST:
-            raise Forbidden(_("There are %(most)s webhooks already: remove one first.") % {"most": MOST})
+            raise Forbidden(_("There are already %(most)s webhooks. Delete one first.") % {"most": MOST})
         made.save(force_insert=True)
         audit.record(audit.Action.WEBHOOK_CREATED, by=by, of=made, events=made.events, **_whose(made))
     return made, secret
@@ -136,7 +136,7 @@ def permit_private(hook: Webhook, *, by: User, allowed: bool) -> bool:
     Forbidden.
     """
     if not by.is_admin:
-        raise Forbidden(_("Only administrators allow private addresses. Ask one of them."))
+        raise Forbidden(_("Only administrators can allow private addresses. Ask one of them."))
     with transaction.atomic():
         if not Webhook.objects.filter(pk=hook.pk, allow_private=not allowed).update(allow_private=allowed):
             return False
@@ -178,7 +178,7 @@ def test(hook: Webhook, *, by: User) -> WebhookDelivery:
     with transaction.atomic():
         Webhook.objects.select_for_update().get(pk=hook.pk)
         if hook.deliveries.waiting().filter(type=TEST).count() >= MOST_TESTS:
-            raise Conflict(_("Tests wait to be sent already. Look at what comes of them first."))
+            raise Conflict(_("Tests are already waiting to be sent. Check their results first."))
         return outbox.test(hook)
 
 
@@ -197,13 +197,13 @@ def send_again(delivery: WebhookDelivery, *, by: User) -> bool:
 
 def _require_keeper(hook: Webhook, user: "User | AnonymousUser") -> None:
     if not Webhook.objects.visible_to(user).filter(pk=hook.pk).exists():
-        raise Forbidden(_("Only those who look after a webhook change it: its maker, or its project's leads."))
+        raise Forbidden(_("Only the webhook's maker or its project's leads can change it."))
 
 
 def _require_active(hook: Webhook, user: User) -> None:
     _require_keeper(hook, user)
     if not hook.is_active:
-        raise Conflict(_("The webhook is paused, so that nothing is sent. Switch it on first."))
+        raise Conflict(_("The webhook is paused, so nothing is sent. Switch it on first."))
 
 
 def _checked(
@@ -217,18 +217,18 @@ def _checked(
 ) -> dict[str, object]:
     errors: dict[str, list[str]] = {}
     if allow_private and not was_private and not by.is_admin:
-        errors["allow_private"] = [_("Only administrators allow private addresses. Ask one of them.")]
+        errors["allow_private"] = [_("Only administrators can allow private addresses. Ask one of them.")]
     url, name = url.strip(), " ".join(name.split())[:LONGEST_NAME]
     if refusal := _refusal_of(url, allow_private=allow_private):
         errors["url"] = [refusal]
     offered = [kind.value for kind in offered_kinds(project)]
     chosen = [kind for kind in offered if kind in events]
     if unknown := sorted(set(events) - set(offered)):
-        errors["events"] = [_("There is no such event here: %(names)s.") % {"names": ", ".join(unknown)}]
+        errors["events"] = [_("There is no such event: %(names)s.") % {"names": ", ".join(unknown)}]
     elif not chosen:
         errors["events"] = [_("Choose at least one event.")]
     if not is_storable(name):
-        errors["name"] = [_("The name holds characters that cannot be stored.")]
+        errors["name"] = [_("The name has characters that cannot be stored.")]
     if errors:
         raise Invalid(errors)
     return {"url": url, "events": chosen, "name": name, "allow_private": allow_private}
@@ -244,14 +244,16 @@ def _refusal_of(url: str, *, allow_private: bool) -> str:
         parts = urlsplit(url)
         _port = parts.port
     except ValueError:
-        return _("This is no address. It begins with https://.")
+        return _("This is not an address. It has to begin with https://.")
     schemes = ("https", "http") if allow_private else ("https",)
     if len(url) > LONGEST_URL or not url.isascii() or not url.isprintable() or " " in url:
-        return _("An address has at most %(most)s characters, no spaces and no special ones.") % {"most": LONGEST_URL}
+        return _("An address has at most %(most)s characters, without spaces or special characters.") % {
+            "most": LONGEST_URL
+        }
     if parts.scheme not in schemes or not parts.hostname:
         return _("The address has to begin with https://.")
     if parts.username or parts.password:
-        return _("Leave the name and the password out of the address: deliveries are signed instead.")
+        return _("Leave the user name and password out of the address. Deliveries are signed instead.")
     try:
         address = str(ipaddress.ip_address(parts.hostname))
     except ValueError:

@@ -33,7 +33,7 @@ class WebhookForm(forms.ModelForm[Webhook]):
     """A new webhook, or other settings of one, which `hooks` checks and saves. Administrators may allow any address."""
 
     events = forms.MultipleChoiceField(
-        label=gettext_lazy("What is it told of?"), required=False, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Events"), required=False, widget=forms.CheckboxSelectMultiple
     )
 
     class Meta:
@@ -41,7 +41,7 @@ class WebhookForm(forms.ModelForm[Webhook]):
         fields = ("url", "name", "events", "allow_private")
         labels = {
             "url": gettext_lazy("Address"),
-            "name": gettext_lazy("What is it called? (may be left empty)"),
+            "name": gettext_lazy("Name (optional)"),
             "allow_private": gettext_lazy("Private addresses are allowed"),
         }
         widgets = {"url": forms.URLInput({"placeholder": "https://", "autocomplete": "off", "spellcheck": "false"})}
@@ -106,7 +106,7 @@ def test(request: HttpRequest, pk: UUID) -> HttpResponse:
     hook = _hook(request, pk)
     back_to(request, hook)
     hooks.test(hook, by=person(request))
-    messages.success(request, _("A test is on its way. Look at the log in a moment."))
+    messages.success(request, _("A test is being sent. Check the log in a moment."))
     return redirect(hook)
 
 
@@ -125,7 +125,7 @@ def switch(request: HttpRequest, pk: UUID) -> HttpResponse:
 def remove(request: HttpRequest, pk: UUID) -> HttpResponse:
     hook = _hook(request, pk)
     hooks.remove(hook, by=person(request))
-    messages.success(request, _("The webhook is removed."))
+    messages.success(request, _("The webhook is deleted."))
     return redirect("project-webhooks", hook.project_id) if hook.project_id else redirect("my-webhooks")
 
 
@@ -137,7 +137,7 @@ def again(request: HttpRequest, pk: UUID) -> HttpResponse:
     delivery = get_object_or_404(rows, pk=pk)
     back_to(request, delivery.webhook)
     hooks.send_again(delivery, by=person(request))
-    messages.success(request, _("It is on its way again. Look at the log in a moment."))
+    messages.success(request, _("It is being sent again. Check the log in a moment."))
     return redirect(delivery.webhook)
 
 

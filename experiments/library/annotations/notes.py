@@ -33,7 +33,7 @@ def write(run: Run, text: str, *, by: "User", message: Message | None = None, sh
         raise Invalid(message=_("This message belongs to another run."))
     with transaction.atomic():
         if run.notes.filter(author=by).count() >= MOST_NOTES:
-            raise Invalid(text=_("You keep %(most)s notes on this run already: delete some.") % {"most": MOST_NOTES})
+            raise Invalid(text=_("You already have %(most)s notes on this run. Delete some.") % {"most": MOST_NOTES})
         note = Note.objects.create(run=run, message=message, author=by, text=words, shared=shared)
         _index(note)
         _outdate_files(note)
@@ -93,7 +93,7 @@ def _outdate_files(note: Note) -> None:
 
 def _require_author(note: Note, by: "User") -> None:
     if note.author_id != by.pk:
-        raise Forbidden(_("Only its author changes a note."))
+        raise Forbidden(_("Only its author can change a note."))
 
 
 def _checked(text: str) -> str:

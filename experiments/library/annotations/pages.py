@@ -30,7 +30,7 @@ class NoteForm(forms.Form):
         max_length=notes.LONGEST_NOTE,
         widget=forms.Textarea(attrs={"rows": 5, "autocomplete": "off"}),
     )
-    shared = forms.BooleanField(label=gettext_lazy("Everybody who may see this run reads it"), required=False)
+    shared = forms.BooleanField(label=gettext_lazy("Share with everybody who can see this run"), required=False)
 
 
 class ViewForm(forms.Form):
@@ -105,8 +105,8 @@ def _change_tags(request: HttpRequest, things: Sequence[tags.Thing]) -> None:
     verb: Callable[..., int] = tags.untag if is_off else tags.tag
     changed = verb(things, request.POST.get("tag", ""), by=person(request))
     if len(things) > 1 or not changed:
-        taken = ngettext("Taken off %(n)s run.", "Taken off %(n)s runs.", changed)
-        put = ngettext("%(n)s run is tagged.", "%(n)s runs are tagged.", changed)
+        taken = ngettext("Tag removed from %(n)s run.", "Tag removed from %(n)s runs.", changed)
+        put = ngettext("%(n)s run was tagged.", "%(n)s runs were tagged.", changed)
         messages.success(request, (taken if is_off else put) % {"n": changed})
 
 
@@ -192,7 +192,7 @@ def view(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def view_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     saved_views.remove(_own_view(request, pk), by=person(request))
-    messages.success(request, _("The view is deleted. Its runs are as they were."))
+    messages.success(request, _("The view is deleted. Its runs do not change."))
     return redirect(f"{reverse('runs')}?whose=all")
 
 
@@ -212,7 +212,7 @@ def clone(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = get_object_or_404(Experiment.objects.visible_to(request.user), pk=pk)
     home = surface_of(shown.workflow).home
     if not home:
-        messages.info(request, _("This is set up from the page of what it belongs to."))
+        messages.info(request, _("Set this up from the page of what it belongs to."))
         return redirect("experiment", pk=shown.pk)
     return redirect(f"{reverse(home)}?clone={shown.pk}")
 

@@ -26,7 +26,7 @@ def save(*, by: "User", name: str, query: str, project: str = "", is_default: bo
     and Forbidden.
     """
     if SavedView.objects.filter(owner=by).count() >= MOST_VIEWS:
-        raise Forbidden(_("You keep %(most)s views already: delete some.") % {"most": MOST_VIEWS})
+        raise Forbidden(_("You already have %(most)s views. Delete some.") % {"most": MOST_VIEWS})
     return _store(SavedView(owner=by), name, query, checked_project(project, owner=by), is_default)
 
 
@@ -59,17 +59,17 @@ def _store(view: SavedView, name: str, query: str, project: Project | None, is_d
         raise Invalid(name=_("A view has a name of 1 to %(most)s characters.") % {"most": LONGEST_NAME})
     view.name, view.query, view.project, view.is_default = words, normal(query), project, is_default
     if len(view.query) > LONGEST_QUERY:
-        raise Invalid(query=_("These filters are too long to be kept."))
+        raise Invalid(query=_("These filters are too long to save."))
     try:
         with transaction.atomic():
             if is_default:
                 SavedView.objects.filter(owner=view.owner, is_default=True).exclude(pk=view.pk).update(is_default=False)
             view.save()
     except IntegrityError as error:
-        raise Invalid(name=_("You have a view of this name already.")) from error
+        raise Invalid(name=_("You already have a view with this name.")) from error
     return view
 
 
 def _require_owner(view: SavedView, by: "User") -> None:
     if view.owner_id != by.pk:
-        raise Forbidden(_("Only its owner changes a view."))
+        raise Forbidden(_("Only its owner can change a view."))

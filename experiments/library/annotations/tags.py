@@ -114,7 +114,9 @@ def _put(thing: Thing, name: str, by: "User") -> bool:
     if _on(thing).filter(tag__folded=folded(name)).exists():
         return False
     if _on(thing).count() >= MOST_TAGS:
-        raise Invalid(name=_("At most %(most)s tags stand on one thing: take one off first.") % {"most": MOST_TAGS})
+        raise Invalid(
+            name=_("One run or experiment can have at most %(most)s tags. Remove one first.") % {"most": MOST_TAGS}
+        )
     # Whose word it is: what its project's members do not see adds nothing to their words.
     if experiment.project_id and experiment.visibility != Visibility.PRIVATE:
         place: dict[str, Any] = {"project_id": experiment.project_id, "owner": None}
@@ -135,10 +137,10 @@ def _checked(name: str, field: str = "name") -> str:
 
 def _require_right(things: Collection[Thing], by: "User") -> None:
     if not things:
-        raise Invalid(name=_("Choose what is to be tagged."))
+        raise Invalid(name=_("Select runs to tag."))
     if len(things) > MOST_AT_ONCE:
-        raise Invalid(name=_("At most %(most)s are tagged at once.") % {"most": MOST_AT_ONCE})
+        raise Invalid(name=_("At most %(most)s can be tagged at once.") % {"most": MOST_AT_ONCE})
     experiments = {thing.experiment_id if isinstance(thing, Run) else thing.pk for thing in things}
     changeable = Experiment.objects.changeable_by(by).filter(pk__in=experiments).count()
     if changeable < len(experiments):
-        raise Forbidden(_("Some of these you may only look at, so that nothing was tagged: tag those you may change."))
+        raise Forbidden(_("You cannot change some of these, so nothing was tagged. Select the ones you can change."))

@@ -113,7 +113,7 @@ class BulkExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     def destroy(self, request: Request, pk: UUID) -> Response:
         """Do not make the file."""
         if not making.cancel(self.get_object()):
-            raise Conflict(_("This export is over already."))
+            raise Conflict(_("This export has already ended."))
         return Response(status=204)
 
     @extend_schema(responses={**BINARY, **PROBLEMS, 409: ProblemSerializer}, operation_id="exports_download_retrieve")
@@ -121,5 +121,5 @@ class BulkExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         """The file itself, once it is done."""
         row = self.get_object()
         if row.state != WorkState.DONE:
-            raise Conflict(_("The file is not there yet: its state says how far it is."))
+            raise Conflict(_("The file is not ready. Its state shows the progress."))
         return making.response(request._request, row, by=person(request))

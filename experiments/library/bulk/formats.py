@@ -175,7 +175,7 @@ def _inspect(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
 FORMATS = {
     format_.name: format_
     for format_ in (
-        BulkFormat("jsonl", _("Runs (JSON Lines)"), _("One run per line, with all of its record. Can be imported."),
+        BulkFormat("jsonl", _("Runs (JSON Lines)"), _("One run per line, with its whole record. Can be imported."),
                    "application/jsonl", "jsonl", _documents, returns=True),
         BulkFormat("messages", _("Messages (JSON Lines)"), _("One message per line."),
                    "application/jsonl", "messages.jsonl", _messages),

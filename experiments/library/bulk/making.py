@@ -39,7 +39,7 @@ MOST_QUEUED = 2  # unanswered ones: whoever answers makes all that waits
 def ask(asked: dict[str, object], *, by: "User", format_: BulkFormat, language: str) -> BulkExport:
     """A file that a worker will make. Raises Forbidden and Invalid."""
     if BulkExport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
-        raise Forbidden(_("Your other exports are still being made: wait for one of them, or cancel it."))
+        raise Forbidden(_("Your other exports are still being made. Wait for one of them, or cancel it."))
     found = selecting.ids(asked, by=by)
     name = f"arena-lab-{timezone.now():%Y-%m-%dT%H-%M-%S}-{len(found)}-runs.{format_.ending}"
     with transaction.atomic():
@@ -68,10 +68,10 @@ def answer() -> None:
 def take(row: BulkExport, *, by: "User") -> Path:
     """The file, for its owner, who must still be allowed to see all of it. Raises Forbidden and NotFound."""
     if row.state != WorkState.DONE or not row.path.exists():
-        raise NotFound(_("The file was removed: ask for it again."))
+        raise NotFound(_("The file was deleted. Request it again."))
     if not row.may_still_be_read():
         raise Forbidden(
-            _("You may not see all the runs in this file any more, or some were deleted: export what you may see.")
+            _("You can no longer see all runs in this file, or some were deleted. Export the ones you can see.")
         )
     audit.record(audit.Action.EXPORTED, by=by, of=row, deed="downloaded", format=row.format, runs=row.run_count)
     return row.path

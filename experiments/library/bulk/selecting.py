@@ -32,7 +32,7 @@ def normal(asked: Mapping[str, Any]) -> dict[str, object]:
     said = {name: value for name, value in asked.items() if name not in PASSED_OVER and value not in ("", None, [])}
     if unknown := sorted(set(said) - {*KINDS, *FILTERS}):
         known = ", ".join((*KINDS, *FILTERS))
-        message = _("Runs cannot be chosen by this here. Choose them by: %(known)s.") % {"known": known}
+        message = _("Runs cannot be selected by this. Use: %(known)s.") % {"known": known}
         raise Invalid({name: [message] for name in unknown})
     return said
 
@@ -53,7 +53,7 @@ def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
         rows = rows.filter(experiment__workflow=said["workflow"])
     for name in ("since", "until"):
         if name in said and run_list.midnight(str(said[name])) is None:
-            raise Invalid({name: [_("Write the day as year-month-day, such as 2026-02-28.")]})
+            raise Invalid({name: [_("Write the date as year-month-day, such as 2026-02-28.")]})
     for name in {"state", *FREE} & set(said):
         rows = run_list.NARROWINGS[name](rows, str(said[name]).strip(), by)
     if "runs" in said:
@@ -70,9 +70,9 @@ def ids(asked: Mapping[str, Any], *, by: "User") -> list[str]:
     """Raises Invalid when there are none, or too many."""
     found = [str(pk) for pk in chosen(asked, by=by).values_list("pk", flat=True)[: MOST_RUNS + 1]]
     if not found:
-        raise Invalid(runs=_("No run that you may see fits: there is nothing to export."))
+        raise Invalid(runs=_("No run matches. There is nothing to export."))
     if len(found) > MOST_RUNS:
-        message = _("These are more than %(most)s runs: choose fewer, such as those of one project.")
+        message = _("More than %(most)s runs match. Select fewer, such as those of one project.")
         raise Invalid(runs=message % {"most": MOST_RUNS})
     return found
 
@@ -80,7 +80,7 @@ def ids(asked: Mapping[str, Any], *, by: "User") -> list[str]:
 def _ids(field: str, value: Any) -> list[UUID]:
     given = value if isinstance(value, list | tuple) else [value]
     if len(given) > MOST_RUNS:
-        raise Invalid({field: [_("Name at most %(most)s runs at once.") % {"most": MOST_RUNS}]})
+        raise Invalid({field: [_("Select at most %(most)s runs at once.") % {"most": MOST_RUNS}]})
     try:
         return [UUID(str(one)) for one in given]
     except ValueError as error:
@@ -92,5 +92,5 @@ def _seen(field: str, rows: Any, said: Mapping[str, Any]) -> Any:
     [pk] = _ids(field, said[field])[:1]
     found = rows.filter(pk=pk)
     if not found.exists():
-        raise Invalid({field: [_("There is nothing of this id that you may see.")]})
+        raise Invalid({field: [_("You can see nothing with this id.")]})
     return found

@@ -32,7 +32,7 @@ def exports(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "POST":
             if (name := request.POST.get("format", "")) not in FORMATS:
-                raise Invalid(format=_("This format is not offered."))
+                raise Invalid(format=_("This format is not available."))
             language = get_language() or settings.LANGUAGE_CODE
             return redirect(making.ask(asked, by=person(request), format_=FORMATS[name], language=language))
         context: dict[str, Any] = {"count": selecting.chosen(asked, by=person(request)).count()}

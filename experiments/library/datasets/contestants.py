@@ -27,7 +27,7 @@ def void(contestant: Contestant, *, by: "User", reason: str) -> None:
     reason = reason.strip()
     if not reason or len(reason) > LONGEST_REASON:
         _require_curator(contestant, by)
-        raise Invalid(reason=_("Say why, in up to 300 characters: everybody is shown it."))
+        raise Invalid(reason=_("Give a reason of up to 300 characters. Everybody can read it."))
     with transaction.atomic():
         _change(contestant, by, void_reason=reason)
         named = f"{contestant.dataset} · {contestant}"
@@ -54,4 +54,4 @@ def _change(contestant: Contestant, by: "User", **fields: str) -> None:
 
 def _require_curator(contestant: Contestant, by: "User") -> None:
     if not may_curate(by, contestant.dataset):
-        raise Forbidden(_("Only the owner of a dataset, curators and admins change its contestants."))
+        raise Forbidden(_("Only the dataset's owner, curators and administrators can change its contestants."))

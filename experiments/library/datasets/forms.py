@@ -12,7 +12,7 @@ from accounts.errors import Invalid
 from experiments.models import Contestant, Dataset
 
 PART_LABELS = {
-    "": gettext_lazy("further field"),
+    "": gettext_lazy("another field"),
     "instruction": gettext_lazy("instruction"),
     "index": gettext_lazy("number of the sample"),
     "images": gettext_lazy("pictures"),
@@ -32,9 +32,9 @@ class DatasetForm(forms.Form):
         label=gettext_lazy("Description"), required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
     modality = forms.ChoiceField(label=gettext_lazy("Kind of output"), choices=Dataset.Modality.choices)
-    visibility = forms.ChoiceField(label=gettext_lazy("Who may see it"), choices=Dataset.Visibility.choices)
+    visibility = forms.ChoiceField(label=gettext_lazy("Visibility"), choices=Dataset.Visibility.choices)
     subset = forms.CharField(label=gettext_lazy("Subset"), required=False, max_length=100)
-    takes_votes = forms.BooleanField(label=gettext_lazy("People may vote"), required=False)
+    takes_votes = forms.BooleanField(label=gettext_lazy("People can vote"), required=False)
 
 
 class OutputsUploadForm(forms.Form):
@@ -91,8 +91,8 @@ def mapping_of(rows: Sequence[ColumnRow]) -> dict[str, object]:
             outputs[name] = row.name
         elif row.part in columns:
             if columns[row.part]:
-                raise Invalid(columns=_("Two columns are read as %(part)s.") % {"part": PART_LABELS[row.part]})
+                raise Invalid(columns=_("Two columns are mapped to %(part)s.") % {"part": PART_LABELS[row.part]})
             columns[row.part] = row.name
     if rows and not columns["instruction"]:
-        raise Invalid(columns=_("Choose the column that holds the instruction."))
+        raise Invalid(columns=_("Choose the column with the instruction."))
     return {**columns, "outputs": outputs}

@@ -60,7 +60,7 @@ def create(
     is left out is recognised by its name. Raises Forbidden, Invalid, and Refused for what cannot be read.
     """
     if not owner.may_experiment:
-        raise Forbidden(_("Your role lets you look at datasets, not make them. Ask an administrator."))
+        raise Forbidden(_("Your role can view datasets but not create them. Ask an administrator."))
     fields = {"modality": modality, "visibility": visibility, "description": description, "takes_votes": takes_votes}
     fresh = _checked(Dataset(owner=owner, name=name.strip(), slug=slug, **fields), chosen_slug=slug)
     orders = {"columns": checked_columns(columns), "subset": subset.strip()}
@@ -72,7 +72,7 @@ def create(
         _save(fresh)
         asked = {"asked": orders, "dataset": fresh, "state": Upload.State.WAITING}
         if not Upload.objects.filter(pk=kept.pk, state=Upload.State.KEPT).update(**asked):
-            raise Invalid(file=_("This file is being read already."))
+            raise Invalid(file=_("This file is already being read."))
         reading.wake()
     return fresh
 
@@ -122,7 +122,7 @@ def send_outputs(
 def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
     """Who may see it from now on: its owner decides."""
     if dataset.owner_id != by.pk:
-        raise Forbidden(_("Only the owner of a dataset decides who may see it."))
+        raise Forbidden(_("Only the dataset's owner can change its visibility."))
     if visibility not in Dataset.Visibility.values:
         raise Invalid(visibility=_("Choose only me, the lab or everybody."))
     before, dataset.visibility = dataset.visibility, visibility
@@ -134,25 +134,25 @@ def publish(dataset: Dataset, *, by: "User", visibility: str) -> None:
 def what_rests_on(dataset: Dataset) -> str:
     """Why it cannot be deleted, as a sentence; empty when it can."""
     if Battle.objects.filter(board__dataset=dataset).exists():
-        return _("There are battles on it: a result must not lose what it is about.")
+        return _("There are battles on it, so it cannot be deleted.")
     if Experiment.objects.filter(config__dataset=dataset.slug, workflow__in=SHARDED).exists():
-        return _("There are experiments with it: they must not lose what they are about.")
+        return _("There are experiments with it, so it cannot be deleted.")
     if _is_read(dataset):
-        return _("It is being read: wait until that is over.")
+        return _("It is being read. Wait until that has ended.")
     return ""
 
 
 def remove(dataset: Dataset, *, by: "User") -> None:
     """Its owner deletes it with all its samples and outputs. Raises Forbidden."""
     if dataset.owner_id != by.pk:
-        raise Forbidden(_("Only the owner of a dataset deletes it."))
+        raise Forbidden(_("Only the dataset's owner can delete it."))
     if reason := what_rests_on(dataset):
         raise Forbidden(reason)
     files = [*dataset.uploads.all(), *dataset.log_imports.all()]
     with transaction.atomic():
         dataset.uploads.exclude(state=Upload.State.READING).delete()  # from here on no worker begins
         if _is_read(dataset):
-            raise Forbidden(_("It is being read: wait until that is over."))
+            raise Forbidden(_("It is being read. Wait until that has ended."))
         told = {"state": Dataset.State.REFUSED, "refused_reason": _("It is being deleted."), "beat": None}
         Dataset.objects.filter(pk=dataset.pk).update(**told)
     empty(dataset, lambda: None)  # a large one takes long: others write meanwhile, and nobody but its owner sees it
@@ -186,13 +186,13 @@ def _output_orders(
 ) -> dict[str, Any]:
     """What the reader is told. Raises Forbidden and Invalid."""
     if not may_curate(by, dataset):
-        raise Forbidden(_("Only the owner of a dataset, curators and admins add outputs to it."))
+        raise Forbidden(_("Only the dataset's owner, curators and administrators can add outputs to it."))
     if not dataset.is_ready:
-        raise Invalid(file=_("The dataset is not read yet: wait until it is ready."))
+        raise Invalid(file=_("The dataset is still being read. Wait until it is ready."))
     if version and not is_version(version):
-        raise Invalid(version=_("A version is a name, an underscore and a day: solar_20260131."))
+        raise Invalid(version=_("A version is a name, an underscore and a date: solar_20260131."))
     if len(contestant) > 200:
-        raise Invalid(contestant=_("A name has at most 200 characters."))
+        raise Invalid(contestant=_("A name can have up to 200 characters."))
     subsets = list(dataset.samples.order_by().values_list("subset", flat=True).distinct()[:1000])
     named = {"contestant": contestant.strip(), "subsets": [name for name in subsets if name]}
     return {**named, "version": version, "columns": checked_columns(columns)}
@@ -241,15 +241,15 @@ def _checked(dataset: Dataset, *, chosen_slug: str) -> Dataset:
     """Raises Invalid."""
     errors: dict[str, list[str]] = {}
     if not dataset.name or len(dataset.name) > 200 or not dataset.name.isprintable():
-        errors["name"] = [_("Give it a name of up to 200 characters.")]
+        errors["name"] = [_("Enter a name of up to 200 characters.")]
     if dataset.modality not in Dataset.Modality.values:
         errors["modality"] = [_("Choose text or image.")]
     if dataset.visibility not in Dataset.Visibility.values:
         errors["visibility"] = [_("Choose only me, the lab or everybody.")]
     if chosen_slug and (slugify(chosen_slug) != chosen_slug or len(chosen_slug) > 80):
-        errors["slug"] = [_("A short name has small letters, digits and dashes, 80 at most.")]
+        errors["slug"] = [_("A short name has lower-case letters, digits and dashes, up to 80 characters.")]
     elif chosen_slug in RESERVED or (chosen_slug and Dataset.objects.filter(slug=chosen_slug).exists()):
-        errors["slug"] = [_("There is a dataset of this short name.")]
+        errors["slug"] = [_("There is a dataset with this short name.")]
     if errors:
         raise Invalid(errors)
     dataset.slug = chosen_slug or free_slug(dataset.name)

@@ -65,7 +65,7 @@ def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset:
     over = [Upload.State.DONE, Upload.State.REFUSED]
     held = Upload.objects.filter(owner=owner).exclude(state__in=over).aggregate(held=Sum("size"))["held"] or 0
     if held + file.size > UNREAD * settings.UPLOAD_BYTES:
-        raise Invalid(file=_("Your other files are not read yet: wait for them, or say how they are to be read."))
+        raise Invalid(file=_("Your other files are not read yet. Wait for them, or map their columns."))
     upload = Upload(owner=owner, kind=kind, dataset=dataset, name=_safe_name(file.name), size=file.size)
     with all_or_nothing(upload):
         upload.folder.mkdir(mode=0o700, parents=True)

@@ -53,7 +53,7 @@ def _dataset_new(request: HttpRequest) -> HttpResponse:
     owner = person(request)
     try:
         if not owner.may_experiment:
-            raise Forbidden(_("Your role lets you look at datasets, not make them. Ask an administrator."))
+            raise Forbidden(_("Your role can view datasets but not create them. Ask an administrator."))
         upload = uploads.keep(request.FILES.get("file"), owner=owner, kind=Upload.Kind.SAMPLES)
     except Refusal as error:
         return render(request, "datasets/new.html", {"error": str(error)}, status=status_of(error))
@@ -139,7 +139,7 @@ def dataset_visibility(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _visible(request, slug)
     back_to(request, shown)
     making.publish(shown, by=person(request), visibility=request.POST.get("visibility", ""))
-    messages.success(request, _("Who may see it: %(who)s.") % {"who": shown.get_visibility_display()})
+    messages.success(request, _("Visibility: %(who)s.") % {"who": shown.get_visibility_display()})
     return redirect(shown)
 
 

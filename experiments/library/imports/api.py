@@ -130,7 +130,7 @@ class RunImportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
     def destroy(self, request: Request, pk: UUID) -> Response:
         """Store nothing more of it. What was stored stays."""
         if not queueing.cancel(self.get_object()):
-            raise Conflict(_("This import is over already."))
+            raise Conflict(_("This import has already ended."))
         return Response(status=204)
 
     @extend_schema(
@@ -142,6 +142,6 @@ class RunImportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         """Store what was looked through. Said twice it changes nothing."""
         row = self.get_object()
         if row.state in (WorkState.FAILED, WorkState.CANCELLED):
-            raise Conflict(_("Nothing of this file can be stored: send it again."))
+            raise Conflict(_("Nothing in this file can be stored. Send it again."))
         row = queueing.confirm(row)
         return Response(RunImportSerializer(row).data, status=200 if row.is_over else 202)

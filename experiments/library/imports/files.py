@@ -41,7 +41,7 @@ class Allowance:
         self.read += count
         if self.read > self.most:
             raise TooLarge(
-                _("More than %(most)s MiB was sent, unpacked: send it in parts.") % {"most": self.most >> 20}
+                _("The unpacked data is larger than %(most)s MiB. Send it in parts.") % {"most": self.most >> 20}
             )
 
 
@@ -96,7 +96,7 @@ def refuse_endless_directory(path: Path) -> None:
     at = tail.rfind(END_OF_ZIP)
     listed = int.from_bytes(tail[at + 12 : at + 16], "little")
     if at < 0 or listed > DIRECTORY_BYTES:
-        raise Unreadable(_("There are too many files in the zip: send them in parts."))
+        raise Unreadable(_("There are too many files in the zip. Send them in parts."))
 
 
 def allowance(size: int) -> Allowance:
@@ -175,10 +175,10 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[Entry]:
     parts = {one: PurePosixPath(one.filename).parts for one in archive.infolist() if not one.is_dir()}
     found = [one for one in parts if not any(part.startswith(".") or part == "__MACOSX" for part in parts[one])]
     if len(found) > MOST_ENTRIES:
-        raise Unreadable(_("There are more than %(most)s files in it: send them in parts.") % {"most": MOST_ENTRIES})
+        raise Unreadable(_("There are more than %(most)s files in it. Send them in parts.") % {"most": MOST_ENTRIES})
     for one in found:
         if one.flag_bits & 1:
-            raise Unreadable(_("%(name)s is encrypted: send it without a password.") % {"name": one.filename})
+            raise Unreadable(_("%(name)s is encrypted. Send it without a password.") % {"name": one.filename})
     return [Entry(name, archive, path) for name in sorted({one.filename for one in found})]
 
 

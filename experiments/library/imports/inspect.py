@@ -191,9 +191,9 @@ def _ours(header: Mapping[str, Any], spec: Mapping[str, Any], said: Mapping[str,
         steps(draft, judgments)
     else:
         draft.rows["judgments"] = judgments
-    notes = [_("The log does not say what was sent to the models: calls, their tokens and costs are missing.")]
+    notes = [_("The log does not have the requests: calls, tokens and costs are missing.")]
     if any(beside.values()):
-        notes.append(_("What the sandbox ran was kept beside the run."))
+        notes.append(_("The sandbox's results were kept beside the run."))
     kept = {"interventions": about.get("interventions"), "model_usage": said.get("model_usage")} | beside
     return Taken(place, draft.document(), tuple(notes), {name: item for name, item in kept.items() if item})
 

@@ -59,7 +59,7 @@ class Lines:
     def add(self, said: Mapping[str, Any]) -> str:
         """Why it cannot be added, or nothing."""
         if said.get("run") != self.id:
-            return _("This line belongs to another run than the lines before it.")
+            return _("This line belongs to another run than the lines before.")
         row = {name: item for name, item in said.items() if name not in ("kind", "run")}
         kind = str(said["kind"])
         if kind in self.kinds:
@@ -77,7 +77,7 @@ class Lines:
             **{name: [] if name in beside else rows for name, rows in self.rows.items()},
         }
         kept: Data = {name: rows for name, rows in beside.items() if rows}
-        said = _("What the sandbox ran was kept beside the run: these lines do not say in which step it was.")
+        said = _("The sandbox's results were kept beside the run: these lines do not name their step.")
         notes = (said,) if kept else ()
         identity = _identity({**document, "run": {"id": self.id, **run}})
         return Taken(self.place, document, notes, kept, identity)

@@ -37,12 +37,12 @@ MOST_QUEUED = 2  # unanswered ones: the worker reads all that waits
 def keep(sent: "File[Any]", *, by: "User", language: str, source: str = "", is_wanted: bool = False) -> RunImport:
     """Keep the file and have it read. is_wanted: without waiting for a second word. Raises Forbidden and TooLarge."""
     if not by.may_experiment:
-        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+        raise Forbidden(_("Your role does not allow imports. Ask an administrator for the role of researcher."))
     if (sent.size or 0) > settings.UPLOAD_BYTES:
-        message = _("The file is larger than %(most)s MiB: send it in parts.")
+        message = _("The file is larger than %(most)s MiB. Send it in parts.")
         raise TooLarge(message % {"most": settings.UPLOAD_BYTES >> 20})
     if RunImport.objects.filter(owner=by).waiting().count() >= MOST_WAITING:
-        raise Forbidden(_("Your other files still wait: store or cancel one of them."))
+        raise Forbidden(_("Your other files are still waiting. Store or cancel one of them."))
     name = storable(PurePath(sent.name or "runs.json").name)[-300:]
     row = RunImport(owner=by, language=language, name=name, size=sent.size or 0, source=source, is_wanted=is_wanted)
     try:
@@ -144,7 +144,7 @@ def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
         return ended | {"state": WorkState.DONE if row.is_wanted else WorkState.READY}
     said = _("There is no run in this file.")
     if report.refusals:
-        said = _("No run can be made of this file. %(place)s: %(reason)s") % report.refusals[0]
+        said = _("This file has no valid run. %(place)s: %(reason)s") % report.refusals[0]
     return ended | {"state": WorkState.FAILED, "error": said}
 
 

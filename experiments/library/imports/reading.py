@@ -74,7 +74,7 @@ def of_value(value: Any, place: str) -> Iterator[Found]:
             return
     inner = _within(value, place)
     if inner is None:
-        yield Found(None, place, None, _("This is none of the formats that are known here."))
+        yield Found(None, place, None, _("The format is not known."))
         return
     for at, item in inner:
         yield from of_value(item, at)
@@ -121,7 +121,7 @@ def _of_entries(found: list[Entry], allowed: Allowance) -> Iterator[Found]:
         if is_read or (len(found) > 1 and path.name in NOT_RUNS):
             continue
         if len(found) > 1 and path.suffix.lower() not in (".json", ".jsonl"):
-            yield Found(None, entry.name, None, _("Only files ending in .json or .jsonl are read within a zip."))
+            yield Found(None, entry.name, None, _("Within a zip, only .json and .jsonl files are read."))
             continue
         try:
             yield from _of_entry(entry, allowed, read)
@@ -159,7 +159,7 @@ def _of_entry(entry: Entry, allowed: Allowance, read: set[Any]) -> Iterator[Foun
                 yield Found(ImportSource.OWN, gathered.place, gathered.taken())
             gathered = own.Lines(said, value.place)
         elif own.is_line(said):
-            reason = _("The line that tells of the run itself has to come first.")
+            reason = _("The line of the run itself has to come first.")
             if reason := gathered.add(said) if gathered else reason:
                 yield Found(ImportSource.OWN, value.place, None, reason)
         elif not any(one.folder and one.fits(said) and one.number(said) in read for one in run_formats()):

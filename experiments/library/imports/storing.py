@@ -62,7 +62,7 @@ def known(taken: Taken, *, by: "User") -> Run | None:
 def store(taken: Taken, *, source: ImportSource, file: File, by: "User") -> tuple[Run, bool]:
     """The run, and whether it is new. Raises Forbidden and InvalidDocument."""
     if not by.may_experiment:
-        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+        raise Forbidden(_("Your role does not allow imports. Ask an administrator for the role of researcher."))
     json_values.check(taken.document)
     json_values.check(taken.kept)
     if before := known(taken, by=by):

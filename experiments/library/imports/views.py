@@ -36,7 +36,7 @@ def import_run(request: HttpRequest) -> HttpResponse:
             raise InvalidDocument({"file": [_("Choose a file with runs.")]})
         if (report := _report_in(sent)) is not None:
             run, is_new = storing.store_report(report, name=sent.name or "", by=person(request))
-            said = _("The run was imported.") if is_new else _("This run was imported before: nothing new was made.")
+            said = _("The run was imported.") if is_new else _("This run was imported before. Nothing new was created.")
             messages.success(request, said)
             return redirect(run)
         asked = request.POST.get("source", "")
@@ -74,7 +74,7 @@ def store(request: HttpRequest, pk: UUID) -> HttpResponse:
 def cancel(request: HttpRequest, pk: UUID) -> HttpResponse:
     row = _row(request, pk)
     if queueing.cancel(row):
-        messages.success(request, _("Nothing of the file is stored any more. What was stored before stays."))
+        messages.success(request, _("The upload is discarded. Runs stored before are kept."))
     return redirect("run-import")
 
 

@@ -151,7 +151,7 @@ def _state(value: str, person: "User | AnonymousUser") -> Q:
     if not states:
         offered = ", ".join([*Run.State.values, *STATES])
         raise Invalid(
-            q=_("There is no state %(value)s: choose one of %(offered)s.") % {"value": value, "offered": offered}
+            q=_("There is no state %(value)s. Choose one of %(offered)s.") % {"value": value, "offered": offered}
         )
     return Q(run__state__in=states)
 
@@ -168,9 +168,9 @@ def _midnight(value: str) -> datetime:
     try:
         day = date.fromisoformat(value)
     except ValueError as error:
-        raise Invalid(q=_("%(value)s is no day: write it as 2026-01-31.") % {"value": value}) from error
+        raise Invalid(q=_("%(value)s is not a date. Write it as 2026-01-31.") % {"value": value}) from error
     if not 2000 <= day.year <= 2200:
-        raise Invalid(q=_("%(value)s is no day between the years 2000 and 2200.") % {"value": value})
+        raise Invalid(q=_("%(value)s is not a date between the years 2000 and 2200.") % {"value": value})
     return datetime.combine(day, time(), UTC)
 
 
@@ -182,7 +182,7 @@ def _place(value: str, person: "User | AnonymousUser") -> Q:
     if value.lower() not in PLACES:
         offered = ", ".join(PLACES)
         raise Invalid(
-            q=_("It cannot be searched in %(value)s: choose one of %(offered)s.") % {"value": value, "offered": offered}
+            q=_("%(value)s cannot be searched. Choose one of %(offered)s.") % {"value": value, "offered": offered}
         )
     return Q(kind__in=PLACES[value.lower()])
 

@@ -57,7 +57,7 @@ def run_news(request: HttpRequest, pk: UUID) -> HttpResponse:
     run = get_object_or_404(Run.objects.visible_to(request.user).select_related("experiment"), pk=pk)
     after = request.GET.get("after", "0")
     if not after.isascii() or not after.isdigit() or len(after) > 18:
-        return JsonResponse({"after": [_("A whole number is needed.")]}, status=400)
+        return JsonResponse({"after": [_("Enter a whole number.")]}, status=400)
     language, look, cast = get_language(), look_of(run.experiment), run.experiment.labels
     events = [
         {**envelope, "html": render_envelope(envelope, language, look, cast)}

@@ -116,7 +116,7 @@ class FileDownloadView(APIView):
     def get(self, request: Request, pk: UUID) -> HttpResponseBase:
         export = _file(request, pk)
         if export.state != Export.State.DONE:
-            raise Conflict("The file is not there yet: its state says how far it is.")
+            raise Conflict("The file is not ready. Its state shows the progress.")
         return file_response(request._request, export)
 
 

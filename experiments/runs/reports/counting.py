@@ -33,8 +33,8 @@ def entry(step: Step, *, is_latest: bool) -> Entry:
 
 def _blocks(found: Ranking) -> Iterator[Block]:
     skipped = {
-        "one_answer": _("Only one member answered: there was nothing to rank."),
-        "no_ballots": _("No ballot could be used: there is no ranking by the members."),
+        "one_answer": _("Only one member answered, so there was nothing to rank."),
+        "no_ballots": _("No ballot could be used, so there is no ranking."),
     }
     if found.skipped:
         yield Text(skipped.get(found.skipped, found.skipped), tone="warning")
@@ -48,7 +48,7 @@ def _blocks(found: Ranking) -> Iterator[Block]:
     if not found.ballots:
         return
     own = {
-        "excluded": _("Reviewers did not see, or rank, their own answers."),
+        "excluded": _("Reviewers did not see or rank their own answers."),
         "included": _("Reviewers ranked their own answers, too."),
     }
     yield Text(own.get(found.own_answers, found.own_answers), tone="muted")
@@ -70,7 +70,7 @@ def _answers(found: Ranking) -> Table:
         Column("Borda", is_figure=True, share=0.8),
         Column("Copeland", is_figure=True),
         Column("Bradley-Terry", is_figure=True, share=1.2),
-        Column(_("Own place less others'"), is_figure=True, share=1.5),
+        Column(_("Own place minus the others'"), is_figure=True, share=1.5),
     )
     rows = tuple(
         (
@@ -88,7 +88,7 @@ def _answers(found: Ranking) -> Table:
 
 
 def _methods(found: Ranking) -> Table:
-    columns = (Column(_("Method"), share=1.0), Column(_("Order, the best first"), share=4.0))
+    columns = (Column(_("Method"), share=1.0), Column(_("Order, best first"), share=4.0))
     rows = []
     for one in found.orders:
         none = _("none: %(reason)s") % {"reason": _in_words(one.reason)}
@@ -102,10 +102,10 @@ def _agreement(found: Ranking) -> Iterator[Text]:
     if not found.on_winner:
         return
     if found.agree_on_order:
-        yield Text(_("All methods come to the same order."))
+        yield Text(_("All methods give the same order."))
     elif found.agree_on_winner:
         best = {"best": words.order(found.on_winner[0].groups)}
-        yield Text(_("All methods name the same best answer (%(best)s), but not the same order.") % best)
+        yield Text(_("All methods name the same best answer (%(best)s) but not the same order.") % best)
     else:
         camps = []
         for camp in found.on_winner:

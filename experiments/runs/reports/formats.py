@@ -131,7 +131,7 @@ def file_response(request: HttpRequest, export: Export) -> HttpResponseBase:
     try:
         pieces = pieces_of(export.path)
     except FileNotFoundError as error:
-        raise NotFound(_("The file was removed: ask for it again.")) from error
+        raise NotFound(_("The file was deleted. Request it again.")) from error
     response = to_be_saved(streamed(request, pieces), format_of(export.format).content_type, export.name)
     response["Content-Length"] = str(export.size)
     return response

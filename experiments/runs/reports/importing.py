@@ -41,7 +41,7 @@ def import_document(document: Any, *, by: "User", origin: RunOrigin = RunOrigin.
     know are entered as inactive ones. Raises Forbidden, and InvalidDocument naming the places at fault.
     """
     if not by.may_experiment:
-        raise Forbidden(_("Your role does not allow imports: ask an administrator for the role of researcher."))
+        raise Forbidden(_("Your role does not allow imports. Ask an administrator for the role of researcher."))
     record, plan = prepared(document)
     with transaction.atomic():
         return store(record, plan, by, origin)
@@ -59,7 +59,7 @@ def checked(document: Any) -> RecordShape:
     """The document, with its configuration as the workflow of today understands it. Raises InvalidDocument."""
     check(document)
     if not isinstance(document, dict):
-        raise InvalidDocument({"document": [_("This is no run: a JSON object is needed, as the report gives it.")]})
+        raise InvalidDocument({"document": [_("This is not a run. A JSON object as in the report is needed.")]})
     try:
         record = record_shape().model_validate(document)
     except ValidationError as error:
@@ -77,7 +77,7 @@ def checked(document: Any) -> RecordShape:
 def _with_config(record: RecordShape) -> RecordShape:
     asked = record.experiment
     if is_sharded(asked.workflow):
-        said = _("Part of a campaign means nothing without the rest: import battles as logs, on their dataset’s page.")
+        said = _("Part of a campaign cannot be imported alone. Import battles as logs, on their dataset's page.")
         raise InvalidDocument({"experiment.workflow": [said]})
     try:
         config = checked_config(asked.workflow, asked.config).model_dump(mode="json")
@@ -86,11 +86,11 @@ def _with_config(record: RecordShape) -> RecordShape:
         raise InvalidDocument({f"experiment.{field}": said for field, said in error.errors.items()}) from error
     known, seats = REGISTRY[asked.workflow].seats, [participant.seat for participant in asked.cast]
     errors: Errors = {
-        f"experiment.cast[{number}].seat": [_("This workflow has no such seat.")]
+        f"experiment.cast[{number}].seat": [_("This workflow has no such participant.")]
         for number, seat in enumerate(seats)
         if seat not in known
     }
-    errors |= {f"experiment.cast[{number}].seat": [_("This seat is taken twice.")] for number in _repeated(seats)}
+    errors |= {f"experiment.cast[{number}].seat": [_("This participant occurs twice.")] for number in _repeated(seats)}
     _raise(errors)
     return record.model_copy(update={"experiment": asked.model_copy(update={"config": config})})
 
@@ -99,9 +99,9 @@ def _check_references(record: RecordShape) -> None:
     """Every id once, and every call of a message there: only a branch has words that were paid for by its parent."""
     calls = {call.id for call in record.calls}
     rows = [(f"{name}[{number}]", row) for name, of in record.with_ids.items() for number, row in enumerate(of)]
-    twice = _("This id stands twice in the document.")
+    twice = _("This id occurs twice in the document.")
     errors: Errors = {f"{rows[number][0]}.id": [twice] for number in _repeated(row.id for _place, row in rows)}
-    twice = _("This attempt stands twice in the document.")
+    twice = _("This attempt occurs twice in the document.")
     attempts = _repeated((call.step, call.attempt) for call in record.calls)
     errors |= {f"calls[{number}].attempt": [twice] for number in attempts}
     for place_, row in rows if record.lineage.parent is None else ():
@@ -112,7 +112,7 @@ def _check_references(record: RecordShape) -> None:
 
 def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
     """Every step once; it leaves at most one message, and every message and finding comes from one step."""
-    twice = _("This key stands twice in the document.")
+    twice = _("This key occurs twice in the document.")
     errors: Errors = {f"steps[{number}].key": [twice] for number in _repeated(step.key for step in record.steps)}
     own = {row.id for name, _step_of in _left_by_steps() for row in record.rows(name)}
     for known, left in (
@@ -121,11 +121,11 @@ def _check_plan(record: RecordShape, plan: list[StepShape]) -> None:
         (own, [step.left for step in plan if step.left]),
     ):
         if len(left) != len(set(left)):
-            errors["steps"] = [_("Two steps lay claim to the same message or judgment.")]
+            errors["steps"] = [_("Two steps refer to the same message or judgment.")]
         if unknown := set(left) - known:
             errors["steps"] = [_("There is no message or judgment %(id)s in the document.") % {"id": min(unknown)}]
     step_of = {judgment: step.key for step in plan for judgment in step.judgments}
-    twice = _("This seat is judged twice in the same step.")
+    twice = _("This participant is judged twice in the same step.")
     judged = _repeated((step_of.get(judgment.id, ""), judgment.subject) for judgment in record.judgments)
     errors |= {f"judgments[{number}].subject": [twice] for number in judged}
     executed = {step.key for step in plan if step.kind == "execute"}

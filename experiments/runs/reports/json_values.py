@@ -42,10 +42,10 @@ def parse(data: bytes) -> Any:
         raise InvalidDocument({"document": [_("The JSON is nested too deeply.")]}) from error
     except json.JSONDecodeError as error:
         where = {"line": error.lineno, "column": error.colno}
-        said = _("This is no JSON: it breaks off or goes wrong at line %(line)s, column %(column)s.")
+        said = _("This is not valid JSON: error at line %(line)s, column %(column)s.")
         raise InvalidDocument({"document": [said % where]}) from error
     except ValueError as error:  # bytes that are no text, numbers of thousands of digits
-        raise InvalidDocument({"document": [_("This is no JSON: %(error)s.") % {"error": error}]}) from error
+        raise InvalidDocument({"document": [_("This is not valid JSON: %(error)s.") % {"error": error}]}) from error
 
 
 def check(value: Any) -> None:
@@ -67,7 +67,7 @@ def place(trail: Trail) -> str:
 
 
 def _complaints(value: Any) -> Iterator[tuple[Trail, str]]:
-    unstorable = _("The text holds characters that cannot be stored (NUL or half a surrogate pair).")
+    unstorable = _("The text has characters that cannot be stored (NUL or half a surrogate pair).")
     waiting: list[tuple[Any, Trail, int]] = [(value, None, 0)]
     while waiting:
         item, trail, depth = waiting.pop()
@@ -81,7 +81,7 @@ def _complaints(value: Any) -> Iterator[tuple[Trail, str]]:
         elif isinstance(item, str) and not is_storable(item):
             yield trail, unstorable
         elif isinstance(item, float) and not math.isfinite(item):
-            yield trail, _("A finite number is needed.")
+            yield trail, _("Enter a finite number.")
         elif isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
             yield trail, _("The number is too large.")
 
@@ -90,10 +90,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         [(twice, _times)] = Counter(name for name, _value in pairs).most_common(1)
-        said = _("The name “%(name)s” stands twice in the same object.") % {"name": twice[:80]}
+        said = _("The name “%(name)s” occurs twice in the same object.") % {"name": twice[:80]}
         raise InvalidDocument({"document": [said]})
     return made
 
 
 def _refuse_constant(name: str) -> None:
-    raise InvalidDocument({"document": [_("%(name)s is no number of JSON.") % {"name": name}]})
+    raise InvalidDocument({"document": [_("%(name)s is not a number of JSON.") % {"name": name}]})

@@ -48,7 +48,7 @@ def _scores(scored: Sequence[Judgment]) -> Table:
         return Column(name, is_figure=True, share=max(0.7, len(name) / 9))
 
     columns = (
-        Column(_("Seat"), share=1.4),
+        Column(_("Participant"), share=1.4),
         narrow(_("deviation %")),
         narrow(_("cooperation")),
         *(narrow(str(SENTIMENT_LABELS[name])) for name in SENTIMENTS),
@@ -87,7 +87,7 @@ def measured(rows: Rows) -> Section:
     known = rows.config.get("subjects") or workflow_of(rows.workflow).subjects or ()
     others = sorted({one.subject for one in rows.judgments} - set(known))
     parts = tuple(_subject(rows, seat) for seat in (*known, *others))
-    return Section("metrics", _("Metrics"), parts or (Text(_("Nobody was scored in this run.")),))
+    return Section("metrics", _("Metrics"), parts or (Text(_("No scores in this run.")),))
 
 
 def _subject(rows: Rows, seat: str) -> Part:
@@ -95,7 +95,7 @@ def _subject(rows: Rows, seat: str) -> Part:
     numbers = metrics.seat_metrics([latest[turn] for turn in sorted(latest)], None)
     written = words.tokens(call.output_tokens for call in rows.calls if call.step.seat == seat)
     drawn: list[Block] = [Charts(seat, _drawings(numbers.turns, seat))] if numbers.turns else []
-    facts = Facts((Fact(_("Tokens written"), written), *_facts(numbers)))
+    facts = Facts((Fact(_("Output tokens"), written), *_facts(numbers)))
     return Part(f"metrics-{seat}", seat, words.badge(seat), words.seat_name(seat), (facts, *drawn))
 
 

@@ -105,9 +105,9 @@ def _words(message: Message, ballot: Ballot | None) -> Iterator[Block]:
         yield Text(_("No text came back."), tone="muted")
     elif kind in READ:
         yield from READ[kind](message, message.parsed or {})
-        yield Fold(_("As it was produced"), _characters(message.raw_text), (Text(message.raw_text, "plain", "muted"),))
+        yield Fold(_("As produced"), _characters(message.raw_text), (Text(message.raw_text, "plain", "muted"),))
     elif kind == "unread":
-        yield Text(_("It could not be read, and is shown as it came: %(reason)s") % message.parsed, tone="warning")
+        yield Text(_("It could not be read and is shown as received: %(reason)s") % message.parsed, tone="warning")
         yield Text(message.raw_text, "prose")
     elif ballot is not None:
         yield from _review(message.raw_text, ballot)
@@ -125,7 +125,7 @@ def _filter(message: Message, found: Mapping[str, Any]) -> Fold:
     said = {
         "kept": _("all of it"),
         "filtered": _("parts were left out"),
-        "emptied": _("nothing: no words were meant for it"),
+        "emptied": _("nothing: there were no words for it"),
         "failed": _("all of it: the filter failed"),
         "refused": _("all of it: the filter's answer was refused"),
     }
@@ -155,7 +155,7 @@ def _changed(message: Message, change: Mapping[str, Any]) -> Fold:
 
 def _usage(call: Call) -> str:
     read, written = (MISSING if n is None else grouped(n) for n in (call.input_tokens, call.output_tokens))
-    parts = [_("%(read)s tokens in, %(written)s out") % {"read": read, "written": written}]
+    parts = [_("%(read)s input tokens, %(written)s output tokens") % {"read": read, "written": written}]
     if call.reasoning_tokens:
         parts.append(_("%(n)s of them reasoning") % {"n": grouped(call.reasoning_tokens)})
     parts.append(_("cost unknown") if call.cost is None else exact_money(call.cost))
@@ -250,10 +250,10 @@ def _review(text: str, ballot: Ballot) -> Iterator[Block]:
     named = with_names(written, ballot.labels)
     yield Text(named, "prose")
     if named != written:
-        yield Text(_("Names in bold were put in for reading: the reviewer saw labels alone."), tone="muted")
+        yield Text(_("Names in bold were inserted for reading. The reviewer saw labels only."), tone="muted")
     if named != text:
         raw = Text(text, "prose" if written == text else "plain")
-        yield Fold(_("As the reviewer wrote it"), _("with its labels"), (raw,))
+        yield Fold(_("As written by the reviewer"), _("with its labels"), (raw,))
 
 
 def with_names(text: str, labels: Mapping[str, str]) -> str:
@@ -289,7 +289,7 @@ def _ballot(ballot: Ballot) -> Facts:
     if ballot.flags:
         facts.append(Fact(_("When it was read"), "; ".join(map(words.flag_name, ballot.flags))))
     if ballot.superseded:
-        facts.append(Fact(_("Counts"), _("no: a later ballot of this reviewer took its place")))
+        facts.append(Fact(_("Counts"), _("no: replaced by a later ballot of this reviewer")))
     return Facts(tuple(facts))
 
 

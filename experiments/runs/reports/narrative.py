@@ -48,7 +48,7 @@ def _header(rows: Rows) -> Facts:
     run = rows.run
     notes = [_("so far")] if run.started and not run.ended else []
     if run.waited_seconds >= 1:
-        notes.append(_("%(seconds)s s of it waiting for people") % {"seconds": grouped(run.waited_seconds)})
+        notes.append(_("of which %(seconds)s s waiting for people") % {"seconds": grouped(run.waited_seconds)})
     span = (run.ended or timezone.now()) - run.started if run.started else None
     return Facts(
         (
@@ -72,14 +72,12 @@ def _state(run: Run) -> str:
 def _notices(rows: Rows) -> list[Text]:
     run, notices = rows.run, []
     if not run.is_over:
-        still = _(
-            "This run had not ended when the report was made (%(state)s): it shows what was recorded until %(moment)s."
-        )
+        still = _("This run had not ended when the report was made (%(state)s). It shows the record of %(moment)s.")
         notices.append(still % {"state": run.get_state_display(), "moment": words.moment(timezone.now())})
     if run.origin == Run.Origin.DEMONSTRATION:
         notices.append(_("This is a demonstration: it was written, not played by models."))
     if run.origin == Run.Origin.IMPORTED:
-        notices.append(_("This run was imported: its record was made elsewhere."))
+        notices.append(_("This run was imported: it was recorded elsewhere."))
     if any(participant.model.provider.is_simulated for participant in rows.participants):
         notices.append(_("Models marked as simulated are programs of this platform, not language models."))
     return [Text(notice, tone="warning") for notice in notices]
@@ -118,8 +116,8 @@ def _cost_columns(first: str) -> tuple[Column, ...]:
     return (
         Column(first, share=2.6),
         Column(_("Calls"), is_figure=True, share=0.7),
-        Column(_("Tokens in"), is_figure=True, share=1.3),
-        Column(_("Tokens out"), is_figure=True, share=1.3),
+        Column(_("Input tokens"), is_figure=True, share=1.3),
+        Column(_("Output tokens"), is_figure=True, share=1.3),
         Column(_("Reasoning tokens"), is_figure=True, share=1.3),
         Column(_("Cost"), is_figure=True, share=1.8),
     )
@@ -142,11 +140,11 @@ def _stages(groups: dict[str, list[Call]]) -> Table:
     columns = (
         Column(_("Stage"), share=2.6),
         Column(_("Calls"), is_figure=True, share=0.7),
-        Column(_("Tokens in"), is_figure=True, share=1.1),
-        Column(_("Tokens out"), is_figure=True, share=1.1),
+        Column(_("Input tokens"), is_figure=True, share=1.1),
+        Column(_("Output tokens"), is_figure=True, share=1.1),
         Column(_("Cost"), is_figure=True, share=1.8),
         Column(_("Seconds of all calls"), is_figure=True, share=1.2),
-        Column(_("From start to end, s"), is_figure=True, share=1.2),
+        Column(_("Start to end, s"), is_figure=True, share=1.2),
     )
     rows = []
     for name, calls in groups.items():
@@ -170,8 +168,8 @@ def _calls(rows: Rows) -> Section:
         Column(_("Attempt"), is_figure=True, share=0.8),
         Column(_("Model"), share=2.0),
         Column(_("State"), share=1.9),
-        Column(_("Tokens in"), is_figure=True, share=0.8),
-        Column(_("Tokens out"), is_figure=True, share=0.8),
+        Column(_("Input tokens"), is_figure=True, share=0.8),
+        Column(_("Output tokens"), is_figure=True, share=0.8),
         Column(_("Cost"), is_figure=True, share=1.1),
         Column(_("Seconds"), is_figure=True, share=0.85),
     )
@@ -219,8 +217,8 @@ def _lineage(rows: Rows) -> Section:
         )
         for child in made_from(run)
     )
-    none = Text(_("Nothing was branched off or judged again so far."), tone="muted")
-    made: Block = Table(_("Made from this run"), columns, children) if children else none
+    none = Text(_("There are no branches or further judgments."), tone="muted")
+    made: Block = Table(_("Derived from this run"), columns, children) if children else none
     return Section("lineage", _("Lineage"), (Facts(tuple(origin)), made))
 
 
@@ -236,8 +234,8 @@ def _summary(rows: Rows) -> Section:
         Fact(_("Messages"), grouped(len(seats))),
         *by_seat,
         Fact(_("Turns completed"), grouped(run.turn or 0)),
-        Fact(_("Tokens read"), words.tokens(call.input_tokens for call in settled)),
-        Fact(_("Tokens written"), words.tokens(call.output_tokens for call in settled)),
+        Fact(_("Input tokens"), words.tokens(call.input_tokens for call in settled)),
+        Fact(_("Output tokens"), words.tokens(call.output_tokens for call in settled)),
         Fact(_("Calls"), grouped(len(rows.calls))),
         Fact(_("Cost"), words.cost(call.cost for call in settled)),
         Fact(_("How it ended"), _state(run) if run.is_over else _("not ended yet")),

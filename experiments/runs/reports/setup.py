@@ -69,7 +69,7 @@ def _declared_settings(rows: Rows) -> list[Block]:
 
 def _seats(rows: Rows) -> list[Block]:
     columns = (
-        Column(_("Seat"), share=1.0),
+        Column(_("Participant"), share=1.0),
         Column(_("Model"), share=2.0),
         Column(_("Served as"), share=2.0),
         Column(_("Persona"), share=1.2),
@@ -98,7 +98,7 @@ def _seats(rows: Rows) -> list[Block]:
             _parameters(_sent_parameters(rows.run, one.seat) or one.params) or MISSING,
         )
         seats.append(cells)
-    return [Table(_("Who took part"), columns, tuple(seats))] if seats else []
+    return [Table(_("Participants"), columns, tuple(seats))] if seats else []
 
 
 def _sent_parameters(run: Run, seat: str) -> dict[str, object]:
@@ -170,4 +170,4 @@ def changes(rows: Rows) -> list[Fact]:
         f"{name}: {shown(name, before.get(name))} → {shown(name, value)}"
         for name, value in sorted(rows.run.overrides.items())
     ]
-    return [Fact(_("Changed while it was played"), ", ".join(changed))] if changed else []
+    return [Fact(_("Changed during the run"), ", ".join(changed))] if changed else []

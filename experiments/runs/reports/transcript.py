@@ -44,7 +44,7 @@ def transcript(rows: Rows, told: Told) -> Section:
         for place, block in enumerate(blocks, 1)
         if not (isinstance(block, Turn) and all(isinstance(after, Turn) for after in blocks[place : place + 1]))
     ]
-    nothing = [] if messages or not told.has_talk else [Text(_("Nothing was said in this run."))]
+    nothing = [] if messages or not told.has_talk else [Text(_("This run has no messages."))]
     return Section("log", str(told.title or _("What happened")), (*in_order, *nothing, *ending(rows.run)))
 
 
@@ -69,13 +69,13 @@ def ending(run: Run) -> list[Block]:
 def _trouble(step: Step, call: Call, *, is_last: bool) -> Iterator[Entry]:
     goes_on = not is_last or step.state == Step.State.OPEN
     if call.state == Call.State.FAILED:
-        yield _failure(step, call, _("The call failed and was made again") if goes_on else _("No answer came back"))
+        yield _failure(step, call, _("The call failed and was repeated") if goes_on else _("No answer arrived"))
     elif call.state == Call.State.LOST:
         yield _failure(step, call, _("The call was lost") + (f" · {_('made again')}" if goes_on else ""))
     elif call.state == Call.State.STOPPED and step.purpose not in SPOKEN:
         yield _failure(step, call, _("The call was stopped"))
     elif call.state == Call.State.SENT:
-        yield _failure(step, call, _("Under way when this report was made"), "muted")
+        yield _failure(step, call, _("In progress when this report was made"), "muted")
 
 
 def _failure(step: Step, call: Call, what: str, tone: Tone = "danger") -> Entry:
@@ -113,12 +113,12 @@ def _course(step: Step, *, is_called: bool, is_last: bool) -> Iterator[Block]:
         yield _happened(step, "!", _("%(seat)s: %(by)s (%(model)s) was asked instead") % names, what, "danger")
     elif step.purpose == "concluded_by_rank":
         seat = {"seat": words.seat_name(str(step.data.get("seat", "")))}
-        title = _("Nobody could conclude: the best ranked answer, that of %(seat)s, stands in") % seat
+        title = _("No chair could conclude. The best-ranked answer, by %(seat)s, is used instead") % seat
         yield _happened(step, "!", title, str(step.data.get("reason") or ""), "danger")
     elif step.purpose == "titled" and step.data:
-        yield _happened(step, "T", _("A title was found"), str(step.data.get("title", "")))
+        yield _happened(step, "T", _("A title was generated"), str(step.data.get("title", "")))
     elif step.kind == "ask" and step.state == Step.State.FAILED and not is_called and "outcome" in step.data:
-        title = _("%(seat)s was not asked: a limit of the run was reached") % {"seat": words.seat_name(step.seat)}
+        title = _("%(seat)s was not asked: the run reached a limit") % {"seat": words.seat_name(step.seat)}
         yield _happened(step, "!", title, "", "danger")
 
 
@@ -178,20 +178,20 @@ def _intervention(step: Step) -> Entry:
 def _choice(step: Step) -> str:
     action = step.data["action"]
     if step.purpose == "final_prompt" and action == "retry":
-        return _("Another refinement was asked for")
+        return _("Another refinement was requested")
     seat = {"seat": words.seat_name(str(step.data.get("text", "")) if action in ASKED_AGAIN else step.seat)}
     chosen = {
         "skip": _("%(seat)s was skipped") % seat,
         "next": _("The rest of the turn was skipped"),
-        "end": _("The talk was ended"),
-        "regenerate": _("Another answer to the same question was asked for"),
+        "end": _("The run was ended"),
+        "regenerate": _("Another answer was requested"),
         "retry": _("The question was asked again"),
         "retry_seat": _("%(seat)s was asked again") % seat,
         "retry_short": _("%(seat)s was asked again, with less before it") % seat,
         "deliberate": _("The answers were ranked again"),
-        "conclude": _("Another conclusion was asked for"),
-        "summarize": _("Another summary was asked for"),
-        "round": _("A second round was asked for"),
+        "conclude": _("Another conclusion was requested"),
+        "summarize": _("Another summary was requested"),
+        "round": _("A second round was requested"),
     }
     return chosen[action]
 

@@ -45,7 +45,7 @@ def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
     """A button of the run's page: the file of a short run comes at once, that of a long one is made by a worker."""
     run, name = visible_run(request, pk), request.POST.get("format", "")
     if name not in FORMATS:
-        messages.error(request, _("This format is not offered."))
+        messages.error(request, _("This format is not available."))
         return redirect(run)
     if not jobs.is_long(run) or not request.user.is_authenticated:
         return redirect("run-report" if name in REPORTS else "run-export", pk=pk, format=name)

@@ -41,7 +41,7 @@ def checked_project(pk: object, *, owner: "User") -> Project | None:
     for project in projects_of(owner):
         if str(project.pk) == str(pk):
             return project
-    raise Invalid(project=_("Choose a project that you are a member of, and that is not archived."))
+    raise Invalid(project=_("Choose a project that you are a member of and that is not archived."))
 
 
 def chosen_project(request: "HttpRequest") -> str:
@@ -130,7 +130,7 @@ def _digest(secret: str) -> str:
 def _check_right(experiment: Experiment, by: "User", visibility: str, project: Project | None) -> None:
     is_publishing = Visibility.PUBLIC in (visibility, experiment.visibility) and visibility != experiment.visibility
     if is_publishing and not may_publish(by):
-        raise Forbidden(_("Only curators and administrators decide what everybody sees: ask one of them."))
+        raise Forbidden(_("Only curators and administrators can publish. Ask one of them."))
     if is_publishing and project == experiment.project:
         return
     _require_owner(experiment, by)
@@ -141,17 +141,17 @@ def _check_right(experiment: Experiment, by: "User", visibility: str, project: P
 def _check_choice(experiment: Experiment, visibility: str, project: Project | None) -> None:
     if visibility == Visibility.PUBLIC and (rest := experiment.runs.filter(review__approved__isnull=True).count()):
         said = ngettext(
-            "%(n)s run of this experiment is not approved yet, and would be shown with it: approve it first.",
-            "%(n)s runs of this experiment are not approved yet, and would be shown with it: approve them first.",
+            "%(n)s run of this experiment is not approved yet and would become public. Approve it first.",
+            "%(n)s runs of this experiment are not approved yet and would become public. Approve them first.",
             rest,
         )
         raise ActionUnavailable(said % {"n": rest})
     if visibility not in Visibility.values:
-        raise Invalid(visibility=_("Choose who may see it."))
+        raise Invalid(visibility=_("Choose who can see it."))
     if visibility == Visibility.PROJECT and project is None:
-        raise Invalid(project=_("Choose the project whose members may see it."))
+        raise Invalid(project=_("Choose the project whose members can see it."))
 
 
 def _require_owner(experiment: Experiment, by: "User") -> None:
     if experiment.owner_id != by.pk:
-        raise Forbidden(_("Only the owner of an experiment decides who sees it."))
+        raise Forbidden(_("Only the owner of an experiment can change who sees it."))

@@ -53,7 +53,7 @@ def experiment_share(request: HttpRequest, pk: UUID) -> HttpResponse:
         )
     except Refusal as error:
         return _page(request, shown, str(error), status_of(error))
-    messages.success(request, _("Who sees it is changed.") if is_done else _("It was so already."))
+    messages.success(request, _("The visibility is changed.") if is_done else _("Nothing changed: it was already so."))
     return redirect("experiment-sharing", pk=shown.pk)
 
 
@@ -77,7 +77,7 @@ def link_create(request: HttpRequest, pk: UUID) -> HttpResponse:
 def link_revoke(request: HttpRequest, pk: UUID) -> HttpResponse:
     link = get_object_or_404(ShareLink.objects.visible_to(request.user).select_related("experiment"), pk=pk)
     sharing.revoke_link(link, by=person(request))
-    messages.success(request, _("The link is void: whoever has it sees nothing any more."))
+    messages.success(request, _("The link is revoked and no longer works."))
     return redirect("experiment-sharing", pk=link.experiment_id)
 
 

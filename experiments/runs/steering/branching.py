@@ -41,14 +41,14 @@ def branch(message: Message, *, by: "User", text: str | None = None) -> Run:
     require_budget(message.run.experiment)
     edited = text if text is not None and text != message.raw_text else None
     if edited is not None and (not edited.strip() or len(edited) > LONGEST_TEXT or not is_storable(edited)):
-        raise Invalid(text=_("The message is empty, too long, or holds characters that cannot be stored."))
+        raise Invalid(text=_("The message is empty, too long, or has characters that cannot be stored."))
     parent = message.run
     branches = workflow_of(parent.experiment.workflow).branches
     if branches is Branching.NOWHERE:
         said = surface_of(parent.experiment.workflow).no_branch
-        raise ActionUnavailable(str(said or _("Runs of this workflow have no branches.")))
+        raise ActionUnavailable(str(said or _("Runs of this workflow cannot be branched.")))
     if branches is Branching.QUESTIONS and message.seat != "person":
-        raise ActionUnavailable(_("Its neighbours were asked at the same time: branch from the question instead."))
+        raise ActionUnavailable(_("Its neighbors were asked at the same time. Branch from the question instead."))
     with transaction.atomic():
         child = Run.objects.create(
             experiment=parent.experiment,

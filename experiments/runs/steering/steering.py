@@ -64,7 +64,7 @@ def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
     if action == "send" and is_empty and default:
         action = "default"
     if action in SPOKEN and is_empty:
-        raise Invalid(text=_("Write something first."))
+        raise Invalid(text=_("The text is empty."))
     words, is_edited = "", False
     if action in SPOKEN:
         words, is_edited = text, action == "send" and bool(default) and text != default
@@ -110,7 +110,7 @@ def _ask(run: Run, text: str, by: "User") -> None:
     if next_offer is None or fresh.state not in OFFERING_STATES:
         raise Conflict(_not_waiting(run))
     if not text.strip() or len(text) > LONGEST_TEXT or not is_storable(text):
-        raise Invalid(text=_("Write something first."))
+        raise Invalid(text=_("The text is empty."))
     offers = list(run.steps.filter(kind="offer").order_by("turn", "id"))
     if offers and offers[-1].state == Step.State.OPEN:
         say(run, by=by, key=offers[-1].key, action="send", text=text)
@@ -119,7 +119,7 @@ def _ask(run: Run, text: str, by: "User") -> None:
         raise Conflict(_not_waiting(run))
     key, turn = next_offer([(offer.turn or 1, offer.data.get("action")) for offer in offers])
     if turn == fresh.experiment.parsed_config(fresh.overrides).max_turns:
-        raise ActionUnavailable(_("The last question of this council has been asked."))
+        raise ActionUnavailable(_("This council has answered its last question."))
     # What is said before it is asked for is found there when the run comes to it.
     offer = {"default": "", "actions": ["send"], "error": ""}
     said = {"action": "send", "text": text, "edited": False, "by": by.get_username()}
@@ -130,19 +130,19 @@ def _ask(run: Run, text: str, by: "User") -> None:
 
 def _require_storable(text: str) -> None:
     if len(text) > LONGEST_TEXT or not is_storable(text):
-        raise Invalid(text=_("The text is too long, or holds characters that cannot be stored."))
+        raise Invalid(text=_("The text is too long, or has characters that cannot be stored."))
 
 
 def _require_open(step: Step) -> None:
     if step.state != Step.State.OPEN:
-        raise AlreadyAnswered(_("Something else was said here first: look at what it was, then go on from there."))
+        raise AlreadyAnswered(_("Another answer was given here first. Read it, then continue from there."))
 
 
 def _not_waiting(run: Run) -> str:
     state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
     if state in LIVE_STATES:
-        return _("The run does not wait for this now: somebody is speaking.")
-    return _("The run is over: nothing can be said any more. Branch from a message to go on from there.")
+        return _("The run is not waiting for this: a model is speaking.")
+    return _("The run has ended. Branch from a message to continue from there.")
 
 
 # --- pausing a run, and going on ---
@@ -223,7 +223,7 @@ def set_mode(run: Run, *, by: "User", mode: str) -> bool:
     with transaction.atomic():
         fresh = locked(run)
         if fresh.state not in LIVE_STATES:
-            raise Conflict(_("The run is over."))
+            raise Conflict(_("The run has ended."))
         if "mode" not in fresh.experiment.config:
             raise ActionUnavailable(_("Only arena and debate runs have a mode."))
         if fresh.mode == mode:
@@ -242,14 +242,14 @@ def extend(run: Run, *, by: "User", max_turns: int | None) -> None:
     """Let a live run go on for more turns than it was set up for. Raises Conflict or Invalid."""
     require_spending(run.experiment, by)
     if max_turns is not None and not 1 <= max_turns <= 100:
-        raise Invalid(max_turns=_("Turns are counted from 1 to 100."))
+        raise Invalid(max_turns=_("Max turns ranges from 1 to 100."))
     with transaction.atomic():
         fresh = locked(run)
         if fresh.state not in LIVE_STATES or "max_turns" not in fresh.config:
-            raise Conflict(_("The run is over, or has no last turn to move."))
+            raise Conflict(_("The run has ended, or has no last turn to move."))
         done = run.steps.filter(purpose="turn_started").count()
         if max_turns is not None and max_turns < done:
-            raise Invalid(max_turns=_("Turn %(turn)s has begun already.") % {"turn": done})
+            raise Invalid(max_turns=_("Turn %(turn)s has already begun.") % {"turn": done})
         changed = {"max_turns": max_turns}
         changed |= _limits_of_time(fresh, fresh.mode, {**fresh.overrides, **changed})
         Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, **changed})
@@ -279,13 +279,13 @@ def lift(run: Run, *, by: "User", limits: dict[str, Any], skip: bool = False) ->
     try:
         checked = Limits.model_validate(limits).model_dump(mode="json")
     except ValidationError as error:
-        raise Invalid(limits=_("These are no limits that a run could have.")) from error
+        raise Invalid(limits=_("These are not valid limits for a run.")) from error
     with transaction.atomic():
         fresh = locked(run)
         if fresh.state != Run.State.STOPPED or not fresh.stop_reason.startswith("limit_"):
-            raise Conflict(_("No limit has stopped this run."))
+            raise Conflict(_("The run was not stopped by a limit."))
         if run.calls.filter(state=Call.State.STOPPED).exists():
-            raise Invalid(limits=_("An answer was cut off at the limit: branch from a message, or run it again."))
+            raise Invalid(limits=_("An answer was cut off at the limit. Branch from a message, or run it again."))
         if skip:
             _skip(run)
         Run.objects.filter(pk=run.pk).update(overrides={**fresh.overrides, "limits": checked})
@@ -297,7 +297,7 @@ def _skip(run: Run) -> None:
     ended = ExperimentStopped.read(run.events.filter(type="experiment_stopped").latest("seq").data)
     refused = ended.refused
     if refused is None:
-        raise ActionUnavailable(_("There is no answer to go on without."))
+        raise ActionUnavailable(_("There is no missing answer to continue without."))
     why = {"ok": False, "error_kind": "limit", "error": "Nobody was asked: a limit of the run was reached."}
     place = refused.model_dump(exclude={"key"})
     closed = {**place, "kind": "ask", "state": Step.State.FAILED, "data": {COPIED: why}, "ended": timezone.now()}

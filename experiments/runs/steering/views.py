@@ -48,7 +48,7 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
         said = step.said if step else None
         problem = str(error)
         if said:
-            words = _("%(by)s %(said)s here first. The run goes on with that; nothing of yours was sent.")
+            words = _("%(by)s %(said)s here first. The run continues with that; nothing of yours was sent.")
             problem = words % {"by": said.by, "said": action_label(said.action)}
         return answer(request, run, problem, error.status, said)
     return answer(request, run)
@@ -59,7 +59,7 @@ def say(request: HttpRequest, pk: UUID) -> HttpResponse:
 def pause(request: HttpRequest, pk: UUID) -> HttpResponse:
     run = steered_run(request, pk)
     is_done = steering.pause(run, by=person(request))
-    return answer(request, run, "" if is_done else _("The run waits already, or is over."))
+    return answer(request, run, "" if is_done else _("The run is already waiting, or has ended."))
 
 
 @login_required
@@ -78,7 +78,7 @@ def extend(request: HttpRequest, pk: UUID) -> HttpResponse:
     run = steered_run(request, pk)
     asked = request.POST.get("max_turns", "").strip()
     if asked and not (asked.isdecimal() and len(asked) < 5):
-        raise Invalid(max_turns=_("Turns are counted from 1 to 100."))
+        raise Invalid(max_turns=_("Max turns ranges from 1 to 100."))
     turns = int(asked) if asked and not request.POST.get("max_turns-none") else None
     steering.extend(run, by=person(request), max_turns=turns)
     return answer(request, run)

@@ -82,7 +82,7 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def instructions_are_given(self) -> Self:
         if self.prompting == "shared" and not self.prompt.strip():
-            raise ValueError("The prompt is empty: write what the two models are to talk about.")
+            raise ValueError("The prompt is empty. Write what the two models should talk about.")
         if self.prompting == "individual":
             missing = [side for side in SPEAKERS if not (self.prompts and getattr(self.prompts, side).strip())]
             if missing:

@@ -91,7 +91,7 @@ TOOLS = Seats(
             "filter",
             _("Filter"),
             _("Keeps from the other model what a reply does not say to it, such as notes to itself."),
-            nobody=_("the lab's choice"),
+            nobody=_("lab default"),
             needs="filter",
             is_tool=True,
         ),
@@ -99,7 +99,7 @@ TOOLS = Seats(
             "judge",
             _("Judge"),
             _("Scores each side after every turn: seven sentiments, goal deviation, cooperation."),
-            nobody=_("the lab's choice"),
+            nobody=_("lab default"),
             needs="judge",
             fields=("judge_sees", "judge_sees_reasoning", "judge_sees_interventions", "judge_seconds"),
             is_tool=True,
@@ -112,8 +112,8 @@ FRIEND = Seats(
         SeatForm(
             "friend",
             _("The friend's model"),
-            _("Needed when a friend is to be asked: by plan, or by you at a pause."),
-            nobody=_("nobody"),
+            _("Needed for asking a friend, as planned or by you at a pause."),
+            nobody=_("none"),
         ),
     ),
     title=_("Friend"),
@@ -141,8 +141,8 @@ SETUP = Setup(
             ("interventions",),
             title=_("Interventions"),
             hint=_(
-                "Done to one side before it speaks in that turn, and shown in the transcript. A row without a turn and"
-                " a text is none. In manual mode you can also intervene at any pause."
+                "Done to one side before it speaks in that turn, and shown in the transcript. Rows without a "
+                "turn and a text are ignored. In manual mode you can also intervene at any pause."
             ),
             is_folded=True,
         ),
@@ -154,13 +154,13 @@ SETUP = Setup(
         "prompt": _("Prompt for both"),
         "prompts-A": _("Prompt for Model A"),
         "prompts-B": _("Prompt for Model B"),
-        "auto_advance": _("After a turn, begin the next one without asking"),
+        "auto_advance": _("Start the next turn automatically"),
         "first": _("Who begins"),
-        "counterbalance": _("Alternate who begins over the repeats"),
+        "counterbalance": _("Alternate who begins between repeats"),
         "filter": _("Filter"),
         "judge": _("Judge"),
         "judge_sees": _("What the judge reads"),
-        "judge_sees_interventions": _("The judge is told what you did in a turn"),
+        "judge_sees_interventions": _("Tell the judge about your interventions in a turn"),
         "elicit_thinking": _("Ask both sides to think aloud"),
         "logprobs": _("Token probabilities"),
         "when_empty": _("When a reply is empty"),
@@ -174,21 +174,21 @@ SETUP = Setup(
     hints={
         "title": _("Empty: the beginning of the prompt."),
         "mode": _(
-            "Automatic: the talk goes on by itself. Manual: before each reply the run waits for you, and shows you word"
-            " for word what will be sent. It can be changed while the run is played."
+            "Automatic: the run continues by itself. Manual: before each reply the run waits for you and shows "
+            "exactly what will be sent. You can switch while it runs."
         ),
         "prompt": _("The task and the situation. Each model is also told its name and the number of turns."),
         "counterbalance": _("Runs with an even seed begin with this side, those with an odd one with the other."),
-        "system_prompt": _("Stands before everything else that both sides are told. {MODEL} becomes A or B."),
+        "system_prompt": _("Sent to both sides before everything else. {MODEL} becomes A or B."),
         "elicit_thinking": format_lazy(
-            "{} “{}”", _("These words, and no others, are added to what each side is told:"), fill("arena/think")
+            "{} “{}”", _("Exactly these words are added to each side's instructions:"), fill("arena/think")
         ),
-        "logprobs": _("Where a model does not give them, they are shown as missing."),
-        "limits-seconds": _("Without a last turn: 3600 when empty."),
+        "logprobs": _("Where a model does not provide them, they are shown as missing."),
+        "limits-seconds": _("Without a last turn; 3600 when empty."),
     },
     choices={
         "mode": {"automatic": _("Automatic"), "manual": _("Manual")},
-        "prompting": {"shared": _("One prompt for both"), "individual": _("A prompt for each")},
+        "prompting": {"shared": _("One prompt for both"), "individual": _("One prompt each")},
         "first": SIDES,
         "interventions.kind": dict(INTERVENTION_KINDS),
     },
@@ -202,7 +202,7 @@ SETUP = Setup(
 
 SURFACE = Surface(
     name=_("Arena"),
-    description=_("Two models talk, turn by turn. Every field is filled so that it works; only the prompt is yours."),
+    description=_("Two models talk, turn by turn. All fields have working defaults; only the prompt is yours."),
     setup=SETUP,
     formats="experiments.workflows.arena.pages.importing",
     home="arena",
@@ -217,7 +217,7 @@ SURFACE = Surface(
     told=Told(settings=report.settings, title=_("Conversation log")),
     assumptions=ASSUMPTIONS,
     assumed=_(
-        "Assumed: replies of 350 tokens, 60 tokens a second, no time for your pauses. At most: every reply as long as"
-        " it may be."
+        "Assumes replies of 350 tokens, 60 tokens a second, without time for your pauses. At most: every reply "
+        "at full length."
     ),
 )

@@ -32,7 +32,7 @@ def gettext_noop(words: str) -> str:
 
 _ = gettext_noop
 WORDS = {
-    "tokens": Words(_("Max tokens"), _("%(n)s tokens"), _("the limit of tokens was reached")),
-    "seconds": Words(_("Max seconds"), _("%(n)s seconds"), _("the limit of time was reached")),
-    "cost": Words(_("Budget, US dollars"), "%(money)s", _("the limit of cost was reached")),
+    "tokens": Words(_("Max tokens"), _("%(n)s tokens"), _("token limit reached")),
+    "seconds": Words(_("Max seconds"), _("%(n)s seconds"), _("time limit reached")),
+    "cost": Words(_("Budget, US dollars"), "%(money)s", _("cost limit reached")),
 }

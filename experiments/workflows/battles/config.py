@@ -41,9 +41,9 @@ class Sampling(BaseModel):
     @model_validator(mode="after")
     def numbers_fit_the_plan(self) -> Self:
         if self.plan == "sample" and self.per_pair is None:
-            raise ValueError("Say on how many samples each pair is compared.")
+            raise ValueError("Enter the number of samples per pair.")
         if self.plan == "adaptive" and self.min_per_pair > self.max_per_pair:
-            raise ValueError("The fewest battles per pair are more than the most: lower the one or raise the other.")
+            raise ValueError("The minimum of battles per pair is above the maximum.")
         return self
 
 
@@ -95,9 +95,9 @@ class Config(BaseModel):
         if len(set(self.subsets)) < len(self.subsets) or len(set(self.contestants)) < len(self.contestants):
             raise ValueError("A subset or a contestant is named twice.")
         if len(self.contestants) == 1:
-            raise ValueError("Name at least two contestants, or none at all: then all of them take part.")
+            raise ValueError("Name at least two contestants, or none for all of them.")
         if self.version and not is_version(self.version):
-            raise ValueError("The version has to be a name and a date that exists, such as spring_20260401.")
+            raise ValueError("A version is a name and a valid date, such as spring_20260401.")
         if self.pairs == "new" and not self.version:
             raise ValueError("Name the version whose contestants are new.")
         return self
@@ -107,7 +107,7 @@ class Config(BaseModel):
         """One that is stored already stays readable when its prompt is gone or was changed: see `outdated`."""
         if not self.prompt_version:
             if self.prompt not in PROMPTS:
-                raise ValueError("There is no judge prompt of this name.")
+                raise ValueError("There is no judge prompt with this name.")
             self.prompt_version = PROMPTS[self.prompt].version
         return self
 

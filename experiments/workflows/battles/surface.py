@@ -22,23 +22,27 @@ def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
 
 
 def _seats(seats: tuple[str, ...], labels: tuple[Any, ...], title: Any, hint: Any) -> Seats:
-    forms = (SeatForm(seat, label, nobody=_("nobody"), is_tool=True) for seat, label in zip(seats, labels, strict=True))
+    forms = (SeatForm(seat, label, nobody=_("none"), is_tool=True) for seat, label in zip(seats, labels, strict=True))
     return Seats(tuple(forms), title=title, hint=hint, is_folded=True)
 
 
 PLAN = (
     Group(("sampling-plan",)),
-    Group((), hint=_("Nothing is left out. Costs the most, and settles every pair."), when=("sampling-plan", "all")),
+    Group(
+        (),
+        hint=_("Nothing is left out. The most expensive plan, and it settles every pair."),
+        when=("sampling-plan", "all"),
+    ),
     Group(
         ("sampling-per_pair",),
-        hint=_("Each pair is compared on samples that the seed draws. Says in advance what it costs."),
+        hint=_("Each pair is compared on samples drawn by the seed. The cost is known in advance."),
         when=("sampling-plan", "sample"),
     ),
     Group(
         ("sampling-target_width", "sampling-min_per_pair", "sampling-max_per_pair", "sampling-batch"),
         hint=_(
-            "Battles are added round by round, and only for contestants whose rating is not yet known well enough:"
-            " until every interval (of 95 %) is as narrow as you say. Cheapest where contestants differ much."
+            "Battles are added in rounds, only for contestants whose rating is not precise enough, until every "
+            "interval (95 %) is as narrow as you set. The cheapest plan if contestants differ much."
         ),
         when=("sampling-plan", "adaptive"),
     ),
@@ -61,15 +65,15 @@ SETUP = Setup(
             JUDGES[1:],
             FURTHER,
             _("Further judges"),
-            _("Each judges every battle, too, and has a board and a ladder of its own."),
+            _("Each one judges every battle, too, and has a board of its own."),
         ),
         _seats(
             MIRRORS,
             ENDPOINTS,
             _("Further endpoints of the judge"),
             _(
-                "The same model offered by other providers or servers: calls are shared out among them, and one that is"
-                " overloaded is passed over."
+                "The same model at other providers or servers. Calls are shared among them, and an overloaded "
+                "one is skipped."
             ),
         ),
         Group(LIMIT_FIELDS, is_folded=True),
@@ -81,31 +85,31 @@ SETUP = Setup(
         "contestants": _("Contestants"),
         "prompt": _("Judge prompt"),
         "version": _("Version"),
-        "pairs": _("Pairs"),
+        "pairs": _("Pairs to compare"),
         "calls": _("The two orders"),
-        "side_by_side": _("Battles at once, in each run"),
-        "attempts": _("Further asks for a verdict that cannot be read"),
+        "side_by_side": _("Battles at once, per run"),
+        "attempts": _("Retries for an unreadable verdict"),
         "sampling-plan": _("How many battles"),
-        "sampling-per_pair": _("Samples for each pair"),
-        "sampling-target_width": _("Width of every interval (of 95 %), in Elo"),
-        "sampling-min_per_pair": _("Samples for each pair, at least"),
-        "sampling-max_per_pair": _("Samples for each pair, at most"),
-        "sampling-batch": _("More for each pair, round by round"),
+        "sampling-per_pair": _("Samples per pair"),
+        "sampling-target_width": _("Width of every interval (95 %), in Elo"),
+        "sampling-min_per_pair": _("Min samples per pair"),
+        "sampling-max_per_pair": _("Max samples per pair"),
+        "sampling-batch": _("Battles added per pair and round"),
     },
     hints={
         "title": _("Empty: made from the dataset and the prompt."),
-        "version": _("A name and a date, such as spring_20260301: it marks this round in the history of the ratings."),
+        "version": _("A name and a date, such as spring_20260301. It marks this round in the history of the ratings."),
         "sampling-target_width": _("15 means ±7.5 Elo."),
     },
     choices={
         "sampling-plan": {
-            "all": _("Everything: each pair on each sample"),
-            "sample": _("So many samples for each pair"),
-            "adaptive": _("As many as the ratings need"),
+            "all": _("All: every pair on every sample"),
+            "sample": _("A number of samples per pair"),
+            "adaptive": _("Until the ratings are precise enough"),
         },
         "pairs": {
             "all": _("all pairs"),
-            "new": _("only those with a contestant that joined with this version"),
+            "new": _("only pairs with a contestant that is new in this version"),
         },
         "calls": {
             "parallel": _("both orders at the same time"),
@@ -127,9 +131,9 @@ SETUP = Setup(
 SURFACE = Surface(
     name=_("Battles"),
     description=_(
-        "The outputs of two contestants on the same sample are shown to a judge, in both orders. Where it prefers the"
-        " same one both times, that one wins; where it does not, the battle is a tie and the judge inconsistent."
-        " Ratings follow from all battles."
+        "A judge compares the outputs of two contestants on the same sample, in both orders. If it prefers the "
+        "same one both times, that one wins; otherwise the battle is a tie and the judge inconsistent. All "
+        "battles together give the ratings."
     ),
     setup=SETUP,
     formats="experiments.workflows.battles.campaign.logs.importing",
@@ -142,8 +146,8 @@ SURFACE = Surface(
     told=Told(settings=lambda rows: (), log=report.battles, table=report.battle_lines, is_judged=False),
     assumptions=Assumptions(typical={"verdict": 300}, dearest=_dearest),
     assumed=_(
-        "Assumed: verdicts of 300 tokens, 60 tokens a second. At most: every verdict as long as it may be, and asked"
-        " for again as often as is allowed."
+        "Assumes verdicts of 300 tokens, 60 tokens a second. At most: every verdict at full length, and "
+        "retried as often as allowed."
     ),
     plan=plan_of_battles,
 )

@@ -61,7 +61,7 @@ class CyclesBegun(RowWriter[CycleBegun]):
         turns: set[int] = set()
         for number, cycle in enumerate(rows):
             if cycle.turn in turns:
-                yield f"[{number}].turn", _("This cycle stands twice in the document.")
+                yield f"[{number}].turn", _("This cycle occurs twice in the document.")
             turns.add(cycle.turn)
 
     def restore(self, rows: Sequence[CycleShape], into: Restoring) -> None:

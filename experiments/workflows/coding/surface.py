@@ -32,8 +32,10 @@ SETUP = Setup(
             title=_("Models"),
             row=_("Model"),
             add=_("Add a model"),
-            too_few=_("A contest has at least %(least)s models: one sets, one solves, one judges."),
-            hint=_("Three to twenty, each once: every model sets, solves and judges. A row with “nobody” is left out."),
+            too_few=_("A contest needs at least %(least)s models: one sets, one solves, one judges."),
+            hint=_(
+                "Three to twenty, each once. Every model sets, solves and judges. Rows without a model are left out."
+            ),
             params=("temperature", "max_tokens", "reasoning_effort"),
             is_distinct=True,
             has_specialists=True,
@@ -47,29 +49,27 @@ SETUP = Setup(
     ),
     labels={
         "cycles": _("Cycles"),
-        "setters": _("Who sets the problem"),
+        "setters": _("Who sets problems"),
         "topic": _("Topic"),
         "health_check": _("Check every model first"),
-        "quorum": _("Votes needed for a rating"),
-        "call_seconds": _("Seconds for an answer"),
-        "test_seconds": _("Seconds for a test"),
-        "test_megabytes": _("Memory of a test, MiB"),
+        "quorum": _("Votes needed for a rating (quorum)"),
+        "call_seconds": _("Seconds per answer"),
+        "test_seconds": _("Seconds per test"),
+        "test_megabytes": _("Memory per test, MiB"),
     },
     hints={
         "title": _("Empty: the topic."),
         "cycles": _("In each cycle one problem is set, solved and judged."),
-        "topic": _(
-            "Which kind of problem is asked for, such as “graphs” or “parsing of log lines”. Empty: the setter is free."
-        ),
+        "topic": _("The kind of problem, such as “graphs” or “parsing log lines”. Empty: the setter chooses."),
         "health_check": _(
-            "Models that are limited or fail are left out, and it is said who and why. Those that were only limited are"
-            " asked again before the next cycle."
+            "Models that are rate limited or fail are left out, with the reason. Rate-limited ones are asked "
+            "again before the next cycle."
         ),
-        "quorum": _("A solution with fewer votes is not rated in this cycle; it never counts as 0."),
+        "quorum": _("A solution with fewer votes is not rated in this cycle. It never counts as 0."),
     },
     choices={
         "setters": {
-            "auto": _("in turn if that comes out even"),
+            "auto": _("in turn if the cycles divide evenly"),
             "in_turn": _("in turn"),
             "random": _("drawn by the seed"),
         }
@@ -83,8 +83,8 @@ SETUP = Setup(
 SURFACE = Surface(
     name=_("Coding"),
     description=_(
-        "One model sets a problem, all solve it, a sandbox runs every solution against the tests, and everybody judges"
-        " the solutions of all others. Ratings follow from the votes."
+        "One model sets a problem, all solve it, a sandbox runs every solution against the tests, and all "
+        "models judge the others' solutions. The votes give the ratings."
     ),
     setup=SETUP,
     formats="experiments.workflows.coding.pages.importing",
@@ -108,7 +108,7 @@ SURFACE = Surface(
     address=_address,
     styles=("workflows/council/council.css", "leaderboard.css", "workflows/coding/coding.css"),
     script="workflows/coding/run.js",
-    no_branch=_("A contest has no branches: start another one with the same models and another seed."),
+    no_branch=_("Contests cannot be branched. Start another one with the same models and another seed."),
     turns=_("Cycles"),
     again=_("Again with these models"),
     findings=shapes.FINDINGS,
@@ -124,9 +124,9 @@ SURFACE = Surface(
     ),
     assumptions=ASSUMPTIONS,
     assumed=_(
-        "Assumed: 60 tokens a second, models side by side. At most: every answer as long as it may be and asked for"
-        " twice, the dearest model sets every problem, and in turn every problem is set twice. Calls that break off and"
-        " are made again come on top."
+        "Assumes 60 tokens a second, models in parallel. At most: every answer at full length and asked for "
+        "twice, the most expensive model sets every problem, and every problem is set twice where models take "
+        "turns. Repeated calls after failures are extra."
     ),
     plan=setup.plan,
 )

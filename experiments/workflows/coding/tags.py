@@ -158,7 +158,7 @@ CHECKS = {
     "reference": gettext_lazy("reference"),
     "reference-again": gettext_lazy("reference, again"),
     "constant": gettext_lazy("always the same result"),
-    "echo": gettext_lazy("gives back its input"),
+    "echo": gettext_lazy("returns its input"),
 }
 LABELS = {  # of ways to compare results, and of what judges give points for
     "exact": gettext_lazy("exactly equal"),

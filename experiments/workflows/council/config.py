@@ -44,7 +44,7 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def something_is_asked(self) -> Self:
         if not self.question.strip():
-            raise ValueError("Write the question that the council is to answer.")
+            raise ValueError("Write the question for the council.")
         return self
 
     def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:

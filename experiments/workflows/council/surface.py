@@ -63,8 +63,8 @@ COUNCILS = RunList(
     searched=_("Title or question"),
     run=_("Council"),
     begun=_("Asked"),
-    none=_("You have asked no council yet. The demonstration models need no key."),
-    no_fit=_("No council fits."),
+    none=_("You have no councils yet. The demo models need no key."),
+    no_fit=_("No council matches."),
     show_all=_("Show all councils"),
     search=_search,
     sign=_sign,
@@ -83,23 +83,23 @@ SETUP = Setup(
             title=_("Members"),
             row=_("Member"),
             add=_("Add a member"),
-            too_few=_("A council has at least two members: choose their models."),
-            hint=_("Two to thirty; the same model may sit twice. A row with “nobody” is left out."),
+            too_few=_("A council needs at least two members. Choose their models."),
+            hint=_("Two to thirty; the same model may occur twice. Rows without a model are left out."),
             params=("temperature", "max_tokens"),
         ),
         Seats(
             (
                 SeatForm("chair", _("Chair"), params=("temperature", "max_tokens")),
-                SeatForm("chair-2", _("If the chair fails"), nobody=_("nobody"), is_usual=True),
-                SeatForm("chair-3", _("If that fails, too"), nobody=_("nobody")),
+                SeatForm("chair-2", _("If the chair fails"), nobody=_("none"), is_usual=True),
+                SeatForm("chair-3", _("If that one fails, too"), nobody=_("none")),
             ),
             title=_("Chair"),
             is_beside=True,
             is_list=True,
         ),
         Seats(
-            (SeatForm("title", _("Model of the title"), nobody=_("the chair's model"), needs="find_title"),),
-            title=_("Find a title"),
+            (SeatForm("title", _("Model for the title"), nobody=_("the chair's model"), needs="find_title"),),
+            title=_("Generate a title"),
             is_folded=True,
         ),
         Group(
@@ -110,22 +110,22 @@ SETUP = Setup(
     ),
     labels={
         "question": _("Question"),
-        "find_title": _("Find a title"),
+        "find_title": _("Generate a title"),
         "own_answers": _("Own answers"),
         "truncated": _("Answers cut off at the token limit"),
         "max_turns": _("Max questions"),
     },
     hints={
         "question": _("Enter starts the run, Shift+Enter begins a new line."),
-        "title": _("Empty: one is found beside the first question."),
-        "system_prompt": _("What every member is told before the question. Empty: no system message at all."),
+        "title": _("Empty: one is generated with the first question."),
+        "system_prompt": _("What every member is told before the question. Empty: no system message."),
     },
     choices={
         "own_answers": {
-            "excluded": _("a reviewer does not rank its own answer"),
-            "included": _("a reviewer ranks its own answer, too"),
+            "excluded": _("reviewers do not rank their own answer"),
+            "included": _("reviewers rank their own answer, too"),
         },
-        "truncated": {"eligible": _("take part in the ranking"), "left_out": _("are left out of the ranking")},
+        "truncated": {"eligible": _("take part in the ranking"), "left_out": _("are excluded from the ranking")},
     },
     renamed={"title": "find_title"},
     main="question",
@@ -138,8 +138,8 @@ SETUP = Setup(
 SURFACE = Surface(
     name=_("Council"),
     description=_(
-        "Every member answers alone. Then everybody ranks the answers without knowing whose they are, and the chair"
-        " draws the conclusion."
+        "Every member answers alone. Then each ranks the others' answers without knowing the authors, and the "
+        "chair concludes."
     ),
     setup=SETUP,
     formats="experiments.workflows.council.pages.importing",
@@ -158,12 +158,15 @@ SURFACE = Surface(
     again=_("Run again"),
     findings=rows.FINDINGS,
     told=Told(
-        settings=report.settings, title=_("What the council said"), turn=_("Question %(turn)s"), stage=report.stage_of
+        settings=report.settings,
+        title=_("Transcript of the council"),
+        turn=_("Question %(turn)s"),
+        stage=report.stage_of,
     ),
     assumptions=ASSUMPTIONS,
     assumed=_(
-        "For one question. Assumed: answers of 350 tokens, 60 tokens a second, members side by side. At most: every"
-        " answer as long as it may be and empty at first, so that it is asked for again with more tokens, every ballot"
-        " asked for twice, every chair in turn."
+        "For one question. Assumes answers of 350 tokens, 60 tokens a second, members in parallel. At most: "
+        "every answer at full length and empty at first, so that it is asked for again with more tokens, every "
+        "ballot asked for twice, and every chair in turn."
     ),
 )

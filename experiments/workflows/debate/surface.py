@@ -76,11 +76,11 @@ def asked(form: SetupForm, asked: Asked) -> Asked:
 
 
 POOL_LABELS = (
-    _("First of the pool"),
-    _("Second of the pool"),
-    _("Third of the pool"),
-    _("Fourth of the pool"),
-    _("Fifth of the pool"),
+    _("Pool model 1"),
+    _("Pool model 2"),
+    _("Pool model 3"),
+    _("Pool model 4"),
+    _("Pool model 5"),
 )
 
 SEARCHED = ("request", "final_prompt")
@@ -98,8 +98,8 @@ DEBATES = RunList(
     searched=_("Title, request or final prompt"),
     run=_("Debate"),
     begun=_("Begun"),
-    none=_("You have held no debate yet. The demonstration models need no key."),
-    no_fit=_("No debate fits."),
+    none=_("You have no debates yet. The demo models need no key."),
+    no_fit=_("No debate matches."),
     show_all=_("Show all debates"),
     search=_search,
     sign=lambda seat, label: (seat, label) if seat in DEBATERS else None,
@@ -129,45 +129,45 @@ SETUP = Setup(
                     "refiner",
                     _("Refiner"),
                     _(
-                        "Says what the request aims at and what it leaves open, and asks up to three questions. You"
-                        " edit the final prompt."
+                        "States what the request aims at and what is open, and asks up to three questions. You "
+                        "edit the final prompt."
                     ),
                     needs="refine",
                 ),
                 SeatForm(
                     "summarizer",
                     _("Summarizer"),
-                    _("Recommends and discourages; each piece of advice names the points that it rests on."),
+                    _("Recommends and discourages; each action names the points it rests on."),
                 ),
             )
         ),
         Group(("mode", "blind", "rotate")),
         Group(("rounds", "addendum"), when=("mode", "automatic")),
         Seats(
-            tuple(SeatForm(seat, label, nobody=_("nobody")) for seat, label in zip(POOL, POOL_LABELS, strict=True)),
+            tuple(SeatForm(seat, label, nobody=_("none")) for seat, label in zip(POOL, POOL_LABELS, strict=True)),
             title=_("Pool"),
-            hint=_("When a model is rate limited, the next one of the pool answers in its place. It is shown who did."),
+            hint=_(
+                "If a model is rate limited, the next one of the pool answers instead. The page says which one did."
+            ),
             is_folded=True,
         ),
         LIMITS,
     ),
     labels={
-        "prompt": _("What is to be debated"),
+        "prompt": _("Topic of the debate"),
         "rounds": _("Rounds"),
         "addendum": _("Addendum for the second round"),
         "blind": _("Blind first round"),
         "rotate": _("Rotating order"),
     },
     hints={
-        "prompt": _("The answers come in the language of your request."),
+        "prompt": _("Answers are in the language of your request."),
         "mode": _(
-            "Manual: the debate waits for your final prompt, and after the first round for your addendum and a second"
-            " round, or the summary. Automatic: it goes through by itself."
+            "Manual: the debate waits for your final prompt, and after the first round for an addendum and a "
+            "second round, or the summary. Automatic: it runs through by itself."
         ),
-        "blind": _("Nobody sees the others' points before the second round."),
-        "rotate": _(
-            "The second round begins with another debater, so that the same one does not always have the last word."
-        ),
+        "blind": _("The debaters do not see each other's points before the second round."),
+        "rotate": _("The second round begins with another debater, so that the last word changes."),
         "addendum": _("What the debaters are told between the rounds."),
     },
     choices={
@@ -185,8 +185,8 @@ SETUP = Setup(
 SURFACE = Surface(
     name=_("Debate"),
     description=_(
-        "A refiner makes a clear task of your request. Three models debate it, one after the other. A summary says what"
-        " to do and what to leave, and which points that rests on."
+        "A refiner makes a clear task of your request. Three models debate it in turn. A summary recommends "
+        "and discourages actions, with the points they rest on."
     ),
     setup=SETUP,
     formats="experiments.workflows.debate.pages.importing",
@@ -200,7 +200,7 @@ SURFACE = Surface(
     told=Told(settings=report.settings, title=_("Debate log"), turn=_("Round %(turn)s"), stage=report.stage_of),
     assumptions=ASSUMPTIONS,
     assumed=_(
-        "Assumed: answers of 450 tokens, 60 tokens a second, no time for your pauses. At most: every answer as long as"
-        " it may be and put right once, and a second round if you may start one."
+        "Assumes answers of 450 tokens, 60 tokens a second, without time for your pauses. At most: every "
+        "answer at full length and repaired once, and a second round if you may start one."
     ),
 )

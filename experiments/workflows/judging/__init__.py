@@ -62,7 +62,7 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def something_was_said(self) -> Self:
         if not self.turns:
-            raise ValueError("Nothing has been said yet that could be judged.")
+            raise ValueError("There is nothing to judge yet.")
         return self
 
     def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def settings(rows: Rows) -> list[Block]:
     objectives = dict(config.get("objectives") or {})
     return [
         Facts(facts),
-        prompt("rubric", _("Rubric"), rubric, none=_("The rubric that comes with the workflow.")),
+        prompt("rubric", _("Rubric"), rubric, none=_("The workflow's default rubric.")),
         *(prompt(f"objective-{seat}", of_side(seat), str(text), seat) for seat, text in objectives.items()),
         *_judged_texts(config),
     ]

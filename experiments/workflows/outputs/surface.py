@@ -19,17 +19,17 @@ SETUP = Setup(
             title=_("Contestants"),
             row=_("Contestant"),
             add=_("Add a contestant"),
-            too_few=_("Choose at least one model that is to be asked."),
+            too_few=_("Choose at least one model to ask."),
             hint=_(
-                "The same model may be asked under several names, with different settings. What a contestant has"
-                " answered is not asked for again. Without a name it is called as its model."
+                "The same model can take part under several names with different settings. Existing outputs "
+                "are not asked for again. Without a name, the model's name is used."
             ),
             params=("temperature", "max_tokens"),
             has_names=True,
         ),
         Group((*LIMIT_FIELDS, "side_by_side"), title=_("Limits"), is_folded=True),
     ),
-    labels={"subsets": _("Subsets"), "side_by_side": _("Outputs at once, in each run")},
+    labels={"subsets": _("Subsets"), "side_by_side": _("Outputs at once, per run")},
     hints={"title": _("Empty: the name of the dataset.")},
     renamed={"contestants": "makers"},
     offered=("subsets",),
@@ -44,14 +44,14 @@ SETUP = Setup(
 SURFACE = Surface(
     name=_("Outputs"),
     description=_(
-        "Each model is shown every sample as it is, and nothing else. Its answers become its outputs, which battles can"
-        " compare."
+        "Each model gets every sample as it is, and nothing else. Its answers become its outputs, which "
+        "battles can compare."
     ),
     setup=SETUP,
     entries={"output_made": "output-{contestant}-{sample}"},
     unseen=(("output", ""),),
     styles=("workflows/battles/campaign.css",),
     told=Told(settings=lambda rows: (), log=report.outputs, table=report.output_lines, is_judged=False),
-    assumed=_("Assumed: outputs of 350 tokens, 60 tokens a second. At most: every output as long as it may be."),
+    assumed=_("Assumes outputs of 350 tokens, 60 tokens a second. At most: every output at full length."),
     plan=plan_of_outputs,
 )

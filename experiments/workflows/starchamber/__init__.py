@@ -58,7 +58,7 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def something_is_asked(self) -> Self:
         if not self.first_message.strip():
-            raise ValueError("Write the first message: the researcher opens the talk.")
+            raise ValueError("Write the first message. The researcher begins.")
         return self
 
     def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:

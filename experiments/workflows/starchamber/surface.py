@@ -50,10 +50,10 @@ def context(request: HttpRequest) -> dict[str, object]:
 def remarks(form: DeclaredForm) -> Iterator[Text]:
     yield _("One call for each answer.")
     if form["judge"].value():
-        yield _("One more for the judge.")
+        yield _("One more call for the judge.")
     model = ProviderModel.objects.available().filter(slug=form["seat-model-model"].value() or "").first()
     if model and form["logprobs"].value() and not model.accepts.logprobs:
-        yield _("This model is known to give no token probabilities.")
+        yield _("This model does not provide token probabilities.")
 
 
 MODEL = SeatForm(
@@ -66,17 +66,17 @@ JUDGE = SeatForm(
     "judge",
     _("Judge"),
     _(
-        "Scores each answer in the background: seven sentiments, deviation from the context, cooperation. You need not"
-        " wait for it."
+        "Scores each answer in the background: seven sentiments, deviation from the context, cooperation. You "
+        "do not have to wait for it."
     ),
-    nobody=_("the lab's choice"),
+    nobody=_("lab default"),
     needs="judge",
     fields=("judge_sees_reasoning", "judge_seconds"),
     is_tool=True,
 )
 
 SETUP = Setup(
-    title=_("New StarChamber talk"),
+    title=_("New StarChamber run"),
     parts=(
         Group(("preset", "context"), template="library/_preset_picker.html"),
         Group(("first_message",)),
@@ -87,13 +87,13 @@ SETUP = Setup(
     labels={
         "context": _("What the model is told"),
         "first_message": _("First message"),
-        "persona": _("Your name in the talk"),
+        "persona": _("Your name in the transcript"),
         "judge": _("Judge"),
         "logprobs": _("Token probabilities"),
     },
     hints={
-        "first_message": _("You open the talk. Ctrl+Enter starts it."),
-        "persona": _("Stands on the page and in reports. The model is not told."),
+        "first_message": _("You write the first message. Ctrl+Enter starts the run."),
+        "persona": _("Shown on the page and in reports. The model is not told."),
         "title": _("Empty: the beginning of the first message."),
         "logprobs": _("Each token of an answer with its probability and the likeliest others."),
     },
@@ -110,7 +110,7 @@ SETUP = Setup(
 
 SURFACE = Surface(
     name="StarChamber",
-    description=_("You question one model. It gets the context below and your words, and nothing else."),
+    description=_("You question one model. It gets the context below and your words, nothing else."),
     setup=SETUP,
     formats="experiments.workflows.starchamber.pages.importing",
     home="starchamber",
@@ -121,7 +121,7 @@ SURFACE = Surface(
     told=Told(settings=report.settings, title=_("Interview log")),
     assumptions=ASSUMPTIONS,
     assumed=_(
-        "Assumed: questions of 60 tokens, answers of 350, 60 tokens a second, no time for your questions. At most:"
-        " every answer as long as it may be."
+        "Assumes questions of 60 tokens, answers of 350, 60 tokens a second, without time for your questions. "
+        "At most: every answer at full length."
     ),
 )

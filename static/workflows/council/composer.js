@@ -50,8 +50,8 @@ export class CouncilComposer {
   }
 
   #words() {
-    if (this.isClosed) return gettext("The council is closed: branch from a message to go on from there, or run it again.");
-    if (this.offer) return gettext("Your turn: the council knows the questions and conclusions before.");
+    if (this.isClosed) return gettext("The council is closed. Branch from a message to continue from there, or run it again.");
+    if (this.offer) return gettext("Your turn. The council knows the earlier questions and conclusions.");
     return gettext("The council is at work. A question that you send now is queued.");
   }
 

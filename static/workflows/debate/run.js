@@ -100,7 +100,7 @@ function said(data) {
   const offer = document.getElementById("offer");
   if (offer?.dataset.key !== data.key) return;
   const text = offer.querySelector("[data-draft]")?.value ?? "";
-  if (taken !== data.key) tell(interpolate(gettext("%(by)s went on from here first; nothing of yours was sent."), data, true), text);
+  if (taken !== data.key) tell(interpolate(gettext("%(by)s continued from here first; nothing of yours was sent."), data, true), text);
   offer.remove();
 }
 
@@ -116,5 +116,5 @@ function tell(words, text) {
   const kept = document.createElement("span");
   kept.className = "plain kept";
   kept.textContent = text;
-  offerNotice.append(document.createElement("br"), gettext("What you had written:"), document.createElement("br"), kept);
+  offerNotice.append(document.createElement("br"), gettext("Your text:"), document.createElement("br"), kept);
 }

@@ -75,7 +75,7 @@ export class ServerDrafts {
 
   #tell(field, answer) {
     const place = field.parentElement.querySelector("[data-saved-note]");
-    const words = answer.status === 204 ? gettext("The draft is kept.") : `${gettext("The draft is not kept:")} ${trouble(answer)}`;
+    const words = answer.status === 204 ? gettext("The draft is saved.") : `${gettext("The draft is not saved:")} ${trouble(answer)}`;
     if (place && place.textContent !== words) place.textContent = words;
     place?.classList.toggle("unscored", answer.status !== 204);
   }

@@ -53,12 +53,12 @@ export class Composer {
   }
 
   #words(pause) {
-    if (this.isOver) return gettext("The talk is over. Branch from any message to go on from there.");
+    if (this.isOver) return gettext("The run has ended. Branch from any message to continue from there.");
     if (pause?.dataset.reason === "answer_failed") return gettext("Your turn: the last message got no answer.");
     if (pause) return gettext("Your turn.");
     const { state } = document.getElementById("status").dataset;
-    if (state === "stopping") return gettext("The talk is being stopped…");
-    if (state === "waiting" && !this.#sent) return gettext("The talk is paused: “Go on” in the status bar lets it go on.");
+    if (state === "stopping") return gettext("The run is being stopped…");
+    if (state === "waiting" && !this.#sent) return gettext("The run is paused. Press “Continue” in the status bar to continue.");
     if (state === "queued" && !this.#sent) return gettext("Waiting for a free worker…");
     return gettext("The model is answering…");
   }
@@ -108,10 +108,10 @@ async function send(address, body) {
   try {
     const answer = await fetch(address, { method: "POST", body, headers: { Accept: "application/json" }, redirect: "manual" });
     if (answer.ok) return null;
-    if (answer.type === "opaqueredirect") return gettext("You are signed out. Sign in in another tab, then try again; what you typed is kept.");
+    if (answer.type === "opaqueredirect") return gettext("You are signed out. Sign in in another tab, then try again. What you typed is kept.");
     const said = await answer.json().catch(() => ({}));
-    return said.problem || gettext("The server did not take it.");
+    return said.problem || gettext("The server refused it.");
   } catch {
-    return gettext("The server could not be reached. Nothing was sent; try again.");
+    return gettext("The server could not be reached. Nothing was sent. Try again.");
   }
 }

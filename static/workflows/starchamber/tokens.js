@@ -30,7 +30,7 @@ async function unfold(fold) {
     prepare(place.querySelector("[data-token-view]"));
   } catch {
     delete fold.dataset.state;
-    place.textContent = gettext("The tokens could not be loaded. Fold this and unfold it to try again.");
+    place.textContent = gettext("The tokens could not be loaded. Close and open this to try again.");
   }
   place.removeAttribute("aria-busy");
 }
@@ -132,7 +132,7 @@ function heading(token, logprob) {
 function table(token, alternatives, logprob) {
   const rows = document.createElement("table");
   rows.className = "alternatives";
-  rows.createCaption().textContent = gettext("Likeliest here");
+  rows.createCaption().textContent = gettext("Most likely here");
   for (const [text, value] of alternatives) {
     const row = rows.insertRow();
     const name = document.createElement("th");

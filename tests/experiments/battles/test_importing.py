@@ -83,7 +83,9 @@ def test_a_line_that_stands_twice_counts_once_and_a_contradiction_is_refused(tmp
     board, report = take(tmp_path)
 
     assert (report.read, report.stored, report.duplicates, counts(board)) == (5, 1, 3, [(1, 0, 0, 1, 0)])
-    assert [(r.line, r.reason) for r in report.refusals] == [(4, "It contradicts what was told before; that is kept.")]
+    assert [(r.line, r.reason) for r in report.refusals] == [
+        (4, ("It contradicts an earlier line. The earlier one is kept."))
+    ]
 
 
 @pytest.mark.databases
@@ -116,7 +118,7 @@ def test_a_line_that_was_cut_off_loses_nothing_but_itself(tmp_path, take):
 
     assert sorted(board.battles.values_list("sample__index", flat=True)) == [0, 1]
     assert [(r.line, r.reason) for r in report.refusals] == [
-        (2, "This is no JSON object."),
+        (2, "This is not a JSON object."),
         (3, "The last line is cut off."),
     ]
 

@@ -132,7 +132,7 @@ def test_the_page_names_people_and_neither_visitors_nor_what_they_voted_on(voted
     Battle.objects.filter(voter=alice).delete()
     Battle.objects.update(winner="tie")
     page = html(browser)
-    for reason in ("fewer than 10 pauses", "nobody else has voted on the same", "never chose a side"):
+    for reason in ("fewer than 10 pauses", "no other person voted on the same outputs", "never chose a side"):
         assert reason in page, reason
 
 

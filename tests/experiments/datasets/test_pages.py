@@ -56,7 +56,7 @@ def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser):
     outputs = {"as-2": "output", "as-3": "output", "contestant-2": "gpt"}
 
     for parts, said in (
-        ({"as-1": ""}, "Choose the column that holds the instruction."),
+        ({"as-1": ""}, "Choose the column with the instruction."),
         ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are read as instruction."),
         ({"as-1": "instruction", **outputs}, "Two columns are outputs"),
         ({"as-1": "instruction", "name": ""}, "Give it a name"),
@@ -175,7 +175,7 @@ def test_samples_are_found_by_words_category_and_page(alice, browser, load_text)
     assert further in page
     assert html(browser.get(address + further)).count("sample-row") == 10
     assert html(browser.get(f"{address}?search=cats&category=c1")).count("sample-row") == 10
-    assert "No sample fits." in html(browser.get(f"{address}?search=birds"))
+    assert "No sample matches." in html(browser.get(f"{address}?search=birds"))
     for nonsense in ("?after=x", "?after=99999999999999999999", "?subset=%00", "?search=%00", "?page=-1"):
         assert browser.get(address + nonsense).status_code == 200
 

@@ -69,7 +69,7 @@ def test_a_cycle_under_way_and_one_that_was_cut_short_say_so(alice, scripted, st
 
     page = cycle_of(run)
     assert "This cycle is under way" in page.text
-    assert "The setter has given no problem." in page.text
+    assert "The setter gave no problem." in page.text
     run.state = "stopped"
     run.save()
     assert "The run ended before this cycle was rated" in cycle_of(run).text

@@ -19,7 +19,7 @@ def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):
 
     assert run.state == Run.State.COMPLETED
     assert "10/10" in page.by_id("slot-check-1-reference").text
-    assert "fails, as it has to" in page.by_id("slot-check-1-constant").text
+    assert "fails, as it should" in page.by_id("slot-check-1-constant").text
     assert all("defspread" in squeezed(page.by_id(f"slot-solution-1-coder-{number}")) for number in (1, 2, 3))
     assert "wrong result" not in page.by_id("slot-execution-1-coder-1").text
     assert "wrong result: 1" in page.by_id("slot-execution-1-coder-2").text
@@ -77,6 +77,6 @@ def test_too_small_a_pool_ends_the_run_with_its_reason(play, page_of):
     ending = page_of(run).by_id("slot-ending").text
 
     assert run.state == Run.State.FAILED
-    assert "too few models could take part" in ending
+    assert "too few models were available" in ending
     assert "Only 2 of 3 models" in ending
     assert_same_page(run, "experiment_error")

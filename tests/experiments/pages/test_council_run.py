@@ -140,7 +140,7 @@ def test_a_council_that_a_limit_stopped_can_go_on(page_of, browser, sit, press):
     run = sit(limits={"tokens": 300})
     page = page_of(run)
     assert (run.state, run.stop_reason) == (Run.State.STOPPED, "limit_tokens")
-    assert "A limit has stopped the council" in page.text
+    assert "A limit stopped the council" in page.text
     assert "disabled" in page.by_id("composer-text").attrib
 
     browser.post(reverse("run-lift", args=[run.pk]), {"tokens": "", "action": "lift"})

@@ -49,7 +49,7 @@ def test_the_final_prompt_is_prefilled_and_sent_without_a_script(hold, page_of, 
     page = page_of(run)
     assert "Share it by the week." in page.by_id("slot-prompt").text
     assert "locked" in page.by_id("slot-prompt").text
-    assert "Change it: makes a new version" in page.by_id("slot-prompt").text
+    assert "Change it (makes a new version)" in page.by_id("slot-prompt").text
     assert not page.find(id="pause-text")
 
 
@@ -246,7 +246,7 @@ def test_who_may_see_but_not_control_reads_on_and_is_offered_no_form(hold, charl
     page = read(charlies.get(f"/runs/{run.pk}/"))
 
     assert run.messages.get(seat="refiner").parsed["objective"] in page.text
-    assert "Its owner goes on from here." in page.text
+    assert "Its owner continues from here." in page.text
     assert not [part for id_ in ("say-form", "offer-form", "retry-A") for part in page.find(id=id_)]
 
 

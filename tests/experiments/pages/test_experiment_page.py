@@ -106,7 +106,7 @@ def test_who_begins_is_said_of_each_run_and_has_a_table_of_its_own_when_it_alter
         for seed, value in enumerate([10, 50, 12, 52]):
             judged(ended(experiment, seed), "A", value)
 
-    assert "What beginning does" not in read(browser.get(page_of(plain))).text
+    assert "Effect of beginning" not in read(browser.get(page_of(plain))).text
     page = read(browser.get(page_of(balanced)))
     assert "11 (2) 51 (2) −40 −46.1 to −33.9" in page.text
     assert [cell.text for cell in page.find("td") if cell.get("data-label") == "Begins"] == ["B", "A", "B", "A"]

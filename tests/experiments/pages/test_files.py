@@ -80,7 +80,7 @@ def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_file
     waiting = page_of(browser, read)
     assert "Waiting for a worker" in waiting.text
     assert waiting.by_id("file").get("hx-trigger")
-    assert [link.get("href") for link in waiting.find("a") if link.text == "Look again"]
+    assert [link.get("href") for link in waiting.find("a") if link.text == "Refresh"]
 
     begun = timezone.now() - timedelta(seconds=30)
     making = page_of(browser, read, state="running", progress=0.25, started=begun)

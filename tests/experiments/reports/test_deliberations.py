@@ -82,7 +82,7 @@ def test_who_answered_instead_and_an_answer_that_is_no_json_are_told(alice):
         "Model B: Model 1 of the pool (pool-1 model) was asked instead",
         *("shown as it came: There is no JSON in it.", "I would rather say it in prose."),
     )
-    assert "Another summary was asked for" not in told, "to go on to the first one is no intervention"
+    assert "Another summary was requested" not in told, "to go on to the first one is no intervention"
     record.offer("summary/next/2", 2, "concluded", "summarize", action="summarize", text="", by="alice")
     assert "Another summary was asked for alice" in log(record)
 

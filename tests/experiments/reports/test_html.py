@@ -91,7 +91,7 @@ def test_a_report_before_or_during_a_run_says_so(alice):
     during.call(step, state="sent", finish_reason="", cost=None, output_tokens=None, input_tokens=None)
 
     first, second = words(told(before)), words(told(during))
-    for line in ("Most turns unlimited", "Duration unknown", "Nothing was said in this run.", "made (queued)"):
+    for line in ("Most turns unlimited", "Duration unknown", "This run has no messages.", "made (queued)"):
         assert line in first
     for line in ("made (running)", "max_turns: 5 → 9", "Model B: Under way", "Cost $0.0012 How it ended not ended yet"):
         assert line in second

@@ -135,7 +135,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-person-deactivate api-person-reactivate api-person-factors""",
     ),
     "administrators', and without a word to others": (rule(visitor=UNKNOWN, admin=YES), "metrics"),
-    "a project's": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
+    "project": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
     "a project's, changed by its leads": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO), lead=YES), admin=YES),
         "api-project-detail api-project-member-list api-project-member-detail",

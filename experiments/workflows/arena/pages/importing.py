@@ -97,7 +97,7 @@ def logprobs(value: Any) -> list[Data]:
 def reasoning(draft: Draft, said: Mapping[str, Any]) -> str:
     thinking = text(said.get("thinking"))
     if PLACEHOLDER.match(thinking.strip()):
-        draft.note(_("Placeholders such as “no pattern detected” in the place of reasoning were left out."))
+        draft.note(_("Placeholders for reasoning such as “no pattern detected” were left out."))
         return ""
     return thinking
 
@@ -105,7 +105,7 @@ def reasoning(draft: Draft, said: Mapping[str, Any]) -> str:
 def sentiments(draft: Draft, turn: int, said: Mapping[str, Any]) -> tuple[Data | None, str]:
     """The seven scores of a turn, or why there are none."""
     if all(said.get(name) == value for name, value in INVENTED.items()) and said.get("deception", 0) == 0:
-        draft.note(_("Scores that the original writes down when its judge has failed were left out."))
+        draft.note(_("Scores that the original writes when its judge fails were left out."))
         return None, "The judge failed there; the numbers in the file are its fixed substitute."
     scores = {name: number(said.get(name), 0, 1) for name in SENTIMENTS}
     given = {name: score for name, score in scores.items() if score is not None}
@@ -173,7 +173,7 @@ def _speak(draft: Draft, turn: int, said: Mapping[str, Any]) -> None:
     seen, whole_text = text(said.get("content")), text(said.get("originalContent"))
     key = f"turn/{turn}/{side}"
     if ERROR.match(whole_text or seen) or text(said.get("id")).endswith("-error"):
-        draft.note(_("Errors of a provider that the original keeps as speech were stored as errors."))
+        draft.note(_("Provider errors that the original stores as messages were stored as errors."))
         draft.failed(key, turn, side, whole_text or seen)
         return
     fields: Data = {"text": seen, "raw_text": whole_text or seen, "reasoning": reasoning(draft, said)}

@@ -14,17 +14,17 @@ from experiments.templatetags.arena import figure
 def settings(rows: Rows) -> list[Block]:
     config = rows.config
     facts = (
-        Fact(_("Prompting"), _("each side its own") if config.get("prompting") == "individual" else _("shared")),
+        Fact(_("Prompting"), _("one prompt each") if config.get("prompting") == "individual" else _("shared")),
         Fact(_("Mode"), str(Run.Mode(rows.run.mode).label)),
-        Fact(_("Most turns"), turns(rows)),
+        Fact(_("Max turns"), turns(rows)),
         Fact(_("Begins"), _beginner(rows)),
         Fact(_("Content filter"), words.yes_or_no(config.get("filter"))),
         Fact(_("Judge"), _judge_setting(config)),
         *judging_facts(rows),
-        Fact(_("Thinking asked for"), words.yes_or_no(config.get("elicit_thinking"))),
+        Fact(_("Think-aloud request"), words.yes_or_no(config.get("elicit_thinking"))),
         Fact(_("Token probabilities asked for"), words.yes_or_no(config.get("logprobs"))),
         Fact(_("Limits"), limits(rows)),
-        Fact(_("Seconds between turns"), figure(config.get("gap_seconds"))),
+        Fact(_("Pause between turns, seconds"), figure(config.get("gap_seconds"))),
         Fact(_("Seed"), str(rows.run.seed)),
         *changes(rows),
     )

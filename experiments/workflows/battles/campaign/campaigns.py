@@ -104,7 +104,7 @@ def start(experiment: Experiment, *, by: User, seed: int | None = None) -> list[
         _refuse_beside_others(experiment)
         campaign, is_new = Campaign.objects.get_or_create(experiment=experiment, defaults={"seed": seed or 0})
         if not is_new:
-            raise Conflict(_("This experiment has been started already: resume it to ask what is missing."))
+            raise Conflict(_("This experiment was started before. Resume it to ask for what is missing."))
         Campaign.objects.filter(pk=campaign.pk).update(created=Now())  # its limit of time counts from then
         _name_newcomers(experiment)
     return feed(campaign.pk)
@@ -136,7 +136,7 @@ def resume(experiment: Experiment, *, by: User, limits: dict[str, object] | None
     try:
         checked = None if limits is None else Limits.model_validate(limits).model_dump(mode="json")
     except ValidationError as error:
-        raise Invalid({"limits": [_("These are no limits that a campaign could have.")]}) from error
+        raise Invalid({"limits": [_("These are not valid limits for a campaign.")]}) from error
     with transaction.atomic():
         _refuse_beside_others(experiment)
         if Run.objects.filter(experiment=experiment, state=Run.State.STOPPING).exists():
@@ -221,10 +221,10 @@ def _refuse_beside_others(experiment: Experiment) -> None:
     mine = Experiment.objects.filter(owner=experiment.owner_id, campaign__state=State.RUNNING)
     others = list(mine.exclude(pk=experiment.pk).prefetch_related("participants"))
     if len(others) >= MOST_LIVE_CAMPAIGNS:
-        message = _("You have %(most)s campaigns under way already: stop some, or wait.")
+        message = _("You already have %(most)s campaigns running. Stop some, or wait.")
         raise Forbidden(message % {"most": MOST_LIVE_CAMPAIGNS})
     if same := next((other for other in others if _asked(other) == _asked(experiment)), None):
-        message = _("The very same is under way already, as “%(title)s”: look there, or wait until it is over.")
+        message = _("The same campaign is already running: “%(title)s”. Open it, or wait until it ends.")
         raise Conflict(message % {"title": same.title})
 
 

@@ -59,7 +59,7 @@ def plan_of_battles(config: Config, seated: Sequence[Participant], by: "User") -
     else:
         battles = ngettext("<b>%(shown)s</b> battle", "<b>%(shown)s</b> battles", least) % _shown(least)
     pairs = ngettext("%(shown)s pair", "%(shown)s pairs", len(counts)) % _shown(len(counts))
-    known = ngettext("%(shown)s of them decided already", "%(shown)s of them decided already", done)
+    known = ngettext("%(shown)s of them already decided", "%(shown)s of them already decided", done)
     lanes = config.side_by_side * (2 if config.calls == "parallel" else 1)
     return Planned(
         shares,
@@ -84,7 +84,7 @@ def plan_of_outputs(config: outputs.Config, seated: Sequence[Participant], by: "
         done, left = done + made, left + len(grid) - made
     wanted = ngettext("<b>%(shown)s</b> output", "<b>%(shown)s</b> outputs", left) % _shown(left)
     contestants = ngettext("%(n)s contestant", "%(n)s contestants", len(seated)) % {"n": len(seated)}
-    said = ngettext("%(shown)s of them made already", "%(shown)s of them made already", done)
+    said = ngettext("%(shown)s of them already made", "%(shown)s of them already made", done)
     return Planned(
         shares,
         stored=_sizes(dataset, ()),

@@ -22,7 +22,7 @@ MOST_REASONS = 20
 RECORDED = ("battle_judged", "output_made")
 NOTES = {
     "Some could not be decided: resume to ask again.": _("Some could not be decided."),
-    "Nothing was missing.": _("Nothing was missing: everything had been decided before."),
+    "Nothing was missing.": _("Nothing was missing: everything had already been decided."),
 }
 
 

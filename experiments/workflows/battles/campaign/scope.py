@@ -125,7 +125,7 @@ def visible_dataset(slug: str, person: "User") -> Dataset:
     """Raises Invalid for one that the person may not see."""
     dataset = Dataset.objects.visible_to(person).filter(slug=slug).first()
     if dataset is None:
-        raise Invalid({"config.dataset": [_("There is no dataset of this name that you may see.")]})
+        raise Invalid({"config.dataset": [_("You can see no dataset with this name.")]})
     return dataset
 
 
@@ -136,17 +136,17 @@ def warnings(dataset: Dataset, config: Any, seated: Sequence[Participant]) -> li
     said = [_("%(judge)s judges its own outputs.") % {"judge": one} for one in own]
     modality = PROMPTS[config.prompt].modalities if config.prompt in PROMPTS else ()
     if dataset.modality == Dataset.Modality.TEXT and "text" in modality and dataset.pictures.exists():
-        said.append(_("Samples hold pictures: a judge that cannot read them fails on those."))
+        said.append(_("Samples have pictures: a judge that cannot read them fails on those."))
     return said
 
 
 def _of_dataset(dataset: Dataset, config: Any) -> Iterator[Fault]:
     if not dataset.is_ready:
-        yield "config.dataset", _("The dataset is not ready yet: wait until it has been read.")
+        yield "config.dataset", _("The dataset is not ready. Wait until it has been read.")
     if config.subsets:
         known = set(dataset.samples.filter(subset__in=config.subsets).values_list("subset", flat=True).distinct())
         for name in sorted(set(config.subsets) - known):
-            yield "config.subsets", _("The dataset has no subset called %(name)s.") % {"name": name}
+            yield "config.subsets", _("The dataset has no subset “%(name)s”.") % {"name": name}
 
 
 def _of_battles(dataset: Dataset, config: Any, seated: Sequence[Participant], is_new: bool) -> Iterator[Fault]:
@@ -154,23 +154,23 @@ def _of_battles(dataset: Dataset, config: Any, seated: Sequence[Participant], is
     for name in (name for name, reason in named.items() if reason and is_new):
         yield "config.contestants", _("%(name)s is left out of ratings: choose others.") % {"name": name}
     for name in (name for name in config.contestants if name not in named):
-        yield "config.contestants", _("The dataset has no contestant called %(name)s.") % {"name": name}
+        yield "config.contestants", _("The dataset has no contestant “%(name)s”.") % {"name": name}
     if len(taking_part(dataset, config)) < 2:
-        yield "config.contestants", _("Battles need the outputs of at least two contestants.")
+        yield "config.contestants", _("Battles need outputs of at least two contestants.")
     prompt = PROMPTS.get(config.prompt)
     if prompt is None:
-        yield "config.prompt", _("There is no judge prompt of this name.")
+        yield "config.prompt", _("There is no judge prompt with this name.")
     elif dataset.modality not in prompt.modalities:
-        yield "config.prompt", _("This prompt does not judge outputs of this kind: choose another one.")
+        yield "config.prompt", _("This prompt cannot judge this kind of output. Choose another one.")
     for participant in seated:
         if dataset.modality == Dataset.Modality.IMAGE and not participant.model.accepts.images:
-            message = _("%(model)s cannot look at pictures: choose a judge that can.")
+            message = _("%(model)s cannot see pictures. Choose a judge that can.")
             yield f"cast.{participant.seat}", message % {"model": participant.model.label}
     known: set[tuple[int, str]] = set()
     for judge in (one for one in seated if one.seat in JUDGES):
         identity = (judge.model_id, str(sorted(judge.params.items())))
         if identity in known:
-            yield f"cast.{judge.seat}", _("This judge is seated twice: take another model, or other parameters.")
+            yield f"cast.{judge.seat}", _("This judge is chosen twice. Choose another model, or other parameters.")
         known.add(identity)
 
 
@@ -178,14 +178,14 @@ def _of_outputs(dataset: Dataset, config: Any, seated: Sequence[Participant], ow
     if not may_curate(owner, dataset):
         yield "config.dataset", _("Contestants are added to a dataset by its owner, or by curators.")
     if dataset.modality != Dataset.Modality.TEXT:
-        yield "config.dataset", _("Only texts can be asked for here: upload the pictures of your models instead.")
+        yield "config.dataset", _("Models can be asked for texts only. Upload pictures instead.")
     names: set[str] = set()
     for participant in (one for one in seated if one.seat.startswith(SEAT)):
         name = name_of(config, participant)
         if name in names:
-            yield f"cast.{participant.seat}", _("Two contestants are called %(name)s.") % {"name": name}
+            yield f"cast.{participant.seat}", _("Two contestants have the name %(name)s.") % {"name": name}
         names.add(name)
         known = dataset.contestants.filter(name=name).exclude(model=participant.model).first()
         if known and known.outputs.exists():
-            message = _("%(name)s has outputs of another origin: give this contestant a name of its own.")
+            message = _("%(name)s already has outputs from another source. Choose another name for this contestant.")
             yield f"cast.{participant.seat}", message % {"name": name}

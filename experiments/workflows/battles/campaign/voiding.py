@@ -12,7 +12,7 @@ from experiments.models import Battle, Dataset
 from experiments.workflows.battles.campaign import counting
 
 LONGEST_REASON = 300
-WITH_RUN = gettext_noop("Its run was left out of every ladder.")  # why is read with the run, by those who may see it
+WITH_RUN = gettext_noop("Its run was left out of all ratings.")  # why is read with the run, by those who may see it
 
 
 def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> bool:
@@ -24,7 +24,7 @@ def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> boo
     refuse_others(battle.board.dataset, by)
     said = reason.replace("\0", "").strip()[:LONGEST_REASON]
     if not said:
-        raise Invalid(reason=_("Say why the battle should not count: everybody who looks at it reads that."))
+        raise Invalid(reason=_("Give a reason for voiding the battle. Everybody who sees the battle can read it."))
     changes = {"void_reason": said, "voided": timezone.now(), "voided_by": by}
     with transaction.atomic():
         found = _held(battle)
@@ -64,7 +64,7 @@ def _held(battle: Battle) -> Battle:
 def refuse_others(dataset: Dataset, by: User) -> None:
     """Raises Forbidden for who does not decide what counts on the boards of a dataset."""
     if not may_void(dataset, by):
-        raise Forbidden(_("Only curators, administrators and the dataset's owner can decide what counts."))
+        raise Forbidden(_("Only curators, administrators and the dataset's owner can decide this."))
 
 
 def may_void(dataset: Dataset, by: object) -> bool:

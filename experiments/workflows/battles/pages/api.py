@@ -142,7 +142,7 @@ class ResumeView(APIView):
         experiment = _experiment(request, pk)
         limits = validated(Resumption, request)["limits"]
         if not spent(request, lambda: campaigns.resume(experiment, by=person(request), limits=limits), limits):
-            raise Conflict(_("Nothing is open or missing, or it is running already."))
+            raise Conflict(_("Nothing is open or missing, or it is already running."))
         return _shown(experiment)
 
 

@@ -58,10 +58,10 @@ def contestant_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         if not form.is_valid():
             raise Invalid({name: [str(text) for text in texts] for name, texts in form.errors.items()})
         contestants.describe(contestant, by=by, label=form.cleaned_data["label"], link=form.cleaned_data["link"])
-        told = _("%(contestant)s is changed.")
+        told = _("%(contestant)s was changed.")
     elif action == "void":
         contestants.void(contestant, by=by, reason=request.POST.get("reason", ""))
-        told = _("%(contestant)s is left out of ratings.")
+        told = _("%(contestant)s is excluded from ratings.")
     elif action == "restore":
         contestants.restore(contestant, by=by)
         told = _("%(contestant)s is rated again.")
@@ -107,21 +107,19 @@ class LogForm(forms.Form):
 
     file = forms.FileField(label=gettext_lazy("Logs"))
     judge = forms.CharField(
-        label=gettext_lazy("Who judged"),
+        label=gettext_lazy("Judge's name"),
         required=False,
         max_length=200,
-        help_text=gettext_lazy(
-            "All of it stands on the board of this judge. Left empty, each line is taken at its word."
-        ),
+        help_text=gettext_lazy("One judge for the whole file. Empty: the judge that each line names."),
     )
     subset = forms.CharField(
         label=gettext_lazy("Subset"),
         required=False,
         max_length=100,
-        help_text=gettext_lazy("Of battles whose log names no subset."),
+        help_text=gettext_lazy("For battles whose log names no subset."),
     )
     keep_partial = forms.BooleanField(
-        label=gettext_lazy("Keep the other lines if some are refused"),
+        label=gettext_lazy("Import the valid lines even if some are refused"),
         required=False,
         help_text=gettext_lazy("Otherwise one refused line refuses the whole file."),
     )

@@ -114,7 +114,7 @@ def fill(form: DeclaredForm) -> None:
     usual = next((model.slug for model in models if model.is_default_judge), named[0][0] if named else "")
     _choose(form, "seat-judge-model", named, usual)
     for seat in (*JUDGES[1:], *MIRRORS):
-        _choose(form, f"seat-{seat}-model", [("", _("nobody")), *named], "")
+        _choose(form, f"seat-{seat}-model", [("", _("none")), *named], "")
 
 
 def _choose(form: DeclaredForm, name: str, choices: Sequence[tuple[str, Any]], usual: str) -> None:
@@ -139,7 +139,7 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object
     offered = [one.slug for one in _datasets(request.user)]
     if "clone" in request.GET:
         if values["dataset"] not in offered:
-            messages.warning(request, _("Its dataset is not there any more: choose another one."))
+            messages.warning(request, _("The dataset no longer exists. Choose another one."))
             return dict.fromkeys(OF_THE_DATASET)
         return {name: values[name] or None for name in ("subsets", "contestants")}
     slug = request.GET.get("dataset")
@@ -154,7 +154,7 @@ def refill(request: HttpRequest, typed: Mapping[str, Any]) -> dict[str, object] 
     if "choose" not in sent:
         if sent.get("shown", sent.get("dataset")) == sent.get("dataset") or not typed["dataset"]:
             return None
-        messages.info(request, _("Another dataset was chosen: look through its contestants, then start."))
+        messages.info(request, _("You chose another dataset. Check its contestants, then start."))
     kept = {name: value for name, value in typed.items() if name not in OF_THE_DATASET}
     return {**kept, "dataset": sent.get("dataset", "")}
 
@@ -174,7 +174,7 @@ def asked(form: DeclaredForm, asked: Asked) -> Asked:
     sampling = asked["config"]["sampling"]
     plan = sampling.setdefault("plan", "all")
     if plan == "sample" and not sampling.get("per_pair"):
-        words = _("Write how many samples each pair is compared on.")
+        words = _("Enter the number of samples per pair.")
         raise Invalid({"config.sampling.per_pair": [words]})
     config = {
         **asked["config"],
@@ -215,7 +215,7 @@ def asked_outputs(form: DeclaredForm, asked: Asked) -> Asked:
     for seat, one in cast.items():
         name = str(one.pop("name") or labels.get(one["model"], one["model"]))[:LONGEST_NAME]
         if name in names:
-            words = _("Two contestants would be called %(name)s.")
+            words = _("Two contestants would have the name %(name)s.")
             raise Invalid({f"cast.{seat}": [words % {"name": name}]})
         names.append(name)
     found = {"dataset": form.of["slug"], "subsets": _unless_all(form, "subsets"), "contestants": names}

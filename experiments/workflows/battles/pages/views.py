@@ -38,8 +38,8 @@ LATEST = 12
 RUNS_LISTED = 50
 PER_PAGE = 10
 PLAN_LINES = {
-    "all": gettext_lazy("each pair on each sample"),
-    "sample": gettext_lazy("%(per_pair)s samples for each pair"),
+    "all": gettext_lazy("every pair on every sample"),
+    "sample": gettext_lazy("%(per_pair)s samples per pair"),
     "adaptive": gettext_lazy("until intervals are %(width)s Elo wide"),
 }
 
@@ -140,7 +140,7 @@ def listed(request: HttpRequest) -> dict[str, object]:
 @login_required
 @require_POST
 def stop(request: HttpRequest, pk: UUID) -> HttpResponse:
-    told = _("Nothing was under way any more.")
+    told = _("Nothing was in progress any more.")
     return _done(request, pk, lambda shown: campaigns.stop(shown, by=person(request)), told)
 
 

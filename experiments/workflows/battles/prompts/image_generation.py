@@ -2,7 +2,7 @@ from experiments.workflows.battles.judge_prompt import JudgePrompt
 
 PROMPT = JudgePrompt(
     name="image_generation",
-    title="Which image shows better what was asked for",
+    title="Which image shows the description better",
     description="Which of two images shows better what a description asks for.",
     modalities=("image",),
     allows_tie=False,

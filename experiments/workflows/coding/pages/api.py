@@ -149,7 +149,7 @@ class VoidView(APIView):
         cycle, asked = _cycle(request, pk), validated(Voiding, request)
         is_done = voiding.void(cycle, by=person(request), reason=asked["reason"])
         if not is_done:
-            raise Conflict(_("The cycle was left out already."))
+            raise Conflict(_("The cycle was already left out."))
         return _now(cycle)
 
 

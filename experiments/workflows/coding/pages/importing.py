@@ -56,7 +56,7 @@ def read(value: Any, place: str = "", folder: Folder | None = None) -> Taken:
     """folder: the other files of the cycle by their names, as values. Raises Unreadable."""
     said = mapping(value)
     if not is_cycle(said):
-        raise Unreadable(_("This is no cycle: generator and solvers are missing."), place)
+        raise Unreadable(_("This is not a cycle: generator and solvers are missing."), place)
     return _Cycle(said, folder or {}, place).taken()
 
 
@@ -68,7 +68,7 @@ class _Cycle:
         names = [slug(name) for name in (*listed(said.get("solvers")), *listed(said.get("judges_pool")))]
         models = list(dict.fromkeys([*names, slug(said.get("generator"))]))
         if not LEAST_CODERS <= len(models) <= MOST_CODERS:
-            message = _("%(count)s models take part: a contest here has from %(least)s to %(most)s.")
+            message = _("%(count)s models take part; a contest has %(least)s to %(most)s here.")
             raise Unreadable(message % {"count": len(models), "least": LEAST_CODERS, "most": MOST_CODERS}, place)
         self.seats = {model: coder(number) for number, model in enumerate(models, 1)}
         self.title = line(said.get("problem_title")) or line(self.problem.get("title")) or "MatrixArena"
@@ -169,14 +169,16 @@ class _Cycle:
         if results:
             self.passed[seat] = sum(one["verdict"] == "passed" for one in results) / len(results)
         elif status == "success":
-            self.draft.note(_("Programs that ran without one test count as not tested, though called a success there."))
+            self.draft.note(
+                _("Programs without a single test count as not tested, though the original counts them as passed.")
+            )
 
     def _judge(self, solver: str, told: Any) -> None:
         judged = set()
         for judge_model, said in _judgments(told):
             judge = self.seats.get(slug(judge_model))
             if judge is None or judge == solver:
-                self.draft.note(_("Votes on one’s own solution, and of models that do not take part, were left out."))
+                self.draft.note(_("Votes on one’s own solution and votes of non-participants were left out."))
                 self.draft.kept.setdefault("votes", []).append({"solver": solver, "judge": judge_model, **said})
                 continue
             if judge in judged:
@@ -184,7 +186,7 @@ class _Cycle:
             judged.add(judge)
             scores, reason, flags = _scores(said)
             if reason and number(said.get("overall_score"), 0, 10) is not None:
-                self.draft.note(_("Scores that stand in the place of a failed judgment were left out."))
+                self.draft.note(_("Scores that replace a failed judgment were left out."))
             vote = {"subject": solver, "judge": self.draft.cast[judge], "judge_seat": judge, "scores": scores,
                     "unscored_reason": reason, "rationale": text(said.get("feedback")), "flags": flags}  # fmt: skip
             _vote(self.draft, 1, vote)
@@ -205,7 +207,7 @@ class _Cycle:
             else:
                 unrated[seat] = NO_VOTE if told != 0 else ZERO
         if ZERO in unrated.values():
-            self.draft.note(_("An average of 0.0 is what the original writes where nobody judged: it was left out."))
+            self.draft.note(_("Averages of 0.0, which the original writes without judgments, were left out."))
         votes = {seat: row for seat, row in self.votes.items() if row}
         overall = fmean(means.values()) if means else None
         same: Data = {"turn": 1, "setter": self.setter, "quorum": 1, "votes": votes, "means": means, "overall": overall}

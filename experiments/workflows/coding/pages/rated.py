@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy as _
 from experiments.runs import figures
 
 REASONS = {
-    "no_votes": _("no vote was counted"),
-    "nothing_run": _("the sandbox has run nothing of it"),
-    "nothing_paired": _("nobody else voted on the same solutions"),
-    "no_spread": _("nothing varied, so nothing says how far it could vary"),
-    "constant": _("every value is the same, so that a connection cannot be told from chance"),
-    "too_few_units": _("too few to tell"),
-    "rests_on_one": _("it rests on a single cycle"),
+    "no_votes": _("no vote counts"),
+    "nothing_run": _("the sandbox has not run it"),
+    "nothing_paired": _("no other judge voted on the same solutions"),
+    "no_spread": _("no variation, so there is no interval"),
+    "constant": _("all values are equal, so a correlation cannot be distinguished from chance"),
+    "too_few_units": _("too few values"),
+    "rests_on_one": _("it depends on a single cycle"),
 }
 
 

@@ -24,13 +24,13 @@ MOST_FAILURES = 20  # tests that are told one by one
 def settings(rows: Rows) -> list[Block]:
     config = rows.config
     modes = {"in_turn": _("in turn"), "random": _("drawn by the seed")}
-    auto = _("in turn where the cycles are a multiple of the pool, else drawn by the seed")
+    auto = _("in turn if the cycles are a multiple of the models, else drawn by the seed")
     facts = (
         Fact(_("Cycles planned"), grouped(config.get("cycles"))),
         Fact(_("Setters"), modes.get(str(config.get("setters")), auto)),
         Fact(_("Language"), str(config.get("language", "")).capitalize()),
         Fact(_("Health check"), words.yes_or_no(config.get("health_check", True))),
-        Fact(_("Quorum"), grouped(config.get("quorum")), _("votes that a solution needs to be rated")),
+        Fact(_("Quorum"), grouped(config.get("quorum")), _("votes that a solution needs for a rating")),
         Fact(_("Seconds for each answer"), figure(config.get("call_seconds"), 0)),
         Fact(_("Seconds for each test"), figure(config.get("test_seconds"), 1)),
         Fact(_("Memory for each test"), f"{grouped(config.get('test_megabytes'))} MiB"),
@@ -39,7 +39,7 @@ def settings(rows: Rows) -> list[Block]:
         *changes(rows),
     )
     topic = str(config.get("topic", ""))
-    return [Facts(facts), *([prompt("topic", _("What the problems are about"), topic)] if topic.strip() else [])]
+    return [Facts(facts), *([prompt("topic", _("Topic of the problems"), topic)] if topic.strip() else [])]
 
 
 # --- the cycles: a table of all, then each of them ---
@@ -48,7 +48,7 @@ def settings(rows: Rows) -> list[Block]:
 def cycles(rows: Rows) -> Section:
     found = list(rows.run.cycles.select_related("voided_by").order_by("turn"))
     if not found:
-        return Section("cycles", _("Cycles"), (Text(_("No cycle was begun in this run.")),))
+        return Section("cycles", _("Cycles"), (Text(_("No cycle started in this run.")),))
     blocks: list[Block] = [_overview(found)]
     for row in found:
         row.run = rows.run
@@ -76,7 +76,7 @@ def _overview(found: Sequence[Cycle]) -> Table:
 
 
 def _state(row: Cycle) -> str:
-    return _("left out of the ratings") if row.voided else str(row.get_state_display())
+    return _("left out of ratings") if row.voided else str(row.get_state_display())
 
 
 def _cycle(record: Contents) -> Iterator[Block]:
@@ -85,13 +85,13 @@ def _cycle(record: Contents) -> Iterator[Block]:
     yield Turn(f"cycle-{row.turn}", f"{number} · {row.title}" if row.title else number)
     yield Facts(tuple(_facts(row)))
     if row.state == Cycle.State.VOID:
-        yield Text(_("There was no problem: %(reason)s") % {"reason": row.reason}, tone="warning")
+        yield Text(_("There is no problem: %(reason)s") % {"reason": row.reason}, tone="warning")
         if record.problem:
             raw = Text(record.problem.raw_text, "plain", "muted")
-            yield Fold(_("What the setter answered"), _characters(record.problem.raw_text), (raw,))
+            yield Fold(_("The setter's answer"), _characters(record.problem.raw_text), (raw,))
         return
     if record.set_problem is None:
-        yield Text(_("No problem has been set yet."), tone="muted")
+        yield Text(_("There is no problem yet."), tone="muted")
         return
     yield from _problem(record.set_problem)
     yield _standing(record)
@@ -109,7 +109,7 @@ def _facts(row: Cycle) -> Iterator[Fact]:
         yield Fact(_("Why it is left out"), row.void_reason, f"{by}, {words.moment(row.voided)}")
     if (overall := row.found.get("overall")) is not None:
         yield Fact(_("Mean score"), figure(overall, 1), _("0 to 10"))
-        yield Fact(_("Quorum"), grouped(row.found.get("quorum")), _("votes that a solution needs to be rated"))
+        yield Fact(_("Quorum"), grouped(row.found.get("quorum")), _("votes that a solution needs for a rating"))
     yield Fact(_("Ended"), words.moment(row.ended))
 
 
@@ -117,7 +117,7 @@ def _problem(problem: Mapping[str, Any]) -> Iterator[Block]:
     yield Text(str(problem.get("description", "")), "prose")
     criteria = "\n".join(f"- {one}" for one in problem.get("criteria", ()))
     if criteria:
-        yield Fold(_("What judges are to look at"), _("of the setter"), (Text(criteria, "prose"),))
+        yield Fold(_("Judging criteria"), _("of the setter"), (Text(criteria, "prose"),))
     shown, hidden = problem.get("shown", ()), problem.get("hidden", ())
     columns = (Column(_("Test"), share=1.0), Column(_("Input"), share=3.0), Column(_("Expected"), share=2.0))
     tests = tuple(
@@ -154,13 +154,13 @@ def _standing(record: Contents) -> Table:
 def _solved(record: Contents, seat: str) -> Iterator[Block]:
     solution, message = record.solution(seat), record.solutions.get(seat)
     if solution is None:
-        yield Text(record.unrated(seat) or _("It has not answered yet."), tone="warning")
+        yield Text(record.unrated(seat) or _("No answer yet."), tone="warning")
         if message and message.raw_text.strip():
             raw = Text(message.raw_text, "plain", "muted")
-            yield Fold(_("As it was produced"), _characters(message.raw_text), (raw,))
+            yield Fold(_("As produced"), _characters(message.raw_text), (raw,))
         return
     if message and message.flags:
-        yield Facts((Fact(_("Noticed"), "; ".join(map(words.flag_name, message.flags))),))
+        yield Facts((Fact(_("Flags"), "; ".join(map(words.flag_name, message.flags))),))
     yield Text(_fenced(str(solution.get("code", ""))), "prose")
     if explanation := str(solution.get("explanation", "")).strip():
         yield Text(explanation, "prose")
@@ -183,7 +183,7 @@ def _execution(ran: Execution | None) -> Iterator[Block]:
     counts = {"count": len(ran.results) - len(failed), "all": len(ran.results)}
     yield Text(_("It passed %(count)s of %(all)s tests.") % counts)
     if ran.complaint:
-        yield Text(_("It could not be run at all: %(complaint)s") % {"complaint": ran.complaint}, tone="warning")
+        yield Text(_("It could not run at all: %(complaint)s") % {"complaint": ran.complaint}, tone="warning")
     elif failed:
         yield _failures(ran, failed[:MOST_FAILURES])
 
@@ -209,7 +209,7 @@ def _failures(ran: Execution, failed: Sequence[Mapping[str, Any]]) -> Table:
         verdict = str(one["verdict"])
         gave = _value(one.get("value")) if one.get("has_value") else str(one.get("error") or MISSING)[:LONGEST_VALUE]
         lines.append((str(one["name"]), verdicts.get(verdict, verdict), _value(expected.get(one["name"])), gave))
-    return Table(_("Tests that it did not pass"), columns, tuple(lines))
+    return Table(_("Failed tests"), columns, tuple(lines))
 
 
 def _votes(judgments: Sequence[Judgment]) -> Table:
@@ -243,7 +243,7 @@ def _feedback(judgments: Sequence[Judgment]) -> Iterator[Block]:
             written.append(Text(f"{words.seat_name(one.judge_seat)}{flags}: {one.rationale}", "plain"))
     if written:
         count = ngettext("%(n)s judge", "%(n)s judges", len(written)) % {"n": len(written)}
-        yield Fold(_("What the judges wrote"), count, tuple(written))
+        yield Fold(_("The judges' comments"), count, tuple(written))
 
 
 def _value(value: Any) -> str:
@@ -270,13 +270,13 @@ def rated(rows: Rows) -> Section:
     """Of this run's cycles alone: the ladder counts those of all runs."""
     found = ratings.of_run(rows.run)
     if found is None:
-        return Section("ratings", _("Ratings"), (Text(_("Nobody is rated yet.")),))
-    alone = _("Ratings of this run’s cycles alone: the ladder counts those of all runs.")
-    order = _("With the order of the contestants reversed a rating of the compatible board moves by up to %(points)s.")
+        return Section("ratings", _("Ratings"), (Text(_("No contestant is rated yet.")),))
+    alone = _("Ratings of this run's cycles only. The board counts the cycles of all runs.")
+    order = _("With the contestants in reverse order, a rating of the compatible board changes by up to %(points)s.")
     unrated = _("%(model)s has no Bradley-Terry rating: %(reason)s.")
     agreement = (
         Fact(_("Agreement (Krippendorff’s alpha)"), _told(found.alpha)),
-        Fact(_("Mean vote and tests passed"), _told(found.tests, is_signed=True)),
+        Fact(_("Mean vote and share of tests passed"), _told(found.tests, is_signed=True)),
     )
     blocks: list[Block] = [
         Text(alone, tone="muted"),
@@ -316,7 +316,7 @@ def _setters(found: Sequence[SetterRow]) -> Table:
         Column(_("Void"), is_figure=True, share=0.6),
         Column(_("Calibration"), is_figure=True, share=2.0),
         Column(_("Mean score"), is_figure=True, share=1.8),
-        Column(_("Tests that others passed"), is_figure=True, share=1.2),
+        Column(_("Tests passed by others"), is_figure=True, share=1.2),
     )
     lines = []
     for one in found:
@@ -332,7 +332,7 @@ def _judges(found: Sequence[JudgeRow]) -> Table:
         Column(_("Missing"), is_figure=True, share=0.8),
         Column(_("Severity"), is_figure=True, share=2.0),
         Column(_("Mean vote"), is_figure=True, share=1.8),
-        Column(_("With the tests"), is_figure=True, share=2.0),
+        Column(_("Correlation with the tests"), is_figure=True, share=2.0),
     )
     lines = []
     for one in found:

@@ -43,7 +43,7 @@ KNOWN_WORDS = (  # of `sandbox.isolation` and of the box, which know no translat
     gettext_noop("it sees a file system of its own"),
     gettext_noop("it sees no other process, and all of it dies together"),
     *(gettext_noop("it has no network"), gettext_noop("it shares no memory with others")),
-    gettext_noop("its user is nobody outside"),
+    gettext_noop("its user does not exist outside"),
     gettext_noop("it does not run as root and has no capabilities"),
     gettext_noop("memory, processor time, threads, open files and file sizes are limited"),
     gettext_noop("no program it starts could gain any"),
@@ -95,12 +95,10 @@ def remarks(form: DeclaredForm) -> Iterator[str]:
         return
     each, left = divmod(int(typed), models)
     if not is_in_turn(str(form["setters"].value() or "auto"), int(typed), models):
-        words = gettext(
-            "The seed draws a setter for each cycle. In turn comes out even with %(n)s cycles, or a multiple."
-        )
+        words = gettext("The seed draws the setter of each cycle. They divide evenly with %(n)s cycles or a multiple.")
         yield words % {"n": models}
     elif left:
-        yield gettext("In turn, but not evenly: that needs %(n)s cycles, or a multiple.") % {"n": models}
+        yield gettext("In turn, but not evenly: that needs %(n)s cycles or a multiple.") % {"n": models}
     else:
         words = ngettext("In turn: every model sets once.", "In turn: every model sets %(n)s times.", each)
         yield words % {"n": each}
@@ -116,8 +114,8 @@ def plan(config: Config, seated: Sequence[Any], by: Any) -> Planned:
     void = cycles if is_in_turn(config.setters, config.cycles, coders) else Fraction(0)
     samples = (Sample(check), Sample(cycle, cycles, cycles), Sample(cycle, Fraction(0), void, never_set))
     words = gettext(
-        "A cycle makes %(calls)s calls: 1 problem, %(solutions)s solutions and %(judgments)s judgments, because"
-        " everybody judges everybody else."
+        "A cycle makes %(calls)s calls: 1 problem, %(solutions)s solutions and %(judgments)s judgments, "
+        "because every model judges all others."
     )
     judgments = coders * (coders - 1)
     said = {"calls": 1 + coders + judgments, "solutions": coders, "judgments": judgments}
@@ -164,8 +162,8 @@ CONTESTS = RunList(
     searched=_("Title or problem"),
     run=_("Contest"),
     begun=_("Started"),
-    none=_("You have started no contest yet. The demonstration models need no key."),
-    no_fit=_("No contest fits."),
+    none=_("You have no contests yet. The demo models need no key."),
+    no_fit=_("No contest matches."),
     show_all=_("Show all contests"),
     search=_search,
     sign=lambda seat, label: (seat.rpartition("-")[2], short_name(label)),

@@ -65,7 +65,7 @@ def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
                 audit.record(audit.Action.VOIDED, by=by, of=cycle, name=f"{cycle.run} · {cycle.turn}", reason=said)
             return True
     if not Cycle.objects.filter(pk=cycle.pk, state=Cycle.State.RATED).exists():
-        raise ActionUnavailable(_("Only a cycle that was rated can be left out."))
+        raise ActionUnavailable(_("Only a rated cycle can be left out."))
     return False
 
 
@@ -95,7 +95,7 @@ def void_last(*, by: User, reason: str, named: int) -> Cycle:
     _refuse_others(by)
     found = last()
     if found is None or found.pk != named or not void(found, by=by, reason=reason):
-        raise Conflict(_("Meanwhile this is not the last cycle any more. Nothing was left out: look again."))
+        raise Conflict(_("This is no longer the last cycle. Nothing was left out; check again."))
     return found
 
 
@@ -109,7 +109,7 @@ def void_all(*, by: User, reason: str, count: int) -> int:
     with transaction.atomic():
         rows = list(Cycle.objects.counted().select_for_update(of=("self",)).values_list("pk", "run_id", "turn"))
         if len(rows) != count or not count:
-            raise Conflict(_("Meanwhile %(n)s cycles count. Nothing was left out: look again.") % {"n": len(rows)})
+            raise Conflict(_("%(n)s cycles count now. Nothing was left out; check again.") % {"n": len(rows)})
         chosen = Cycle.objects.filter(pk__in=[pk for pk, _run, _turn in rows])
         chosen.update(void_reason=said, voided=timezone.now(), voided_by=by)
         name = by.get_username()
@@ -141,10 +141,10 @@ def _tell(facts: Iterable[tuple[UUID, CycleVoided | CycleRestored]]) -> None:
 def _checked(reason: str) -> str:
     said = reason.replace("\0", "").strip()[:LONGEST_REASON]
     if not said:
-        raise Invalid(reason=_("Say why it should not count: everybody who looks at the ladder reads that."))
+        raise Invalid(reason=_("Give a reason. Everybody who sees the board can read it."))
     return said
 
 
 def _refuse_others(by: User) -> None:
     if not may_void(by):
-        raise Forbidden(_("Only curators and administrators decide which cycles count."))
+        raise Forbidden(_("Only curators and administrators can decide which cycles count."))

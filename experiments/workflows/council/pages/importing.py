@@ -130,7 +130,7 @@ class _Turns:
         if names and len(by_model) == len(seats) and {slug(name) for name in names.values()} == set(by_model):
             return {line(label, 40): by_model[slug(name)] for label, name in names.items()}
         if seats:
-            self.draft.note(_("The file does not say which label each answer had: labels are those of its order."))
+            self.draft.note(_("The file does not name the answers' labels; their order was used."))
         return dict(zip(labels_for(len(seats)), seats, strict=True))
 
     def _reviews(self, rows: Sequence[Mapping[str, Any]], labels: dict[str, str], answers: Mapping[str, str]) -> None:
@@ -159,12 +159,10 @@ class _Turns:
             ranked = read_ballot(words, list(labels), answers)
         except UnreadableAnswer as error:
             if told:
-                self.draft.note(
-                    _("Where no ranking can be read in a review, the one that the original guessed was left out.")
-                )
+                self.draft.note(_("Where no ranking can be read, the one guessed by the original was left out."))
             return {"order": None, "abstained_reason": str(error)[:REASON]}
         if told and told != [label for group in ranked.order for label in group]:
-            self.draft.note(_("Rankings were read anew from the reviews; some were read otherwise there."))
+            self.draft.note(_("Rankings were read again from the reviews; some differ from the original's."))
         order = [[labels[label] for label in group] for group in ranked.order]
         return {"order": order, "flags": list(ranked.flags), "reading": ranked.reading}
 
@@ -184,11 +182,11 @@ class _Turns:
         self._stage("conclusion", 3)
         key = f"turn/{self.turn}/conclusion"
         if said.get("model") == "error" or NO_CHAIR.match(words) or NOBODY.match(words) or not words.strip():
-            self.draft.note(_("Sentences that stand in the place of a failed answer were stored as errors."))
+            self.draft.note(_("Sentences that replace a failed answer were stored as errors."))
             self.draft.failed(key, self.turn, "chair", words or "The answer is empty in the file.", "conclusion")
             return
         if slug(said.get("model")) != self.draft.cast["chair"]:
-            self.draft.note(_("More than one model was the chair: the transcript names the first one."))
+            self.draft.note(_("More than one model was the chair. The transcript names the first one."))
             self.draft.kept.setdefault("chairs", []).append({"turn": self.turn, "model": said.get("model")})
         self.draft.said(key, self.turn, "chair", words, purpose="conclusion", reasoning=_reasoning(said))
         self._keep("chair", said)
@@ -202,7 +200,7 @@ class _Turns:
             seen[model] += 1
             if (place := (model, seen[model])) not in self.seats:
                 if len(self.seats) == MOST_MEMBERS:
-                    said = _("More than %(most)s members take part: a council here has no more.")
+                    said = _("More than %(most)s members take part, which is the limit here.")
                     raise Unreadable(said % {"most": MOST_MEMBERS}, self.place)
                 self.seats[place] = member(len(self.seats) + 1)
                 self.draft.seat(self.seats[place], model)

@@ -14,9 +14,9 @@ def settings(rows: Rows) -> list[Block]:
     cut = _("ranked") if config.get("truncated", "eligible") == "eligible" else _("not ranked")
     facts = (
         Fact(_("Own answers"), own),
-        Fact(_("Answers that were cut off"), cut),
+        Fact(_("Truncated answers"), cut),
         Fact(_("Title asked for"), words.yes_or_no(config.get("title", True))),
-        Fact(_("Most questions"), turns(rows)),
+        Fact(_("Max questions"), turns(rows)),
         *closing_facts(rows),
     )
     context = str(config.get("system_prompt", ""))

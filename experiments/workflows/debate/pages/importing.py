@@ -54,7 +54,7 @@ def read(value: Any, place: str = "") -> Taken:
     said = mapping(value)
     prompt = text(said.get("finalPrompt")) or text(said.get("rawPrompt"))
     if not prompt.strip():
-        raise Unreadable(_("Neither a first nor a final prompt is in it."), place)
+        raise Unreadable(_("It has neither a first nor a final prompt."), place)
     return _Debate(said, prompt, place).taken()
 
 
@@ -127,7 +127,9 @@ class _Debate:
             return
         self.draft.stage("stage/summary", turn, "summary")
         if text(mapping(told).get("error")) or not words.strip():
-            self.draft.note(_("The original keeps an empty or failed summary as a success: it was stored as an error."))
+            self.draft.note(
+                _("The original stores an empty or failed summary as a success; it was stored as an error.")
+            )
             error = text(mapping(told).get("error")) or "The summary is empty in the file."
             self.draft.failed("summary", turn, "summarizer", error, "summary")
             return

@@ -25,7 +25,7 @@ def settings(rows: Rows) -> list[Block]:
     )
     addendum = str(config.get("addendum", ""))
     planned = [prompt("addendum", _("Addendum planned"), addendum)] if addendum.strip() else []
-    return [Facts(facts), prompt("request", _("What was asked for"), str(config.get("prompt", ""))), *planned]
+    return [Facts(facts), prompt("request", _("Request"), str(config.get("prompt", ""))), *planned]
 
 
 def stage_of(call: Call) -> str:

@@ -24,7 +24,7 @@ from experiments.workflows.judging.services import first_judge_saw
 
 
 def _judges() -> list[tuple[str, Any]]:
-    return [("", _("the lab's choice")), *((model.slug, model.label) for model in askable_models())]
+    return [("", _("lab default")), *((model.slug, model.label) for model in askable_models())]
 
 
 class AskedJudgment(TypedDict):
@@ -45,7 +45,7 @@ class JudgeAgainForm(forms.Form):
     )
 
     judge_sees = forms.ChoiceField(
-        label=_("The judge reads of each message"),
+        label=_("Messages that the judge reads"),
         choices=[(sees, CHOICES[sees]) for sees in get_args(Sees)],
         required=False,
     )

@@ -116,7 +116,7 @@ def _talk(draft: Draft, state: Mapping[str, Any], spoken: list[Mapping[str, Any]
 def _answer(draft: Draft, turn: int, said: Mapping[str, Any]) -> None:
     words, key = text(said.get("content")), f"turn/{turn}/answer"
     if arena.ERROR.match(words):
-        draft.note(_("Errors of a provider that the original keeps as speech were stored as errors."))
+        draft.note(_("Provider errors that the original stores as messages were stored as errors."))
         draft.failed(key, turn, "model", words)
         return
     fields: Data = {"reasoning": arena.reasoning(draft, said), "created": moment(said.get("timestamp"))}

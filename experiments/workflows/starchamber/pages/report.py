@@ -16,7 +16,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Token probabilities asked for"), words.yes_or_no(config.get("logprobs"))),
         Fact(_("Judge"), words.yes_or_no(config.get("judge"))),
         *judging_facts(rows),
-        Fact(_("Most turns"), turns(rows)),
+        Fact(_("Max turns"), turns(rows)),
         *closing_facts(rows),
     )
     context = str(config.get("context", ""))

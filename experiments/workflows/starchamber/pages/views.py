@@ -103,10 +103,12 @@ def _is_asked(call: Call, config: dict[str, Any]) -> bool:
 
 def _why_not(call: Call) -> str:
     if not call.request.get("logprobs"):
-        return _("%(model)s is catalogued as giving none, so they were not asked for.") % {"model": call.model.label}
+        return _("%(model)s does not provide them according to the catalog, so they were not requested.") % {
+            "model": call.model.label
+        }
     if call.finish_reason == "stopped":
-        return _("The answer was stopped before any had arrived.")
-    return _("They were asked for, but the provider sent none.")
+        return _("The answer was stopped before any arrived.")
+    return _("They were requested, but the provider sent none.")
 
 
 def _strip(view: TokenView) -> Strip | None:

@@ -104,9 +104,9 @@ def _chosen(found: list[Source]) -> list[Source]:
     if any(LOGS in PurePosixPath(source.name).parts for source in logs):
         logs = [source for source in logs if LOGS in PurePosixPath(source.name).parts]
     if all(source.is_snapshot for source in logs):
-        raise Unreadable(_("There are no logs in it: files ending in .jsonl, .json, .csv or .parquet are read."))
+        raise Unreadable(_("There are no logs in it. Files ending in .jsonl, .json, .csv or .parquet are read."))
     if len(logs) > MOST_FILES:
-        raise Unreadable(_("There are more than %(most)s files in it: send them in parts.") % {"most": MOST_FILES})
+        raise Unreadable(_("There are more than %(most)s files in it. Send them in parts.") % {"most": MOST_FILES})
     return sorted(logs, key=_place)
 
 
@@ -127,7 +127,7 @@ def _opener(path: Path) -> Callable[[], IO[bytes]]:
 
 def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
     if entry.flag_bits & 1:
-        raise Unreadable(_("%(name)s is encrypted: send it without a password.") % {"name": entry.filename})
+        raise Unreadable(_("%(name)s is encrypted. Send it without a password.") % {"name": entry.filename})
     return archive.open(entry)
 
 
@@ -152,7 +152,9 @@ def json_lines(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
         if isinstance(content, dict):
             yield Row(line.number, content)
             continue
-        yield Row(line.number, None, _("This is no JSON object.") if line.is_whole else _("The last line is cut off."))
+        yield Row(
+            line.number, None, _("This is not a JSON object.") if line.is_whole else _("The last line is cut off.")
+        )
         start = line.text.rfind(START_OF_ROW)  # a row that was appended to one that a crash had cut off: it is whole
         rest = _decoded(line.text[start:]) if start > 0 else None
         if isinstance(rest, dict):
@@ -169,10 +171,10 @@ def json_list(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
         try:
             content = text.value()
         except ValueError as error:
-            yield Row(number, None, _("From here on this is no JSON: %(error)s.") % {"error": str(error)[:200]})
+            yield Row(number, None, _("From here on this is not JSON: %(error)s.") % {"error": str(error)[:200]})
             return
         is_row = isinstance(content, dict)
-        yield Row(number, content if is_row else None, "" if is_row else _("This is no object."))
+        yield Row(number, content if is_row else None, "" if is_row else _("This is not an object."))
 
 
 def csv_rows(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
@@ -188,13 +190,13 @@ def csv_rows(file: IO[bytes], allowance: Allowance) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield Row(number, None, _("This is no row of a table: %(error)s.") % {"error": str(error)[:200]})
+            yield Row(number, None, _("This is not a row of a table: %(error)s.") % {"error": str(error)[:200]})
             continue
         if not columns:
             columns = [cell.strip() for cell in cells]
         elif len(cells) != len(columns):
             counts = {"found": len(cells), "wanted": len(columns)}
-            yield Row(number, None, _("The row has %(found)s cells, the head has %(wanted)s.") % counts)
+            yield Row(number, None, _("The row has %(found)s cells, the header has %(wanted)s.") % counts)
         else:
             yield Row(number, dict(zip(columns, cells, strict=True)))
 
@@ -214,7 +216,7 @@ def parquet_rows(path: Path, allowance: Allowance, alive: Callable[[], None]) ->
         try:
             process.read(path, spool, what="rows", heard=lambda _share: alive(), **orders)
         except process.Refused as refused:
-            yield Row(1, None, _("This is no Parquet that can be read: %(error)s") % {"error": str(refused)[:250]})
+            yield Row(1, None, _("This Parquet file cannot be read: %(error)s") % {"error": str(refused)[:250]})
             return
         handle = os.open(spool / RECORDS, os.O_RDONLY | os.O_NOFOLLOW)
         with os.fdopen(handle, "rb") as file:

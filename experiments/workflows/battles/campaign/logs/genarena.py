@@ -62,14 +62,14 @@ def record(row: Mapping[str, Any], *, experiment: str, subset: str | None) -> Re
 def _call(told: Any, key: str) -> Judged:
     """A judgment, in terms of model_a and model_b; the log speaks of the first and the second as A and B."""
     if not isinstance(told, Mapping):
-        raise Malformed(_("%(key)s tells nothing.") % {"key": key})
+        raise Malformed(_("%(key)s is empty.") % {"key": key})
     a_first, raw, found = CALLS[key], text(told.get("raw_response")), told.get("parsed_result")
     position = ""
     if told.get("parse_success", True) is True and isinstance(found, Mapping):
         said = found.get("winner", found.get("better_response"))
         position = said.strip().casefold() if isinstance(said, str) else ""
     if position not in ("a", "b", "tie") or not isinstance(found, Mapping):
-        reason = text(told.get("parse_error")) or (_("no winner could be read") if raw else _("no answer came"))
+        reason = text(told.get("parse_error")) or (_("no winner could be read") if raw else _("no answer arrived"))
         return Judged(a_first, "", raw, reason[:LONGEST_REASON])
     winner: Side = "tie" if position == "tie" else "a" if (position == "a") is a_first else "b"
     scores = {name: value for name, value in found.items() if name not in KEPT_APART}

@@ -61,7 +61,7 @@ class NothingStored(ValueError):
     """Lines were refused, so nothing of the log was imported. report: how many, which and why."""
 
     def __init__(self, report: Report) -> None:
-        message = _("There are no battles in it.")
+        message = _("There are no battles in the file.")
         if report.refusals:
             first = report.refusals[0]
             said = ngettext(
@@ -83,7 +83,7 @@ def make_dataset(*, owner: "User", name: str, source: str = "") -> Dataset:
     `import_battles` has stored the log; `discard` deletes it where that failed. Raises Forbidden.
     """
     if not owner.may_experiment:
-        raise Forbidden(_("Your role may read, but not make datasets. Ask an admin of the lab."))
+        raise Forbidden(_("Your role can view datasets but not create them. Ask an administrator."))
     dataset = Dataset(owner=owner, name=name[:200], state=Dataset.State.WAITING, takes_votes=False)
     dataset.columns, dataset.source = MADE_FROM, source[:300]
     short = slugify(name)[:SLUG_LENGTH].strip("-") or "battles"
@@ -95,7 +95,7 @@ def make_dataset(*, owner: "User", name: str, source: str = "") -> Dataset:
                 return dataset
         except IntegrityError:
             continue
-    raise Forbidden(_("There are too many datasets of this name: choose another one."))
+    raise Forbidden(_("There are too many datasets with this name. Choose another one."))
 
 
 def is_in_making(dataset: Dataset) -> bool:
@@ -146,9 +146,9 @@ def import_battles(
     Raises Forbidden, Unreadable, TooLarge and NothingStored.
     """
     if not may_import(dataset, by):
-        raise Forbidden(_("Only the owner of the dataset may import battles into it, or an admin."))
+        raise Forbidden(_("Only the dataset's owner or an administrator can import battles into it."))
     if not dataset.is_ready and not is_in_making(dataset):
-        raise Forbidden(_("The dataset is not ready yet: import battles when it is."))
+        raise Forbidden(_("The dataset is not ready. Import battles when it is."))
     for is_check in (False,) if keep_partial else (True, False):
         reader = _Reader(judge[:200], heard)
         store = Store(dataset, reader.report, judge=judge[:200], subset=subset, is_check=is_check)
@@ -169,8 +169,8 @@ def import_battles(
 def _conclude(dataset: Dataset, report: Report) -> None:
     if unsure := report.tallies["unsure"]:
         said = _(
-            "%(count)s battles are inconsistent ties of a slim log, which cannot tell a disagreement of the judge from "
-            "calls that failed. Import the audit log (raw_outputs) too: then those that failed are left open."
+            "%(count)s battles are inconsistent ties of a slim log, which does not separate disagreement from "
+            "failed calls. Import the audit log (raw_outputs) too; then failed calls are left open."
         )
         report.warn(said % {"count": unsure})
     if dataset.columns == MADE_FROM and report.tallies["genarena"] and not report.outputs:
@@ -249,7 +249,7 @@ class _Reader:
             return arenalab.record(row.content)
         if lmarena.is_battle(row.content):
             return lmarena.record(row.content, judge=self.judge)
-        raise Malformed(_("This is no battle: neither of GenArena's log nor with model_a, model_b and winner."))
+        raise Malformed(_("This is not a battle in a known format: GenArena's log, or model_a, model_b and winner."))
 
     def _keep_snapshot(self, source: files.Source) -> None:
         """Ratings that the log brings are told in the report, and never mixed with ours."""
@@ -261,7 +261,7 @@ class _Reader:
         except (*DAMAGED, ValueError, RecursionError):
             content = None
         if not isinstance(content, dict):
-            self.report.refuse(source.name, 1, _("This is no snapshot of ratings."))
+            self.report.refuse(source.name, 1, _("This is not a snapshot of ratings."))
         elif len(self.report.snapshots) < MOST_SHOWN:
             self.report.snapshots.append(_snapshot(source.experiment, content))
 
@@ -320,7 +320,7 @@ FORMAT = DatasetFormat(
     source=ImportSource.GENARENA,
     folder=files.LOGS,
     fits=_fits,
-    beside_runs=lambda: _("Runs and battles stand side by side in this file: send them in two."),
+    beside_runs=lambda: _("This file has runs and battles. Send them in two files."),
     store=_store,
     discard=_discard,
 )

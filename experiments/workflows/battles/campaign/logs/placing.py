@@ -68,7 +68,7 @@ class Samples:
         if len(self._subsets) == 1:
             return next(iter(self._subsets))
         if said is None:
-            raise Malformed(_("The log names no subset, and the dataset has several: say which one it is."))
+            raise Malformed(_("The log names no subset, and the dataset has several. Choose one."))
         raise Malformed(_("The dataset has no subset “%(subset)s”.") % {"subset": said})
 
     def _by_question(self, questions: Sequence[str]) -> dict[str, list[Place]]:
@@ -138,6 +138,6 @@ class Contestants:
             if name not in self._by_name
         ]
         if len(self._by_name) + len(new) > MOST_CONTESTANTS:
-            raise Malformed(_("There are more than %(most)s contestants in it.") % {"most": MOST_CONTESTANTS})
+            raise Malformed(_("There are more than %(most)s contestants in the file.") % {"most": MOST_CONTESTANTS})
         self._by_name |= {row.name: row for row in (new if self._is_check else Contestant.objects.bulk_create(new))}
         self.made += len(new)

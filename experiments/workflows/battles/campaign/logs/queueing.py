@@ -58,15 +58,15 @@ def keep(
 ) -> LogImport:
     """Keep the file and have it read, a small one at once. Raises Forbidden, TooLarge and Invalid."""
     if not may_import(dataset, by):
-        raise Forbidden(_("Only the owner of the dataset may import battles into it, or an admin."))
+        raise Forbidden(_("Only the dataset's owner or an administrator can import battles into it."))
     if not dataset.is_ready and (not is_in_making(dataset) or dataset.log_imports.exists()):
-        raise Forbidden(_("The dataset is not ready yet: import battles when it is."))
+        raise Forbidden(_("The dataset is not ready. Import battles when it is."))
     if (sent.size or 0) > settings.UPLOAD_BYTES:
         raise TooLarge(
-            _("The file is larger than %(most)s MiB: send it in parts.") % {"most": settings.UPLOAD_BYTES >> 20}
+            _("The file is larger than %(most)s MiB. Send it in parts.") % {"most": settings.UPLOAD_BYTES >> 20}
         )
     if LogImport.objects.filter(owner=by, state__in=[State.WAITING, State.READING]).count() >= MOST_WAITING:
-        raise Forbidden(_("Your other files are still being read: wait for one of them."))
+        raise Forbidden(_("Your other files are still being read. Wait for one of them."))
     named = storable(PurePath(sent.name or "log.jsonl").name)[-300:]
     row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, keep_partial=keep_partial)
     row.judge, row.subset = judge[:200], subset[:100]
@@ -128,7 +128,7 @@ def sweep() -> None:
     being_read = LogImport.objects.filter(state=State.READING)
     silent = being_read.filter(beat__lt=clock.ago(LEASE))
     for row in silent.filter(attempt__gte=MOST_ATTEMPTS):
-        said = _("The worker was ended %(times)s times while it read this file.") % {"times": MOST_ATTEMPTS}
+        said = _("The worker was stopped %(times)s times while reading this file.") % {"times": MOST_ATTEMPTS}
         _end(row, State.REFUSED, None, said)
         row.forget_file()
     silent.filter(attempt__lt=MOST_ATTEMPTS).update(state=State.WAITING)
@@ -154,7 +154,7 @@ def _taken(row: LogImport) -> Report:
         heard=heard,
     )
     if row.attempt > 1:
-        report.warn(_("A worker was ended while it read this: what it had stored is among the battles known before."))
+        report.warn(_("A worker was stopped while reading this. What it had stored is among the battles known before."))
     return report
 
 

@@ -97,10 +97,10 @@ def names(row: Mapping[str, Any]) -> tuple[str, str]:
             said = _("The name in %(key)s is longer than %(most)s characters.")
             raise Malformed(said % {"key": key, "most": LONGEST_NAME})
         if name in NAMES_OF_TIES:
-            raise Malformed(_("A contestant called “%(name)s” cannot be told from a tie.") % {"name": name})
+            raise Malformed(_("A contestant named “%(name)s” cannot be distinguished from a tie.") % {"name": name})
         found.append(name)
     if found[0] == found[1]:
-        raise Malformed(_("%(name)s stands against itself.") % {"name": found[0]})
+        raise Malformed(_("%(name)s is compared with itself.") % {"name": found[0]})
     return found[0], found[1]
 
 
@@ -127,7 +127,7 @@ def moment(value: Any) -> datetime | None:
                 raise ValueError
             found = datetime.fromtimestamp(float(value), UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise Malformed(_("“%(value)s” is no time.") % {"value": str(value)[:60]}) from error
+        raise Malformed(_("“%(value)s” is not a time.") % {"value": str(value)[:60]}) from error
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 

@@ -105,8 +105,8 @@ class Store:
         judge = self._judge_of(placed)
         if judge not in self._judges and len(self._judges) == MOST_BOARDS:
             said = _(
-                "The file names more than %(most)s judges, and each would get a board. If they are people, give one "
-                "judge's name for the whole file."
+                "The file names more than %(most)s judges, and each would get a board. If they are people, "
+                "enter one judge name for the whole file."
             )
             self._report.refuse(placed.file, placed.line, said % {"most": MOST_BOARDS})
             return False
@@ -176,7 +176,7 @@ class _Batch:
         """The battle is known: the log may decide what was open, or tell how it was judged."""
         record, is_told = one.record, one.key in self._verdicts or battle.pk in self._told
         if battle.winner and record.winner and one.side(record.winner) != battle.winner:
-            said = _("It contradicts what was told before; that is kept.")
+            said = _("It contradicts an earlier line. The earlier one is kept.")
             self._report.refuse(one.placed.file, one.placed.line, said)
         elif self._tells_more(record, battle, is_told):
             if battle.pk is not None:
