@@ -66,10 +66,10 @@ def demote(rows, invitation, admin):
     ("void", "said"),
     [
         (lambda rows, *_: rows.update(accepted=timezone.now()), "has been used"),
-        (lambda rows, invitation, admin: invitations.revoke(invitation, by=admin), "was taken back"),
+        (lambda rows, invitation, admin: invitations.revoke(invitation, by=admin), "was revoked"),
         (lambda rows, *_: rows.update(expires=timezone.now() - timedelta(seconds=1)), "has expired"),
-        (demote, "may not invite any more"),
-        (lambda rows, *_: rows.delete(), "no invitation of this lab"),
+        (demote, "may no longer invite"),
+        (lambda rows, *_: rows.delete(), "not a valid invitation of this lab"),
     ],
 )
 def test_a_link_that_lets_nobody_in_says_why_and_makes_no_account(admin, void, said):
@@ -174,5 +174,5 @@ def test_a_mail_server_that_is_away_does_not_lose_the_invitation(settings, admin
 
     page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
 
-    assert "It could not be mailed" in page
+    assert "It could not be e-mailed" in page
     assert Invitation.objects.open().count() == 1

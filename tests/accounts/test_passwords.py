@@ -86,7 +86,7 @@ def test_a_forgotten_password_is_set_by_a_letter_once(visitor, bob, mailed, entr
     assert sign_in(visitor, "bob", NEW).status_code == 302, "at once, though wrong ones were tried too often"
     assert not is_in(elsewhere)
     assert entries_of(Action.PASSWORD_CHANGED)[0].detail == {"by_mail": True}
-    assert "does not work any more" in Client().get(link).content.decode()
+    assert "no longer works" in Client().get(link).content.decode()
     assert settings.PASSWORD_RESET_TIMEOUT == 3600
 
 

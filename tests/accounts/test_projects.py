@@ -82,8 +82,8 @@ def test_a_lead_does_it_all_on_the_pages(browser, alice, bob):
     browser.post(f"{made}members/", {"username": "bob", "role": "member"})
     project = Project.objects.get()
     assert role_of(project, bob) == "member"
-    assert "Add somebody" in browser.get(made).content.decode()
-    assert "Add somebody" not in signed_in(bob).get(made).content.decode()
+    assert "Add a person" in browser.get(made).content.decode()
+    assert "Add a person" not in signed_in(bob).get(made).content.decode()
 
     browser.post(f"{made}members/{bob.pk}/", {"role": "lead"})
     browser.post(f"{made}change/", {"name": "Solar 2", "description": ""})
@@ -111,9 +111,9 @@ def test_the_list_shows_mine_with_their_size(browser, alice, bob, project):
 @each_case(
     ("path", "sent", "said"),
     [
-        ("members/", {"username": "nobody", "role": "member"}, "Nobody of this name"),
+        ("members/", {"username": "nobody", "role": "member"}, "No person in the lab has this name"),
         ("members/", {"username": "bob", "role": "king"}, "king"),
-        ("change/", {"name": "Wind"}, "of this name already"),
+        ("change/", {"name": "Wind"}, "with this name"),
     ],
 )
 def test_what_cannot_be_is_said_on_the_page(browser, bob, project, path, sent, said):

@@ -37,13 +37,13 @@ def test_a_wrong_code_is_recorded_and_codes_are_not_tried_for_long(visitor, alic
     wrong = f"{(int(app.code) + 1) % 1_000_000:06}"
     sign_in(visitor)
 
-    assert "not the code of this moment" in visitor.post(CODE, {"code": wrong}).content.decode()
+    assert "not the current code" in visitor.post(CODE, {"code": wrong}).content.decode()
     [entry] = entries_of(Action.SIGN_IN_FAILED)
     assert (entry.target, entry.detail) == (f"user:{alice.pk}", {"kind": "totp"})
 
     for number in range(4):
         visitor.post(CODE, {"code": f"x{number}"})
-    assert "tried too often" in visitor.post(CODE, {"code": app.code}).content.decode()
+    assert "Too many attempts" in visitor.post(CODE, {"code": app.code}).content.decode()
     assert not is_in(visitor)
 
 

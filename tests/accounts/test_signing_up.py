@@ -65,7 +65,7 @@ def test_an_address_that_is_taken_is_not_given_away(by_domain, visitor, bob):
 
     assert visitor.post("/sign-up/", NEW)["Location"] == "/account/email/sent/"
     assert User.objects.count() == 1
-    assert "belongs to an account already" in mail.outbox[0].body
+    assert "already belongs to an account" in mail.outbox[0].body
 
 
 def test_no_account_comes_with_the_platform(db):

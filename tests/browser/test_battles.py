@@ -194,7 +194,7 @@ def test_a_file_that_cannot_be_read_says_why_and_one_that_is_not_taken_can_be_se
     page = sign_in()
     page.goto(f"{lab.url}/datasets/new/")
     page.set_input_files("#id_file", str(tmp_path / "bad.zip"))
-    for status, words in ((413, "larger than the server takes"), (502, "did not take it (502)")):
+    for status, words in ((413, "larger than the server allows"), (502, "refused it (502)")):
         answer_with(page, status)
         page.click("main button.primary")
         expect(page.locator("[data-sent]")).to_contain_text(words)

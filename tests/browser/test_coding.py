@@ -24,7 +24,7 @@ def test_a_whole_cycle_is_watched_live_and_read_on_a_narrow_screen(lab: Lab, sig
     for number, model in enumerate(CODERS):
         rows.nth(number).locator("select").first.select_option(model)
     page.locator("#id_cycles").fill("1")
-    expect(page.locator("#estimate")).to_contain_text("comes out even with 3 cycles")
+    expect(page.locator("#estimate")).to_contain_text("divide evenly with 3 cycles")
     with lab.held():
         page.locator("#start").click()
         page.wait_for_url(RUN)

@@ -138,7 +138,7 @@ def test_a_draft_outlives_a_reload_a_refusal_and_a_rival_and_ending_asks_first(l
     page.click("#composer button[value=end]")
     page.click("#end-dialog button[value=yes]")
     expect(page.locator("#ending")).to_be_visible()
-    expect(state).to_contain_text("The talk is over")
+    expect(state).to_contain_text("The run has ended")
 
 
 def enter_that_ends_a_composition_sends_nothing(page: Page) -> None:

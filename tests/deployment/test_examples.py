@@ -162,10 +162,10 @@ def ready(address):
 
 @pytest.mark.system
 def test_a_server_that_is_there_is_not_ended_for_what_it_lacks():
-    with answering(lambda asked: (int(asked.path[1:]), {}, b"Redis does not answer.")) as address:
+    with answering(lambda asked: (int(asked.path[1:]), {}, b"Redis is not responding.")) as address:
         assert ready(f"{address}/200") == (0, "")
         code, said = ready(f"{address}/503")
-        assert (code, "Redis does not answer." in said) == (0, True)
+        assert (code, "Redis is not responding." in said) == (0, True)
 
     code, said = ready(f"{address}/200")
     assert (code, "no answer" in said) == (1, True)

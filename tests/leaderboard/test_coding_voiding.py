@@ -167,7 +167,7 @@ def test_why_a_private_run_was_left_out_is_read_by_those_who_may_see_it(ten, ali
     def told(browser):
         return "patient" in browser.get("/leaderboard/coding/").content.decode()
 
-    assert "those who may see the run" in client.get("/leaderboard/coding/").content.decode()
+    assert "People who can see the run" in client.get("/leaderboard/coding/").content.decode()
     assert (told(client), told(signed_in(curator)), told(signed_in(alice))) == (False, False, True)
 
     Experiment.objects.filter(pk=ten.run.experiment_id).update(visibility="lab")

@@ -96,7 +96,7 @@ def test_the_admin_leaves_battles_out_and_takes_them_in_again(client, league, cu
         asked = {"action": action, "_selected_action": chosen, "reason": reason}
         return client.post(address, asked, follow=True).content.decode()
 
-    assert "Say why" in act("void_chosen")
+    assert "Give a reason" in act("void_chosen")
     assert "4 battles were changed" in act("void_chosen", "Judged the wrong image.")
     assert compute.standings(ladder).battles == 26
     act("restore_chosen")

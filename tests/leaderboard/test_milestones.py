@@ -59,7 +59,7 @@ def test_milestones_have_a_date_and_are_taken_by_the_owner_and_curators_where_so
             milestones.take(ladder, name=name, by=alice)
     with pytest.raises(Forbidden):
         milestones.take(ladder, name="first_20260101", by=charlie)
-    with pytest.raises(Invalid, match="Nobody is rated"):
+    with pytest.raises(Invalid, match="No contestant is rated"):
         milestones.take(unrated, name="first_20260101", by=alice)
     assert milestones.take(ladder, name="first_20260101", by=curator)
 

@@ -43,7 +43,7 @@ def test_corrections_stand_beside_the_judges_own_scores_once_the_review_is_over(
 
     page = read(browser.get(reverse("experiment", args=[experiment.pk])))
     assert "As judged and as corrected" in page.text
-    assert "1 score of a judge was corrected in review." in page.text
+    assert "1 judge's score was corrected in review." in page.text
     said = api.get(f"experiments/{experiment.pk}/statistics/").json()
     assert said["subjects"]["A"]["measures"]["cooperation"]["mean"] == 0.4
     assert said["corrected"]["subjects"]["A"]["measures"]["cooperation"]["mean"] == -0.6

@@ -60,7 +60,7 @@ NEUTRAL = {"model": "sim/neutral:first=0"}
 BAD_CAST = [
     ({"A": {"model": "sim/nobody"}}, "cast.A", "sim/nobody"),
     ({"A": {}}, "cast.A", "model"),
-    ({"C": {"model": "sim/judge:tps=0:first=0"}}, "cast.C", "no such seat"),
+    ({"C": {"model": "sim/judge:tps=0:first=0"}}, "cast.C", "no such participant"),
     ({"\udfff": {"model": "sim/judge:tps=0:first=0"}}, "cast", "surrogate"),
     ({"A": {**NEUTRAL, "persona": "x" * 101}}, "cast.A", "persona"),
     ({"A": {**NEUTRAL, "api_key": "sk-1"}}, "cast.A", "api_key"),

@@ -43,7 +43,7 @@ def test_a_token_makes_another_one_that_may_less(api, alice):
 def test_a_token_gives_no_scope_that_it_lacks_and_makes_none_that_outlives_it(alice, is_problem):
     narrow = Api(create_token(alice, scopes=["read", "admin"], days=2))
 
-    is_problem(narrow.post("tokens/", {"name": "x", "scopes": ["read", "spend"]}), 403, "cannot give", "spend")
+    is_problem(narrow.post("tokens/", {"name": "x", "scopes": ["read", "spend"]}), 403, "cannot grant", "spend")
     assert ApiToken.objects.count() == 1
     narrow.post("tokens/", {"name": "x", "days": 365, "scopes": ["read"]})
     assert ApiToken.objects.get(name="x").expiry - timezone.now() <= timedelta(days=2)

@@ -95,7 +95,7 @@ def test_a_file_is_asked_for_and_waits_as_one_however_often(api, run, bells, is_
     assert asked["name"].endswith(".pdf")
     assert bells == [1]
     assert api.get(f"files/{asked['id']}/").json() == asked
-    is_problem(api.get(f"files/{asked['id']}/download/"), 409, "not there yet")
+    is_problem(api.get(f"files/{asked['id']}/download/"), 409, "not ready")
     assert api.post(f"runs/{run.pk}/files/", {"format": "pdf"}).json()["id"] == asked["id"]
     assert api.post(f"runs/{run.pk}/files/", {"format": "pdf", "language": "zh-hans"}).json()["id"] != asked["id"]
     assert Export.objects.count() == 2
@@ -112,7 +112,7 @@ def test_what_is_done_can_be_fetched_until_it_is_removed(api, run, make_files, i
     assert response["Content-Disposition"] == f'attachment; filename="{done["name"]}"'
     assert int(response["Content-Length"]) == done["size"] == len(body(response))
     Export.objects.get().path.unlink()
-    is_problem(api.get(f"files/{asked['id']}/download/"), 404, "ask for it again")
+    is_problem(api.get(f"files/{asked['id']}/download/"), 404, "Request it again")
     assert api.post(f"runs/{run.pk}/files/", {"format": "csv"}).json()["state"] == "queued"
 
 

@@ -49,7 +49,7 @@ def test_a_run_that_has_ended_says_what_it_took(api, played):
 
 
 def test_runs_are_listed_newest_first_by_what_is_asked_for_and_all_of_it(api, arena):
-    experiment, other = arena(prompt="Solar panels"), arena(prompt="Something else")
+    experiment, other = arena(prompt="Solar panels"), arena(prompt="Another answer")
     runs = queued(experiment, len(Run.State))
     [elsewhere] = queued(other)
     for run, state in zip(runs, Run.State.values, strict=True):
@@ -197,7 +197,7 @@ def test_the_second_tab_gets_a_conflict(api, waiting, drive, is_problem):
         ({"key": "turn/1/A/prompt"}, 400),
         ({"action": "default"}, 400),
     ],
-    ids=["other side", "not offered", "NUL", "no action", "no key"],
+    ids=["other side", "not available", "NUL", "no action", "no key"],
 )
 def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, waiting, drive, provider, is_problem, said, status):
     is_problem(api.post(f"runs/{waiting.pk}/say/", said), status)

@@ -117,7 +117,7 @@ def test_a_provider_is_asked_about_a_key_once_unless_the_process_was_killed(api,
     assert (again.status_code, again.json(), tested.count()) == (first.status_code, first.json(), 1)
 
     IdempotentRequest.objects.update(answer={idempotency.BEGUN: True})
-    is_problem(api.post(path, Idempotency_Key="once"), 409, "at this moment")
+    is_problem(api.post(path, Idempotency_Key="once"), 409, "being processed")
     assert tested.count() == 1
 
     begun = IdempotentRequest.objects.get().created - idempotency.GIVEN_UP

@@ -124,21 +124,21 @@ def test_a_line_that_was_cut_off_loses_nothing_but_itself(tmp_path, take):
 
 
 BAD = [
-    ("[1, 2]", "no JSON object"),
+    ("[1, 2]", "not a JSON object"),
     ('{"model_a": "x"}', "no battle"),
-    (slim("flux", "flux", 0), "stands against itself"),
+    (slim("flux", "flux", 0), "is compared with itself"),
     (slim("", "sdxl", 0), "model_a is missing"),
     (slim("flux", "x" * 201, 0), "longer than 200"),
-    (slim("flux", "tie", 0), "cannot be told from a tie"),
+    (slim("flux", "tie", 0), "cannot be distinguished from a tie"),
     (slim("flux", "sdxl", -1), "sample_index"),
     (slim("flux", "sdxl", True), "sample_index"),
     (slim("flux", "sdxl", 2**40), "sample_index"),
     (slim("flux", "sdxl", 0, "dalle"), "final_winner is “dalle”"),
     (slim("flux", "sdxl", 0, is_consistent="yes"), "is_consistent"),
-    (slim("flux", "sdxl", 0, timestamp="yesterday"), "is no time"),
-    ("[" * 100_000, "no JSON object"),
-    ('{"model_a": NaN}', "no JSON object"),
-    ('{"n": ' + "9" * 5000 + "}", "no JSON object"),
+    (slim("flux", "sdxl", 0, timestamp="yesterday"), "is not a time"),
+    ("[" * 100_000, "not a JSON object"),
+    ('{"model_a": NaN}', "not a JSON object"),
+    ('{"n": ' + "9" * 5000 + "}", "not a JSON object"),
     *((vote("a", "b", winner), "winner is") for winner in ("model_c", "", None, 1, "tie?")),
 ]
 
@@ -259,7 +259,7 @@ def test_a_list_that_breaks_off_and_a_table_with_odd_rows_keep_the_others(tmp_pa
     board, of_table = take(tmp_path / "v.csv", called="A table")
 
     assert (of_list.stored, of_list.refused) == (2, 1)
-    assert "From here on this is no JSON" in of_list.refusals[0].reason
+    assert "From here on this is not JSON" in of_list.refusals[0].reason
     assert (winners(board), of_table.refused) == (["left", "tie"], 2)
 
 

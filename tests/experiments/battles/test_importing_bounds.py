@@ -55,9 +55,9 @@ def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_the
     assert (report.stored, report.refused) == (0, 60)
     assert "longer than 4 MiB" in report.refusals[0].reason
     (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
-    assert "no Parquet that can be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+    assert "This Parquet file cannot be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
     monkeypatch.setattr(process, "START", "import os; os.abort()")
-    assert "ended without a word" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+    assert "ended unexpectedly" in take(tmp_path / "v.parquet")[1].refusals[0].reason
 
 
 def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):

@@ -116,7 +116,7 @@ def test_a_full_disk_is_said_to_whoever_sends_a_log(browser, dataset, monkeypatc
     answer = send(browser, dataset)
 
     assert answer.status_code == 422
-    assert b"The disk of the server is full" in answer.content
+    assert b"The server's disk is full" in answer.content
     assert not LogImport.objects.exists()
     assert not list(Path(settings.UPLOADS_DIR).rglob("log"))
 
@@ -208,7 +208,7 @@ MANY_VOTERS = [vote("flux", "sdxl", "tie", number, judge=f"Reader {number}") for
         (ROWS, (), "1 of 2 lines was refused"),
         (ROWS[1:], ("--keep-partial",), "1 of 1 lines was refused"),
         (MANY_VOTERS, (), "more than 20 judges"),
-        ([], ("--keep-partial",), "no battles in it"),
+        ([], ("--keep-partial",), "no battles in the file"),
     ],
     ids=["partly refused", "all refused", "too many judges", "empty"],
 )

@@ -42,7 +42,7 @@ def test_a_lead_sets_those_of_the_projects_experiments_and_no_others(lena, alice
         with pytest.raises(Forbidden):
             budgeting.set_budget(subject, by=lena, cost=ONE)
     for subject in (alice, project):
-        with pytest.raises(Forbidden, match="Only an administrator"):
+        with pytest.raises(Forbidden, match="Only administrators"):
             budgeting.set_budget(subject, by=alice, cost=ONE)
 
 

@@ -58,7 +58,7 @@ def test_the_list_of_runs_leads_to_an_export_of_what_it_shows(browser, run, read
 
 def test_an_unknown_filter_and_a_choice_of_nothing_are_told(browser, read):
     assert browser.get(reverse("bulk-exports"), {"colour": "mine"}).status_code == 422
-    assert "No run that you may see fits" in read(browser.get(reverse("bulk-exports"))).text
+    assert "No run matches" in read(browser.get(reverse("bulk-exports"))).text
 
 
 def test_an_export_is_cancelled_on_its_page(browser, run):
@@ -97,8 +97,8 @@ def sent(name="council.json"):
 def test_a_file_of_another_system_is_shown_before_it_is_stored(browser, read):
     page = browser.post(reverse("run-import"), {"file": sent()}, follow=True)
     shown = read(page).text
-    assert "1 run would come in" in shown
-    assert "read anew" in shown
+    assert "1 run can be imported" in shown
+    assert "read again" in shown
     assert not Run.objects.exists()
 
     stored = browser.post(reverse("run-import-store", args=[RunImport.objects.get().pk]), follow=True)

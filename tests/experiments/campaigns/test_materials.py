@@ -110,7 +110,7 @@ def test_what_is_missing_or_broken_is_said_and_nothing_is_sent(gallery):
 
 def test_a_judge_that_looks_at_pictures_gets_them_and_the_ledger_keeps_their_hashes(gallery, battles, campaign, play):
     dataset = gallery()
-    with pytest.raises(Invalid, match="cannot look at pictures"):
+    with pytest.raises(Invalid, match="cannot see pictures"):
         battles(dataset, prompt="image_generation")
     add_model(SIGHTED, capabilities={"images": True})
     experiment = campaign(battles(dataset, prompt="image_generation", judge=SIGHTED))

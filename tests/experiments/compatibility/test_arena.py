@@ -105,7 +105,7 @@ def test_nothing_is_steered_where_nothing_runs(api, arena_body):
     assert api.post("experiment/turn").status_code == 400
     assert api.post("experiment/status").status_code == 409
     started(api, arena_body)
-    assert api.post("experiment/next-turn").status_code == 400, "it is in automatic mode"
+    assert api.post("experiment/next-turn").status_code == 400, "is in automatic mode"
 
 
 def test_a_turn_by_hand(api, arena_body, driven):

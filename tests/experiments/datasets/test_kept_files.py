@@ -64,7 +64,7 @@ def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
 def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
     monkeypatch.setattr(SimpleUploadedFile, "chunks", full)
 
-    with pytest.raises(Invalid, match="The disk of the server is full"):
+    with pytest.raises(Invalid, match="The server's disk is full"):
         keep(alice)
 
     assert not Upload.objects.exists()
@@ -86,7 +86,7 @@ def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
 def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path, monkeypatch, settings):
     monkeypatch.setattr(images.shutil, "copyfileobj", full)
 
-    with pytest.raises(Refused, match="The disk of the server is full"):
+    with pytest.raises(Refused, match="The server's disk is full"):
         load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
 
     assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
@@ -145,7 +145,7 @@ def test_two_uploads_of_one_name_at_once_are_two_datasets_and_one_sent_off_twice
     uploaded = [keep(alice) for _time in range(2)]
 
     first, second = (making.create(owner=alice, name="Questions", upload=one) for one in uploaded)
-    with pytest.raises(Invalid, match="being read already"):
+    with pytest.raises(Invalid, match="already being read"):
         making.create(owner=alice, name="Questions", upload=uploaded[0])
 
     assert first.slug == "questions"

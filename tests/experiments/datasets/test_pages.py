@@ -59,7 +59,7 @@ def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser):
         ({"as-1": ""}, "Choose the column with the instruction."),
         ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are read as instruction."),
         ({"as-1": "instruction", **outputs}, "Two columns are outputs"),
-        ({"as-1": "instruction", "name": ""}, "Give it a name"),
+        ({"as-1": "instruction", "name": ""}, "Enter a name"),
     ):
         asked = {"name": "Typed", "modality": "text", "visibility": "private", "as-0": "", **parts}
         answer = browser.post(there, asked)
@@ -213,8 +213,8 @@ def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work,
 
     page = html(browser.get(address))
     assert "b: 1 new output" in page
-    assert "1 output was there already and was kept as it is." in page
+    assert "1 output already existed and was not changed." in page
     assert "b has outputs for 1 of 2 samples." in page
     wrong = browser.post(address, {"file": SimpleUploadedFile("o.zip", b"x"), "version": "no"})
     assert wrong.status_code == 422
-    assert "A version is a name, an underscore and a day" in html(wrong)
+    assert "A version is a name, an underscore and a date" in html(wrong)

@@ -119,13 +119,13 @@ def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
 @each_case(
     ("name", "text", "said"),
     [
-        ("a.csv", "index,prompt\n1,a\n1,b\n", "a.csv, row 2: The number 1 appears a second time"),
+        ("a.csv", "index,prompt\n1,a\n1,b\n", "a.csv, row 2: The number 1 appears twice"),
         ("a.csv", "index,prompt\n1,a\nx,b\n", "a.csv, row 2: The column index should hold a number, but holds “x”."),
-        ("a.csv", "index,prompt\n1,a,b\n", "a.csv, row 1: There are 3 fields where the first line has 2"),
+        ("a.csv", "index,prompt\n1,a,b\n", "a.csv, row 1: There are 3 fields, the first line has 2"),
         ("a.csv", 'prompt\n"open\n', "a.csv, row 2: The line cannot be read"),
         ("a.csv", b"prompt\n\xff\xfe\n", "a.csv, row 2: The text is not in UTF-8"),
         ("a.csv", "", "a.csv: The table is empty."),
-        ("a.csv", "prompt\n", "Nothing to compare was found in it"),
+        ("a.csv", "prompt\n", "There is nothing to compare in it"),
         ("a.csv", "x,y\n1,2\n", "a.csv: No column holds the instruction. Choose one of: x, y"),
         ("a.csv", "prompt,prompt\n1,2\n", "a.csv: Two columns are called prompt."),
         ("a.jsonl", '{"prompt": "a"}\n{oops\n', "a.jsonl, row 2: This is not valid JSON."),
@@ -139,11 +139,11 @@ def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):
         ("a.jsonl", '{"prompt": "a"}\n'.encode("utf-32"), "a.jsonl, row 1: The text is not in UTF-8"),
         ("a.csv", "prompt\ra\rb\r", "a.csv, row 1: Its lines end in an unusual way"),
         ("a.csv", ",".join(f"c{n}" for n in range(3000)) + "\n", "a.csv: It has more than 2000 columns."),
-        ("a.csv", "prompt,subset\na,x\x07y\n", "cannot be a subset's name"),
+        ("a.csv", "prompt,subset\na,x\x07y\n", "is not a valid subset name"),
         ("a.csv", "prompt\n" + "x" * 200_001 + "\n", "holds more than 200000 characters"),
         ("a.parquet", b"PAR1 no parquet at all PAR1", "a.parquet: The table cannot be read"),
         ("a.tar", b"x", "a.tar is an archive of another kind: pack the files as zip."),
-        ("a.exe", b"MZ", "Nothing to compare was found in it"),
+        ("a.exe", b"MZ", "There is nothing to compare in it"),
         ("a.csv", "prompt,image\na,http://x.org/1.png\n", "The picture http://x.org/1.png is an address."),
         ("a.jsonl", '{"prompt": "a", "image": "data:image/png;base64,iVBORw0KGgo="}\n', "a.jsonl, row 1: "),
         ("a.csv", "prompt,image\na,1.png\n", "There is no picture 1.png in the upload"),
@@ -201,7 +201,7 @@ def test_pictures_belong_to_the_contestants_of_their_folders_or_who_is_named(sce
     assert added.new == {"a": 2, "b": 1}
     assert {one.version for one in scenes.contestants.all()} == {"run_20260101"}
     assert scenes.pictures.count() == 2
-    with pytest.raises(Refused, match="No outputs were found in it"):
+    with pytest.raises(Refused, match="There are no outputs in it"):
         making.add_outputs(scenes, by=alice, path=bare)
     assert making.add_outputs(scenes, by=alice, path=bare, contestant="me").new == {"me": 2}
     with pytest.raises(Refused, match="the outputs of this dataset are pictures"):
@@ -240,9 +240,9 @@ def test_outputs_that_are_there_are_kept_and_counted(questions, add):
     [
         ("index,contestant,text\n0,a,x\n0,a,y\n", "o.csv, row 2: a has a second output for number 0."),
         ("index,contestant,text\n7,a,x\n", "None of the outputs belongs to a sample of this dataset"),
-        ("contestant,text\na,x\n", "No column holds the number of the sample"),
-        ("index,text\n0,x\n", "No column names the contestant, and none was named"),
-        ("index,contestant\n0,x\n", "No column holds the outputs"),
+        ("contestant,text\na,x\n", "No column has the sample number"),
+        ("index,text\n0,x\n", "No contestant is named"),
+        ("index,contestant\n0,x\n", "No column has the outputs"),
         ("index,contestant,text\n0,,x\n", "o.csv, row 1: The name of the contestant is missing."),
         ("index,contestant,text,subset\n0,a,x,no\n", "The dataset has no subset called “no”."),
     ],

@@ -87,7 +87,7 @@ def test_what_cannot_be_branched_is_refused(parent, alice):
         with pytest.raises(Invalid):
             branching.branch(message, by=alice, text=text)
     parent.experiment.participants.get(seat="A").model.provider.models.update(is_active=False)
-    with pytest.raises(Forbidden, match="cannot be asked now"):
+    with pytest.raises(Forbidden, match="are not available"):
         branching.branch(message, by=alice)
     assert Run.objects.count() == 1
 

@@ -114,7 +114,7 @@ def test_a_key_that_is_gone_when_a_call_begins_is_not_used_and_nothing_is_sent(
     assert now(run).state == "failed"
     call = run.calls.first()
     assert (call.error_kind, call.cost or call.reserved) == ("bad_key", 0)
-    why = "it needs a key" if is_gone else "its stored key cannot be read"
+    why = "there is no key" if is_gone else "its stored key cannot be read"
     assert f"locked was not asked: {why}" in call.error
     assert doors[MINE].ledger() == []
 

@@ -50,7 +50,7 @@ def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
     page = read(response)
 
     assert response.status_code == 422
-    assert "preset of this name" in page.by_id("id_name-error").text
+    assert "preset with this name" in page.by_id("id_name-error").text
     assert page.by_id("id_context").text == "Kept while typing."
 
 

@@ -137,7 +137,7 @@ def test_the_page_keeps_what_was_typed_and_offers_to_save_after_the_rival(browse
     page = read(response)
 
     assert response.status_code == 409
-    assert "Version 2 of this scenario was saved meanwhile" in page.text
+    assert "Version 2 of this scenario was saved in the meantime" in page.text
     assert page.by_id("id_prompt").text == "Mine."
 
     browser.post(path, page.form(id="scenario-form"))

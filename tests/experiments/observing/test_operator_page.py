@@ -49,7 +49,7 @@ def test_a_quiet_lab_is_shown_as_one(admin, ask):
     assert found["failures"] == found["calls"] == found["workers"] == []
     assert found["spent_today"] == {"cost": "0.0000000000", "calls": 0, "unpriced": 0}
     assert len(found["hours"]) == 24
-    assert "No worker is there" in page
+    assert "There is no worker" in page
     assert "No call failed within the last hour." in page
 
 
@@ -125,7 +125,7 @@ def test_without_redis_the_page_says_so_and_shows_the_rest(admin, redis_server):
     finally:
         redis_server.start()
 
-    assert "Redis does not answer." in page
+    assert "Redis is not responding." in page
     assert "Unknown while Redis is away." in page
     assert "SQLite" in page or "PostgreSQL" in page
 

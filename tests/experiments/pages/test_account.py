@@ -87,7 +87,7 @@ def test_a_wrong_password_an_unknown_name_and_one_that_has_left_look_the_same(
     response = visitor.post("/sign-in/", {"username": name, "password": password})
 
     assert response.status_code == 200
-    assert "do not belong together" in read(response).text
+    assert "Wrong name or password" in read(response).text
     assert visitor.get("/runs/").status_code == 302
 
 

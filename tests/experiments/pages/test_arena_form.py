@@ -126,7 +126,7 @@ def test_a_lab_without_a_default_judge_or_any_model_says_so(send, browser, read)
     assert_refused(response, read(response), "seat-judge-model", "no default model")
 
     ProviderModel.objects.update(is_active=False)
-    assert "There is no usable model" in read(browser.get(ADDRESS)).text
+    assert "No model is usable" in read(browser.get(ADDRESS)).text
 
 
 def test_an_experiment_whose_run_may_not_start_is_not_left_behind(send, arena, read):
@@ -264,7 +264,7 @@ def test_the_estimate_says_what_a_form_may_cost_also_an_unfinished_one(browser, 
     for changes, said in (
         ({"max_turns": "x", "gap_seconds": "y", "repeats": "", "prompt": ""}, "25 calls"),
         ({"max_turns": "101", "limits-cost": "-1"}, "25 calls"),
-        ({"max_turns-none": "on"}, "5 calls a turn"),
+        ({"max_turns-none": "on"}, "5 calls per turn"),
         ({"seat-A-model": ""}, "Choose a model for every participant"),
     ):
         assert said in browser.post(address, {**filled, **changes}).content.decode(), changes

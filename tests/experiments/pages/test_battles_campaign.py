@@ -80,7 +80,7 @@ def test_a_campaign_shows_how_far_it_is_and_what_came_of_it(browser, read, begun
 
     again = begun()
     play(again)
-    assert "everything had been decided before" in read(browser.get(address(again))).text
+    assert "everything had already been decided" in read(browser.get(address(again))).text
 
 
 def assert_live_part_follows_until_the_ladder_is_new(browser, read, experiment):
@@ -111,7 +111,7 @@ def test_open_battles_are_said_with_their_reason_and_resume_asks_them_again(brow
     page = read(browser.get(address(experiment)))
 
     assert Battle.objects.filter(experiment=experiment).decided().count() == 0
-    assert "an error is never taken for a tie" in page.text
+    assert "an error is never a tie" in page.text
     assert page.by_id("resume-form").get("action") == address(experiment, "campaign-resume")
 
 
@@ -124,7 +124,7 @@ def test_a_campaign_is_stopped_and_resumed_also_under_another_limit(browser, rea
     assert "Resume with other limits" in read(browser.get(address(experiment))).text
 
     refused = browser.post(resume, {**changed, "tokens": "free"}, follow=True)
-    assert "no limits that a campaign could have" in read(refused).text
+    assert "not valid limits for a campaign" in read(refused).text
     browser.post(resume, changed)
     assert Campaign.objects.get().plan["limits"]["tokens"] == 900_000
     play(experiment)

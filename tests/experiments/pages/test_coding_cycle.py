@@ -68,7 +68,7 @@ def test_a_cycle_under_way_and_one_that_was_cut_short_say_so(alice, scripted, st
     run.cycles.create(turn=1, setter="coder-1", contestants=[[f"coder-{n}", f"lab/m{n - 1}"] for n in (1, 2, 3)])
 
     page = cycle_of(run)
-    assert "This cycle is under way" in page.text
+    assert "This cycle is in progress" in page.text
     assert "The setter gave no problem." in page.text
     run.state = "stopped"
     run.save()
@@ -120,7 +120,7 @@ def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, r
     assert read(browser.get(run.get_absolute_url())).by_id("ratings-figures").get("data-address") == f"{address}?part=1"
     assert "<html" not in part.content.decode()
     assert len(read(part).find("g", class_="line line-nth-0")) == 1
-    assert "Of the 1 rated cycle of this contest alone." in read(part).text
+    assert "Of the 1 rated cycle of this contest only." in read(part).text
     assert read(browser.get(address)).find("h1")[0].text == "Ratings"
     Cycle.objects.filter(run=run).update(voided=timezone.now())
     assert "No cycle counts yet" in read(browser.get(address)).text

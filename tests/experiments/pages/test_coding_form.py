@@ -36,7 +36,11 @@ def host(**fields):
 
 
 def test_the_form_as_it_is_starts_a_contest(browser, form, read):
-    said = {("6", "auto"): "every model sets 2 times", ("4", "auto"): "draws a setter", ("4", "in_turn"): "not evenly"}
+    said = {
+        ("6", "auto"): "every model sets 2 times",
+        ("4", "auto"): "draws the setter",
+        ("4", "in_turn"): "not evenly",
+    }
     for (cycles, setters), words in said.items():
         page = read(browser.post(ADDRESS, form(cycles=cycles, setters=setters, quorum="9")))
         assert words in page.by_id("estimate").text
@@ -151,7 +155,7 @@ def test_at_most_the_dearest_model_sets_every_problem_and_in_turn_twice(form, mo
 
 
 def test_the_state_of_the_sandbox_stands_beside_the_form_and_without_one_nothing_is_started(browser, form, read):
-    assert "No machine that runs code has been heard of" in read(browser.get(ADDRESS)).text
+    assert "No machine that runs code has reported" in read(browser.get(ADDRESS)).text
     host(is_sufficient=False, refusal="bwrap is not there.")
     refused = browser.post(ADDRESS, form())
     assert refused.status_code == 403
@@ -163,7 +167,7 @@ def test_the_state_of_the_sandbox_stands_beside_the_form_and_without_one_nothing
     host()
     host(name="bare", backend="unsafe", is_sufficient=True, layers=[{"name": "landlock", "holds": False, "detail": ""}])
     text = read(browser.get(ADDRESS)).find(class_="sandbox-state is-unsafe")[0].text
-    assert "1 of 1 layers hold" in text
+    assert "1 of 1 layers work" in text
     assert "network namespace it has no network" in text
 
 
@@ -181,5 +185,5 @@ def test_contests_are_listed_and_found(browser, charlies, alice, start, read):
     assert "last problem: Widest path" in row
     assert "7–7.5: 1" in browser.get(ADDRESS).content.decode()
     assert "graphs" in read(browser.get(f"{ADDRESS}?search=widest")).by_id("contests").text
-    assert "No contest fits" in read(browser.get(f"{ADDRESS}?search=absent")).text
+    assert "No contest matches" in read(browser.get(f"{ADDRESS}?search=absent")).text
     assert "graphs" not in read(charlies.get(ADDRESS)).by_id("contests").text

@@ -108,7 +108,7 @@ def test_a_run_is_set_up_again_as_it_was_and_a_model_that_is_gone_is_named(form,
     assert (again["question"], again["own_answers"], again["title"]) == ("Why?", "included", experiment.title)
     assert again["members-1-temperature"] == "0.5"
     ProviderModel.objects.filter(slug=MODELS[1]).update(is_active=False)
-    assert f"Not available now: {MODELS[1]}" in read(browser.get(address)).text
+    assert f"Not available: {MODELS[1]}" in read(browser.get(address)).text
 
 
 # --- Presets ---

@@ -103,7 +103,7 @@ def test_what_stands_in_for_a_ranking_or_a_chair_is_called_so(page_of, sit, scri
     conclusion = page_of(run).by_id("slot-conclusion-1-chair").text
     assert all(words in conclusion for words in ("Fallback chair: sim/cooperative:first=0", "key refused"))
     without_a_ballot = page_of(scripted_sit([ANSWER, "None."], [ANSWER, "None."]))
-    assert "No reviewer gave a ranking" in without_a_ballot.by_id("slot-ranking-1").text
+    assert "No reviewer gave a readable ranking" in without_a_ballot.by_id("slot-ranking-1").text
 
 
 def test_when_nobody_answers_every_reason_is_shown(page_of, sit):

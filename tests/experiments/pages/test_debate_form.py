@@ -42,7 +42,7 @@ def test_the_form_as_it_is_shown_needs_only_the_request(send, alice, nobody_is_w
 
 def test_how_long_an_answer_may_be_is_said_and_cannot_be_sent(send, browser, read, settings):
     page = read(browser.get(ADDRESS))
-    assert f"a debater {settings.ROLE_TOKENS['debater']:,}" in page.text
+    assert f"a debater to {settings.ROLE_TOKENS['debater']:,}" in page.text
     assert not [name for name in page.form(id="setup") if "max_tokens" in name]
 
     send(**{"seat-A-max_tokens": "99999"})
@@ -94,7 +94,7 @@ def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_
 
     gone = second.participants.get(seat="B").model
     type(gone).objects.filter(pk=gone.pk).update(is_active=False)
-    assert f"Not available now: {gone.slug}" in read(browser.get(f"{ADDRESS}?clone={Run.objects.first().pk}")).text
+    assert f"Not available: {gone.slug}" in read(browser.get(f"{ADDRESS}?clone={Run.objects.first().pk}")).text
 
 
 def test_earlier_debates_are_listed_in_pages_and_found(send, browser, charlies, read):

@@ -227,13 +227,13 @@ def test_a_debate_that_a_limit_has_stopped_goes_on_with_or_without_the_answer(ho
         assert page_of(run).by_id("lift-tokens").get("value") == "1000"
         for nonsense in ({"tokens": "-1"}, {"cost": "much"}, {"seconds": "0"}):
             refused = read(browser.post(f"/runs/{run.pk}/lift/", nonsense, follow=True))
-            assert "no limits that a run could have" in refused.text
+            assert "not valid limits for a run" in refused.text
 
         assert browser.post(f"/runs/{run.pk}/lift/", {"tokens": "90000", "action": action}).status_code == 302
         drive()
         assert pause_of(run).purpose == "after_round"
         assert not page_of(run).by_id("lift-place").text
-        skipped = "was not asked: a limit was reached" in page_of(run).by_id("slot-round-1").text
+        skipped = "was not asked because of a limit" in page_of(run).by_id("slot-round-1").text
         assert skipped is ("retry_seat" in pause_of(run).data["actions"]) is (action == "skip")
 
 

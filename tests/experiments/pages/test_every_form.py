@@ -28,7 +28,7 @@ def test_who_may_only_read_sees_every_form_and_starts_nothing(browser, provider,
     alice.role = alice.Role.REVIEWER
     alice.save()
     for page in ("/arena/", "/starchamber/", "/council/", "/debate/", "/coding/", "/battles/"):
-        assert "Your role lets you read" in read(browser.get(page)).text, page
+        assert "Your role can read" in read(browser.get(page)).text, page
         assert browser.post(page, read(browser.get(page)).form(id="setup")).status_code in {403, 422}, page
     assert not Experiment.objects.exists()
 

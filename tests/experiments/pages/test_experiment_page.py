@@ -93,7 +93,7 @@ def test_of_many_runs_the_first_are_drawn_and_all_on_request(browser, read, expe
     [link] = [link for link in page.find("a") if link.text == "Draw all of them"]
 
     assert len([svg for svg in page.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 3
-    assert "The first 3 of 5 runs are drawn; all of them count." in page.text
+    assert "The first 3 of 5 runs are drawn. All of them count." in page.text
     everything = read(browser.get(link.get("href")))
     assert len([svg for svg in everything.find("svg") if svg.get("class") == "lines"]) == 2 + 2 * 5
 
@@ -220,7 +220,7 @@ def test_two_runs_are_shown_side_by_side(browser, read, talk):
 def test_what_replaced_an_answer_is_compared_and_not_the_answer(browser, read, talk):
     child = branched(talk.messages.get(turn=2, seat="B"))
     address = reverse("run-compare", args=[talk.pk, child.pk])
-    assert "identical throughout" in read(browser.get(address)).text
+    assert "are identical" in read(browser.get(address)).text
 
     child.messages.filter(turn=1, seat="B").update(superseded=True)
     assert "not in run 2" in read(browser.get(address)).text

@@ -64,7 +64,7 @@ def test_a_button_of_a_long_run_leads_to_the_page_of_its_file(browser, long, bel
 def test_an_unknown_format_is_refused(browser, run, read):
     page = browser.post(reverse("run-files", args=[run.pk]), {"format": "exe"}, follow=True)
 
-    assert "not offered" in read(page).text
+    assert "not available" in read(page).text
     assert browser.get(reverse("run-report", args=[run.pk, "csv"])).status_code == 404
     assert browser.get(reverse("run-export", args=[run.pk, "exe"])).status_code == 404
 
@@ -112,7 +112,7 @@ def test_a_file_that_was_removed_leads_back_to_its_run(browser, long, read, make
     page = browser.get(reverse("file-download", args=[export.pk]), follow=True)
 
     assert page.redirect_chain[-1][0] == long.get_absolute_url()
-    assert "The file was removed" in read(page).text
+    assert "The file was deleted" in read(page).text
 
 
 # --- imports ---

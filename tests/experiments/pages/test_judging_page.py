@@ -81,7 +81,7 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     response = browser.post(reverse("run-judge", args=[run.pk]), {"model": "", "rubric": ""})
 
     assert response.status_code == 422
-    assert "Nothing has been said yet" in read(response).text
+    assert "There is nothing to judge yet" in read(response).text
     assert Run.objects.count() == 1
 
 

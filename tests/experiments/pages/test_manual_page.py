@@ -202,7 +202,7 @@ def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, r
     assert fresh(run).state == "completed"
     assert bar(run).find("form") == []
     refused = read(browser.post(form.get("action"), follow=True))
-    assert "waits already, or is over" in refused.text
+    assert "is already waiting, or has ended" in refused.text
 
 
 def test_its_mode_is_changed_and_the_buttons_say_which_it_is(browser, bar, queued):

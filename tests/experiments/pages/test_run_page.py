@@ -135,7 +135,7 @@ def test_an_answer_that_is_no_ordinary_one_says_so(page_of, played, finish, word
 
 @each_case(
     ("manner", "words"),
-    [("truncated", "the filter failed"), ("talk", "the filter failed"), ("empty", "nothing: no words were meant")],
+    [("truncated", "the filter failed"), ("talk", "the filter failed"), ("empty", "nothing: there were no words")],
 )
 def test_a_filter_that_failed_or_left_nothing_is_said_to(page_of, played, manner, words):
     run = played(filter_model=f"sim/filter:first=0:json={manner}", judge=False, max_turns=1)

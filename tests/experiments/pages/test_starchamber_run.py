@@ -121,7 +121,7 @@ def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, t
 
     child = branching.branch(message, by=alice)
     figures = read(browser.get(reverse("talk-figures", args=[child.pk]))).text
-    assert f"Tokens written {message.call.output_tokens}" in figures, "a branch counts the answers that it shares"
+    assert f"Output tokens {message.call.output_tokens}" in figures, "a branch counts the answers that it shares"
 
 
 def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, read, talk):
@@ -134,7 +134,7 @@ def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, rea
     assert len(read(browser.get(address)).find("span", role="option")) == 1, "and no line is drawn through one"
 
     calls.update(logprobs=None, request={})
-    assert "catalogued as giving none" in read(browser.get(address)).text
+    assert "does not provide them according to the catalog" in read(browser.get(address)).text
 
 
 def test_many_turns_take_as_many_queries_as_few(browser, talk, say, django_assert_max_num_queries):

@@ -69,7 +69,7 @@ def test_what_somebody_asked_for_afterwards_is_told(alice, exported):
     assert "The answers were ranked again alice" in told
     assert told.count("superseded: the answers were ranked again") == 1
     assert "Nobody could conclude: the best ranked answer, that of Member 3, stands in" in told
-    assert "Member 2 was not asked: a limit of the run was reached" in told
+    assert "Member 2 was not asked: the run reached a limit" in told
     assert "Changed while it was played limits: none → 5,000 tokens" in section(html, "setup")
 
 

@@ -39,7 +39,7 @@ def test_the_way_from_the_list_to_the_last_answer(queue, bobs, read):
         page = bobs.post(address, {"score.cooperation": "0.5", "note": f"N{number}"}, follow=True)
 
     assert page.request["PATH_INFO"] == f"/review/{queue.pk}/"
-    assert "Nothing is left for you" in read(page).text
+    assert "No items are left for you" in read(page).text
     assert ReviewAnswer.objects.count() == 4
 
 
@@ -85,7 +85,7 @@ def test_blind_no_byte_tells_the_model_or_the_judge_before_it_is_asked_for(queue
     bobs.post(f"{item.get_absolute_url()}reveal/")
     assert {"judge model", "RATIONALE", "A model"} <= set(told())
     refused = bobs.post(f"/review/{queue.pk}/undo/", follow=True)
-    assert "shown the judge" in refused.content.decode()
+    assert "have seen the judge" in refused.content.decode()
     assert slots.place_of(item, bob).answer
 
 
@@ -234,7 +234,7 @@ def test_refusals_are_problems(queue, bobs_api, alice, cora, is_problem):
     is_problem(bobs_api.post(f"{place}/answer/", {}), 400, "nothing is filled in")
     is_problem(bobs_api.post(f"{place}/skip/", {"reason": ""}), 400, "reason")
     is_problem(bobs_api.get(f"review/queues/{queue.pk}/agreement/"), 403, "blind")
-    is_problem(hers.post(f"{place}/claim/"), 403, "do not review")
+    is_problem(hers.post(f"{place}/claim/"), 403, "are not a reviewer")
     is_problem(hers.post(f"{run}/curation/", {"deed": "approve"}), 403, "curators")
     assert Api(create_token(cora)).get(f"{run}/curation/").status_code == 404
 

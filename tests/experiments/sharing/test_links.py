@@ -73,7 +73,7 @@ def test_it_ends_at_once(run, link, alice, end):
     for address in (f"/s/{secret}/", f"/s/{secret}/runs/{run.pk}/"):
         answer = Client().get(address)
         assert answer.status_code == 404
-        assert "does not hold" in answer.content.decode()
+        assert "does not work" in answer.content.decode()
 
 
 def test_a_guess_says_nothing(link):
@@ -82,7 +82,7 @@ def test_a_guess_says_nothing(link):
         answer = Client().get(f"/s/{guess}/")
 
         assert answer.status_code == 404
-        assert "does not hold" in answer.content.decode()
+        assert "does not work" in answer.content.decode()
         assert row.experiment.title not in answer.content.decode()
 
 

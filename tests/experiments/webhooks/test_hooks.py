@@ -147,7 +147,7 @@ def test_a_success_forgets_the_failures_and_410_pauses_at_once(hook, alice, rece
 def test_there_are_limits_of_webhooks_and_of_tests(hook, alice, monkeypatch):
     monkeypatch.setattr(hooks, "MOST", 1)
     monkeypatch.setattr(hooks, "MOST_TESTS", 1)
-    with pytest.raises(Forbidden, match="remove one"):
+    with pytest.raises(Forbidden, match="Delete one"):
         hooks.add(by=alice, url=OUT, events=["run.failed"])
     hooks.test(hook, by=alice)
     with pytest.raises(Conflict):
