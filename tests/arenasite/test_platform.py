@@ -27,7 +27,7 @@ BROKEN = """
 import os, signal, sys
 if any("ReportsWorker" in word for word in sys.orig_argv):
     sys.exit("broken on purpose")
-if any("daphne" in word for word in sys.orig_argv) and os.path.exists(os.environ["FROZEN"]):
+if any("arenasite.server" in word for word in sys.orig_argv) and os.path.exists(os.environ["FROZEN"]):
     os.kill(os.getpid(), signal.SIGSTOP)
 """
 
