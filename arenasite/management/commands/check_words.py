@@ -1,0 +1,91 @@
+"""`manage.py check_words`: no page, document or name uses a word that `locale/terms.csv` has another one for."""
+
+import ast
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from babel.messages.pofile import read_po
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+ROOT: Path = settings.BASE_DIR
+TERMS = ROOT / "locale" / "terms.csv"
+APPS = ("accounts", "arenasite", "experiments", "leaderboard")
+QUOTED = re.compile(
+    r"```.*?```|`[^`]*`|%\(\w+\)[sd]|\]\([^)]*\)|^    .*$", re.DOTALL | re.MULTILINE
+)  # code, placeholders, addresses
+PART_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+@dataclass(frozen=True)
+class Banned:
+    """Words that are not to be used, with the term that stands for each."""
+
+    terms: dict[str, str]
+
+    def within(self, text: str) -> Iterator[tuple[str, str]]:
+        if self.terms:
+            words = "|".join(map(re.escape, sorted(self.terms, key=len, reverse=True)))
+            for found in re.finditer(rf"\b(?:{words})\b", text, re.IGNORECASE):
+                yield found[0], self.terms[found[0].lower()]
+
+
+class Command(BaseCommand):
+    help = "Report words that are not to be used: on pages, in documents, in names, comments and docstrings."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        complaints = [*_of_pages(_banned("not on pages")), *_of_documents(_banned("not in documents"))]
+        complaints += _of_code(_banned("not in code"))
+        for line in complaints:
+            self.stderr.write(line)
+        if complaints:
+            raise CommandError(f"{len(complaints)} words are not to be used: locale/terms.csv names the ones that are.")
+        self.stdout.write("Every word is one of ours.")
+
+
+def _banned(column: str) -> Banned:
+    with TERMS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return Banned({word: row["term"] for row in rows for word in row[column].split("|") if word})
+
+
+def _of_pages(banned: Banned) -> Iterator[str]:
+    for domain in ("django", "djangojs"):
+        with (ROOT / f"locale/zh_Hans/LC_MESSAGES/{domain}.po").open("rb") as file:
+            messages = [message.id for message in read_po(file) if message.id]
+        for text in messages:
+            for one in [text] if isinstance(text, str) else text:
+                yield from (f"page: “{one}”: {word} → {term}" for word, term in banned.within(QUOTED.sub(" ", one)))
+
+
+def _of_documents(banned: Banned) -> Iterator[str]:
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]):
+        text = QUOTED.sub(lambda found: "\n" * found[0].count("\n"), path.read_text(encoding="utf-8"))
+        for number, line in enumerate(text.splitlines(), 1):
+            for word, term in banned.within(line):
+                yield f"{path.relative_to(ROOT)}:{number}: {word} → {term}"
+
+
+def _of_code(banned: Banned) -> Iterator[str]:
+    for app in APPS:
+        for path in sorted((ROOT / app).rglob("*.py")):
+            if "migrations" in path.parts:
+                continue
+            source = path.read_text(encoding="utf-8")
+            texts = {node.lineno: text for node in ast.walk(ast.parse(source)) if (text := _said(node))}
+            texts |= {n: line.partition("#")[2] for n, line in enumerate(source.splitlines(), 1) if " # " in line}
+            for number, text in sorted(texts.items()):
+                for word, term in banned.within(text):
+                    yield f"{path.relative_to(ROOT)}:{number}: {word} → {term}"
+
+
+def _said(node: ast.AST) -> str:
+    """The name that a statement gives, in words, with its docstring."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return f"{' '.join(PART_OF_NAME.findall(node.name))} {ast.get_docstring(node) or ''}"
+    return ""
