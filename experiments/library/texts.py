@@ -34,13 +34,13 @@ def require_owner(row: Scenario | Preset, by: "User") -> None:
         raise Forbidden(_("This belongs to another person. Copy it, and change the copy."))
 
 
-def shelf_of(*, is_builtin: bool, is_mine: bool) -> str:
+def origin_of(*, is_builtin: bool, is_mine: bool) -> str:
     return "builtin" if is_builtin else "mine" if is_mine else "shared"
 
 
-def on_shelves(choices: Iterable[Any]) -> dict[str, list[Any]]:
-    """By where they come from; empty shelves included."""
-    shelves: dict[str, list[Any]] = {"builtin": [], "mine": [], "shared": []}
+def by_origin(choices: Iterable[Any]) -> dict[str, list[Any]]:
+    """By their origin; empty ones included."""
+    groups: dict[str, list[Any]] = {"builtin": [], "mine": [], "shared": []}
     for choice in choices:
-        shelves[choice.shelf].append(choice)
-    return shelves
+        groups[choice.origin].append(choice)
+    return groups

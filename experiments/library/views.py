@@ -16,7 +16,7 @@ from experiments.library import presets, scenarios
 from experiments.library.demonstrations import replay_demonstration
 from experiments.library.forms import PresetForm, initial_of, scenario_form
 from experiments.library.scenarios import find_scenario, own_scenario, versions_of
-from experiments.library.texts import on_shelves
+from experiments.library.texts import by_origin
 from experiments.models import Experiment, Run, Scenario
 from experiments.workflows.arena import WORKFLOW as ARENA
 
@@ -30,8 +30,8 @@ def scenario_list(request: HttpRequest) -> HttpResponse:
     asked = {"search": request.GET.get("search", "").strip().replace("\x00", ""), "kind": request.GET.get("kind", "")}
     asked["kind"] = asked["kind"] if asked["kind"] in Scenario.Kind.values else ""
     archived = request.GET.get("archived") == "1"
-    shelves = on_shelves(scenarios.scenarios_for(request.user, archived=archived, **asked))
-    context = {**asked, "archived": archived, "shelves": shelves, "kinds": Scenario.Kind.choices}
+    groups = by_origin(scenarios.scenarios_for(request.user, archived=archived, **asked))
+    context = {**asked, "archived": archived, "groups": groups, "kinds": Scenario.Kind.choices}
     return render(request, "library/scenarios.html", context)
 
 
@@ -151,7 +151,7 @@ def preset_list(request: HttpRequest) -> HttpResponse:
             saved = presets.save_preset(owner=person(request), **form.cleaned_data)
             messages.success(request, _("The preset “%(name)s” is saved.") % {"name": saved.name})
             return redirect("presets")
-    context = {"shelves": on_shelves(presets.presets_for(request.user)), "form": form}
+    context = {"groups": by_origin(presets.presets_for(request.user)), "form": form}
     return render(request, "library/presets.html", context, status=status_of(form))
 
 
