@@ -55,14 +55,14 @@ async function save() {
 
 function keep(preset) {
   texts[preset.id] = { context: preset.context, description: preset.description };
-  let shelf = select.querySelector("[data-shelf=mine]");
-  if (!shelf) {
-    shelf = document.createElement("optgroup");
-    shelf.dataset.shelf = "mine";
-    shelf.label = gettext("Mine");
-    select.querySelector("[data-shelf=builtin]").after(shelf);
+  let group = select.querySelector("[data-origin=mine]");
+  if (!group) {
+    group = document.createElement("optgroup");
+    group.dataset.origin = "mine";
+    group.label = gettext("Mine");
+    select.querySelector("[data-origin=builtin]").after(group);
   }
-  shelf.append(new Option(preset.label, preset.id));
+  group.append(new Option(preset.label, preset.id));
   select.value = preset.id;
   text.value = preset.context;
   dialog.close();

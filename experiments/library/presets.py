@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from accounts import audit
 from accounts.errors import Forbidden, Invalid, NotFound
 from experiments.library.builtin import CUSTOM, BuiltinPreset, builtin_presets
-from experiments.library.texts import complaints, require_owner, origin_of, with_plain_line_ends
+from experiments.library.texts import complaints, origin_of, require_owner, with_plain_line_ends
 from experiments.models import Preset
 from experiments.runs.admission import require_role
 from experiments.workflows.arena.config import LONGEST_PROMPT

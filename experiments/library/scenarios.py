@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts import audit
 from accounts.errors import Conflict, Forbidden, Invalid, NotFound
 from experiments.library.builtin import BuiltinScenario, ScenarioConfig, builtin_scenarios
-from experiments.library.texts import complaints, require_owner, origin_of, with_plain_line_ends
+from experiments.library.texts import complaints, origin_of, require_owner, with_plain_line_ends
 from experiments.models import Run, Scenario
 from experiments.runs.admission import require_role
 from experiments.setup.casting import checked_config

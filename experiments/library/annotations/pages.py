@@ -66,7 +66,7 @@ def default_view(request: HttpRequest) -> SavedView | None:
 def run_tags(request: HttpRequest, pk: UUID) -> HttpResponse:
     run = _run(request, pk)
     _change_tags(request, [run])
-    return redirect(f"{run.get_absolute_url()}#shelf")
+    return redirect(f"{run.get_absolute_url()}#annotations")
 
 
 @login_required
@@ -152,7 +152,7 @@ def note_delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     shown = _own_note(request, pk)
     notes.remove(shown, by=person(request))
     messages.success(request, _("The note is deleted."))
-    return redirect(f"{shown.run.get_absolute_url()}#shelf")
+    return redirect(f"{shown.run.get_absolute_url()}#annotations")
 
 
 def _own_note(request: HttpRequest, pk: UUID) -> Note:
