@@ -20,7 +20,7 @@ def test_mine_follow_and_then_the_labs(alice, bob, shy):
     presets.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)
     presets.save_preset(owner=bob, name="Secret", context="Hidden.")
 
-    found = [(choice.label, choice.shelf, choice.owner) for choice in presets_for(alice)[len(builtin_presets()) :]]
+    found = [(choice.label, choice.origin, choice.owner) for choice in presets_for(alice)[len(builtin_presets()) :]]
 
     assert found == [("Shy", "mine", "alice"), ("A bold one", "shared", "bob")]
 
