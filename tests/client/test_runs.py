@@ -43,7 +43,7 @@ def test_a_run_is_played_and_everything_in_it_can_be_read(arena, begin, monkeypa
     path = arena.runs.export(run, "jsonl").save(tmp_path)
     assert path.suffix == ".jsonl"
     assert all(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
-    with pytest.raises(Invalid, match="not available"):
+    with pytest.raises(Invalid, match="not offered"):
         arena.runs.export(run, "papyrus")
 
     assert {"sim/cooperative", SLOW} <= {model.slug for model in arena.models(available=True)}

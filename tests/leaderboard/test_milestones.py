@@ -91,7 +91,7 @@ def test_a_milestone_keeps_ratings_and_their_covariance_whatever_comes_later(lad
     )
     assert np.array(kept.covariance).shape == (4, 4)
     assert kept.battles == 1200
-    with pytest.raises(Invalid, match="already"):
+    with pytest.raises(Invalid, match="cannot be changed"):
         milestones.take(ladder, name="first_20260101", by=alice)
 
 

@@ -210,4 +210,4 @@ def test_what_a_judge_leans_to_is_told_from_its_single_verdicts(client, league):
     page = told(client.get(reverse("ladder", args=[ladder.slug])))
 
     assert "Advantage of being shown first" in page
-    assert "newest 600 verdicts" in page
+    assert "newest 600 single verdicts" in page

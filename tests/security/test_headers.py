@@ -110,7 +110,7 @@ def test_where_tls_is_served_a_page_leads_on_to_https_and_the_api_refuses(encryp
 
     refused = encrypted.get("/api/runs/", headers={"authorization": "Bearer alab_secret"})
     assert refused.status_code == 403
-    assert "https" in refused.json()["detail"]
+    assert "HTTPS" in refused.json()["detail"]
     assert encrypted.get("/api/runs/", headers=over_tls).status_code == 401
     assert encrypted.get("/api/health/").status_code in {200, 503}, "its health is told either way"
 

@@ -78,7 +78,7 @@ def test_a_question_needs_words_and_a_council_that_listens(api, council, debate,
     is_problem(api.post(path, {"text": "And now?"}), 409)
     is_problem(api.post(f"runs/{run.pk}/say/", {"key": "turn/1/next", "action": "deliberate"}), 409)
     Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, origin=Run.Origin.LIVE)
-    is_problem(api.post(path, {"text": "And now?"}), 409, "over")
+    is_problem(api.post(path, {"text": "And now?"}), 409, "ended")
     assert run.steps.get(key="turn/1/next").state == Step.State.OPEN
 
 
@@ -97,13 +97,13 @@ def test_a_draft_is_kept_while_its_pause_is_open_and_not_said(api, debate, start
     is_problem(api.put(draft, {"key": "round/9/next", "text": "x"}), 409)
     is_problem(api.put(draft, {"key": "prompt", "text": "\ud800"}), 400)
     api.post(path.format(run.pk, "say"), {"key": "prompt", "action": "send", "text": "Share it."})
-    is_problem(api.put(draft, {"key": "prompt", "text": "x"}), 409, "something else was said")
+    is_problem(api.put(draft, {"key": "prompt", "text": "x"}), 409, "another answer")
 
 
 def test_only_a_limit_that_stopped_a_run_is_lifted(api, debate, start, is_problem, nobody_is_woken):
     run = start(debate(limits={"tokens": 10}))
     path = f"runs/{run.pk}/lift/"
-    is_problem(api.post(path, {"limits": {}}), 409, "no limit")
+    is_problem(api.post(path, {"limits": {}}), 409, "not stopped by a limit")
     Run.objects.filter(pk=run.pk).update(state=Run.State.STOPPED, stop_reason="limit_tokens")
     is_problem(api.post(path, {"limits": {"tokens": -1}}), 400, "limits")
 

@@ -94,7 +94,7 @@ def test_a_project_is_made_changed_archived_and_taken_up_again(api, project, is_
     assert api.patch(path, {"archived": False}).json()["archived"] is False
     assert {one["name"] for one in api.get("projects/").json()["results"]} == {"Wind", "Solar villages"}
     is_problem(api.post("projects/", {"name": "Wind"}), 400, "name")
-    is_problem(api.patch(path, {"name": "Solar villages"}), 409, "already")
+    is_problem(api.patch(path, {"name": "Solar villages"}), 409, "with this name")
 
 
 def test_members_are_placed_moved_and_removed_by_the_lead_who_stays(api, charlies, project, alice, charlie, is_problem):

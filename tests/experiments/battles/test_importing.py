@@ -125,7 +125,7 @@ def test_a_line_that_was_cut_off_loses_nothing_but_itself(tmp_path, take):
 
 BAD = [
     ("[1, 2]", "not a JSON object"),
-    ('{"model_a": "x"}', "no battle"),
+    ('{"model_a": "x"}', "not a battle"),
     (slim("flux", "flux", 0), "is compared with itself"),
     (slim("", "sdxl", 0), "model_a is missing"),
     (slim("flux", "x" * 201, 0), "longer than 200"),

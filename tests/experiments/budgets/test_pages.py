@@ -63,17 +63,17 @@ def test_an_owner_sets_their_experiments_budget_on_its_page(alice, arena):
 @each_case(
     ("spent", "most", "level", "words"),
     [
-        ("0", Most(Decimal("0.5")), "ok", "What is left of the budget of alice: $1.00."),
+        ("0", Most(Decimal("0.5")), "ok", "Left of the budget of alice: $1.00."),
         (
             "0.9",
             Most(Decimal("0.5")),
             "warning",
-            "could take up to $0.5000. What is left of the budget of alice: $0.1000.",
+            "could take up to $0.5000. Left of the budget of alice: $0.1000.",
         ),
         ("1", Most(Decimal("0.5")), "refusal", "Nothing is left of the budget of alice"),
         ("0", Most(unpriced=["Echo"]), "refusal", "The price of Echo is unknown"),
-        ("0", Most(), "ok", "What is left"),
-        ("0.5", Most(Decimal("0.5")), "ok", "What is left of the budget of alice: $0.5000."),
+        ("0", Most(), "ok", "Left of"),
+        ("0.5", Most(Decimal("0.5")), "ok", "Left of the budget of alice: $0.5000."),
     ],
 )
 def test_what_stands_beside_start(alice, allow, spent, most, level, words):

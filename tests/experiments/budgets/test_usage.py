@@ -126,7 +126,7 @@ def test_who_sees_whose(spent, alice, admin, lena, charlie, project):
 def test_the_page_says_that_unknown_costs_make_it_a_lower_bound_and_the_api_tells_the_same(spent, alice):
     page = signed_in(alice).get("/usage/").content.decode()
     assert "at least <b>$0.4000</b>" in page
-    assert "$0.5000 adds at most" in page
+    assert "adds at most $0.5000" in page
 
     body = signed_in(alice).get("/api/usage/").json()
     assert (body["total"]["cost"], body["total"]["calls"]) == ("0.4000000000", 5)

@@ -195,7 +195,7 @@ def test_a_run_that_may_not_be_seen_any_more_is_left_out_and_a_file_with_it_is_n
     assert making.take(row, by=bob) == row.path
 
     Experiment.objects.filter(pk=runs[1].experiment_id).update(visibility="private")
-    with pytest.raises(Forbidden, match="any more"):
+    with pytest.raises(Forbidden, match="no longer see"):
         making.take(row, by=bob)
 
 

@@ -80,7 +80,7 @@ def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(
     assert reading.sweep_uploads() == 0
 
     assert (again(dataset).state, again(by_command).state) == ("refused", "refused")
-    assert "ended 3 times" in again(dataset).refused_reason
+    assert "stopped 3 times" in again(dataset).refused_reason
     assert not Sample.objects.exists()
 
 

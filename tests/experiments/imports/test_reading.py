@@ -175,7 +175,7 @@ def test_a_broken_line_is_named_and_the_others_are_read(runs):
 
     assert [bool(taken) for _one, taken in found] == [True, False, True]
     assert found[1][0].place == "battles.jsonl, line 2"
-    assert "no JSON" in found[1][0].refused
+    assert "not valid JSON" in found[1][0].refused
 
 
 @each_case(

@@ -94,7 +94,7 @@ def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, 
         f"providerkey:{of_alice.pk}"
     }
     keyring.remove(of_alice, by=alice)
-    with pytest.raises(Forbidden, match="cannot be asked without a key of locked"):
+    with pytest.raises(Forbidden, match="needs a key of locked"):
         actions.start(again.experiment, by=bob)
 
 
@@ -115,7 +115,7 @@ def test_a_key_that_is_gone_when_a_call_begins_is_not_used_and_nothing_is_sent(
     call = run.calls.first()
     assert (call.error_kind, call.cost or call.reserved) == ("bad_key", 0)
     why = "there is no key" if is_gone else "its stored key cannot be read"
-    assert f"locked was not asked: {why}" in call.error
+    assert f"locked was not asked, because {why}" in call.error
     assert doors[MINE].ledger() == []
 
 

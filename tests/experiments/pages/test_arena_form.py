@@ -236,8 +236,8 @@ def test_what_cannot_be_carried_over_is_said(browser, read, send):
     Experiment.objects.get().participants.filter(seat="B").update(params={"top_p": 0.5})
     page = read(browser.get(ADDRESS, {"clone": Run.objects.get().pk}))
 
-    assert "Not available now: sim/neutral:first=0." in page.text
-    assert "Not carried over for seat Model B: top_p." in page.text
+    assert "Not available: sim/neutral:first=0." in page.text
+    assert "Not carried over for Model B: top_p." in page.text
 
 
 def test_a_scenario_fills_the_form(browser, filled, read):

@@ -120,7 +120,7 @@ def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, r
     assert read(browser.get(run.get_absolute_url())).by_id("ratings-figures").get("data-address") == f"{address}?part=1"
     assert "<html" not in part.content.decode()
     assert len(read(part).find("g", class_="line line-nth-0")) == 1
-    assert "Of the 1 rated cycle of this contest only." in read(part).text
+    assert "From the 1 rated cycle of this contest only." in read(part).text
     assert read(browser.get(address)).find("h1")[0].text == "Ratings"
     Cycle.objects.filter(run=run).update(voided=timezone.now())
     assert "No cycle counts yet" in read(browser.get(address)).text

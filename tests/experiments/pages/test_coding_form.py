@@ -121,7 +121,7 @@ def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browse
         add_model(f"sim/neutral:seed={number}")
     page = read(browser.post(ADDRESS, sent))
     assert len([name for name in page.form(id="setup") if name.endswith("-model") and "__" not in name]) == 20
-    assert "room for 20 models" in page.text
+    assert "At most 20 models can take part" in page.text
 
 
 def test_the_estimate_follows_the_form(browser, form):

@@ -58,7 +58,7 @@ def test_every_run_is_listed_with_why_it_does_not_count(browser, read, repeated)
     assert "4 of 6 runs count." in switched.text
     links = {link.text: link.get("href") for link in switched.find("a")}
     assert links["Leave out: stopped before their end"] == f"{page_of(repeated)}?#figures"
-    assert links["Count too: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
+    assert links["Include: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
 
 
 def test_the_figures_and_charts_are_those_of_the_runs(browser, read, repeated):

@@ -50,7 +50,7 @@ def test_a_report_tells_what_was_found_why_something_is_missing_and_how_it_was_r
         *("Widest | gap", contest_rows.DESCRIPTION, "def spread ( values ):", "It handles the empty list."),
         *("It passed 3 of 10 tests.", "wrong result", "Clear, says coder-1.", "5 shown, 5 hidden"),
         *(f"Coder 2 gave no vote: {NO_VOTE}", NO_SOLUTION, UNREADABLE),
-        *("There was no problem: It repeats an earlier problem.", "left out of ratings", "Two answers were right."),
+        *("There is no problem: It repeats an earlier problem.", "left out of ratings", "Two answers were right."),
     )
     for words in found:
         assert words in cycles, words

@@ -31,7 +31,7 @@ def test_a_vote_that_is_missing_a_tie_and_another_chair_are_told_in_their_places
         *("Member 3 did not rank", "Extracted ranking no vote"),
         "Its ranking could not be read, nor could the second one.",
         *("The ranking 2 ballots", "Kemeny Member 1 = Member 3 > Member 2"),
-        *("Chair: No answer came back conclusion, attempt 1", "rate limited: Too many requests."),
+        *("Chair: No answer arrived conclusion, attempt 1", "rate limited: Too many requests."),
         *("Chair: Chair 2 (chair-2 model) was asked instead", "chair model: rate limited: Too many requests."),
         *("Chair · conclusion chair-2 model", "Because of scattering."),
     )
@@ -68,9 +68,9 @@ def test_what_somebody_asked_for_afterwards_is_told(alice, exported):
     assert "Member 2 was asked again alice" in told
     assert "The answers were ranked again alice" in told
     assert told.count("superseded: the answers were ranked again") == 1
-    assert "Nobody could conclude: the best ranked answer, that of Member 3, stands in" in told
+    assert "No chair could conclude. The best-ranked answer, by Member 3, is used instead" in told
     assert "Member 2 was not asked: the run reached a limit" in told
-    assert "Changed while it was played limits: none → 5,000 tokens" in section(html, "setup")
+    assert "Changed during the run limits: none → 5,000 tokens" in section(html, "setup")
 
 
 def test_who_answered_instead_and_an_answer_that_is_no_json_are_told(alice):
@@ -80,11 +80,11 @@ def test_who_answered_instead_and_an_answer_that_is_no_json_are_told(alice):
     assert in_order(
         told,
         "Model B: Model 1 of the pool (pool-1 model) was asked instead",
-        *("shown as it came: There is no JSON in it.", "I would rather say it in prose."),
+        *("shown as received: There is no JSON in it.", "I would rather say it in prose."),
     )
     assert "Another summary was requested" not in told, "to go on to the first one is no intervention"
     record.offer("summary/next/2", 2, "concluded", "summarize", action="summarize", text="", by="alice")
-    assert "Another summary was asked for alice" in log(record)
+    assert "Another summary was requested alice" in log(record)
 
 
 def test_names_take_the_place_of_whole_labels_alone():

@@ -42,7 +42,7 @@ def test_failures_are_told_as_failures_and_not_as_messages(alice):
 
     log = section(html, "log")
     assert "The friend gave no answer: it was busy." in log
-    assert "Model B: No answer came back" in log
+    assert "Model B: No answer arrived" in log
     assert "provider overloaded: Asking lab/b gave HTTP 503." in log
     assert "Judge: The call was lost" in log
     assert "The run failed: provider overloaded" in log
@@ -91,9 +91,9 @@ def test_a_report_before_or_during_a_run_says_so(alice):
     during.call(step, state="sent", finish_reason="", cost=None, output_tokens=None, input_tokens=None)
 
     first, second = words(told(before)), words(told(during))
-    for line in ("Most turns unlimited", "Duration unknown", "This run has no messages.", "made (queued)"):
+    for line in ("Max turns unlimited", "Duration unknown", "This run has no messages.", "made (queued)"):
         assert line in first
-    for line in ("made (running)", "max_turns: 5 → 9", "Model B: Under way", "Cost $0.0012 How it ended not ended yet"):
+    for line in ("made (running)", "max_turns: 5 → 9", "Model B: In progress", "Cost $0.0012 How it ended not ended yet"):
         assert line in second
 
 

@@ -94,8 +94,8 @@ def test_an_arena_run_tells_what_its_operator_did(arena, player, told, exported)
         "Model B got a private note alice",
         "What Model B reads was altered alice",
         "Model A was skipped alice",
-        "The talk was ended alice",
-        "The run was stopped: somebody stopped it",
+        "The run was ended alice",
+        "The run was stopped: stopped by a person",
     )
     assert "The rest of the turn was skipped" not in log
     assert exported(run)["interventions"]
@@ -114,7 +114,7 @@ def test_a_starchamber_talk_tells_answers_given_again_and_its_branch(starchamber
         run,
         "Researcher Vega",
         "superseded: another answer was asked for",
-        "Another answer to the same question was asked for alice",
+        "Another answer was requested alice",
         "And then?",
     )
     assert "Token confidence average confidence" in log
@@ -139,7 +139,7 @@ def test_a_council_with_failures_is_asked_further_and_ranks_again(council, playe
 
     log = told(
         run,
-        "Member 2: No answer came back reply, attempt 1",
+        "Member 2: No answer arrived reply, attempt 1",
         "The ranking",
         "superseded: the answers were ranked again",
         "Chair: Chair 2 (sim/cooperative:first=0) was asked instead",

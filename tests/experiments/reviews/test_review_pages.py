@@ -168,7 +168,7 @@ def test_a_queue_is_made_with_a_form(alice, bob, read):
     sent.pop("flags", None)
     refused = browser.post("/review/new/", {**sent, "members": "nobody-at-all"})
     assert refused.status_code == 422
-    assert "Nobody is called nobody-at-all" in read(refused).text
+    assert "There is no person with this name: nobody-at-all" in read(refused).text
     assert not ReviewQueue.objects.exists()
 
     answer = browser.post("/review/new/", {**sent, "members": "bob"})
@@ -231,7 +231,7 @@ def test_refusals_are_problems(queue, bobs_api, alice, cora, is_problem):
     item, hers = queue.items.first(), Api(create_token(alice))
     place, run = f"review/items/{item.pk}", f"runs/{item.run_id}"
     is_problem(bobs_api.post(f"{place}/answer/", {"scores": {"cooperation": 0.3}}), 400, "cooperation")
-    is_problem(bobs_api.post(f"{place}/answer/", {}), 400, "nothing is filled in")
+    is_problem(bobs_api.post(f"{place}/answer/", {}), 400, "the answer is empty")
     is_problem(bobs_api.post(f"{place}/skip/", {"reason": ""}), 400, "reason")
     is_problem(bobs_api.get(f"review/queues/{queue.pk}/agreement/"), 403, "blind")
     is_problem(hers.post(f"{place}/claim/"), 403, "are not a reviewer")
