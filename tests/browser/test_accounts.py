@@ -61,7 +61,7 @@ def test_from_an_invitation_to_a_public_page(lab: Lab, sign_in: SignIn) -> None:
 def invite(lab: Lab, admin: Page) -> str:
     admin.goto(f"{lab.url}/people/")
     admin.select_option("#id_role", "researcher")
-    admin.click("text=Make the invitation")
+    admin.click("text=Create invitation")
     return admin.input_value("#new-link")
 
 
@@ -98,7 +98,7 @@ def add_key(lab: Lab, mia: Page) -> None:
     mia.goto(f"{lab.url}/account/keys/")
     mia.select_option("#id_provider", label="story")
     mia.fill("#id_key", secret)
-    mia.click("text=Store the key")
+    mia.click("text=Store key")
     card = mia.locator(".card", has_text="story")
     expect(card).to_contain_text("…cdef")
     card.get_by_role("button", name="Test").click()

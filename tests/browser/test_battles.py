@@ -74,7 +74,7 @@ def make_the_dataset(lab: Lab, page: Page) -> str:
     is_well(page)
     page.fill("#id_name", "Painted scenes")
     page.select_option("#id_modality", "image")
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Read file").click()
     page.get_by_role("link", name="Set up battles").wait_for()  # a worker has read it meanwhile
     expect(page.locator(".share")).to_have_count(3)
     page.select_option("#visibility", "public")
