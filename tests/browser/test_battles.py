@@ -202,5 +202,5 @@ def test_a_file_that_cannot_be_read_says_why_and_one_that_is_not_taken_can_be_se
     page.unroute("**/datasets/new/")
 
     page.click("main button.primary")
-    expect(page.locator(".box.failure")).to_contain_text("bad.zip is not a zip archive")
+    expect(page.locator(".box.failure")).to_contain_text("bad.zip is not a valid zip archive")
     is_well(page)

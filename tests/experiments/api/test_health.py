@@ -75,7 +75,7 @@ def test_without_redis_it_is_down_and_answers_soon_and_ok_when_it_is_back(nobody
     services = response.json()["services"]
     assert response.status_code == 503
     assert services["redis"]["ok"] is False
-    assert "Redis is not responding" in services["redis"]["detail"]
+    assert "Redis does not answer" in services["redis"]["detail"]
     assert services["workers"] == {"ok": False, "detail": "unknown while Redis is away"}
     assert services["database"]["ok"]
     assert seconds < 30, "it would wait for Redis for ever"

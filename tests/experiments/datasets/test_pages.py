@@ -57,7 +57,7 @@ def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser):
 
     for parts, said in (
         ({"as-1": ""}, "Choose the column with the instruction."),
-        ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are read as instruction."),
+        ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are mapped to instruction."),
         ({"as-1": "instruction", **outputs}, "Two columns are outputs"),
         ({"as-1": "instruction", "name": ""}, "Enter a name"),
     ):
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
     there = sent(browser, "a.zip", b"no zip")["Location"]
 
     for _twice in range(2):
-        assert "a.zip is not a zip archive" in html(browser.get(there))
+        assert "a.zip is not a valid zip archive" in html(browser.get(there))
     assert not Upload.objects.get().folder.exists()
 
 

@@ -68,7 +68,7 @@ def vast():
     [
         ({"solar_20261301/a/0.png": png()}, "ends with a date that does not exist"),
         ({"x_20260101/a/0.png": png(), "y_20260101/a/1.png": png()}, "The contestant a is in two experiments"),
-        ({"a/0.png": b"no picture"}, "a/0.png: This is no picture"),
+        ({"a/0.png": b"no picture"}, "a/0.png: This is not a picture"),
         ({"a/0.png": png()[:-20]}, "a/0.png: A picture is broken or cut off."),
         ({"a/0.png": moving()}, "a/0.png: A picture is animated"),
         ({"a/0.png": png(size=(20_000, 1))}, "a/0.png: A picture has more than"),
@@ -119,14 +119,14 @@ def test_links_locked_and_doubled_entries_are_refused(load, tmp_path):
         with pytest.raises(Refused, match=said):
             load(tmp_path / name, modality="image")
     (tmp_path / "set.zip").write_bytes(b"PK\x03\x04 and then nothing")
-    with pytest.raises(Refused, match=r"set\.zip is not a zip archive"):
+    with pytest.raises(Refused, match=r"set\.zip is not a valid zip archive"):
         load(tmp_path / "set.zip")
 
 
 def test_a_process_that_dies_or_is_silent_is_told_of(tmp_path, settings, monkeypatch):
     for words, silent_seconds, said in (
         ("import time; time.sleep(600)", 0.3, "took longer"),
-        ("raise SystemExit('oh no')", 600, r"ended without a word \(oh no\)"),
+        ("raise SystemExit('oh no')", 600, r"ended unexpectedly \(oh no\)"),
     ):
         settings.DATASET_SILENT_SECONDS = silent_seconds
         monkeypatch.setattr(process, "START", words)

@@ -59,7 +59,7 @@ def test_a_contest_is_set_solved_executed_judged_and_rated(alice, start, scripte
     judged = run.judgments.get(subject="coder-2", judge_seat="coder-3")
     assert (judged.judge, judged.scores["overall"], judged.rationale) == ("maker/model-3", 7, "Right. Short. Clear.")
     assert_told_once(run)
-    with pytest.raises(Invalid, match="no branches"):
+    with pytest.raises(Invalid, match="cannot be branched"):
         branching.branch(problem, by=alice)
 
 
