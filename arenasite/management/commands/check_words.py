@@ -18,6 +18,7 @@ APPS = ("accounts", "arenasite", "experiments", "leaderboard")
 QUOTED = re.compile(
     r"```.*?```|`[^`]*`|%\(\w+\)[sd]|\]\([^)]*\)|^    .*$", re.DOTALL | re.MULTILINE
 )  # code, placeholders, addresses
+DEFINITION = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 PART_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -77,15 +78,14 @@ def _of_code(banned: Banned) -> Iterator[str]:
             if "migrations" in path.parts:
                 continue
             source = path.read_text(encoding="utf-8")
-            texts = {node.lineno: text for node in ast.walk(ast.parse(source)) if (text := _said(node))}
+            definitions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, DEFINITION)]
+            texts = {node.lineno: _in_words(node) for node in definitions}
             texts |= {n: line.partition("#")[2] for n, line in enumerate(source.splitlines(), 1) if " # " in line}
             for number, text in sorted(texts.items()):
                 for word, term in banned.within(text):
                     yield f"{path.relative_to(ROOT)}:{number}: {word} → {term}"
 
 
-def _said(node: ast.AST) -> str:
-    """The name that a statement gives, in words, with its docstring."""
-    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        return f"{' '.join(PART_OF_NAME.findall(node.name))} {ast.get_docstring(node) or ''}"
-    return ""
+def _in_words(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """The name that a statement gives, with its docstring."""
+    return f"{' '.join(PART_OF_NAME.findall(node.name))} {ast.get_docstring(node) or ''}"

@@ -184,7 +184,7 @@ def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_oft
     settings.PUBLIC_VOTES = True
 
     offered = [voting.offer(public, voter=voter) for voter in ask[:5]]
-    with pytest.raises(RateLimited, match="(?i)your address"):
+    with pytest.raises(RateLimited, match=r"(?i)your address"):
         voting.offer(public, voter=ask[5])
     assert voting.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
     assert voting.cast(offered[0], voter=ask[0], choice="first").voter_id is None

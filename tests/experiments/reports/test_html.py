@@ -93,7 +93,8 @@ def test_a_report_before_or_during_a_run_says_so(alice):
     first, second = words(told(before)), words(told(during))
     for line in ("Max turns unlimited", "Duration unknown", "This run has no messages.", "made (queued)"):
         assert line in first
-    for line in ("made (running)", "max_turns: 5 → 9", "Model B: In progress", "Cost $0.0012 How it ended not ended yet"):
+    lines = ("made (running)", "max_turns: 5 → 9", "Model B: In progress", "Cost $0.0012 How it ended not ended yet")
+    for line in lines:
         assert line in second
 
 
