@@ -12,8 +12,6 @@ import httpx
 
 from experiments.gateway.errors import ForbiddenAddress
 
-IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
-
 _PRIVATE = tuple(
     map(
         ipaddress.ip_network,

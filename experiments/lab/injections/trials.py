@@ -17,7 +17,6 @@ from experiments.workflows.arena import WORKFLOW as ARENA
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.steps import Ask, Cast, Execute, Listen, Outcome, Prompt, Seat, Stored
 from experiments.workflows.battles import WORKFLOW as BATTLES
-from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding import WORKFLOW as CODING
 from experiments.workflows.coding.config import Config as ContestConfig
 from experiments.workflows.coding.contest import Contest, Round
@@ -151,7 +150,6 @@ TRIALS: dict[str, Trial] = {
     ARENA.slug: turn,
 }
 CALLS = {BATTLES.slug: 2, COUNCIL.slug: 1, CODING.slug: 1, ARENA.slug: 1}  # of a judge who is understood at once
-VERSIONS = {BATTLES.slug: PROMPTS["text_quality"].version}
 
 
 def _when(has_won: bool) -> Result:

@@ -45,11 +45,6 @@ def is_log(value: Any) -> bool:
     return isinstance(said.get("eval"), Mapping) and "task" in said["eval"]
 
 
-def is_sample(value: Any) -> bool:
-    said = mapping(value)
-    return "epoch" in said and "messages" in said
-
-
 def read(log: Any, sample: Any, place: str = "") -> Taken:
     """log: the log without its samples. Raises Unreadable."""
     header, said = mapping(log), mapping(sample)

@@ -25,7 +25,6 @@ from experiments.workflows.council.reviews import words
 register = template.Library()
 
 STRIP_WIDTH, STRIP_HEIGHT, STRIP_EDGE = 132, 16, 6
-ORDERED = ("mean_rank", "borda", "copeland", "schulze", "kemeny", "bradley_terry")
 
 
 @dataclass(frozen=True, slots=True)
