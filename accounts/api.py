@@ -47,7 +47,7 @@ class ForAdmins(APIView):
 
 
 class PersonSerializer(serializers.ModelSerializer[User]):
-    """has_factor: whether a second factor is asked for at sign-in."""
+    """has_factor: whether sign-in requires a second factor."""
 
     has_factor = serializers.BooleanField(read_only=True)
 
@@ -77,7 +77,7 @@ class PersonFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter ha
 
 
 class PersonViewSet(ForAdmins, mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[User]):
-    """Everybody of the lab, also those who have left."""
+    """All people of the lab, including deactivated ones."""
 
     serializer_class = PersonSerializer
     filterset_class = PersonFilter
@@ -93,7 +93,7 @@ class PersonViewSet(ForAdmins, mixins.ListModelMixin, mixins.RetrieveModelMixin,
 
     @extend_schema(request=ChangeRole, responses={200: PersonSerializer, 409: None})
     def partial_update(self, request: Request, pk: int) -> Response:
-        """Change somebody's role. 409 for the last administrator."""
+        """Change a person's role. 409 for the last administrator."""
         found, asked = self.get_object(), validated(ChangeRole, request)
         roles.change_role(found, asked["role"], by=person(request))
         return self.retrieve(request)
@@ -101,21 +101,21 @@ class PersonViewSet(ForAdmins, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     @extend_schema(request=None, responses={200: PersonSerializer, 409: None})
     @action(methods=["POST"], detail=True)
     def deactivate(self, request: Request, pk: int) -> Response:
-        """Sign somebody out everywhere, void their tokens, and let them in no more. What they own stays."""
+        """Deactivate a person: signs them out, revokes their tokens and refuses sign-ins. What they own stays."""
         roles.deactivate(self.get_object(), by=person(request))
         return self.retrieve(request)
 
     @extend_schema(request=None, responses={200: PersonSerializer})
     @action(methods=["POST"], detail=True)
     def reactivate(self, request: Request, pk: int) -> Response:
-        """Let somebody sign in again. Tokens have to be made anew."""
+        """Reactivate a person. Revoked tokens stay revoked."""
         roles.reactivate(self.get_object(), by=person(request))
         return self.retrieve(request)
 
     @extend_schema(request=None, responses={200: PersonSerializer})
     @action(methods=["POST"], detail=True, url_path="factors/remove", url_name="factors")
     def remove_factors(self, request: Request, pk: int) -> Response:
-        """Remove the second factors of somebody who is locked out, and end their sign-ins."""
+        """Remove a person's second factors, and sign them out everywhere."""
         roles.remove_factors(self.get_object(), by=person(request))
         return self.retrieve(request)
 
@@ -155,7 +155,7 @@ class Invite(serializers.Serializer[Any]):
 
 
 class InvitationViewSet(mixins.ListModelMixin, GenericViewSet[Invitation]):
-    """Open invitations: your own, those into projects that you lead, and for administrators all."""
+    """Open invitations: your own and those to projects that you lead; all of them for administrators."""
 
     scope = read_scope = Scope.ADMIN
     queryset = Invitation.objects.none()
@@ -171,7 +171,7 @@ class InvitationViewSet(mixins.ListModelMixin, GenericViewSet[Invitation]):
 
     @extend_schema(request=Invite, responses={201: NewInvitation})
     def create(self, request: Request) -> Response:
-        """Invite somebody: a link that lets one person in, once. It is shown this one time."""
+        """Invite a person: creates a link that works once. The link is shown only in this response."""
         asked = validated(Invite, request)
         wanted = asked.pop("project")
         project = Project.objects.open_to(person(request)).filter(pk=wanted).first() if wanted else None
@@ -183,7 +183,7 @@ class InvitationViewSet(mixins.ListModelMixin, GenericViewSet[Invitation]):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: int) -> Response:
-        """Take an invitation back: its link lets nobody in any more."""
+        """Revoke an invitation: its link stops working."""
         invitations.revoke(self.get_object(), by=person(request))
         return Response(status=204)
 
@@ -252,13 +252,13 @@ class ProjectViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericVi
 
     @extend_schema(request=MakeProject, responses={201: ProjectSerializer})
     def create(self, request: Request) -> Response:
-        """Make a project, which you lead."""
+        """Create a project and become its lead."""
         made = projects.create(by=person(request), **validated(MakeProject, request))
         return Response(self.get_serializer(made).data, status=201)
 
     @extend_schema(request=ChangeProject, responses={200: ProjectSerializer, 409: None})
     def partial_update(self, request: Request, pk: UUID) -> Response:
-        """Rename or describe a project, archive it or take it up again; for those who lead it."""
+        """Change a project's name or description, or archive or restore it; for its leads."""
         found = self.get_object()
         projects.require_lead(found, person(request))
         asked = validated(ChangeProject, request)
@@ -274,7 +274,7 @@ class ProjectViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericVi
 
 
 class MemberViewSet(mixins.ListModelMixin, GenericViewSet[Membership]):
-    """Who belongs to a project, and in which role."""
+    """The members of a project with their roles."""
 
     scope = Scope.ADMIN
     queryset = Membership.objects.none()
@@ -287,7 +287,7 @@ class MemberViewSet(mixins.ListModelMixin, GenericViewSet[Membership]):
 
     @extend_schema(request=SetMember, responses={200: MemberSerializer, 409: None})
     def create(self, request: Request, pk: UUID) -> Response:
-        """Give somebody of the lab a place in a project, or another one."""
+        """Add a person to a project, or change their role in it."""
         found = self._project(led=True)
         asked = validated(SetMember, request)
         member = User.objects.filter(username=asked["username"].strip(), is_active=True).first()
@@ -303,7 +303,7 @@ class MemberViewSet(mixins.ListModelMixin, GenericViewSet[Membership]):
 
     @extend_schema(responses={204: None, 409: None})
     def destroy(self, request: Request, pk: UUID, user_pk: int) -> Response:
-        """Take a member's place away; everybody may leave. 409 for the last lead."""
+        """Remove a member; members can remove themselves. 409 for the last lead."""
         projects.remove_member(self._project(), self.get_object().user, by=person(request))
         return Response(status=204)
 
@@ -327,7 +327,7 @@ router.register("projects/<uuid:pk>/members", MemberViewSet, basename="api-proje
 
 
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
-    """id: what it begins with. last_used: to the minute; null for never. expires: null for never."""
+    """id: its first characters. last_used: to the minute; null for never. expires: null for never."""
 
     id = serializers.CharField(source="token_key", read_only=True)
     scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices))
@@ -348,7 +348,7 @@ class NewTokenSerializer(TokenSerializer):
 
 
 class CreateToken(serializers.Serializer[Any]):
-    """name: what it is for."""
+    """name: its purpose."""
 
     name = serializers.CharField(max_length=tokens.LONGEST_NAME)
     days = serializers.IntegerField(
@@ -358,7 +358,7 @@ class CreateToken(serializers.Serializer[Any]):
 
 
 class TokenViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[ApiToken]):
-    """Your API tokens, with what each may do and when it was last used."""
+    """Your API tokens with their scopes and when each was last used."""
 
     scope = Scope.ADMIN
     permission_classes = GRAVE
@@ -372,19 +372,19 @@ class TokenViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericView
         return found
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One of your tokens: what it may do, and when it was last used."""
+        """One of your tokens with its scopes and when it was last used."""
         return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(request=CreateToken, responses={201: NewTokenSerializer})
     def create(self, request: Request) -> Response:
-        """Create a token. Asked for with a token, it has no scope that it lacks, and ends with it at the latest."""
+        """Create a token. When a token creates it, it gets no further scope and no later expiry than that one."""
         by = request.auth if isinstance(request.auth, ApiToken) else None
         row, text = tokens.new_token(person(request), by=by, **validated(CreateToken, request))
         return Response({**self.get_serializer(row).data, "token": text}, status=201, headers=NO_STORE)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, token_key: str) -> Response:
-        """Revoke a token: whoever uses it is locked out at once."""
+        """Revoke a token. Takes effect at once."""
         tokens.revoke_token(self.get_object(), by=person(request))
         return Response(status=204)
 
@@ -396,7 +396,7 @@ router.register("tokens", TokenViewSet, basename="api-token")
 
 
 class EntrySerializer(serializers.ModelSerializer[AuditEntry]):
-    """actor_id, actor: who did it, null and empty for nobody who is known. target: `kind:id` of what it was done to."""
+    """actor_id, actor: who did it; null and empty when unknown. target: `kind:id` of its object."""
 
     detail = serializers.DictField()
 
@@ -421,7 +421,7 @@ class EntryFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has
 
 
 class AuditViewSet(ForAdmins, mixins.ListModelMixin, GenericViewSet[AuditEntry]):
-    """What was done by whom, the newest first."""
+    """Actions of people, newest first."""
 
     queryset = AuditEntry.objects.all()
     serializer_class = EntrySerializer

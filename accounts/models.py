@@ -243,10 +243,10 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
-    """One deed. Names are kept as they were then, so that it says who it was when the person is long gone.
+    """One action. Names are kept as they were then, so that it says who it was when the person is long gone.
 
     actor_id: the person's number, without a foreign key; null for nobody who is known. target: what it was done to,
-    as `kind:id`. detail: what else tells the deed apart, such as a role before and after; never a secret.
+    as `kind:id`. detail: what else describes the action, such as a role before and after; never a secret.
     """
 
     class Action(models.TextChoices):

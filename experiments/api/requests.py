@@ -30,7 +30,10 @@ def _described_runs() -> Any:
 
 
 IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="A repetition with the same key does nothing new."
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="A repetition with the same key returns the first result.",
 )
 
 

@@ -83,31 +83,31 @@ def _event(type_: Schema, data: Schema) -> Schema:
 
 SENTENCE = re.compile(r"\.(?=\s|$)")
 ANSWERS = {
-    200: "What was asked for.",
-    201: "It was made.",
-    202: "It was taken on: a worker does it.",
-    204: "Done; there is nothing to tell.",
-    304: "It is as the `If-None-Match` says that you know it.",
-    400: "The request is malformed, or a field of it cannot be taken: `errors` names them.",
-    401: "No token, or one that does not hold.",
-    403: "Your role, your place or the scopes of your token do not allow it.",
+    200: "The request succeeded.",
+    201: "Created: the body is the new object.",
+    202: "Accepted: a worker does the work.",
+    204: "Done. The response has no body.",
+    304: "Not modified since the version that `If-None-Match` names.",
+    400: "The request is malformed or a field is invalid: see `errors`.",
+    401: "The token is missing or invalid.",
+    403: "Your role, your place in the project or the scopes of your token do not allow this.",
     404: "There is no such thing, or none that you may know of.",
-    406: "It is not to be had in the type that `Accept` asks for.",
-    409: "It conflicts with what has happened meanwhile, or the `Idempotency-Key` was used for something else.",
+    406: "Not available in the type that `Accept` requests.",
+    409: "The request conflicts with the current state, or the `Idempotency-Key` was used for a different request.",
     413: "The request is too large.",
-    415: "The body is of a type that is not taken here.",
-    429: "Too many requests: `Retry-After` says how many seconds to wait.",
-    502: "The provider gave no answer: `detail` has what it said.",
+    415: "The type of the body is not supported.",
+    429: "Too many requests: retry after the seconds in `Retry-After`.",
+    502: "The provider failed to answer: see `detail`.",
     503: "A part of the platform is down: the answer says which.",
-    504: "It takes longer than a request is kept waiting; it goes on.",
+    504: "The answer takes longer than the request waits; the work continues.",
 }
 ANY_BODY = (413, 415)
 HEADERS = {
-    "ETag": ("string", "Send it as `If-None-Match` to be told 304 while nothing has changed."),
-    "X-RateLimit-Limit": ("integer", "How many requests you may send in this minute."),
-    "X-RateLimit-Remaining": ("integer", "How many of them are left."),
-    "X-RateLimit-Reset": ("integer", "In how many seconds the count begins anew."),
-    "Retry-After": ("integer", "After how many seconds to ask again."),
+    "ETag": ("string", "Send it as `If-None-Match` to get 304 while nothing has changed."),
+    "X-RateLimit-Limit": ("integer", "Requests allowed in this minute."),
+    "X-RateLimit-Remaining": ("integer", "Requests left in this minute."),
+    "X-RateLimit-Reset": ("integer", "Seconds until the count starts again."),
+    "Retry-After": ("integer", "Seconds to wait before the next request."),
 }
 LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 

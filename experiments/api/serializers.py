@@ -155,7 +155,7 @@ class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):
         fields = ["slug", "label", "provider", "simulated", "available", "capabilities"]
 
     def get_available(self, model: ProviderModel) -> bool:
-        """Switched on, and with the key that its provider needs: one of whoever asks, or of the lab."""
+        """Enabled, and its provider has a key: yours or the lab's."""
         is_on = model.is_active and model.provider.is_active
         return is_on and model.provider_id not in self.context.get("keyless", ())
 

@@ -131,7 +131,7 @@ class ScenarioViewSet(viewsets.ViewSet):
 
     @extend_schema(request=SaveNewScenario, responses={201: ScenarioDetail, **REFUSED})
     def create(self, request: Request) -> Response:
-        """Keep a scenario of your own."""
+        """Save a scenario of your own."""
         saved = scenarios.save_scenario(owner=person(request), **validated(SaveNewScenario, request))
         return _detail(request, str(saved.pk), 201)
 
@@ -142,34 +142,34 @@ class ScenarioViewSet(viewsets.ViewSet):
 
     @extend_schema(request=SaveScenario, responses={201: ScenarioDetail, **CONTESTED})
     def revise(self, request: Request, ref: str) -> Response:
-        """A new version after this one. 409 when there is one already: read that first."""
+        """Save a new version of a scenario. 409 when a newer one exists: read that first."""
         row, asked = scenarios.own_scenario(person(request), ref), validated(SaveScenario, request)
         saved = scenarios.revise_scenario(row, by=person(request), **asked)
         return _detail(request, str(saved.pk), 201)
 
     @extend_schema(request=Share, responses={200: ScenarioDetail, **REFUSED})
     def share(self, request: Request, ref: str) -> Response:
-        """Show every version of it to the lab, or to nobody else any more."""
+        """Share every version of a scenario with the lab, or make it private."""
         row, asked = scenarios.own_scenario(person(request), ref), validated(Share, request)
         scenarios.share_scenario(row, by=person(request), **asked)
         return _detail(request, ref)
 
     @extend_schema(request=Archive, responses={200: ScenarioDetail, **REFUSED})
     def archive(self, request: Request, ref: str) -> Response:
-        """Take it off the lists, or put it back on them. Nothing is deleted."""
+        """Archive or restore a scenario. Nothing is deleted."""
         row, asked = scenarios.own_scenario(person(request), ref), validated(Archive, request)
         scenarios.archive_scenario(row, by=person(request), **asked)
         return _detail(request, ref)
 
     @extend_schema(request=None, responses={201: ScenarioDetail, **REFUSED})
     def copy(self, request: Request, ref: str) -> Response:
-        """A scenario of your own with the same content."""
+        """Copy a scenario into one of your own."""
         copy = scenarios.copy_scenario(scenarios.find_scenario(person(request), ref), by=person(request))
         return _detail(request, str(copy.pk), 201)
 
     @extend_schema(request=None, responses={200: RunSerializer, 201: RunSerializer, **CONTESTED})
     def demonstration(self, request: Request, ref: str) -> Response:
-        """A run of the written transcript, marked as a demonstration. Asked again, the same run is answered (200)."""
+        """Create a run of the scripted transcript, marked as a demonstration. Repeating returns the same run (200)."""
         shown = scenarios.find_scenario(person(request), ref)
         run, is_new = replay_demonstration(shown.builtin, by=person(request))
         return Response(RunSerializer(runs_with_totals().get(pk=run.pk)).data, status=201 if is_new else 200)
@@ -195,7 +195,7 @@ class PresetViewSet(viewsets.ViewSet):
 
     @extend_schema(request=SavePreset, responses={201: PresetChoiceSerializer, **REFUSED})
     def create(self, request: Request) -> Response:
-        """Keep a system context of your own."""
+        """Save a system context of your own."""
         saved = presets.save_preset(owner=person(request), **validated(SavePreset, request))
         return _preset(request, saved, 201)
 
@@ -208,7 +208,7 @@ class PresetViewSet(viewsets.ViewSet):
 
     @extend_schema(request=ChangePreset, responses={200: PresetChoiceSerializer, **REFUSED})
     def partial_update(self, request: Request, ref: str) -> Response:
-        """Change what is given of a preset of yours. Runs keep the text that they were started with."""
+        """Change a preset of yours. Omitted fields stay unchanged; runs keep the text they were started with."""
         preset, asked = presets.own_preset(person(request), ref), validated(ChangePreset, request)
         owner, shared = person(request), asked.pop("shared", None)
         changed = presets.revise_preset(preset, by=owner, **asked) if asked else preset
@@ -218,7 +218,7 @@ class PresetViewSet(viewsets.ViewSet):
 
     @extend_schema(responses={200: PresetChoiceSerializer, **REFUSED})
     def destroy(self, request: Request, ref: str) -> Response:
-        """Delete a preset of yours; the answer is what it was. Runs keep its text."""
+        """Delete a preset of yours, and return it. Runs keep its text."""
         preset = presets.own_preset(person(request), ref)
         was = _preset(request, preset)
         presets.delete_preset(preset, by=person(request))

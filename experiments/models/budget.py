@@ -18,7 +18,7 @@ from experiments.models.money import MoneyField
 from experiments.models.work import Call
 
 SUBJECTS = ("person", "project", "experiment")
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)  # of a budget that is not given out anew
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)  # of a budget without a period
 
 
 def _one_subject() -> Q:
@@ -133,7 +133,7 @@ class Budget(models.Model):
         return day.replace(day=1) if self.period == BudgetPeriodKind.MONTH else day
 
     def ends(self, now: datetime) -> datetime | None:
-        """When it is given out anew; None when it never is."""
+        """When the next period starts; None for a budget without a period."""
         if self.period == BudgetPeriodKind.TOTAL:
             return None
         begins = self.begins(now)

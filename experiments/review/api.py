@@ -60,13 +60,13 @@ class QueueViewSet(GenericViewSet[ReviewQueue]):
 
     @extend_schema(responses={200: QueueSerializer(many=True), **PROBLEMS})
     def list(self, request: Request) -> Response:
-        """The queues that one reviews in or looks after, the newest first."""
+        """Queues that you review in or manage, newest first."""
         page = self.paginate_queryset(self.get_queryset())
         return self.get_paginated_response(QueueSerializer(page or [], many=True).data)
 
     @extend_schema(request=AskedQueue, responses={201: QueueSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
-        """Make a queue, which is filled at once."""
+        """Create a queue and fill it."""
         asked, user = validated(AskedQueue, request), person(request)
         rubrics.ensure_builtin()
         rubric = ReviewRubric.objects.visible_to(user).filter(pk=asked.pop("rubric")).first()
@@ -81,12 +81,12 @@ class QueueViewSet(GenericViewSet[ReviewQueue]):
 
     @extend_schema(responses={200: QueueSerializer, **PROBLEMS})
     def retrieve(self, request: Request, pk: UUID) -> Response:
-        """A queue: what it is over, its rubric, and how far it is."""
+        """A queue with its subject, rubric and progress."""
         return Response(QueueSerializer(self.get_object()).data)
 
     @extend_schema(request=ChangeQueue, responses={200: QueueSerializer, **PROBLEMS})
     def change(self, request: Request, pk: UUID) -> Response:
-        """Change a queue without touching an answer: its name, people and instructions; open or close it."""
+        """Change a queue's name, people or instructions, or open or close it. Answers are not affected."""
         found, asked, by = self.get_object(), validated(ChangeQueue, request), person(request)
         fields = {name: asked.get(name, getattr(found, name)) for name in ("name", "instructions", "lock_minutes")}
         queues.change(found, by=by, members=asked.get("members"), **fields)
@@ -96,24 +96,24 @@ class QueueViewSet(GenericViewSet[ReviewQueue]):
 
     @extend_schema(request=None, responses={200: FilledSerializer, **PROBLEMS})
     def fill(self, request: Request, pk: UUID) -> Response:
-        """Add to a queue what its filters leave and is not in it yet."""
+        """Add the items that match the queue's filters and are not in it."""
         return Response({"new": queues.fill(self.get_object(), by=person(request))})
 
     @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
     def next(self, request: Request, pk: UUID) -> Response:
-        """Hold the item that comes next. 204 when nothing is left."""
+        """Claim the next item. 204 when none is left."""
         item = slots.next_item(self.get_object(), by=person(request))
         return _item_shown(item, request) if item else Response(status=204)
 
     @extend_schema(request=None, responses={200: ItemSerializer, 204: None, **RIVALLED})
     def undo(self, request: Request, pk: UUID) -> Response:
-        """Take back the answer that was sent last, and hold its item again. 204 when there is none."""
+        """Undo your last answer, and claim its item again. 204 when there is none."""
         item = slots.undo(self.get_object(), by=person(request))
         return _item_shown(item, request) if item else Response(status=204)
 
     @extend_schema(responses={200: ReportSerializer, **PROBLEMS})
     def agreement(self, request: Request, pk: UUID) -> Response:
-        """How far people agree with each other and with the judge. A figure that does not exist says why."""
+        """Agreement of reviewers with each other and with the judge. A missing figure has its reason."""
         return Response(ReportSerializer(agreement.of(agreement.readable_queue(request.user, pk))).data)
 
 
@@ -135,7 +135,7 @@ class ItemsView(generics.ListAPIView[ReviewItem]):
 
 @extend_schema(responses={200: AnswerSerializer(many=True), **PROBLEMS})
 class AnswersView(generics.ListAPIView[ReviewAnswer]):
-    """Every version of one's own answers in a queue; for those who look after it, everybody's."""
+    """Every version of your answers in a queue; for its managers, of all answers."""
 
     queryset = ReviewAnswer.objects.none()
     serializer_class = AnswerSerializer
@@ -156,39 +156,41 @@ class ItemViewSet(GenericViewSet[ReviewItem]):
 
     @extend_schema(responses={200: ItemSerializer, **PROBLEMS})
     def retrieve(self, request: Request, pk: UUID) -> Response:
-        """What is to be reviewed. In a blind queue neither models nor judgments before one has answered and asked."""
+        """The item to review. In a blind queue, models and judgments are hidden until you have answered and revealed
+        them.
+        """
         return _item_shown(self.get_object(), request)
 
     @extend_schema(request=None, responses={200: ItemSerializer, **RIVALLED})
     def claim(self, request: Request, pk: UUID) -> Response:
-        """Hold this item, or hold it longer. 409 when every place at it is somebody else's."""
+        """Claim an item, or extend the claim. 409 when other reviewers hold every place."""
         item = self.get_object()
         slots.claim(item, by=person(request))
         return _item_shown(item, request)
 
     @extend_schema(request=None, responses={204: None, **PROBLEMS})
     def release(self, request: Request, pk: UUID) -> Response:
-        """Give it back."""
+        """Release a claimed item."""
         slots.release(self.get_object(), by=person(request))
         return Response(status=204)
 
     @extend_schema(request=Reason, responses={204: None, **PROBLEMS})
     def skip(self, request: Request, pk: UUID) -> Response:
-        """Pass it over, with the reason: it is not offered again."""
+        """Skip an item, with a reason. You are not offered it again."""
         item, asked = self.get_object(), validated(Reason, request)
         slots.skip(item, by=person(request), reason=asked["reason"])
         return Response(status=204)
 
     @extend_schema(request=None, responses={200: ItemSerializer, **PROBLEMS})
     def reveal(self, request: Request, pk: UUID) -> Response:
-        """See the models and the judgments of an item that you have answered blind."""
+        """Reveal the models and judgments of an item that you have answered blind."""
         item = self.get_object()
         slots.reveal(item, by=person(request))
         return _item_shown(item, request)
 
     @extend_schema(request=AskedAnswer, responses={200: AnswerSerializer, **RIVALLED})
     def answer(self, request: Request, pk: UUID) -> Response:
-        """Send an answer, or a new version of it. The same again changes nothing; 409 when there is no place."""
+        """Submit an answer or a new version of it. Repeating changes nothing; 409 when the item has enough answers."""
         item, asked = self.get_object(), AskedAnswer(data=request.data)
         asked.is_valid(raise_exception=True)
         return Response(AnswerSerializer(answers.submit(item, asked.content(), by=person(request))).data)
@@ -210,7 +212,7 @@ class RubricViewSet(GenericViewSet[ReviewRubric]):
 
     @extend_schema(request=SaveRubric, responses={201: RubricSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
-        """Keep a rubric of your own."""
+        """Save a rubric of your own."""
         made = rubrics.save(owner=person(request), **validated(SaveRubric, request))
         return Response(RubricSerializer(made).data, status=201)
 

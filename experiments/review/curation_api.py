@@ -47,7 +47,7 @@ class FlaggedSerializer(serializers.Serializer[Any]):
 
 
 class FlagAsked(serializers.Serializer[Any]):
-    """deed: set, or dismiss with the reason."""
+    """`deed`: set, or dismiss with a reason."""
 
     message = serializers.UUIDField()
     flag = serializers.ChoiceField(REVIEWED)
@@ -63,7 +63,7 @@ class CurationSerializer(serializers.Serializer[Any]):
 
 
 class CurationAsked(serializers.Serializer[Any]):
-    """deed: what is to be done; excluding needs the reason."""
+    """`deed`: the action; excluding requires a reason."""
 
     deed = serializers.ChoiceField(sorted(curation.ACTIONS))
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
@@ -74,7 +74,7 @@ class Published(serializers.Serializer[Any]):
 
 
 class BattleDeed(serializers.Serializer[Any]):
-    """reason: everybody who looks at the battle reads it; needed to void."""
+    """reason: shown with the battle; required to void."""
 
     deed = serializers.ChoiceField(["void", "restore"])
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=voiding.LONGEST_REASON)
@@ -127,12 +127,12 @@ class FlagsView(APIView):
 
     @extend_schema(responses={200: FlaggedSerializer(many=True), **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
-        """The messages of a run that have a flag or had one, each with its history."""
+        """Messages of a run that have or had a flag, each with its history."""
         return Response([_flags_of(message) for message in flagging.flagged(_run(request, pk))])
 
     @extend_schema(request=FlagAsked, responses={200: FlaggedSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
-        """Set a flag, or dismiss one with the reason. The same again changes nothing."""
+        """Set a flag, or dismiss one with a reason. Repeating the request changes nothing."""
         run, asked = _run(request, pk), validated(FlagAsked, request)
         message = get_object_or_404(Message.objects.select_related("run"), run=run, pk=asked["message"])
         verb = flagging.dismiss if asked["deed"] == "dismiss" else flagging.set_flag
@@ -145,7 +145,7 @@ class CurationView(APIView):
 
     @extend_schema(responses={200: CurationSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
-        """Whether a run is approved, whether it counts, and who sees it."""
+        """Whether a run is approved, counts in ratings, and is public."""
         return _curation(_run(request, pk))
 
     @extend_schema(request=CurationAsked, responses={200: CurationSerializer, **PROBLEMS})
@@ -175,7 +175,7 @@ class DatasetVisibilityView(APIView):
 
     @extend_schema(request=Published, responses={200: Published, **PROBLEMS})
     def post(self, request: Request, slug: str) -> Response:
-        """Decide who sees a dataset of yours."""
+        """Change who can see a dataset of yours."""
         shown = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
         asked = validated(Published, request)
         making.publish(shown, by=person(request), **asked)
@@ -187,7 +187,7 @@ class ContestantView(APIView):
 
     @extend_schema(request=ContestantDeed, responses={200: ContestantState, **PROBLEMS})
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Change how a contestant is shown, leave it out of ratings with the reason, or take it in again."""
+        """Change how a contestant is shown, exclude it from the ratings with a reason, or include it again."""
         rows = Contestant.objects.filter(dataset__in=Dataset.objects.visible_to(request.user), dataset__slug=slug)
         found = get_object_or_404(rows.select_related("dataset"), pk=pk)
         asked, by = validated(ContestantDeed, request), person(request)
@@ -210,7 +210,7 @@ class BattleView(APIView):
 
     @extend_schema(request=BattleDeed, responses={200: BattleSerializer, **PROBLEMS})
     def post(self, request: Request, pk: int) -> Response:
-        """Leave a battle out of the ratings, or take it in again. The same again changes nothing."""
+        """Exclude a battle from the ratings, or include it again. Repeating the request changes nothing."""
         found, asked = get_object_or_404(_battles(request), pk=pk), validated(BattleDeed, request)
         if asked["deed"] == "void":
             voiding.void(found, by=person(request), reason=asked["reason"])
@@ -227,7 +227,7 @@ class CouncilPresetsView(APIView):
 
     @extend_schema(parameters=PAGE_PARAMETERS, responses={200: CouncilPresetList, **PROBLEMS})
     def get(self, request: Request) -> Response:
-        """Councils that you or others have kept: one's own first."""
+        """Saved councils: your own first, then those that others share."""
         rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug).select_related("owner")
         known = {str(row.pk): row for row in rows}
         shelf = [known[one.id] for one in presets.choices(request.user, COUNCIL.slug) if one.id in known]
@@ -236,7 +236,7 @@ class CouncilPresetsView(APIView):
 
     @extend_schema(request=SaveCouncil, responses={201: CouncilPresetSerializer, **PROBLEMS})
     def post(self, request: Request) -> Response:
-        """Keep a council under a name of your own, without its question."""
+        """Save a council under a name, without its question."""
         asked, by = validated(SaveCouncil, request), person(request)
         content = _council(asked["cast"], asked["config"], by)
         kept = save_setup(owner=by, workflow=COUNCIL.slug, name=asked["name"], content=content, shared=asked["shared"])
@@ -248,7 +248,7 @@ class CouncilPresetView(APIView):
 
     @extend_schema(responses={204: None, **PROBLEMS})
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Delete a council that you have kept. Runs go on as they were set up."""
+        """Delete a saved council. Runs that were started from it are not affected."""
         rows = Preset.objects.visible_to(request.user).filter(workflow=COUNCIL.slug)
         delete_preset(get_object_or_404(rows.select_related("owner"), pk=pk), by=person(request))
         return Response(status=204)

@@ -65,7 +65,7 @@ def claim(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def release(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """Give it back. What was filled in is kept, as far as it was sent along."""
+    """Release a claimed item. What was filled in is kept, as far as it was sent along."""
     shown = get_object_or_404(slots.visible_items(request.user), pk=pk)
     _keep(request, shown)
     slots.release(shown, by=person(request))

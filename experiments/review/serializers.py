@@ -78,7 +78,7 @@ class AnswerSerializer(serializers.ModelSerializer[ReviewAnswer]):
 
 
 class ShownMessage(serializers.Serializer[Any]):
-    """model: null where the queue is blind and one has not answered."""
+    """model: null in a blind queue before your answer."""
 
     id = serializers.UUIDField()
     turn = serializers.IntegerField()
@@ -99,7 +99,7 @@ class ShownJudgment(serializers.Serializer[Any]):
 
 
 class ItemLine(serializers.ModelSerializer[ReviewItem]):
-    """answers, mine: how many stand, and whether one of them is one's own."""
+    """answers, mine: their number, and whether one of them is yours."""
 
     answers = serializers.IntegerField(source="answer_count")
     mine = serializers.BooleanField()
@@ -110,7 +110,7 @@ class ItemLine(serializers.ModelSerializer[ReviewItem]):
 
 
 class ItemSerializer(serializers.Serializer[Any]):
-    """held_until: null when it is not held for whoever asks. judgments: null while they are hidden."""
+    """held_until: null when you do not hold it. judgments: null while they are hidden."""
 
     id = serializers.UUIDField()
     queue = serializers.UUIDField()
@@ -136,7 +136,7 @@ class AskedCorrection(serializers.Serializer[Any]):
 
 
 class AskedAnswer(serializers.Serializer[Any]):
-    """scores: numbers by scale. unsaid: why one cannot say, by scale. labels: choices by label."""
+    """scores: numbers by scale. unsaid: reasons for missing scores, by scale. labels: choices by label."""
 
     scores = serializers.DictField(child=serializers.FloatField(), required=False, default=dict)
     unsaid = serializers.DictField(child=serializers.CharField(max_length=500), required=False, default=dict)
@@ -158,7 +158,7 @@ class AskedAnswer(serializers.Serializer[Any]):
 
 
 class AskedQueue(serializers.Serializer[Any]):
-    """project or is_lab: whose it is; neither for one's own runs. members: user names."""
+    """project or is_lab: whose runs it is over; neither for your own. members: user names."""
 
     name = serializers.CharField(max_length=120)
     rubric = serializers.UUIDField()

@@ -55,7 +55,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def queue_new(request: HttpRequest) -> HttpResponse:
-    """Make a queue, which is filled at once."""
+    """Create a queue and fill it."""
     user = person(request)
     if not queues.may_make(user):
         raise Forbidden(_("Queues can be made by curators, project leads, and people with runs."))

@@ -73,7 +73,7 @@ class StartedRuns(serializers.Serializer[Any]):
     retrieve=extend_schema(responses={200: ExperimentSerializer, **PROBLEMS}),
 )
 class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Experiment]):
-    """Experiments of yours. They do not change once created: create another one instead."""
+    """Experiments that you can see. An experiment cannot be changed: create a new one instead."""
 
     scope = Scope.WRITE
     queryset = Experiment.objects.none()
@@ -90,7 +90,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
-        """Set an experiment up. Nothing is asked of any model before it is started."""
+        """Create an experiment. No model is called before it is started."""
         asked = validated(CreateExperiment, request)
         experiment = actions.create(owner=person(request), **asked)
         return Response(ExperimentSerializer(experiment).data, status=201)
@@ -102,7 +102,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
     @action(detail=True, methods=["post"])
     @spends
     def start(self, request: Request, pk: str) -> Response:
-        """Queue runs of an experiment, with successive seeds. Under one key they are started once."""
+        """Start runs of an experiment, with successive seeds. One `Idempotency-Key` starts them once."""
         experiment = self.get_object()
         asked = validated(StartRuns, request)
         key = idempotency_key(request)
@@ -184,7 +184,7 @@ class StatisticsSerializer(serializers.Serializer[Any]):
 
 
 class StatisticsView(APIView):
-    """What the runs of an experiment say together: means with their intervals, and the value of each run."""
+    """Statistics over the runs of an experiment: means with intervals, and the value of each run."""
 
     @extend_schema(
         parameters=[WITH, FORMAT],

@@ -52,10 +52,12 @@ class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has n
     experiment = filters.UUIDFilter(field_name="experiment_id")
     workflow = filters.CharFilter(field_name="experiment__workflow")
     state = filters.ChoiceFilter(choices=Run.State.choices)
-    search = filters.CharFilter(method="narrow", help_text="Words of the title, the prompts or a model; beginnings do.")
+    search = filters.CharFilter(
+        method="narrow", help_text="Words of the title, the prompts or a model; the beginning of a word is enough."
+    )
     model = filters.CharFilter(method="narrow", help_text="Slug or label of a model that is seated.")
     flag = filters.CharFilter(method="narrow", help_text="A flag that a message has.")
-    by = filters.CharFilter(method="narrow", help_text="Username of whoever set the experiment up.")
+    by = filters.CharFilter(method="narrow", help_text="Username of the experiment's owner.")
     project = filters.UUIDFilter(method="narrow", help_text="Id of a project of yours.")
     since = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
     until = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
@@ -109,9 +111,7 @@ class Draft(serializers.Serializer[Any]):
 
 
 class Lift(serializers.Serializer[Any]):
-    """limits: those that hold from now on; what is left out has none. skip: go on without the answer that the limit
-    kept from being asked for.
-    """
+    """limits: the new limits; an omitted one is removed. skip: continue without the answer that the limit prevented."""
 
     limits = serializers.DictField()
     skip = serializers.BooleanField(required=False, default=False)
@@ -130,7 +130,7 @@ class JudgeAgain(serializers.Serializer[Any]):
 
 
 class BranchFrom(serializers.Serializer[Any]):
-    """text: what the message says instead; as it stands when left out."""
+    """text: replaces the message's text; unchanged when omitted."""
 
     text = serializers.CharField(required=False, allow_null=True, default=None, trim_whitespace=False)
 
@@ -143,7 +143,7 @@ STEERED = {200: RunDetail, 409: ProblemSerializer, **PROBLEMS}
     retrieve=extend_schema(responses={200: RunDetail, **PROBLEMS}),
 )
 class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Run]):
-    """Runs of yours, with what was said and found in them."""
+    """Runs that you can see, with their messages and results."""
 
     scope = Scope.WRITE
     queryset = Run.objects.none()
@@ -161,7 +161,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """Stop a live run; stopping one that has ended changes nothing."""
+        """Stop a live run. Stopping an ended run changes nothing."""
         actions.stop(self.get_object(), by=person(request))
         return self._now()
 
@@ -169,7 +169,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     @spends
     def resume(self, request: Request, pk: str) -> Response:
-        """Go on with a run that failed, from the step that failed, was paused, or was stopped by a budget."""
+        """Resume a run that failed, was paused, or was stopped by a budget."""
         run = self.get_object()
         is_done = spent(request, lambda: actions.resume(run, by=person(request)))
         if not is_done:
@@ -179,7 +179,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @extend_schema(request=None, responses=STEERED)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: str) -> Response:
-        """Let the calls under way come to their end, and begin nothing more."""
+        """Pause a run: calls in progress end, and no new ones start."""
         if not steering.pause(self.get_object(), by=person(request)):
             raise Conflict(_("The run is already waiting, or has ended."))
         return self._now()
@@ -188,7 +188,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     @spends
     def say(self, request: Request, pk: str) -> Response:
-        """Answer the pause that the run waits at. 409 when something else was said there first."""
+        """Answer a pause. 409 when it was answered differently before."""
         run, asked = self.get_object(), validated(Saying, request)
         spent(request, lambda: steering.say(run, by=person(request), **asked), asked)
         return self._now()
@@ -197,7 +197,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     @spends
     def mode(self, request: Request, pk: str) -> Response:
-        """Manual or automatic, from the next pause on."""
+        """Switch between manual and automatic mode. Takes effect at the next pause."""
         run, asked = self.get_object(), validated(ModeChange, request)
         spent(request, lambda: steering.set_mode(run, by=person(request), **asked), asked)
         return self._now()
@@ -206,7 +206,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     @spends
     def extend(self, request: Request, pk: str) -> Response:
-        """Move the last turn of a live run; null for no last turn."""
+        """Change the last turn of a live run; null for no last turn."""
         run, asked = self.get_object(), validated(Extension, request)
         spent(request, lambda: steering.extend(run, by=person(request), **asked), asked)
         return self._now()
@@ -215,7 +215,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     @spends
     def ask(self, request: Request, pk: str) -> Response:
-        """Ask a council further. A question asked while another one is answered waits for its turn."""
+        """Ask a council another question. It waits until the question before it is answered."""
         run, asked = self.get_object(), validated(Question, request)
         steering.ask_further(run, by=person(request), idempotency_key=idempotency_key(request), **asked)
         return self._now()
@@ -223,7 +223,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @extend_schema(request=Draft, responses={200: Draft, 409: ProblemSerializer, **PROBLEMS})
     @action(detail=True, methods=["put"])
     def draft(self, request: Request, pk: str) -> Response:
-        """Keep what somebody has begun to write at an open pause; it is said only by `say`."""
+        """Save a draft of a message at an open pause. Only `say` sends it."""
         run, asked = self.get_object(), validated(Draft, request)
         steering.draft(run, by=person(request), **asked)
         return Response(asked)
@@ -232,7 +232,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     @spends
     def lift(self, request: Request, pk: str) -> Response:
-        """Go on with a run that one of its limits has stopped, under other limits."""
+        """Continue a run that a limit has stopped, with new limits."""
         run, asked = self.get_object(), validated(Lift, request)
         spent(request, lambda: steering.lift(run, by=person(request), **asked), asked)
         return self._now()
@@ -241,7 +241,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @action(detail=True, methods=["post"])
     @spends
     def judge(self, request: Request, pk: str) -> Response:
-        """Have the transcript judged again, by another judge or rubric: a run of its own. The first scores are kept."""
+        """Judge a run again, with another judge or rubric. This creates a new run; the first scores are kept."""
         run, asked = self.get_object(), validated(JudgeAgain, request)
         again = spent(request, lambda: str(judging.judge_again(run, by=person(request), **asked).pk), asked)
         return Response(RunDetail(runs_with_totals().get(pk=again)).data, status=201)
@@ -251,7 +251,7 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
 
 class BranchView(APIView):
-    """Go on differently from a message: a new run whose parent stays as it is."""
+    """Branch from a message: creates a new run and leaves the parent unchanged."""
 
     @extend_schema(request=BranchFrom, responses={201: RunDetail, 403: ProblemSerializer, **PROBLEMS})
     @spends
@@ -308,7 +308,7 @@ def _field_names(serializer: Callable[[], Any]) -> tuple[str, ...]:
 
 @extend_schema(responses={200: MessageSerializer(many=True), **PROBLEMS})
 class MessageList(OfRun):
-    """What was said, in order."""
+    """The messages of a run, in order."""
 
     queryset = Message.objects.select_related("call", "step")
     serializer_class = MessageSerializer
@@ -317,7 +317,7 @@ class MessageList(OfRun):
 
 @extend_schema(responses={200: JudgmentSerializer(many=True), **PROBLEMS})
 class JudgmentList(OfRun):
-    """What the judge found, by turn and side. A score that was not given is absent, with the reason."""
+    """Judgments by turn and side. A missing score has its reason."""
 
     queryset = Judgment.objects.all()
     serializer_class = JudgmentSerializer
@@ -326,7 +326,7 @@ class JudgmentList(OfRun):
 
 @extend_schema(responses={200: BallotSerializer(many=True), **PROBLEMS})
 class BallotList(OfRun):
-    """How the members of a council ranked the answers, by turn. An abstention has no order, and says why."""
+    """The rankings by members of a council, by turn. An abstention has no order, and gives the reason."""
 
     is_settled = True
     queryset = Ballot.objects.all()
@@ -336,7 +336,7 @@ class BallotList(OfRun):
 
 @extend_schema(responses={200: CallSerializer(many=True), **PROBLEMS})
 class CallList(OfRun):
-    """Every attempt at a provider: what was sent, what came back, what it cost."""
+    """Every call to a provider: the request, the response and the cost."""
 
     is_settled = True
     queryset = Call.objects.select_related("step", "model__provider")
@@ -346,7 +346,7 @@ class CallList(OfRun):
 
 @extend_schema(parameters=[AFTER], responses={200: EventSerializer(many=True), **PROBLEMS})
 class EventList(OfRun):
-    """The numbered facts of a run: the same envelopes that the WebSocket sends."""
+    """The numbered events of a run, as the WebSocket sends them."""
 
     is_settled = True
     queryset = Event.objects.all()
@@ -375,7 +375,7 @@ class NodeSerializer(serializers.Serializer[Any]):
     seat = serializers.CharField()
     edited = serializers.BooleanField(help_text="A person changed that message.")
     by = serializers.CharField(allow_null=True, help_text="Who branched.")
-    judged_again = serializers.ListField(child=serializers.UUIDField(), help_text="Runs that judge this one anew.")
+    judged_again = serializers.ListField(child=serializers.UUIDField(), help_text="Runs that judge this one again.")
 
 
 class LineageSerializer(serializers.Serializer[Any]):
@@ -388,7 +388,7 @@ class LineageSerializer(serializers.Serializer[Any]):
 
 
 class LineageView(APIView):
-    """Which run a run branched from, and which branched from it: its whole family, as far as you may see it."""
+    """The runs that a run branched from, and its branches, as far as you can see them."""
 
     @extend_schema(responses={200: LineageSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:

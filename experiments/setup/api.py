@@ -21,7 +21,7 @@ class WorkflowSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField(help_text="What an experiment names as its `workflow`.")
     name = serializers.CharField()
     description = serializers.CharField()
-    seats = serializers.ListField(child=serializers.CharField(), help_text="All that a cast may name.")
+    seats = serializers.ListField(child=serializers.CharField(), help_text="All models that a cast can name.")
     subjects = serializers.ListField(child=serializers.CharField(), help_text="The seats that a judge scores.")
     config = serializers.DictField(help_text="The JSON schema of an experiment's `config`.")
 
@@ -29,7 +29,7 @@ class WorkflowSerializer(serializers.Serializer[Any]):
 class WorkflowsView(APIView):
     @extend_schema(operation_id="workflows_list", responses=WorkflowSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """In the order of the navigation, in the reader's language."""
+        """The workflows in the order of the navigation, in your language."""
         rows = [
             {
                 "slug": slug,
@@ -45,7 +45,7 @@ class WorkflowsView(APIView):
 
 
 class ModelFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
-    available = filters.BooleanFilter(method="filter_available", help_text="Only models that can be asked now.")
+    available = filters.BooleanFilter(method="filter_available", help_text="Only models that you can use now.")
 
     class Meta:
         model = ProviderModel
@@ -58,7 +58,7 @@ class ModelFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has
 
 @extend_schema(responses={200: ProviderModelSerializer(many=True), **PROBLEMS})
 class ModelList(generics.ListAPIView[ProviderModel]):
-    """The provider models of the lab. Which are available depends on who asks: some need a key."""
+    """The lab's models. Which of them are available depends on your keys."""
 
     queryset = ProviderModel.objects.exclude(provider__name__in=unlisted.PROVIDERS).select_related("provider")
     serializer_class = ProviderModelSerializer

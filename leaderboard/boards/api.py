@@ -107,7 +107,7 @@ class JudgeSerializer(serializers.Serializer[Any]):
 
 
 class LadderSerializer(serializers.Serializer[Any]):
-    """dataset: its slug, null for a ladder of runs. withdrawn_reason: why it shows no ratings any more, else empty."""
+    """dataset: its slug, null for a board of runs. withdrawn_reason: why it shows no ratings any more, else empty."""
 
     slug = serializers.CharField()
     title = serializers.CharField()
@@ -141,7 +141,7 @@ class IntervalMethod(serializers.Serializer[Any]):
 
 class LadderDetail(LadderSerializer):
     """behind: how often the board has changed since this was computed. components: groups that no battle links.
-    contest: all boards of the ladder of coding, null for others.
+    contest: the further boards of a coding contest, null for others.
     """
 
     subset = serializers.CharField()
@@ -160,7 +160,7 @@ class LadderDetail(LadderSerializer):
 
 
 class LadderList(generics.ListAPIView[Ladder]):
-    """The ladders that may be seen, the newest first."""
+    """Boards that you can see, newest first."""
 
     permission_classes = [HasScope]
     serializer_class = LadderSerializer
@@ -180,7 +180,7 @@ class LadderList(generics.ListAPIView[Ladder]):
 
 
 class LadderView(APIView):
-    """Where everybody stands. A withdrawn ladder has no rows, and says why."""
+    """The ratings of a board. A withdrawn board has no rows, and gives the reason."""
 
     permission_classes = [HasScope]
 

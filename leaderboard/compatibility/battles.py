@@ -38,14 +38,14 @@ CONSISTENT = {"true": "yes", "false": "no"}
     "page_size",
 )
 def battle_list(view: ReadView, subset: str, exp_name: str) -> object:
-    """The battles of a ladder, page by page."""
+    """The battles of a board, paginated."""
     board = view.board(subset, exp_name)
     return _page(board, _chosen(board, view.request.query_params, view.names()), *view.page(20))
 
 
 @route(f"{OF_EXPERIMENT}battles/<path:battle_id>", "battle", "subset_battle")
 def battle(view: ReadView, subset: str, exp_name: str, battle_id: str) -> object:
-    """One battle with what both sides gave and the judge said."""
+    """One battle with both outputs and the verdict."""
     board = view.board(subset, exp_name)
     pair, _colon, index = battle_id.rpartition(":")  # A_vs_B:SAMPLE, whatever the names contain
     if not (index.isascii() and index.isdigit() and len(index) <= 18):
@@ -59,7 +59,7 @@ def battle(view: ReadView, subset: str, exp_name: str, battle_id: str) -> object
 
 @route(f"{OF_EXPERIMENT}search", "search", "subset_search", "q", "models", "consistent", "page", "page_size")
 def search(view: ReadView, subset: str, exp_name: str) -> object:
-    """Battles on samples that have the words, page by page."""
+    """Search battles by the words of their samples, paginated."""
     board, words = view.board(subset, exp_name), view.words()
     looked = _chosen(board, view.request.query_params, view.names(), words)
     return {**_page(board, looked, *view.page(20)), "query": words}
@@ -67,27 +67,27 @@ def search(view: ReadView, subset: str, exp_name: str) -> object:
 
 @route(f"{OF_EXPERIMENT}prompts", "prompts", "subset_prompts", "prompt_source", "page", "page_size")
 def prompts(view: ReadView, subset: str, exp_name: str) -> object:
-    """The samples of a ladder with their battles, page by page."""
+    """The samples of a board with their battles, paginated."""
     board = view.board(subset, exp_name)
     return _prompts(board, _chosen(board, view.request.query_params, ()), *view.page(10))
 
 
 @route(f"{OF_EXPERIMENT}search/prompts", "search-prompts", "subset_search_prompts", "q", "page", "page_size")
 def search_prompts(view: ReadView, subset: str, exp_name: str) -> object:
-    """Samples that have the words, with their battles, page by page."""
+    """Search samples by their words, with their battles, paginated."""
     board, words = view.board(subset, exp_name), view.words()
     return {**_prompts(board, _chosen(board, {}, (), words), *view.page(10)), "query": words}
 
 
 @route(f"{OF_SUBSET}samples/<int:sample_index>/input_count", "input-count", "sample_input_count")
 def input_count(view: ReadView, subset: str, sample_index: int) -> object:
-    """How many pictures a sample begins with."""
+    """The number of input images of a sample."""
     return {"count": len(view.sample(subset, ALL, sample_index)[1].images)}
 
 
 @route(f"{OF_SAMPLE}all_models", "all-models", "sample_all_models", "models")
 def all_models(view: ReadView, subset: str, exp_name: str, sample_index: int) -> object:
-    """What every contestant gave on one sample."""
+    """The outputs of every contestant for one sample."""
     return _on(*view.sample(subset, exp_name, sample_index), view.names())
 
 

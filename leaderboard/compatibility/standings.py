@@ -25,13 +25,13 @@ MOST_POINTS = 50
 
 @route("subsets", "subsets", "subsets")
 def subsets(view: ReadView) -> object:
-    """The ladders that you may see, by their slugs."""
+    """The slugs of boards that you can see."""
     return {"subsets": [ladder.slug for ladder in view.ladders()]}
 
 
 @route(f"{OF_SUBSET}info", "subset", "subset")
 def info(view: ReadView, subset: str) -> object:
-    """What is in a ladder: its contestants, and the categories of its samples."""
+    """The contestants of a board and the categories of its samples."""
     found = _standings(view.ladder(subset))
     return {
         "name": subset,
@@ -44,7 +44,7 @@ def info(view: ReadView, subset: str) -> object:
 
 @route(f"{OF_SUBSET}stats", "subset-stats", "subset_stats")
 def stats(view: ReadView, subset: str) -> object:
-    """How many battles and ties a ladder has, and how consistently they were judged."""
+    """The number of battles and ties of a board, and the consistency of its judges."""
     found = _standings(view.ladder(subset))
     return {
         "subset": subset,
@@ -59,7 +59,7 @@ def stats(view: ReadView, subset: str) -> object:
 
 @route(f"{OF_SUBSET}leaderboard", "subset-leaderboard", "subset_leaderboard", "models")
 def leaderboard(view: ReadView, subset: str) -> object:
-    """The standing of a ladder, the first rank first."""
+    """The ratings of a board, best first."""
     models = view.names()
     rows = _standings(view.ladder(subset)).rows
     return {"leaderboard": [_entry(row) for row in rows if not models or row.name in models]}
@@ -67,7 +67,7 @@ def leaderboard(view: ReadView, subset: str) -> object:
 
 @route(f"{OF_SUBSET}leaderboard/by-source", "subset-by-source", "subset_by_source")
 def by_source(view: ReadView, subset: str) -> object:
-    """The standing within each category of samples."""
+    """The ratings by category of samples."""
     ladder = view.ladder(subset)
     slices = {source: _standings(ladder, source) for source in _standings(ladder).categories}
     return {
@@ -79,7 +79,7 @@ def by_source(view: ReadView, subset: str) -> object:
 
 @route(f"{OF_SUBSET}models/<path:model>/stats", "subset-model", "subset_model")
 def model_stats(view: ReadView, subset: str, model: str) -> object:
-    """How one contestant stands."""
+    """The rating and results of one contestant."""
     mine, others = _met(view.ladder(subset), model)
     if mine is None:
         raise Http404
@@ -102,7 +102,7 @@ def model_stats(view: ReadView, subset: str, model: str) -> object:
 
 @route(f"{OF_EXPERIMENT}h2h", "h2h", "subset_h2h", "model_a", "model_b")
 def head_to_head(view: ReadView, subset: str, exp_name: str) -> object:
-    """How two contestants fared against each other."""
+    """The results of two contestants against each other."""
     ladder = view.ladder(subset, exp_name)
     model_a, model_b = (view.request.query_params.get(name, "") for name in ("model_a", "model_b"))
     if not (model_a and model_b):
@@ -126,7 +126,7 @@ def head_to_head(view: ReadView, subset: str, exp_name: str) -> object:
 
 @route(f"{OF_SUBSET}matrix", "subset-matrix", "subset_matrix", "models")
 def matrix(view: ReadView, subset: str) -> object:
-    """Who won how often against whom."""
+    """The win counts of every pair of contestants."""
     models, ladder = view.names(), view.ladder(subset)
     found = pair_matrix(ladder, compute.current(ladder), whole=True)
     lines = found.lines if found else ()
@@ -142,7 +142,7 @@ def matrix(view: ReadView, subset: str) -> object:
 
 @route(f"{OF_SUBSET}elo-history", "subset-history", "subset_history", "models")
 def history(view: ReadView, subset: str) -> object:
-    """How the ratings went over time."""
+    """The ratings over time."""
     models, ladder = view.names(), view.ladder(subset)
     moments = sorted(ladder.points.order_by("-at").values_list("at", flat=True).distinct()[:MOST_POINTS])
     rows = ladder.points.filter(at__in=moments).order_by("at", "name")
@@ -164,7 +164,7 @@ def history(view: ReadView, subset: str) -> object:
 
 @route("overview/leaderboards", "overview", "overview")
 def overview(view: ReadView) -> object:
-    """The standings of all ladders that you may see, side by side."""
+    """The ratings of all boards that you can see, side by side."""
     found = {ladder.slug: _standings(ladder) for ladder in view.ladders()}
     boards = {slug: {row.name: row for row in one.rows} for slug, one in found.items()}
     names = {name for board in boards.values() for name in board}
@@ -196,13 +196,13 @@ class CrossInfo(TypedDict):
 
 @route("cross-subset/info", "cross-info", "cross_info", "subsets")
 def cross_info(view: ReadView) -> object:
-    """Which contestants several ladders have in common."""
+    """Contestants that several boards have in common."""
     return _cross_info(_chosen(view))
 
 
 @route("cross-subset/elo", "cross-elo", "cross_elo", "subsets", "model_scope")
 def cross_elo(view: ReadView) -> object:
-    """One fit over the battles of several ladders."""
+    """Ratings fitted to the battles of several boards together."""
     scope = "common" if view.request.query_params.get("model_scope") == "common" else "all"
     return joint_fit(_chosen(view), scope)
 

@@ -39,7 +39,7 @@ QUERY = {
         "model_a": "A name.",
         "model_b": "A name.",
         "opponents": "Names, separated by commas.",
-        "subsets": "Slugs of ladders, separated by commas.",
+        "subsets": "Slugs of boards, separated by commas.",
         "model_scope": "all or common.",
     }.items()
 }

@@ -207,7 +207,7 @@ class BoardExportView(APIView):
         operation_id="boards_export_retrieve",
     )
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
-        """slim and audit: results in GenArena's shapes. full: every battle, open and void ones with their reasons."""
+        """slim and audit: results in GenArena's shapes. full: every battle; open and void ones with their reasons."""
         ladder = ladder_of(request.user, slug, with_board=True)
         format_ = FORMATS.get(request.query_params.get("format", "slim"))
         if format_ is None:

@@ -120,8 +120,8 @@ class VoterSerializer(serializers.Serializer[Any]):
 
 class VotersSerializer(serializers.Serializer[Any]):
     """votes: those that were read, the newest; counted: those of them that count. effective: voters with equally many
-    votes that would weigh as these do. widening: by how much intervals would be wider than on the ladder if all votes
-    of a voter were one observation. bounds: beyond which somebody is marked. results: who is marked first.
+    votes that would weigh as these do. widening: the factor by which intervals would be wider than on the board if
+    all votes of a voter were one observation. bounds: beyond which a voter is marked. results: marked voters first.
     """
 
     votes = serializers.IntegerField()
@@ -153,7 +153,7 @@ class VotesMoved(serializers.Serializer[Any]):
 
 
 class OfferView(APIView):
-    """A pair of outputs to be compared, blind. The same pair again until it was voted on."""
+    """A pair of outputs to compare blind. The same pair is returned until you vote on it."""
 
     @extend_schema(responses={200: OfferSerializer, 204: None, **REFUSED})
     def get(self, request: Request, slug: str) -> Response:
@@ -187,7 +187,7 @@ class OfferView(APIView):
 
 
 class VoteView(APIView):
-    """Say which output of an offered pair is better. The same again changes nothing; something else is refused."""
+    """Vote on an offered pair of outputs. Repeating the same vote changes nothing; a different vote is refused."""
 
     scope = Scope.REVIEW
 
@@ -233,7 +233,7 @@ class DatasetVotersView(APIView):
         parameters=PAGE_PARAMETERS, responses={200: VotersSerializer, **PROBLEMS}, operation_id="datasets_voters"
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Who has voted on a dataset, and whose votes look unlike those of somebody who compares."""
+        """The voters on a dataset, and which of them show signs of not comparing the outputs."""
         report = voter_report.report(_dataset(request, slug), by=person(request))
         page = page_of_rows(request, report.lines, lambda line: line.who.word)
         names = ("votes", "counted", "is_whole", "effective", "widening", "widening_reason")
@@ -242,7 +242,7 @@ class DatasetVotersView(APIView):
 
     @extend_schema(request=VoterDeed, responses={200: VotesMoved, **PROBLEMS}, operation_id="datasets_voters_change")
     def post(self, request: Request, slug: str) -> Response:
-        """Leave all votes of somebody out of the ratings, or take those in again. The same again changes nothing."""
+        """Exclude all votes of a voter from the ratings, or include them again. Repeating changes nothing."""
         dataset, by = _dataset(request, slug), person(request)
         voiding.refuse_others(dataset, by)
         asked = validated(VoterDeed, request)

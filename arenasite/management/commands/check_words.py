@@ -1,4 +1,4 @@
-"""`manage.py check_words`: no page, document or name uses a word that `locale/terms.csv` has another one for."""
+"""`manage.py check_words`: pages, documents, API descriptions and names use the words of `locale/terms.csv`."""
 
 import ast
 import csv
@@ -11,6 +11,7 @@ from typing import Any
 from babel.messages.pofile import read_po
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from drf_spectacular.generators import SchemaGenerator
 
 ROOT: Path = settings.BASE_DIR
 TERMS = ROOT / "locale" / "terms.csv"
@@ -36,12 +37,13 @@ class Banned:
 
 
 class Command(BaseCommand):
-    help = "Report words that are not to be used: on pages, in documents, in names, comments and docstrings."
+    help = "Report words that are not to be used: on pages, in documents and the API reference, in names and comments."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        complaints = [*_of_pages(_banned("not on pages")), *_of_documents(_banned("not in documents"))]
-        complaints += _of_code(_banned("not in code"))
+        complaints = [*_of_pages(_banned("not on pages")), *_of_code(_banned("not in code"))]
+        in_documents = _banned("not in documents")
+        complaints += [*_of_documents(in_documents), *_of_api(in_documents)]
         for line in complaints:
             self.stderr.write(line)
         if complaints:
@@ -72,6 +74,21 @@ def _of_documents(banned: Banned) -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)}:{number}: {word} → {term}"
 
 
+def _of_api(banned: Banned) -> Iterator[str]:
+    document = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]  # drf-spectacular has no types
+    for text in sorted(set(_descriptions(document))):
+        yield from (f"API: “{text}”: {word} → {term}" for word, term in banned.within(QUOTED.sub(" ", text)))
+
+
+def _descriptions(node: Any) -> Iterator[str]:
+    """What a part of an OpenAPI document says in words."""
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    if isinstance(node, dict) and isinstance(node.get("description"), str):
+        yield node["description"]
+    for child in children:
+        yield from _descriptions(child)
+
+
 def _of_code(banned: Banned) -> Iterator[str]:
     for app in APPS:
         for path in sorted((ROOT / app).rglob("*.py")):
@@ -86,6 +103,6 @@ def _of_code(banned: Banned) -> Iterator[str]:
                     yield f"{path.relative_to(ROOT)}:{number}: {word} → {term}"
 
 
-def _in_words(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def _in_words(node: DEFINITION) -> str:
     """The name that a statement gives, with its docstring."""
     return f"{' '.join(PART_OF_NAME.findall(node.name))} {ast.get_docstring(node) or ''}"

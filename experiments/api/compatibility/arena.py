@@ -100,7 +100,7 @@ class ArenaStart(serializers.Serializer[Any]):
 
 
 class ManualContinue(serializers.Serializer[Any]):
-    """customPrompt: all that the model is sent; what it would be sent anyway when left out or blank."""
+    """customPrompt: replaces the whole prompt; the default prompt is sent when it is omitted or blank."""
 
     targetModel = serializers.ChoiceField(["A", "B"], required=False, allow_null=True, default=None)
     customPrompt = Text(allow_null=True)
@@ -202,7 +202,7 @@ class NothingRuns(serializers.ValidationError):
 
 
 class StartView(ArenaView):
-    """Start an experiment. It goes on by itself, or waits for `manual-continue`; `status` says how it stands."""
+    """Start an experiment. In manual mode it waits for `manual-continue`; poll `status` for its progress."""
 
     @described("compat_experiment_start", ArenaStart, ArenaStarted, spends=True)
     def post(self, request: Request) -> Response:
@@ -225,7 +225,7 @@ class StartView(ArenaView):
 
 
 class StopView(ArenaView):
-    """Stop the experiment; what was said so far is kept. Nothing happens where none is running."""
+    """Stop the experiment; its messages are kept. Does nothing when none is running."""
 
     scope = Scope.WRITE
 
@@ -250,7 +250,7 @@ class StopView(ArenaView):
 class StatusView(ArenaView):
     @described("compat_experiment_status", None, ArenaStatus)
     def get(self, request: Request) -> Response:
-        """How the experiment stands that was started last."""
+        """The state of the experiment that was started last."""
         talk = talks.latest(ARENA, person(request))
         run = talk.run if talk else None
         experiment = {
@@ -270,7 +270,7 @@ class StatusView(ArenaView):
 
     @described("compat_experiment_status_turn", None, TurnOfStatus, spends=True)
     def post(self, request: Request) -> Response:
-        """Play a turn to its end: in manual mode with the prompts as they are."""
+        """Run one turn to its end; in manual mode with the default prompts."""
         begun = talks.under_way(ARENA, person(request))
         if begun is None:
             raise Conflict(_(NOTHING_RUNS))
@@ -286,7 +286,7 @@ class StatusView(ArenaView):
 
 
 class TurnView(ArenaView):
-    """Play a turn to its end: in manual mode with the prompts as they are."""
+    """Run one turn to its end; in manual mode with the default prompts."""
 
     @described("compat_experiment_turn", None, ArenaTurn, spends=True)
     def post(self, request: Request) -> Response:
@@ -302,7 +302,7 @@ class TurnView(ArenaView):
 
 
 class ManualContinueView(ArenaView):
-    """Let the model speak whose go it is. Answered when it has, and after the second one when the turn is judged."""
+    """Let the next model answer. Returns when it has answered; after the second one, when the turn is judged."""
 
     @described("compat_experiment_manual_continue", ManualContinue, ArenaContinued, spends=True)
     def post(self, request: Request) -> Response:
@@ -339,7 +339,7 @@ class ManualContinueView(ArenaView):
 
 
 class NextTurnView(ArenaView):
-    """Go on to the next turn of an experiment in manual mode."""
+    """Continue to the next turn of an experiment in manual mode."""
 
     @described("compat_experiment_next_turn", None, ArenaStepped, spends=True)
     def post(self, request: Request) -> Response:

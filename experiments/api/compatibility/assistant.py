@@ -44,8 +44,8 @@ COUNTERPOINTS_ASKED = {"A": 0, "B": 2, "C": 2}
 
 
 class RoleRequest(serializers.Serializer[Any]):
-    """systemPrompt: in place of the role's own. allowFallback is taken note of by nobody: no other model answers in
-    the place of one that was asked for.
+    """systemPrompt: replaces the role's own. allowFallback is ignored: no other model replaces the one that was
+    requested.
     """
 
     role = serializers.ChoiceField(ROLES, default="refiner")
@@ -75,7 +75,7 @@ class AssistantView(ClientView):
 
 
 class ModelsView(AssistantView):
-    """Which model answers for which role: those of your last debate, or the first that can be asked."""
+    """The model of each role: those of your last debate, or the first available ones."""
 
     @described("compat_llm_models", None, RoleModelsAnswer)
     def get(self, request: Request) -> Response:
@@ -86,7 +86,7 @@ class ModelsView(AssistantView):
 
 
 class TestView(AssistantView):
-    """Have a role answer a prompt."""
+    """Send a prompt to the model of a role."""
 
     @described("compat_llm_test", RoleRequest, RoleAnswer, spends=True)
     def post(self, request: Request) -> Response:

@@ -21,7 +21,7 @@ PRIORITIES = (("deepseek",), ("qwen", "kimi", "minimax", "glm", "gemini"), ("lla
 
 ModelShape = shape(
     "ModelShape",
-    doc="priority: by which clients sort. maxTokens: null where nobody says.",
+    doc="priority: the sort key of clients. maxTokens: null where unknown.",
     id=str,
     name=str,
     provider=str,
@@ -46,7 +46,7 @@ ClientHealth = shape("ClientHealth", HealthSerializer, ok=bool, service=str, mes
 
 
 class ModelsView(ClientView):
-    """The models that may take a seat. `?available=true` says of each whether you can ask it now."""
+    """Models that can take part in a run. `?available=true` says for each whether you can use it now."""
 
     @described("compat_models", None, ModelsAnswer)
     def get(self, request: Request) -> Response:
@@ -61,7 +61,7 @@ class ModelsView(ClientView):
 
 
 class HealthView(ClientView):
-    """`/api/health/` with what clients look for beside it."""
+    """`/api/health/` with the further fields that clients of the originals read."""
 
     permission_classes = [AllowAny]
     authentication_classes = []

@@ -102,7 +102,7 @@ class ConversationsView(ClientView):
 
     @described("compat_conversations", None, ConversationEntry(many=True))
     def get(self, request: Request) -> Response:
-        """Your conversations, the newest first."""
+        """Your conversations, newest first."""
         return Response(
             [
                 {**_head(talk), "message_count": len(_concluded(talk.run)) * 2 if talk.run else 0}
@@ -112,14 +112,14 @@ class ConversationsView(ClientView):
 
     @described("compat_conversation_create", None, Conversation)
     def post(self, request: Request) -> Response:
-        """Open a conversation. Nothing is asked yet."""
+        """Create a conversation. No model is called yet."""
         require_role(person(request))
         talk = ClientTalk.objects.create(owner=person(request), system=COUNCIL)
         return Response(conversation(talk))
 
 
 class ConversationView(ClientView):
-    """A conversation with all that was said; the answer under way is not part of it yet."""
+    """A conversation with all its messages, without an answer that is still being written."""
 
     @described("compat_conversation", None, Conversation)
     def get(self, request: Request, pk: UUID) -> Response:
@@ -127,7 +127,7 @@ class ConversationView(ClientView):
 
 
 class MessageView(ClientView):
-    """Ask the council, and wait for what it concludes. It goes on when the client does not wait."""
+    """Ask the council and wait for its conclusion. The council continues if the client disconnects."""
 
     @described("compat_conversation_message", Asking, CouncilAnswer, spends=True)
     def post(self, request: Request, pk: UUID) -> Response:
@@ -147,12 +147,12 @@ class StreamView(ClientView):
 
     @described("compat_conversation_ask", Asking, STREAM, spends=True, parameters=[LAST_EVENT])
     def post(self, request: Request, pk: UUID) -> HttpResponseBase:
-        """Ask the council, and follow what it does."""
+        """Ask the council and follow its progress."""
         return self._streamed(request, *_asked(request, pk))
 
     @described("compat_conversation_follow", None, STREAM, parameters=[LAST_EVENT])
     def get(self, request: Request, pk: UUID) -> HttpResponseBase:
-        """Follow the answer to the question that was asked last: an addition of ours."""
+        """Follow the answer to the last question. LLM Council has no such route."""
         run = _conversation(request, pk).run
         if run is None:
             raise Conflict(_("Nothing has been asked in this conversation yet."))

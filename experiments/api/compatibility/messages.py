@@ -9,7 +9,7 @@ from experiments.workflows.starchamber.pages import tokens
 
 
 def talk_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> list[dict[str, object]]:
-    """What was said, in order."""
+    """The messages of a run, in order."""
     rows = run.messages.filter(seat__in=seats, superseded=False).select_related("call").order_by("seq")
     slugs = slugs_of(run)
     return [message_shape(message, slugs) for message in rows]

@@ -80,7 +80,7 @@ StarChamberStatus = shape(
 
 
 class StartView(ClientView):
-    """Begin a talk. The model answers in the background; `status` says when it has."""
+    """Start a conversation. The model answers in the background; poll `status`."""
 
     @described("compat_starchamber_start", StarChamberStart, StarChamberStarted, spends=True)
     def post(self, request: Request) -> Response:
@@ -99,7 +99,7 @@ class StartView(ClientView):
 
 
 class TurnView(ClientView):
-    """Say something to the model, and get its answer."""
+    """Send a message to the model and return its answer."""
 
     @described("compat_starchamber_turn", StarChamberTurn, StarChamberAnswered, spends=True)
     def post(self, request: Request) -> Response:
@@ -113,7 +113,7 @@ class TurnView(ClientView):
 
 
 class StopView(ClientView):
-    """End a talk; what was said is kept. Nothing happens where there is none of this id."""
+    """End a conversation; its messages are kept. Does nothing for an unknown id."""
 
     scope = Scope.WRITE
 
@@ -126,7 +126,7 @@ class StopView(ClientView):
 
 
 class StatusView(ClientView):
-    """How a talk stands: an addition of ours, for clients that have no socket. `?experimentId=`."""
+    """The state of a conversation, for clients without a socket: `?experimentId=`. StarChamber has no such route."""
 
     @described("compat_starchamber_status", None, StarChamberStatus, parameters=[StarChamberStop])
     def get(self, request: Request) -> Response:

@@ -43,7 +43,7 @@ UsagePart = shape("UsagePart", limit=str, spent=str, reserved=str, left=str)
 BudgetShape = shape(
     "Budget",
     doc="subject: a username, or the id of a project or experiment. cost (US dollars) and tokens: null without such a\n"
-    "limit; left may be below zero. resets: when it is given out anew, null for never.",
+    "limit; left may be below zero. resets: when the next period starts; null for never.",
     id=UUID,
     kind=serializers.ChoiceField(KINDS),
     subject=str,
@@ -98,14 +98,14 @@ class BudgetsView(APIView):
 
     @extend_schema(parameters=PAGE_PARAMETERS, responses={200: BudgetList, **PROBLEMS})
     def get(self, request: Request) -> Response:
-        """Your own budgets, those of your projects and of experiments that you may begin runs of; all for an admin."""
+        """Your budgets, and those of your projects and of experiments you can start; all of them for administrators."""
         shown = budget_standing.standings(Budget.objects.active().visible_to(request.user))
         page = page_of_rows(request, shown, lambda one: str(one.budget.pk))
         return Response({**page, "results": [_told(one) for one in page["results"]]})
 
     @extend_schema(request=SetBudget, responses={200: BudgetShape, **REFUSED})
     def put(self, request: Request) -> Response:
-        """Set a budget, in place of that of the same subject and period."""
+        """Set a budget. It replaces the one with the same subject and period."""
         asked = validated(SetBudget, request)
         subject = _subject(request, {name: asked.pop(name) for name in SUBJECTS if name in asked})
         budget = budgeting.set_budget(subject, by=person(request), **asked)
@@ -117,7 +117,7 @@ class BudgetView(APIView):
 
     @extend_schema(responses={204: None, **REFUSED})
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Remove a budget: nothing is counted against it any more."""
+        """Delete a budget."""
         found = get_object_or_404(Budget.objects.active().visible_to(request.user), pk=pk)
         budgeting.remove_budget(found, by=person(request))
         return Response(status=204)

@@ -27,9 +27,7 @@ REFUSALS = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
 
 class KeySerializer(serializers.ModelSerializer[ProviderKey]):
-    """of: "lab" for the lab's keys, "me" for one's own. accepted: what the last test says; null where it says
-    nothing.
-    """
+    """of: "lab" for the lab's keys, "me" for your own. accepted: the result of the last test; null when it has none."""
 
     provider = serializers.CharField(source="provider.name")
     of = serializers.SerializerMethodField()
@@ -76,7 +74,7 @@ class ReplaceKey(serializers.Serializer[Any]):
 
 @extend_schema_view(list=extend_schema(responses={200: KeySerializer(many=True), **PROBLEMS}))
 class KeyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[ProviderKey]):
-    """Keys in use: one's own, and for administrators the lab's."""
+    """Your keys; for administrators the lab's, too."""
 
     scope = Scope.ADMIN
     permission_classes = GRAVE
@@ -90,13 +88,13 @@ class KeyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
 
     @extend_schema(responses={200: KeySerializer, **PROBLEMS})
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """What is known about a key."""
+        """A key's details, without the key itself."""
         return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(request=AddKey, responses={201: KeySerializer, **REFUSALS})
     @method_decorator(sensitive_variables("asked"))
     def create(self, request: Request) -> Response:
-        """Store a key. It is never shown again, to anybody."""
+        """Store a provider key. It is never shown again."""
         asked = validated(AddKey, request)
         for_lab = asked.pop("of") == "lab"
         made = keyring.add(by=person(request), for_lab=for_lab, **asked)
@@ -105,13 +103,13 @@ class KeyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
     @extend_schema(request=ReplaceKey, responses={200: KeySerializer, **REFUSALS})
     @method_decorator(sensitive_variables("asked"))
     def update(self, request: Request, pk: UUID) -> Response:
-        """Put another key in the place of this one."""
+        """Replace a key."""
         old, asked = self.get_object(), validated(ReplaceKey, request)
         return Response(KeySerializer(keyring.replace(old, by=person(request), **asked)).data)
 
     @extend_schema(request=None, responses={204: None, **REFUSALS})
     def destroy(self, request: Request, pk: UUID) -> Response:
-        """Forget a key: no call that begins from now on uses it."""
+        """Delete a key. Calls that start afterwards do not use it."""
         keyring.remove(self.get_object(), by=person(request))
         return Response(status=204)
 
@@ -124,7 +122,7 @@ class KeyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         throttle_classes=[*APIView.throttle_classes, OfTests],
     )
     def test(self, request: Request, pk: UUID) -> Response:
-        """Ask the provider something small with the key. It may take 20 seconds and cost a fraction of a cent."""
+        """Test a key with a small request to the provider. Takes up to 20 seconds and may cost a fraction of a cent."""
         key = self.get_object()
         spent_slowly(request, lambda: str(keyring.test(key, by=person(request)).pk))
         return Response(KeySerializer(self.get_object()).data)

@@ -66,8 +66,8 @@ Leases = shape(
 )
 Queue = shape(
     "_Queue",
-    doc="waits: pieces of work in the database; null for ratings, of which none waits. "
-    "bells: unanswered ones in Redis.",
+    doc="waits: waiting work in the database; null for ratings, which have none. "
+    "`bells`: jobs in Redis that no worker has taken.",
     name=str,
     waits=Count,
     bells=Count,
@@ -76,7 +76,7 @@ Queue = shape(
 Worker = shape(
     "_Worker",
     AtWork,
-    doc="runs: that it drives, as it says itself; null where it drives none by its nature, or has not said so.",
+    doc="runs: the number it executes, as the worker reports it; null for other kinds of workers and without a report.",
     is_silent=bool,
 )
 LastBackup = shape(
@@ -94,8 +94,8 @@ class _Disk(serializers.Serializer[Status]):
 
 
 class OperatorSerializer(serializers.Serializer[Report]):
-    """What is not known, as something does not answer, is null. failures: calls of the last hour. last_backup: null,
-    too, when there has been none.
+    """A value is null when its source does not answer. failures: calls of the last hour. last_backup: null when there
+    is none.
     """
 
     at = serializers.DateTimeField(source="now.at")
@@ -120,7 +120,7 @@ class OperatorSerializer(serializers.Serializer[Report]):
 class OperatorView(ForAdmins):
     @extend_schema(responses={200: OperatorSerializer})
     def get(self, request: Request) -> Response:
-        """What is going on now, and what the last hours brought."""
+        """The system status: workers, queues, leases, failures and cost."""
         return Response(OperatorSerializer(report()).data)
 
 

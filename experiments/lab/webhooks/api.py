@@ -27,8 +27,8 @@ CONFLICT = {**PROBLEMS, 409: ProblemSerializer}
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
-    """project: null for one that is told of its owner's runs. paused: when the platform itself gave up on it;
-    pause_reason says why.
+    """project: null for a webhook about its owner's runs. paused: when the platform stopped sending to it; pause_reason
+    says why.
     """
 
     owner = serializers.CharField(source="owner.username")
@@ -46,7 +46,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
 
 class NewWebhookSerializer(WebhookSerializer):
-    """secret: what its deliveries are signed with. It is told here, and never again."""
+    """secret: signs the deliveries. It is shown only here."""
 
     secret = serializers.SerializerMethodField()
 
@@ -58,7 +58,7 @@ class NewWebhookSerializer(WebhookSerializer):
 
 
 class AddWebhook(serializers.Serializer[Any]):
-    """project: the id of one that you lead; without it your own runs are told."""
+    """project: the id of one that you lead; without it the webhook reports your own runs."""
 
     url = serializers.CharField(max_length=hooks.LONGEST_URL)
     events = serializers.ListField(child=serializers.ChoiceField(Kind.choices), allow_empty=False)
@@ -108,7 +108,7 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
 
 @extend_schema_view(list=extend_schema(responses={200: WebhookSerializer(many=True), **PROBLEMS}))
 class WebhookViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Webhook]):
-    """Webhooks that you look after: your own, and those of projects that you lead."""
+    """Webhooks that you manage: your own and those of projects that you lead."""
 
     scope = Scope.ADMIN
     permission_classes = GRAVE
@@ -127,7 +127,7 @@ class WebhookViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
 
     @extend_schema(request=AddWebhook, responses={201: NewWebhookSerializer, **PROBLEMS})
     def create(self, request: Request) -> Response:
-        """Set up a webhook. The answer has its secret, which nothing else ever shows."""
+        """Create a webhook. The response has its secret, which is shown only here."""
         asked = validated(AddWebhook, request, context={"request": request})
         made, secret = hooks.add(by=person(request), **asked)
         return _with_secret(made, secret, status=201)
@@ -145,21 +145,21 @@ class WebhookViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
 
     @extend_schema(responses={204: None, **PROBLEMS})
     def destroy(self, request: Request, pk: UUID) -> Response:
-        """Remove a webhook. Nothing more is sent to it."""
+        """Delete a webhook. Nothing more is sent to it."""
         hooks.remove(self.get_object(), by=person(request))
         return Response(status=204)
 
     @extend_schema(request=None, responses={200: NewWebhookSerializer, **PROBLEMS})
     @action(detail=True, methods=["post"])
     def secret(self, request: Request, pk: UUID) -> Response:
-        """Another secret. For a day the one before signs beside it."""
+        """Create a new secret. For a day, deliveries are signed with both."""
         hook = self.get_object()
         return _with_secret(hook, hooks.rotate(hook, by=person(request)))
 
     @extend_schema(request=None, responses={202: DeliverySerializer, **CONFLICT})
     @action(detail=True, methods=["post"], permission_classes=api_settings.DEFAULT_PERMISSION_CLASSES)
     def test(self, request: Request, pk: UUID) -> Response:
-        """Sends `webhook.test`. The delivery says in a moment what came of it."""
+        """Send a `webhook.test` delivery. Poll the delivery for the response."""
         return Response(DeliverySerializer(hooks.test(self.get_object(), by=person(request))).data, status=202)
 
     @extend_schema(
@@ -168,7 +168,7 @@ class WebhookViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     )
     @action(detail=True, cursor_ordering=["-id"])
     def deliveries(self, request: Request, pk: UUID) -> Response:
-        """What a webhook was told, the newest first."""
+        """Deliveries of a webhook, newest first."""
         rows = self.get_object().deliveries.all()
         if state := request.query_params.get("state", ""):
             if state not in WebhookDelivery.State.values:
@@ -180,7 +180,7 @@ class WebhookViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
 
 @extend_schema_view(retrieve=extend_schema(responses={200: DeliverySerializer, **PROBLEMS}))
 class DeliveryViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[WebhookDelivery]):
-    """What one address was told, and what came of it."""
+    """One delivery: what was sent, and the response."""
 
     scope = Scope.ADMIN
     serializer_class = DeliverySerializer
@@ -194,7 +194,7 @@ class DeliveryViewSet(mixins.RetrieveModelMixin, viewsets.GenericViewSet[Webhook
     @extend_schema(request=None, responses={202: DeliverySerializer, **CONFLICT})
     @action(detail=True, methods=["post"])
     def again(self, request: Request, pk: UUID) -> Response:
-        """Sends it once more, under the same id."""
+        """Send a delivery again, under the same id."""
         hooks.send_again(self.get_object(), by=person(request))
         return Response(DeliverySerializer(self.get_object()).data, status=202)
 

@@ -30,7 +30,7 @@ class TagSerializer(serializers.ModelSerializer[Tag]):
 
 
 class TagThings(serializers.Serializer[Any]):
-    """remove: take the word off instead. All of these are tagged, or none."""
+    """remove: remove the tag instead. Applies to all of these or to none."""
 
     name = serializers.CharField(max_length=200)
     runs = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=tags.MOST_AT_ONCE)
@@ -74,7 +74,7 @@ class ReviseNote(serializers.Serializer[Any]):
 
 
 class ViewSerializer(serializers.ModelSerializer[SavedView]):
-    """query: the filters of the list of runs, as they stand in its address."""
+    """query: the filters of the list of runs, as in its address."""
 
     owner = serializers.CharField(source="owner.username")
 
@@ -84,7 +84,7 @@ class ViewSerializer(serializers.ModelSerializer[SavedView]):
 
 
 class KeepView(serializers.Serializer[Any]):
-    """project: the id of one of yours, whose members find the view, too; blank for none."""
+    """project: the id of one of yours, whose members see the view; blank for none."""
 
     name = serializers.CharField(max_length=saved_views.LONGEST_NAME)
     query = serializers.CharField(required=False, allow_blank=True, default="", max_length=LONGEST_QUERY)
@@ -109,13 +109,13 @@ class TagViewSet(GenericViewSet[Tag]):
 
     @extend_schema(responses={200: TagSerializer(many=True), **PROBLEMS}, operation_id="tags_list")
     def list(self, request: Request) -> Response:
-        """The words that you may meet on runs and experiments."""
+        """Tags on runs and experiments that you can see."""
         page = self.paginate_queryset(self.get_queryset())
         return self.get_paginated_response(TagSerializer(page or [], many=True).data)
 
     @extend_schema(request=TagThings, responses={200: TaggedThings, **PROBLEMS}, operation_id="tags_put")
     def put_on(self, request: Request) -> Response:
-        """Put a word on runs and experiments that you may change, or take it off them."""
+        """Add a tag to runs and experiments that you can change, or remove it."""
         asked = validated(TagThings, request)
         things: list[Any] = []
         runs = Run.objects.visible_to(request.user).select_related("experiment")
@@ -133,12 +133,12 @@ class RunTagViewSet(ViewSet):
 
     @extend_schema(responses={200: RunWords, **PROBLEMS}, operation_id="run_tags")
     def retrieve(self, request: Request, pk: UUID) -> Response:
-        """The words on a run."""
+        """The tags of a run."""
         return self._words(_run(request, pk))
 
     @extend_schema(request=Words, responses={200: RunWords, **PROBLEMS}, operation_id="run_tags_set")
     def update(self, request: Request, pk: UUID) -> Response:
-        """Exactly these words stand on the run afterwards; those of its experiment stay."""
+        """Replace the tags of a run. Those of its experiment stay."""
         run, asked = _run(request, pk), validated(Words, request)
         tags.set_tags(run, asked["names"], by=person(request))
         return self._words(run)
@@ -156,7 +156,7 @@ class RunNoteViewSet(GenericViewSet[Note]):
 
     @extend_schema(responses={200: NoteSerializer(many=True), **PROBLEMS}, operation_id="run_notes")
     def list(self, request: Request, pk: UUID) -> Response:
-        """The notes on a run that you may read: your own, and those that others share."""
+        """The notes on a run: your own and shared ones."""
         rows = Note.objects.visible_to(request.user).filter(run=_run(request, pk)).select_related("author")
         return self.get_paginated_response(NoteSerializer(self.paginate_queryset(rows) or [], many=True).data)
 
@@ -185,14 +185,14 @@ class NoteViewSet(GenericViewSet[Note]):
 
     @extend_schema(request=ReviseNote, responses={200: NoteSerializer, **PROBLEMS}, operation_id="note_revise")
     def partial_update(self, request: Request, pk: UUID) -> Response:
-        """Change what a note says, and who reads it. What is left out stays."""
+        """Change a note's text or who can read it. Omitted fields stay unchanged."""
         note, asked = self.get_object(), validated(ReviseNote, request)
         notes.revise(note, by=person(request), **{"text": note.text, "shared": note.shared, **asked})
         return Response(NoteSerializer(note).data)
 
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="note_delete")
     def destroy(self, request: Request, pk: UUID) -> Response:
-        """Remove a note of your own."""
+        """Delete a note of your own."""
         notes.remove(self.get_object(), by=person(request))
         return Response(status=204)
 
@@ -212,13 +212,13 @@ class ViewViewSet(GenericViewSet[SavedView]):
 
     @extend_schema(responses={200: ViewSerializer(many=True), **PROBLEMS}, operation_id="views_list")
     def list(self, request: Request) -> Response:
-        """Saved views of the list of runs: yours, and those of your projects."""
+        """Saved views of the list of runs: yours and those of your projects."""
         page = self.paginate_queryset(self.get_queryset())
         return self.get_paginated_response(ViewSerializer(page or [], many=True).data)
 
     @extend_schema(request=KeepView, responses={201: ViewSerializer, **PROBLEMS}, operation_id="view_keep")
     def create(self, request: Request) -> Response:
-        """Keep filters under a name."""
+        """Save filters under a name."""
         view = saved_views.save(by=person(request), **validated(KeepView, request))
         return Response(ViewSerializer(view).data, status=201)
 
@@ -228,7 +228,7 @@ class ViewViewSet(GenericViewSet[SavedView]):
 
     @extend_schema(request=ChangeView, responses={200: ViewSerializer, **PROBLEMS}, operation_id="view_change")
     def partial_update(self, request: Request, pk: UUID) -> Response:
-        """Change a saved view of your own. What is left out stays."""
+        """Change a saved view of your own. Omitted fields stay unchanged."""
         view, asked = self._own(pk), validated(ChangeView, request)
         now = {"name": view.name, "project": str(view.project_id or ""), "is_default": view.is_default}
         saved_views.revise(view, by=person(request), **{**now, **asked})
@@ -236,7 +236,7 @@ class ViewViewSet(GenericViewSet[SavedView]):
 
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="view_delete")
     def destroy(self, request: Request, pk: UUID) -> Response:
-        """Remove a saved view of your own."""
+        """Delete a saved view of your own."""
         saved_views.remove(self._own(pk), by=person(request))
         return Response(status=204)
 

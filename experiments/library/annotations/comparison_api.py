@@ -91,7 +91,7 @@ class CloneExperiment(serializers.Serializer[Any]):
 
 
 class CompareView(APIView):
-    """Two to four runs side by side: what was set up differently, what it came to, and what was said."""
+    """Compare two to four runs: differences in settings, results and messages."""
 
     @extend_schema(parameters=[RUN], responses={200: ComparisonSerializer, **PROBLEMS}, operation_id="runs_compare")
     def get(self, request: Request) -> Response:
@@ -116,7 +116,7 @@ class CloneView(APIView):
         operation_id="experiment_clone",
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """A draft of your own that is set up as an experiment that you may see. Nothing is started."""
+        """Copy an experiment that you can see into a draft of your own. Nothing is started."""
         shown = get_object_or_404(Experiment.objects.visible_to(request.user), pk=pk)
         asked = validated(CloneExperiment, request)
         made = cloning.clone(shown, by=person(request), **asked)

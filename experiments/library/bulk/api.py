@@ -28,8 +28,8 @@ BINARY = {(200, type_): OpenApiTypes.BINARY for type_ in sorted({one.content_typ
 
 
 class ExportRequest(serializers.Serializer[Any]):
-    """Which runs, by one or several of: runs (ids), experiment, project, and the filters of the list of runs. All that
-    you may see when nothing is said. language: of the few words around the record.
+    """The runs, by one or several of: runs (ids), experiment, project, and the filters of the list of runs; by default
+    all that you can see. language: of the few words around the record.
     """
 
     format = serializers.ChoiceField(list(FORMATS))
@@ -87,14 +87,14 @@ class BulkExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(responses={200: BulkExportSerializer(many=True), **PROBLEMS}, operation_id="exports_list")
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One's bulk exports, the newest first."""
+        """Your bulk exports, newest first."""
         return super().list(request, *args, **kwargs)
 
     @extend_schema(
         request=ExportRequest, responses={202: BulkExportSerializer, **PROBLEMS}, operation_id="exports_create"
     )
     def create(self, request: Request) -> Response:
-        """Ask for a file. It holds the runs that fit now, as they are when it is made; it is kept for a week."""
+        """Request an export of the runs that match now. The file is kept for a week."""
         asked = validated(ExportRequest, request)
         format_ = FORMATS[asked.pop("format")]
         language = asked.pop("language", None) or get_language() or settings.LANGUAGE_CODE
@@ -106,12 +106,12 @@ class BulkExportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
 
     @extend_schema(responses={200: BulkExportSerializer, **PROBLEMS}, operation_id="exports_retrieve")
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """How far an export is."""
+        """The progress of an export."""
         return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(responses={204: None, **PROBLEMS, 409: ProblemSerializer}, operation_id="exports_destroy")
     def destroy(self, request: Request, pk: UUID) -> Response:
-        """Do not make the file."""
+        """Cancel an export."""
         if not making.cancel(self.get_object()):
             raise Conflict(_("This export has already ended."))
         return Response(status=204)

@@ -102,8 +102,8 @@ class JsonText(serializers.JSONField):
 
 
 class SendDataset(serializers.Serializer[Any]):
-    """columns: which column is read as what, {"instruction": "prompt", "outputs": {"a contestant": "its column"}}; what
-    is left out is recognised by its name.
+    """columns: which column is read as what, {"instruction": "prompt", "outputs": {"a contestant": "its column"}}; a
+    column that is left out is recognized by its name.
     """
 
     file = serializers.FileField()
@@ -169,14 +169,14 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         request={"multipart/form-data": SendDataset}, responses={201: DatasetDetail, 403: ProblemSerializer, **REFUSED}
     )
     def create(self, request: Request) -> Response:
-        """Send a file; a worker reads it. The answer's state says how far it is: look again until it is ready."""
+        """Upload a dataset. A worker reads it: poll the dataset until its state is `ready`."""
         asked = validated(SendDataset, request)
         made = making.create(owner=person(request), upload=asked.pop("file"), **asked)
         return Response(DatasetDetail(made).data, status=201)
 
     @extend_schema(responses={204: None, **PROBLEMS})
     def destroy(self, request: Request, slug: str) -> Response:
-        """Delete a dataset of yours, unless something rests on it."""
+        """Delete a dataset of yours that nothing uses."""
         making.remove(self.get_object(), by=person(request))
         return Response(status=204)
 
@@ -187,7 +187,7 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     )
     @action(detail=True, methods=["post"])
     def outputs(self, request: Request, slug: str) -> Response:
-        """Send outputs of contestants; a worker reads them. Those that are there already are kept."""
+        """Upload outputs of contestants. A worker reads them; existing outputs are kept."""
         dataset, asked = self.get_object(), validated(SendOutputs, request)
         upload = making.send_outputs(dataset, by=person(request), upload=asked.pop("file"), **asked)
         return Response(UploadSerializer(upload).data, status=202)
@@ -195,6 +195,6 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
     @extend_schema(responses={200: UploadSerializer, **PROBLEMS}, operation_id="datasets_upload_retrieve")
     @action(detail=True, url_path="uploads/<uuid:upload>")
     def uploads(self, request: Request, slug: str, upload: UUID) -> Response:
-        """What became of outputs that you have sent."""
+        """The state and result of an upload of outputs."""
         sent = get_object_or_404(Upload.objects.visible_to(request.user), pk=upload, dataset=self.get_object())
         return Response(UploadSerializer(sent).data)

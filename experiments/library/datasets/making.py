@@ -56,8 +56,8 @@ def create(
     """A dataset of a file or folder on this machine (path: it is read before this returns), or of one that was sent
     (upload: a worker reads it).
 
-    columns: which column is read as what, {"instruction": "prompt", "outputs": {"a contestant": "its column"}, …}; what
-    is left out is recognised by its name. Raises Forbidden, Invalid, and Refused for what cannot be read.
+    columns: which column is read as what, {"instruction": "prompt", "outputs": {"a contestant": "its column"}, …}; a
+    column that is left out is recognized by its name. Raises Forbidden, Invalid, and Refused for what cannot be read.
     """
     if not owner.may_experiment:
         raise Forbidden(_("Your role can view datasets but not create them. Ask an administrator."))

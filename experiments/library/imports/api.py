@@ -44,7 +44,7 @@ class DocumentParser(BaseParser):
 
 class RunFileRequest(serializers.Serializer[Any]):
     """file: exports of ours, logs of Inspect AI, or a file of one of the systems that this one succeeds. source: whose
-    file it is; it is recognised when left out. preview: only look it through; `store` takes it over then.
+    file it is; it is recognized when left out. preview: only look it through; `store` takes it over then.
     """
 
     file = serializers.FileField(allow_empty_file=True)
@@ -90,9 +90,8 @@ class ImportView(APIView):
         operation_id="runs_import_create",
     )
     def post(self, request: Request) -> Response:
-        """Take over runs. As JSON: what `report/?format=json` gave, of up to 20 MiB; either all of it is stored, or
-        nothing, and sent twice it is the run of the first time (200). As a file: see `source`; a worker reads large
-        ones (202).
+        """Import runs. As JSON: the body of `report/?format=json`, up to 20 MiB; it is stored as a whole or not at all,
+        and a repetition returns the existing run (200). As a file: see `source`; a worker reads large files (202).
         """
         if not str(request.content_type or "").startswith("multipart/"):
             run, is_new = storing.store_report(request.data, name="", by=person(request))
@@ -118,17 +117,17 @@ class RunImportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
 
     @extend_schema(responses={200: RunImportSerializer(many=True), **PROBLEMS}, operation_id="runs_imported_list")
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One's files with runs, the newest first."""
+        """Your imported files, newest first."""
         return super().list(request, *args, **kwargs)
 
     @extend_schema(responses={200: RunImportSerializer, **PROBLEMS}, operation_id="runs_imported_retrieve")
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """What became of a file."""
+        """The state and result of an import."""
         return super().retrieve(request, *args, **kwargs)
 
     @extend_schema(responses={204: None, **PROBLEMS, 409: ProblemSerializer}, operation_id="runs_imported_destroy")
     def destroy(self, request: Request, pk: UUID) -> Response:
-        """Store nothing more of it. What was stored stays."""
+        """Cancel an import. Runs that were stored stay."""
         if not queueing.cancel(self.get_object()):
             raise Conflict(_("This import has already ended."))
         return Response(status=204)
@@ -139,7 +138,7 @@ class RunImportViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
         operation_id="runs_imported_store",
     )
     def store(self, request: Request, pk: UUID) -> Response:
-        """Store what was looked through. Said twice it changes nothing."""
+        """Store a previewed import. Repeating the request changes nothing."""
         row = self.get_object()
         if row.state in (WorkState.FAILED, WorkState.CANCELLED):
             raise Conflict(_("Nothing in this file can be stored. Send it again."))

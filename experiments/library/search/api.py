@@ -26,12 +26,12 @@ PARAMETERS = [
     OpenApiParameter("state", str, enum=[*Run.State.values, "live", "ended"]),
     OpenApiParameter("model", str, description="Slug or label of the model that said it, or is seated."),
     OpenApiParameter("seat", str),
-    OpenApiParameter("by", str, description="Username of whoever set the experiment up."),
+    OpenApiParameter("by", str, description="Username of the experiment's owner."),
     OpenApiParameter("flag", str),
     OpenApiParameter("project", str, description="Name of a project of yours."),
     OpenApiParameter("from", str, description="A day (UTC), as 2026-01-31."),
     OpenApiParameter("to", str, description="A day (UTC), as 2026-01-31."),
-    OpenApiParameter("in", str, enum=list(PLACES), description="Everything but reasoning where nothing is said."),
+    OpenApiParameter("in", str, enum=list(PLACES), description="By default everything but reasoning."),
     OpenApiParameter("page_size", int, description=f"1 to {MOST}; 20 where nothing is said."),
     OpenApiParameter("cursor", str, description="Where the page begins: `next` has it."),
 ]
@@ -72,7 +72,7 @@ class FoundSerializer(serializers.Serializer[Any]):
 
 
 class SearchView(APIView):
-    """What was said in the runs that you may see."""
+    """Search the messages of runs that you can see."""
 
     @extend_schema(parameters=PARAMETERS, responses={200: FoundSerializer, **PROBLEMS})
     def get(self, request: Request) -> Response:

@@ -45,7 +45,7 @@ def _files(formats: dict[str, Format]) -> dict[Any, Any]:
 
 
 class ReportView(APIView):
-    """A run as a report, from its own record: HTML for readers, PDF for paper, Markdown, JSON with all of it."""
+    """A report of a run as HTML, PDF, Markdown or JSON. The JSON is complete and can be imported."""
 
     @extend_schema(parameters=[REPORT], responses=_files(REPORTS), operation_id="runs_report_retrieve")
     def get(self, request: Request, pk: UUID) -> HttpResponseBase:
@@ -53,7 +53,7 @@ class ReportView(APIView):
 
 
 class ExportView(APIView):
-    """A run for programs: JSON lines, a table of its messages (CSV), or a log that Inspect AI reads."""
+    """Export a run: JSON lines, a CSV table of its messages, or an Inspect AI log."""
 
     @extend_schema(parameters=[EXPORT], responses=_files(EXPORTS), operation_id="runs_export_retrieve")
     def get(self, request: Request, pk: UUID) -> HttpResponseBase:
@@ -61,7 +61,7 @@ class ExportView(APIView):
 
 
 class FileRequest(serializers.Serializer[Any]):
-    """language: of the words around the record; yours when left out."""
+    """language: of the words around the record; yours by default."""
 
     format = serializers.ChoiceField(list(FORMATS))
     language = serializers.ChoiceField([code for code, _name in settings.LANGUAGES], required=False)
@@ -92,7 +92,7 @@ class RunFilesView(APIView):
 
     @extend_schema(request=FileRequest, responses={202: FileSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
-        """Ask for a file. The same file of the same state of a run is made once, however often it is asked for."""
+        """Request a file of a run. Requests for the same file of an unchanged run return the same file."""
         run = visible_run(request, pk)
         asked = validated(FileRequest, request)
         language = asked.get("language") or current_language()
@@ -102,7 +102,7 @@ class RunFilesView(APIView):
 
 
 class FileView(APIView):
-    """How far a file is."""
+    """The progress of a file."""
 
     @extend_schema(responses={200: FileSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:

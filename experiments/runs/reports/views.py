@@ -57,7 +57,7 @@ def run_files(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def file(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """How far a file is. Without JavaScript the page loads itself again."""
+    """The progress of a file. Without JavaScript the page loads itself again."""
     shown = _visible_file(request, pk)
     eta = None  # as long as the rest takes at the pace so far, while anything can be said
     if shown.state == Export.State.RUNNING and shown.started and shown.progress > 0:

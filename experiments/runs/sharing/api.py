@@ -55,7 +55,7 @@ class ShareView(views.APIView):
         operation_id="experiment_share",
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Change who sees an experiment with all its runs."""
+        """Change who can see an experiment and its runs."""
         shown, asked = _visible(request, pk), validated(ShareExperiment, request)
         kept = asked.get("project") in (None, str(shown.project_id or ""))
         project = shown.project if kept else sharing.checked_project(asked["project"], owner=person(request))
@@ -64,7 +64,7 @@ class ShareView(views.APIView):
 
 
 class LinksView(generics.ListAPIView[ShareLink]):
-    """The links of an experiment that you may change. Their secrets are shown to nobody twice."""
+    """The read-only links of an experiment that you can change. Their secrets are not shown again."""
 
     scope = Scope.WRITE
     queryset = ShareLink.objects.none()
@@ -84,7 +84,7 @@ class LinksView(generics.ListAPIView[ShareLink]):
         operation_id="experiment_link_create",
     )
     def post(self, request: Request, pk: UUID) -> Response:
-        """Make a link that anybody can read the experiment with, until it expires or is revoked."""
+        """Create a link with which anyone can read the experiment, until it expires or is revoked."""
         shown, asked = _visible(request, pk), validated(MakeLink, request)
         link, secret = sharing.create_link(shown, by=person(request), **asked)
         address = request.build_absolute_uri(f"/s/{secret}/")
@@ -96,7 +96,7 @@ class LinkView(views.APIView):
 
     @extend_schema(responses={204: None, **PROBLEMS}, operation_id="link_revoke")
     def delete(self, request: Request, pk: UUID) -> Response:
-        """Whoever has the link sees nothing from now on."""
+        """Revoke a read-only link."""
         rows = ShareLink.objects.visible_to(request.user).select_related("experiment")
         sharing.revoke_link(get_object_or_404(rows, pk=pk), by=person(request))
         return Response(status=204)

@@ -63,7 +63,7 @@ def may_publish(person: "User | AnonymousUser") -> bool:
 
 
 def share(experiment: Experiment, *, by: "User", visibility: str, project: Project | None = None) -> bool:
-    """Change who sees an experiment with all its runs. False when it was so already.
+    """Change who can see an experiment and its runs. False when it was so already.
 
     Its owner decides; a curator or administrator who may see it decides whether everybody does, once its runs are
     approved. What is begun later is shown to visitors once it is approved itself. Raises Forbidden or Invalid.

@@ -272,7 +272,7 @@ def _limits_of_time(run: Run, mode: str, overrides: Mapping[str, Any]) -> dict[s
 
 
 def lift(run: Run, *, by: "User", limits: dict[str, Any], skip: bool = False) -> None:
-    """Go on with a run that one of its limits has stopped, under other limits. skip: without the answer that could not
+    """Continue a run that a limit has stopped, with new limits. skip: without the answer that could not
     be asked for any more. Raises Conflict or Invalid.
     """
     require_spending(run.experiment, by)

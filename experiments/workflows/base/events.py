@@ -85,7 +85,7 @@ class ExperimentStarted(EventData):
 
 
 class ExperimentState(EventData):
-    """The run has come to another state, or goes on under other terms. by: who asked for it, where a person did."""
+    """The run changed its state or its terms. by: the person who requested it, if any."""
 
     type: Literal["experiment_state"] = "experiment_state"
     state: str
@@ -171,7 +171,7 @@ class WaitingForUser(Pause):
 
 
 class OfferOpened(Pause):
-    """The run has done what was asked of it, and offers to go on."""
+    """The run has finished its turns, and offers to continue."""
 
     type: Literal["offer_opened"] = "offer_opened"
 

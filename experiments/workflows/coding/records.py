@@ -19,7 +19,7 @@ class ProblemsKnown(Finding):
 
 
 class Checked(Part):
-    """key: of the step in which the seat was asked; left out where it was not."""
+    """key: of the step in which the participant was asked; absent where there was none."""
 
     seat: Seat
     state: str

@@ -1,4 +1,4 @@
-"""Months and days are those of UTC: at their border a budget is given out anew, and what has begun stays there."""
+"""Months and days are those of UTC: at their border a budget is reset, and what has begun stays there."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal

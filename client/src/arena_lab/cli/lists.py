@@ -110,7 +110,7 @@ def budget(asked: Namespace) -> int:
         return [one.kind, one.subject, one.period, left(one.cost, "$"), left(one.tokens, ""), resets]
 
     with arena_of(asked) as arena:
-        heads = ["of", "", "period", "dollars left", "tokens left", "given out anew"]
+        heads = ["of", "", "period", "dollars left", "tokens left", "resets"]
         return _shown(asked, arena.budgets(), heads, row, none="No budget limits you.")
 
 

@@ -75,7 +75,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
 
 class Resumption(serializers.Serializer[Any]):
-    """limits: those that hold from now on; left out, the ones that held before."""
+    """limits: the new limits; when omitted, the previous ones apply."""
 
     limits = serializers.DictField(required=False, allow_null=True, default=None)
 
@@ -114,7 +114,7 @@ def battles_with_rows() -> Any:
 
 
 class CampaignView(APIView):
-    """How far the campaign of an experiment is."""
+    """The progress of an experiment's campaign."""
 
     @extend_schema(responses={200: CampaignSerializer, **PROBLEMS})
     def get(self, request: Request, pk: str) -> Response:
@@ -122,7 +122,7 @@ class CampaignView(APIView):
 
 
 class StopView(APIView):
-    """Begin nothing more, and stop what is under way; where nothing is, nothing changes."""
+    """Stop all live runs of an experiment and start no more. Does nothing when none is live."""
 
     scope = Scope.WRITE
 
@@ -134,7 +134,7 @@ class StopView(APIView):
 
 
 class ResumeView(APIView):
-    """Go on where it was stopped, and ask again what is open or missing, also for contestants that joined later."""
+    """Resume a stopped campaign, and retry what is open or missing, including contestants added since."""
 
     @extend_schema(request=Resumption, responses={200: CampaignSerializer, **CONTESTED})
     @spends
@@ -157,7 +157,7 @@ def _shown(experiment: Experiment) -> Response:
 
 @extend_schema(responses={200: BattleSerializer(many=True), **PROBLEMS})
 class BattlesOfRun(OfRun):
-    """The battles that a run has judged last."""
+    """The battles that a run judged most recently."""
 
     queryset = battles_with_rows()
     serializer_class = BattleSerializer
@@ -188,7 +188,7 @@ class BattleFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter ha
 
 @extend_schema(responses={200: BattleSerializer(many=True), **PROBLEMS})
 class BattleList(generics.ListAPIView[Battle]):
-    """Battles on boards that you may see, newest first. Votes that are not cast yet are not among them."""
+    """Battles on boards that you can see, newest first. Votes that have not been cast are left out."""
 
     queryset = Battle.objects.none()
     serializer_class = BattleSerializer
@@ -212,7 +212,7 @@ class LogRequest(serializers.Serializer[Any]):
 
 class LogImportSerializer(serializers.ModelSerializer[LogImport]):
     """state: waiting, reading, done, or refused: then nothing of it is stored, and refused_reason says why. report:
-    lines read; battles stored, completed, known before, told twice; lines refused, with their reasons.
+    lines read; battles stored, completed, known before, repeated; lines refused, with their reasons.
     """
 
     dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
@@ -243,9 +243,9 @@ class BattleLogsView(APIView):
         operation_id="datasets_battles_create",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Take battles over into a dataset: 201 with the report for a small file, 202 for one that a worker reads.
+        """Import battles into a dataset: 201 with the report for a small file, 202 for one that a worker reads.
 
-        Sent twice, the second time changes nothing.
+        Sending the same file twice changes nothing.
         """
         dataset = get_object_or_404(Dataset.objects.visible_to(person(request)), slug=slug)
         asked = validated(LogRequest, request)
@@ -255,7 +255,7 @@ class BattleLogsView(APIView):
 
 
 class LogImportView(APIView):
-    """What became of an import."""
+    """The state and result of an import."""
 
     @extend_schema(responses={200: LogImportSerializer, **PROBLEMS}, operation_id="datasets_battles_import_retrieve")
     def get(self, request: Request, slug: str, pk: UUID) -> Response:

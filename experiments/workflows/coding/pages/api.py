@@ -48,7 +48,7 @@ class AfterSerializer(serializers.Serializer[Any]):
 
 
 class DeedSerializer(serializers.Serializer[Any]):
-    """What somebody did about whether the cycle counts."""
+    """An exclusion of the cycle, or its reversal."""
 
     is_void = serializers.BooleanField()
     by = serializers.CharField()
@@ -106,14 +106,14 @@ class CycleDetail(CycleSerializer):
 
 
 class Voiding(serializers.Serializer[Any]):
-    """reason: everybody who looks at the ladder reads it."""
+    """reason: shown on the board."""
 
     reason = serializers.CharField(max_length=voiding.LONGEST_REASON)
 
 
 @extend_schema(responses={200: CycleSerializer(many=True), **PROBLEMS})
 class CycleList(OfRun):
-    """The cycles of a contest of coding, in order: who set what, the votes, and who is unrated and why."""
+    """The cycles of a coding contest in order: problems, votes, and the reason of each missing rating."""
 
     queryset = Cycle.objects.select_related("voided_by")
     serializer_class = CycleSerializer
@@ -140,7 +140,7 @@ class CycleView(APIView):
 
 
 class VoidView(APIView):
-    """Leave a cycle out of the ratings, which are then played again without it; for curators and administrators."""
+    """Exclude a cycle; ratings are computed again without it. For curators and administrators."""
 
     scope = Scope.REVIEW
 
@@ -154,7 +154,7 @@ class VoidView(APIView):
 
 
 class RestoreView(APIView):
-    """Let a cycle count again that was left out. What was done before stays in the record."""
+    """Include an excluded cycle again. Earlier actions stay in the record."""
 
     scope = Scope.REVIEW
 

@@ -75,9 +75,9 @@ class CycleSerializer(serializers.ModelSerializer[Cycle]):
 
 
 class ExecutionSerializer(serializers.ModelSerializer[Execution]):
-    """purpose: "execution" of a solution, or "check" of a problem before it is set. results: by test a verdict (passed,
-    failed, error, timeout, memory, output_limit, not_run) with the value; null while nothing was run. is_unsafe: it was
-    run without isolation.
+    """purpose: "execution" of a solution, or "check" of a problem before it is used. results: by test a verdict
+    (passed, failed, error, timeout, memory, output_limit, not_run) with the value; null while nothing was run.
+    is_unsafe: it was run without isolation.
     """
 
     key = serializers.CharField(source="step.key")

@@ -97,7 +97,7 @@ class RankingSerializer(serializers.Serializer[Any]):
 
 
 class RankingView(APIView):
-    """How the answers to one question rank by each method. 404 when nothing was counted."""
+    """The ranking of the answers to one question by each method. 404 when there are no ballots."""
 
     @extend_schema(parameters=[TURN], responses={(200, "application/json"): RankingSerializer, **PROBLEMS})
     def get(self, request: Request, pk: UUID) -> Response:
