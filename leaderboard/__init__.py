@@ -1,0 +1,1 @@
+"""Boards, votes and ratings. What people call a board is a `Ladder` here; a `Board` holds the battles of one."""

@@ -1,4 +1,4 @@
-"""The pages of the ladder of coding: its boards, their history, and the cycles that curators leave out or take in."""
+"""The pages of the ladder of coding: its tables, their history, and the cycles that curators leave out or take in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
