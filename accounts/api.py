@@ -1,4 +1,4 @@
-"""People, invitations, projects, tokens and the audit record over HTTP."""
+"""People, invitations, projects, tokens and the audit log over HTTP."""
 
 from typing import Any
 from uuid import UUID
@@ -392,7 +392,7 @@ class TokenViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericView
 router.register("tokens", TokenViewSet, basename="api-token")
 
 
-# --- the audit record ---
+# --- the audit log ---
 
 
 class EntrySerializer(serializers.ModelSerializer[AuditEntry]):

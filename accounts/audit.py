@@ -1,4 +1,4 @@
-"""Writing the audit record, in the transaction that does what it tells: there is never one without the other."""
+"""Writing the audit log, in the transaction that does what it tells: there is never one without the other."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +23,12 @@ def record(
     name: str = "",
     **detail: Any,
 ) -> AuditEntry:
-    """of: what it was done to; target: the same as `kind:id`, where the row is not at hand. name: what that is called,
-    unless its text form says so. A name with line ends or control characters in it cannot look like another entry.
+    """Write an entry. An action that is not there yet: a member of `AuditEntry.Action`, with a migration, and
+    a line in `tests/experiments/audited`.
+
+    by: who did it. of: what it was done to; target: the same as `kind:id`, where the row is not at hand. name: what
+    that is called, unless its text form says so. detail: more about it, never a secret. A name with line ends or
+    control characters in it cannot look like another entry.
     """
     actor, name = by.get_username() if by else "", name or (str(of) if of is not None else "")
     return AuditEntry.objects.create(

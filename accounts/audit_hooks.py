@@ -1,4 +1,6 @@
-"""What goes into the audit record by itself: refusals, files taken away, and what django-allauth signals."""
+"""Entries of the audit log that no verb writes: refusals, files, and what django-allauth signals (signing in, second
+factors, e-mail addresses).
+"""
 
 import hashlib
 import re
@@ -24,7 +26,7 @@ MINUTE = 60  # seconds
 MOST_REFUSALS = 30  # of one person that are written down in a minute
 FILE_NAME = re.compile(r"filename\*?=(?:utf-8'')?\"?([^\";]+)", re.IGNORECASE)
 PLACE = re.compile(r"^/(?:api/)?(?:lab/)?(?P<kind>[\w-]+)/(?P<id>[\w-]+)/")
-KINDS: dict[str, str] = {}  # "runs" in an address -> "run" in the audit record
+KINDS: dict[str, str] = {}  # "runs" in an address -> "run" in the audit log
 
 
 def name_kinds(**kinds: str) -> None:
@@ -33,10 +35,10 @@ def name_kinds(**kinds: str) -> None:
 
 
 class AuditMiddleware:
-    """What is recorded within a request was asked for from its address. Besides, in the record are
+    """Entries that are written within a request have the address from which it came. Besides, it writes an entry for
 
-    * every 403 that somebody known was answered: once a minute for each address of a page, and so often that a loop
-      cannot fill the record. The API has put the owner of its token into `request.user` by then.
+    * every 403 that somebody known was answered: once a minute for each address of a page, and not more often than
+      MOST_REFUSALS allows. The API has put the owner of its token into `request.user` by then.
     * every file that somebody known took away, whichever page or address gave it: once a minute for each.
     """
 

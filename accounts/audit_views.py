@@ -1,4 +1,4 @@
-"""The audit record as admins read it."""
+"""The audit log as admins read it."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ FORMULA = re.compile(
 
 
 class AuditForm(forms.Form):
-    """What of the audit record is looked for; everything may be left out."""
+    """What of the audit log is looked for; everything may be left out."""
 
     person = forms.CharField(label=_("Person"), required=False, max_length=150)
     deed = forms.ChoiceField(label=_("Action"), required=False, choices=[("", _("any")), *AuditEntry.Action.choices])

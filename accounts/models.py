@@ -236,10 +236,10 @@ class AppendOnly(TypeError):
 
 class AuditQuerySet(models.QuerySet["AuditEntry"]):
     def update(self, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("An entry of the audit record is never changed.")
+        raise AppendOnly("An entry of the audit log is never changed.")
 
     def delete(self) -> NoReturn:
-        raise AppendOnly("An entry of the audit record is never deleted.")
+        raise AppendOnly("An entry of the audit log is never deleted.")
 
 
 class AuditEntry(models.Model):
@@ -322,11 +322,11 @@ class AuditEntry(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
-            raise AppendOnly("An entry of the audit record is never changed.")
+            raise AppendOnly("An entry of the audit log is never changed.")
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise AppendOnly("An entry of the audit record is never deleted.")
+        raise AppendOnly("An entry of the audit log is never deleted.")
 
 
 def digest_of(token: str) -> str:

@@ -42,7 +42,7 @@ class RefusingMiddleware(MiddlewareMixin):
         if (back := getattr(request, "back", "")) and str(error):
             messages.error(request, str(error))
             response = see_other(back)
-            response.refused = error.status  # type: ignore[attr-defined]  # for the audit record
+            response.refused = error.status  # type: ignore[attr-defined]  # for the audit log
             return response
         if isinstance(error, PermissionDenied | Http404):
             return None  # Django has pages for them

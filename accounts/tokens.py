@@ -55,7 +55,7 @@ def revoke_token(token: ApiToken, *, by: User) -> None:
 def note_use(token: ApiToken, address: str | None) -> None:
     """That it was used now, from there. Not more often than once in a minute: reading is not to become writing.
 
-    The first use is in the audit record, once: a token that was handed to a program is in use. Tokens of the same
+    The first use is in the audit log, once: a token that was handed to a program is in use. Tokens of the same
     person that have expired are deleted on the way.
     """
     now = timezone.now()

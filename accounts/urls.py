@@ -1,4 +1,4 @@
-"""People: signing in, their account, who is in the lab, projects, the audit record. Names that begin with `account_`,
+"""People: signing in, their account, who is in the lab, projects, the audit log. Names that begin with `account_`,
 `mfa_`, `socialaccount_` and `openid_connect_` are those by which django-allauth looks for its pages.
 """
 

@@ -91,7 +91,7 @@ def _require_empty() -> None:
 
 
 def _empty() -> None:
-    """Every table that a backup fills, and those that belong to what goes. The audit record may be emptied as a whole
+    """Every table that a backup fills, and those that belong to what goes. The audit log may be emptied as a whole
     alone, which is what this is.
     """
     left_out = [model._meta.db_table for model in todays.get_models() if model._meta.label_lower in LEFT_OUT]

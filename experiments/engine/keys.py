@@ -60,7 +60,7 @@ def where(provider: Provider) -> dict[str, str]:
 
 
 def note_use(key: Key, run_id: UUID, owner: "User") -> None:
-    """Say that a run is asked with a stored key: when, to the minute, and in the audit record once a day."""
+    """Say that a run is asked with a stored key: when, to the minute, and in the audit log once a day."""
     if key.row_id is None:
         return
     now = timezone.now()

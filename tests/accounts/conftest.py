@@ -49,7 +49,7 @@ def visitor(db: None) -> Client:
 
 @pytest.fixture
 def entries_of() -> Callable[..., list[AuditEntry]]:
-    """The entries of a deed, oldest first."""
+    """The entries of an action, oldest first."""
     return lambda action: list(AuditEntry.objects.filter(action=action).order_by("pk"))
 
 

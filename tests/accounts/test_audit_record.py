@@ -1,4 +1,4 @@
-"""The audit record: what gets in, how it is read, and that it only grows."""
+"""The audit log: what gets in, how it is read, and that it only grows."""
 
 import csv
 import io

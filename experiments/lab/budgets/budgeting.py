@@ -147,7 +147,7 @@ def _count_earlier(budget: Budget) -> None:
 
 
 def _told(budget: Budget) -> dict[str, Any]:
-    """A budget as the audit record keeps it."""
+    """A budget as the audit log keeps it."""
     return {
         "kind": budget.kind,
         "period": budget.period,

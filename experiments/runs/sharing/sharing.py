@@ -103,7 +103,7 @@ def create_link(experiment: Experiment, *, by: "User", days: int = DEFAULT_DAYS)
 
 
 def note_opening(link: ShareLink) -> None:
-    """In the audit record, with the address from which it was opened: once an hour, however often that is."""
+    """In the audit log, with the address from which it was opened: once an hour, however often that is."""
     if cache.add(f"link-opened:{link.pk}", 1, HOUR):
         audit.record(audit.Action.LINK_OPENED, by=None, of=link.experiment, link=str(link.pk))
 

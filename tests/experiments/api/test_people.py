@@ -1,4 +1,4 @@
-"""Tokens, people, invitations, projects and the audit record over HTTP."""
+"""Tokens, people, invitations, projects and the audit log over HTTP."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Each action that the audit record names is done once and found in it once; no entry holds a secret."""
+"""Each action that the audit log names is done once and found in it once; no entry holds a secret."""
 
 from decimal import Decimal
 from functools import partial

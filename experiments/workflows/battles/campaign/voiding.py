@@ -17,7 +17,7 @@ WITH_RUN = gettext_noop("Its run was left out of all ratings.")  # why is read w
 
 def void(battle: Battle, *, by: User, reason: str, as_part: bool = False) -> bool:
     """Leave a battle out. Returns whether this call did it; one that is void already keeps its reason. as_part: with
-    its run, which the audit record names as a whole.
+    its run, which the audit log names as a whole.
 
     Raises Forbidden for who is neither curator, admin nor owner of the dataset, Invalid without a reason.
     """

@@ -50,7 +50,7 @@ def may_void(user: "User | AnonymousUser") -> bool:
 
 def void(cycle: Cycle, *, by: User, reason: str, as_part: bool = False) -> bool:
     """Leave a cycle out. Returns whether this call did it; one that is void already keeps its reason. as_part: with
-    its run, which the audit record names as a whole.
+    its run, which the audit log names as a whole.
 
     Raises Forbidden for who is neither curator nor admin, Invalid without a reason and for a cycle that is not
     rated: what does not count cannot be left out.
