@@ -51,7 +51,9 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call under way. failures: of earlier attempts, since the step was begun or asked again."""
+    """A call under way: one attempt of a step. attempt: its number among all of them, lost ones too. failures: how many
+    earlier ones failed, since the step was begun or the run resumed.
+    """
 
     id: UUID
     ask: Ask
@@ -126,13 +128,14 @@ def _with_names(request: ChatRequest) -> ChatRequest:
 
 
 def close_call(
-    lease: Lease, call: OpenCall, report: CallResult, *, retry_in: float | None = None, is_final: bool = True
+    lease: Lease, call: OpenCall, result: CallResult, *, retry_in: float | None = None, is_final: bool = True
 ) -> Outcome:
-    """Settle a call with everything that follows from it. retry_in: seconds until the next attempt, None for none.
-    is_final: nothing more is asked for the step, even if the run goes on some day.
+    """Settle one attempt with everything that follows from it. retry_in: seconds until the next one, None for none.
+    is_final: whether the step is over, where no attempt follows. It is not where a limit ends the run before the next
+    attempt, which is made once the limit is lifted.
     """
-    outcome, ask = _outcome(report), call.ask
-    settled = _settled(call, report, outcome)
+    outcome, ask = _outcome(result), call.ask
+    settled = _settled(call, result, outcome)
     was_stopped = outcome.error_kind == STOPPED_KIND
     # What there was of a reply when the run was stopped is a message, too. The words of an error are none.
     is_message = ask.is_spoken and (outcome.ok or (was_stopped and bool(outcome.text)))
@@ -149,7 +152,7 @@ def close_call(
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
         settle(call.periods, call.order.set_aside, _spent(call, settled))
         if retry_in is not None:
-            write(lease.run_id, [CallRetried(**_trouble(call, report), seconds=retry_in)], first, lease.announce)
+            write(lease.run_id, [CallRetried(**_trouble(call, result), seconds=retry_in)], first, lease.announce)
             return outcome
         if is_final:
             state = Step.State.DONE if outcome.ok else Step.State.FAILED
@@ -157,7 +160,7 @@ def close_call(
         if is_message:
             write(lease.run_id, [_message(lease.run_id, call, outcome, first, noticed)], first, lease.announce)
         elif is_failure:
-            facts: list[EventData] = [CallFailed(**_trouble(call, report))]
+            facts: list[EventData] = [CallFailed(**_trouble(call, result))]
             if is_cut:
                 cut = replace(outcome, finish_reason=INTERRUPTED)
                 facts.append(_message(lease.run_id, call, cut, first + 1, None))
@@ -196,22 +199,22 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
     ]
 
 
-def _outcome(report: CallResult) -> Outcome:
-    completion, error = report.completion, report.error
+def _outcome(result: CallResult) -> Outcome:
+    completion, error = result.completion, result.error
     text, reasoning = storable(completion.text or completion.refusal), storable(completion.reasoning)
-    if report.is_stopped:
+    if result.is_stopped:
         return Outcome(False, text, reasoning, STOPPED_KIND, STOPPED_KIND, "The run was stopped.")
     if error:
         return Outcome(False, text, reasoning, "", error.kind, storable(str(error)))
     return Outcome(True, text, reasoning, completion.finish_reason or "")
 
 
-def _settled(call: OpenCall, report: CallResult, outcome: Outcome) -> dict[str, Any]:
+def _settled(call: OpenCall, result: CallResult, outcome: Outcome) -> dict[str, Any]:
     """The columns of the call's row."""
-    completion = report.completion
+    completion = result.completion
     state = Call.State.COMPLETED if outcome.ok else Call.State.FAILED
     return {
-        "state": Call.State.STOPPED if report.is_stopped else state,
+        "state": Call.State.STOPPED if result.is_stopped else state,
         "text": outcome.text,
         "reasoning": storable(completion.reasoning),
         "logprobs": _logprobs(completion),
@@ -224,18 +227,18 @@ def _settled(call: OpenCall, report: CallResult, outcome: Outcome) -> dict[str, 
         "warnings": list(completion.warnings),
         "error_kind": outcome.error_kind,
         "error": outcome.error,
-        "first_byte_seconds": report.first_byte_seconds,
-        "seconds": report.seconds,
-        **_usage(call, report),
+        "first_byte_seconds": result.first_byte_seconds,
+        "seconds": result.seconds,
+        **_usage(call, result),
     }
 
 
-def _usage(call: OpenCall, report: CallResult) -> dict[str, Any]:
-    completion, usage = report.completion, report.completion.usage
-    if call.order.problem or not report.was_sent:
+def _usage(call: OpenCall, result: CallResult) -> dict[str, Any]:
+    completion, usage = result.completion, result.completion.usage
+    if call.order.problem or not result.was_sent:
         return {"cost": Decimal(0), "cost_source": NOT_SENT}
     if usage is None:
-        is_free = report.error is not None and report.error.kind in UNBILLED and not completion.text
+        is_free = result.error is not None and result.error.kind in UNBILLED and not completion.text
         return {"cost": Decimal(0), "cost_source": NOT_BILLED} if is_free else {"cost_source": "unknown"}
     price = call.order.price
     amount, source = cost(usage, price.value if price else None)
@@ -310,13 +313,13 @@ def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
     return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)
 
 
-def _trouble(call: OpenCall, report: CallResult) -> dict[str, Any]:
+def _trouble(call: OpenCall, result: CallResult) -> dict[str, Any]:
     return {
         "call": str(call.id),
         "seat": call.ask.seat,
         "turn": call.ask.turn,
         "attempt": call.attempt,
         "purpose": call.ask.purpose,
-        "kind": report.error.kind if report.error else "",
-        "message": storable(str(report.error)),
+        "kind": result.error.kind if result.error else "",
+        "message": storable(str(result.error)),
     }

@@ -20,7 +20,7 @@ from experiments.engine.leases import MANUAL_STOP, Held, finish
 from experiments.engine.pauses import recorded_outcomes, started_keys
 from experiments.engine.recording import Lease, OpenCall
 from experiments.engine.requests import Catalogue, prepare_call, seats_of
-from experiments.engine.reservations import Account, Accounts, OverBudget, Refusal, Spent, refuse
+from experiments.engine.reservations import Account, Accounts, NoRoom, OverBudget, Spent, refuse
 from experiments.gateway import EmptyAnswer
 from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide
@@ -105,7 +105,7 @@ class RunExecution:
     def settle(self, result: CallResult) -> None:
         """A call has ended: record it, then go on with the replay, try again, or come to the end."""
         if call := self.calls.get(result.call_id):
-            self._agenda.append(partial(self._record, call, result))
+            self._agenda.append(partial(self._close_call, call, result))
             self.drain_agenda()
 
     def halt(self, end: End) -> None:
@@ -178,7 +178,8 @@ class RunExecution:
 
     # --- actions: each is one transaction, or none ---
 
-    def _record(self, call: OpenCall, result: CallResult) -> None:
+    def _close_call(self, call: OpenCall, result: CallResult) -> None:
+        """An attempt has ended: settle it, then wait for the next one, or go on with the replay."""
         with logs.about(step=call.ask.key, call=call.id):
             if self.is_leaving and not result.was_sent:
                 recording.withdraw_call(self.lease, call)
@@ -273,7 +274,7 @@ class RunExecution:
             self.calls[call.id] = call
             if problem := call.order.problem:  # it cannot be sent as it is
                 result = CallResult(call.id, self.run.pk, Completion(), problem, seconds=0.0, first_byte_seconds=None)
-                self._agenda.append(partial(self._record, call, result))
+                self._agenda.append(partial(self._close_call, call, result))
                 return
             if ask.inspect:
                 load_ahead()  # beside the call: its answer may have to be in some language
@@ -291,16 +292,16 @@ class RunExecution:
             empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
         ordered = prepare_call(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
-        if refusal := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
-            if refusal.reason == "limit_tokens" and spent.under_way:
+        if no_room := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
+            if no_room.reason == "limit_tokens" and spent.under_way:
                 self._ask_later(ROOM_SECONDS, ask)
             else:
-                self._refuse(ask, refusal)
+                self._refuse(ask, no_room)
             return None
         try:
             return recording.open_call(self.lease, ask, ordered, call_id, accounts)
         except OverBudget as over:
-            self._refuse(ask, over.refusal)
+            self._refuse(ask, over.no_room)
             return None
 
     def _note_key(self, key: keys.Key) -> None:
@@ -309,10 +310,10 @@ class RunExecution:
         keys.note_use(key, self.run.pk, self.run.experiment.owner)
         self._noted[key.row_id] = time.monotonic()
 
-    def _refuse(self, ask: Ask, refusal: Refusal) -> None:
+    def _refuse(self, ask: Ask, no_room: NoRoom) -> None:
         """Begin nothing more, and let what is under way, and is paid for, come to its end."""
-        self._refused, self._budget = ask, refusal.budget
-        self._ending, self._was_halted = End(refusal.reason, message=refusal.message), True
+        self._refused, self._budget = ask, no_room.budget
+        self._ending, self._was_halted = End(no_room.reason, message=no_room.message), True
         self._agenda.append(self._finish_when_quiet)
 
     @property
@@ -359,13 +360,13 @@ def wait_after(call: OpenCall, result: CallResult) -> Wait | None:
     if result.error is None or result.is_stopped:
         return None
     jitter = Cast({}, call.attempt).random(str(call.id)).random()
-    attempt = call.failures + 1
-    if call.ask.attempts is not None and attempt >= call.ask.attempts:
+    failures = call.failures + 1  # with this one
+    if call.ask.attempts is not None and failures >= call.ask.attempts:
         return None
-    verdict = decide(result.error, attempt, jitter=jitter)
+    verdict = decide(result.error, failures, jitter=jitter)
     if not isinstance(verdict, Wait):
         return None
     # With patience set, another model is asked rather than to wait for long until this one's rate limit has passed.
     if call.ask.patience is not None and isinstance(result.error, RateLimited):
-        return None if attempt > 1 or verdict.seconds > call.ask.patience else verdict
+        return None if failures > 1 or verdict.seconds > call.ask.patience else verdict
     return verdict

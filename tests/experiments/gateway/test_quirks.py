@@ -1,4 +1,19 @@
-"""Every quirk of a provider that is a matter of bytes: always the same, whatever the pieces are in which it arrives."""
+"""Every quirk of a provider that is a matter of bytes: always the same, whatever the pieces are in which it arrives.
+
+A recording is two files of one name in `quirks/`. `.sse` is the body of a stream, `.http` a whole response. `.json`
+says what comes of it: `completion` or `error`, with the fields that matter (`assert_has`, `assert_error`); `request`,
+where it is no usual one (`request_changes`); and `streamed` false for a call without a stream.
+
+The number in a name is the kind of quirk; names of tests beside this one have it too:
+
+* 01 signs of life, 02 a whole body for a stream, 03 errors with status 200, 04 and 05 forms of errors
+* 06 line ends and frames, 07 characters, 08 no finish reason, 09 words for finish reasons, 10 choices, 11 contents
+* 12 fields of reasoning, 13 thinking in tags, 14 empty answers
+* 15 places of counts, 16 no counts, 17 sums of counts, 18 a prompt that was cut, 19 a wrong finish reason
+* 20 schemas, 21 what a model ignores, 22 fields of requests, 23 logprobs
+* 24 broken ends, 25 a prompt too long, 26 and 27 waits and refusals, 28 cancelling, 29 another model
+* 30 what is no answer at all, 31 images, 32 tool calls, 33 answers without end, 34 asking again
+"""
 
 import dataclasses
 import json
