@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_DISPUTED = 20
 KEPT_SECONDS = 600
+SHAPE = 1  # of a Report and all in it; raise it with their fields: a release before may have left one in the cache
 JUDGED = ("pk", "run_id", "turn", "subject", "judge_seat", "scores")
 
 
@@ -61,6 +62,8 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True)
 class Report:
+    """The API shows all fields of it and of what is in it; the page and the CSV those that they name (`views`)."""
+
     answers: int
     people: int
     measures: tuple[Measure, ...]
@@ -81,7 +84,7 @@ def of(queue: ReviewQueue) -> Report:
     rows = ReviewSlot.objects.filter(item__queue=queue).answered()
     state = rows.aggregate(count=Count("pk"), last=Max("answered"))
     last = state["last"].timestamp() if state["last"] else 0
-    key = f"review-agreement:{queue.pk}:{state['count']}:{last}"
+    key = f"review-agreement:{SHAPE}:{queue.pk}:{state['count']}:{last}"
     found: Report | None = cache.get(key)
     if found is None:
         found = report(queue)

@@ -66,8 +66,8 @@ class WithJudge:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One scale, one label, or one choice of a label with several. items: with two values or more. answers: values in
-    all. unsaid: how often somebody could not say.
+    """How far people agree on one scale, one label, or one choice of a label with several. items: with two values or
+    more. answers: values in all. unsaid: how often somebody could not say.
     """
 
     name: str
