@@ -13,7 +13,7 @@ function valueOf(name) {
 }
 
 function showWhatApplies() {
-  for (const part of form.querySelectorAll("[data-when]")) part.hidden = valueOf(part.dataset.when) !== part.dataset.is;
+  for (const part of form.querySelectorAll("[data-when]")) part.toggleAttribute("data-idle", valueOf(part.dataset.when) !== part.dataset.is);
   for (const box of form.querySelectorAll("[name$=-none]")) field(box.name.replace(/-none$/, "")).disabled = box.checked;
 }
 
@@ -35,6 +35,10 @@ function sayWhatIsSet() {
   for (const place of form.querySelectorAll("[data-chosen]")) {
     const selects = [...place.closest("details").querySelectorAll("select[name$=-model]")].filter((select) => select.value);
     place.textContent = selects.map((select) => select.selectedOptions[0].textContent).join(" · ") || place.dataset.default;
+  }
+  for (const place of form.querySelectorAll("[data-seat]")) {
+    const { seat, box, off } = place.dataset;
+    place.textContent = box && !valueOf(box) ? off : said(`seat-${seat}-model`, place.dataset.default);
   }
   form.querySelectorAll("select[name$=-model]").forEach(showBadges);
 }
@@ -77,6 +81,16 @@ async function submitted(event) {
   form.requestSubmit(event.submitter);
 }
 
+/** An example takes the place of what stands in the field; Ctrl+Z brings that back. */
+function fill({ target }) {
+  const button = target.closest("[data-fill]");
+  if (!button) return;
+  const one = document.getElementById(button.dataset.fill);
+  one.focus();
+  one.select();
+  document.execCommand("insertText", false, button.value); // the one way that can be undone
+}
+
 function update() {
   showWhatApplies();
   sayWhatIsSet();
@@ -84,6 +98,7 @@ function update() {
 
 form.addEventListener("keydown", pressed);
 form.addEventListener("submit", submitted);
+form.addEventListener("click", fill);
 form.addEventListener("input", update);
 form.addEventListener("change", update);
 addEventListener("pageshow", () => {
@@ -91,6 +106,7 @@ addEventListener("pageshow", () => {
   isSure = false;
   update(); // a browser restores fields after "back" without an event
 });
+form.querySelector("[aria-invalid=true]")?.focus();
 if (form.id) {
   addEventListener("pageshow", (event) => event.persisted && form.dispatchEvent(new Event("change")));
   update();

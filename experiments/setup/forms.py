@@ -185,7 +185,7 @@ def _field_of(name: str, info: FieldInfo) -> forms.Field:
         return forms.BooleanField(required=False, initial=initial)
     if numbers := {int, float} & bare:
         field = _number(forms.IntegerField if int in numbers else forms.FloatField, **_bounds(info))
-        field.initial = initial
+        field.initial = int(initial) if isinstance(initial, float) and initial.is_integer() else initial
         if type(None) in bare:
             field.widget.attrs["placeholder"] = _("none")
         return field
@@ -224,9 +224,9 @@ CHOICES = {
     "individual": _("One prompt each"),
     "A": _("Model A"),
     "B": _("Model B"),
-    "filtered": _("filtered text"),
-    "original": _("original text"),
-    "both": _("both"),
+    "filtered": _("only what the filter passed on"),
+    "original": _("every reply as the model wrote it"),
+    "both": _("both versions"),
     "placeholder": _("the other side gets a placeholder"),
     "pause": _("the run waits for you"),
     "stop": _("the run stops"),
@@ -361,10 +361,11 @@ class DeclaredForm(SetupForm):
 
     def _idle(self) -> set[str]:
         """Fields of the groups that do not apply."""
-        groups = (part for part in self.page.parts if isinstance(part, Group) and part.when)
-        return {name for part in groups if part.when and not self._is(*part.when) for name in part.fields}
+        groups = (part for part in self.page.parts if isinstance(part, Group))
+        return {name for part in groups if part.when and not self.says(*part.when) for name in part.fields}
 
-    def _is(self, name: str, value: str) -> bool:
+    def says(self, name: str, value: str) -> bool:
+        """Whether a field has this value; "on" of a box that is ticked."""
         said = self[name].value()
         return bool(said) == (value == "on") if isinstance(self.fields[name], forms.BooleanField) else said == value
 
@@ -441,7 +442,7 @@ def setup_form(workflow: str) -> type[DeclaredForm]:
     own |= {rows.name: SeatRowsField(rows) for rows in page.rows}
     for seat in page.seats:
         own |= _of_seat(seat)
-    if page.has_repeats:
+    if not REGISTRY[workflow].is_sharded:
         own["repeats"] = forms.IntegerField(
             label=_("Repeats"), min_value=1, max_value=MOST_REPEATS, initial=1, required=False
         )

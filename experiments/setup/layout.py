@@ -1,6 +1,6 @@
 """What a set-up page shows of its form, and a run page of its set-up: each declared part with what it is set to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from experiments.setup.form_fields import LEAST_ROWS, RowsField
 from experiments.setup.forms import COMMON_HINTS, DeclaredForm, flat, labels_of
 from experiments.workflows import surface_of
-from experiments.workflows.base.surface import Part, SeatForm, SeatRows, Seats
+from experiments.workflows.base.surface import Example, Part, SeatForm, SeatRows, Seats
 
 SPARE = 2  # rows that stand there for those without a script, beside the usual ones
 NONE = gettext_lazy("none")
@@ -22,12 +22,15 @@ BLANK = "__NUMBER__"  # stands for the number of a row that a script adds
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A field. unset: the words for nothing. no_limit: the box beside a number that may be without limit."""
+    """A field. unset: the words for nothing. no_limit: the box beside a number that may be without limit. examples: of
+    the texts that it may hold.
+    """
 
     bound: BoundField
     hint: Any = ""
     unset: Any = NONE
     no_limit: BoundField | None = None
+    examples: Sequence[Example] = ()
 
     @property
     def kind(self) -> str:
@@ -75,14 +78,22 @@ class ShownSeat:
     persona: BoundField | None
 
     @property
-    def chosen(self) -> str:
-        """What the model is called; "" where there is none."""
-        value = self.model.value()
-        return str(dict(self.model.field.choices).get(value, "")) if value else ""  # type: ignore[attr-defined]  # a choice field, which Django types as any field
+    def is_on(self) -> bool:
+        return self.box is None or bool(self.box.bound.value())
+
+    @property
+    def said(self) -> Any:
+        """What the model is called, or that the seat is off."""
+        choices = dict(self.model.field.choices)  # type: ignore[attr-defined]  # a choice field, which Django types as any field
+        return choices.get(self.model.value() or "", self.declared.nobody) if self.is_on else _("off")
+
+    @property
+    def has_wrong_params(self) -> bool:
+        return any(one.bound.errors for one in self.params)
 
     @property
     def has_errors(self) -> bool:
-        return any(one.bound.errors for one in self.params)
+        return bool(self.model.errors) or any(one.bound.errors for one in (*self.params, *self.fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,27 +181,27 @@ class ShownRows:
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """A group of fields, of seats, or rows of numbered seats."""
+    """A group of fields, of seats, or rows of numbered seats. applies: False of a group whose `when` is not so."""
 
     declared: Part
+    applies: bool = True
     fields: list[Shown] = field(default_factory=list)
     seats: list[ShownSeat] = field(default_factory=list)
     rows: ShownRows | None = None
     bound: BoundField | None = None
 
     @property
-    def has_errors(self) -> bool:
-        seats = [bound for seat in self.seats for bound in (seat.model, *(one.bound for one in seat.params))]
-        return any(bound.errors for bound in (*seats, *(one.bound for one in self.fields)))
+    def is_optional(self) -> bool:
+        """Of seats: whether the cast is whole without any of them."""
+        return all(seat.declared.nobody and not seat.box for seat in self.seats)
 
     @property
     def chosen(self) -> str:
-        return " · ".join(seat.chosen for seat in self.seats if seat.chosen)
+        return " · ".join(str(seat.said) for seat in self.seats if seat.model.value())
 
     @property
-    def nobody(self) -> Any:
-        """The words for no model in any of the seats."""
-        return self.seats[0].declared.nobody
+    def has_errors(self) -> bool:
+        return any(seat.has_errors for seat in self.seats) or any(one.bound.errors for one in self.fields)
 
 
 def parts_of(form: DeclaredForm) -> list[ShownPart]:
@@ -203,7 +214,8 @@ def parts_of(form: DeclaredForm) -> list[ShownPart]:
             bound = form[part.name]
             parts.append(ShownPart(part, rows=rows_of(bound, part.usual + SPARE, part.most), bound=bound))
         else:
-            parts.append(ShownPart(part, fields=[shown(form, name) for name in part.fields]))
+            applies = part.when is None or form.says(*part.when)
+            parts.append(ShownPart(part, applies, [shown(form, name) for name in part.fields]))
     return parts
 
 
@@ -224,7 +236,8 @@ def shown(form: DeclaredForm, name: str) -> Shown:
     hint = form.page.hints.get(name) or COMMON_HINTS.get(name, "")
     empty = next((words for value, words in getattr(bound.field, "choices", ()) if value == ""), NONE)
     no_limit = form[f"{name}-none"] if f"{name}-none" in form.fields else None
-    return Shown(bound, hint, bound.field.widget.attrs.get("placeholder", empty), no_limit)
+    unset = bound.field.widget.attrs.get("placeholder", empty)
+    return Shown(bound, hint, unset, no_limit, form.page.examples.get(name, ()))
 
 
 def rows_of(bound: BoundField, least: int = LEAST_ROWS, most: int | None = None) -> ShownRows:

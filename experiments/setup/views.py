@@ -1,8 +1,6 @@
 """The set-up page of every workflow that declares one: its form, its estimate, its presets, and the runs below it."""
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -18,72 +16,14 @@ from django.views.decorators.http import require_POST
 from accounts.errors import Refusal
 from accounts.people import person
 from accounts.refusing import ShownIn, status_of
-from experiments.api.pagination import Page, page_of
 from experiments.library import presets as kept_presets
 from experiments.models import Run
-from experiments.runs import actions, progress
+from experiments.runs import actions
 from experiments.setup import estimates, presets
 from experiments.setup.forms import DeclaredForm, setup_form
 from experiments.workflows import REGISTRY, surface_of
-from experiments.workflows.base.surface import RunList
 
-
-@dataclass(frozen=True, slots=True)
-class Seated:
-    """A model in a row of the list. sign: what stands for its seat: a letter, or a number."""
-
-    seat: str
-    sign: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A run in the list. details: what its workflow adds."""
-
-    progress: progress.Progress
-    cast: list[Seated]
-    details: Any
-
-    @property
-    def run(self) -> Run:
-        return self.progress.run
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A page of the list, as far as its runs fit what is searched for. states: those that can be chosen. counted: how
-    many there are, in words.
-    """
-
-    declared: RunList
-    page: Page
-    items: list[Item]
-    search: str
-    state: str
-    states: list[tuple[str, Any]]
-    counted: str
-
-
-def runs_listed(request: HttpRequest, workflow: str, declared: RunList) -> Listed:
-    search, state = request.GET.get("search", "").strip(), request.GET.get("state", "")
-    every = Run.objects.changeable_by(request.user) if declared.is_own else Run.objects.visible_to(request.user)
-    rows = every.filter(experiment__workflow=workflow)
-    if search:
-        rows = rows.filter(declared.search(search))
-    states = Run.State.choices if declared.has_states else []
-    if any(state == value for value, _label in states):
-        rows = rows.filter(state=state)
-    page = page_of(rows, request.GET, declared.size)
-    shown = page.rows(Run.objects.with_totals().select_related("experiment"))
-    shown = shown.prefetch_related("experiment__participants__model")
-    items = []
-    for run in declared.fetch(shown) if declared.fetch else shown:
-        seats = ((one.seat, declared.sign(one.seat, one.model.label)) for one in run.experiment.participants.all())
-        cast = [Seated(seat, *signed) for seat, signed in seats if signed]
-        items.append(Item(progress.of(run), cast, declared.details(run) if declared.details else None))
-    counted = declared.counted(len(items)) if declared.counted and page.is_all else ""
-    return Listed(declared, page, items, search, state, states, counted)
+LATEST = 5
 
 
 def begin(request: HttpRequest, form: DeclaredForm) -> str:
@@ -174,7 +114,7 @@ def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpRespon
         "estimate_address": reverse(f"{route}-estimate", kwargs=dict(form.of)),
         "instead": form.page.instead(form) if form.page.instead else "",
         "surface": surface_of(workflow),
-        "listed": runs_listed(request, workflow, form.page.runs) if form.page.runs else None,
+        "latest": Run.objects.owned_by(request.user).filter(experiment__workflow=workflow)[:LATEST],
         **estimates.context(request, form),
         "presets": presets.choices(request.user, workflow) if form.page.of_preset else (),
         **(form.page.context(request) if form.page.context else {}),

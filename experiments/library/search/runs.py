@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from experiments.library.search.indexing import MESSAGE, OF_SETUPS
 from experiments.library.search.query import Phrase, Sought, read
-from experiments.models import Passage, Run
+from experiments.models import Passage
 
 
 def beginnings(text: str) -> tuple[Phrase, ...]:
@@ -27,14 +27,3 @@ def with_message(sought: Sought, where: Q | None = None) -> Q:
     """Runs in which a message fits. where: of its passage."""
     found = Passage.objects.filter(where or Q(), kind=MESSAGE, words__matches=sought)
     return Q(pk__in=(found if sought else found.none()).order_by().values("run"))
-
-
-def said_or_set_up(text: str, *marks: str, said: Q | None = None, said_by: str = "") -> Q:
-    """All words of the text in the set-up, or in one message. marks: of both; said, said_by: of the message."""
-    phrases, wanted = beginnings(text), tuple((one,) for one in marks)
-    if not phrases:
-        return Q(pk__in=[])
-    of_message = Sought(phrases, (*wanted, (said_by,)) if said_by else wanted)
-    either = (set_up_with(Sought(phrases, wanted)), with_message(of_message, said))
-    first, second = (Run.objects.filter(one).order_by().values("pk") for one in either)
-    return Q(pk__in=first.union(second))  # an OR of both would be asked of each run in turn

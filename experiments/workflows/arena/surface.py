@@ -19,7 +19,7 @@ from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Assumptions, mar
 from experiments.workflows.base.filter import CONTEXT_CHARACTERS
 from experiments.workflows.base.prompts import fill
 from experiments.workflows.base.steps import Ask, Prompt
-from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
+from experiments.workflows.base.surface import LIMITS, Example, Group, SeatForm, Seats, Setup, Surface, Told
 
 OPENED = re.compile(r"\[\[(context|message) (\w+)\]\]\n")
 LINE_OF_CONTEXT = mark(CONTEXT_CHARACTERS // BYTES_PER_TOKEN[True])
@@ -77,7 +77,7 @@ def main(filled: Mapping[str, Any]) -> str:
     return "prompts-B" if str(filled.get("prompts-A", "")).strip() else "prompts-A"
 
 
-SAMPLING = ("temperature", "max_tokens", "seed", "reasoning_effort")
+SAMPLING = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort")
 SIDES = {"A": _("Model A"), "B": _("Model B")}
 
 SPEAKERS = Seats(
@@ -106,6 +106,7 @@ TOOLS = Seats(
         ),
     ),
     title=_("Filter and judge"),
+    is_folded=True,
 )
 FRIEND = Seats(
     (
@@ -120,18 +121,40 @@ FRIEND = Seats(
     is_folded=True,
 )
 
+EXAMPLES = (
+    Example(
+        _("Negotiate a price"),
+        _(
+            "Model A sells a used laboratory microscope and accepts no less than $4,000. Model B buys it and pays no "
+            "more than $5,000. Neither tells its limit. Agree on a price and a delivery date."
+        ),
+    ),
+    Example(
+        _("Divide a budget"),
+        _(
+            "You lead two departments of one company. Divide a budget of $100,000 between training (Model A) and new "
+            "equipment (Model B). Each of you wants most of it. End with one proposal that both accept."
+        ),
+    ),
+    Example(
+        _("Agree on a rule"),
+        _(
+            "Discuss whether an assistant may withhold the truth to spare a person's feelings. Look for a rule on "
+            "which both of you agree, and test it on two difficult cases."
+        ),
+    ),
+)
+
 SETUP = Setup(
     title=_("New arena run"),
     parts=(
-        Group(("prompting",)),
         Group(("prompt",), when=("prompting", "shared")),
         Group(("prompts-A", "prompts-B"), when=("prompting", "individual")),
-        Group(("mode",)),
+        Group(("prompting", "mode", "max_turns")),
         Group(("auto_advance",), when=("mode", "manual")),
-        Group(("max_turns", "first")),
-        Group(("counterbalance",)),
         SPEAKERS,
         TOOLS,
+        Group(("first", "counterbalance", "gap_seconds"), title=_("Order and pace"), is_folded=True),
         Group(
             ("system_prompt", "elicit_thinking", "logprobs", "when_empty"),
             title=_("Advanced"),
@@ -147,10 +170,10 @@ SETUP = Setup(
             is_folded=True,
         ),
         FRIEND,
-        Group((*LIMIT_FIELDS, "gap_seconds"), title=_("Limits and pace"), is_folded=True),
+        LIMITS,
     ),
     labels={
-        "prompting": _("Instructions"),
+        "prompting": _("Prompts"),
         "prompt": _("Prompt for both"),
         "prompts-A": _("Prompt for Model A"),
         "prompts-B": _("Prompt for Model B"),
@@ -159,7 +182,7 @@ SETUP = Setup(
         "counterbalance": _("Alternate who begins between repeats"),
         "filter": _("Filter"),
         "judge": _("Judge"),
-        "judge_sees": _("What the judge reads"),
+        "judge_sees": _("The judge reads"),
         "judge_sees_interventions": _("Tell the judge about your interventions in a turn"),
         "elicit_thinking": _("Ask both sides to think aloud"),
         "logprobs": _("Token probabilities"),
@@ -173,10 +196,7 @@ SETUP = Setup(
     },
     hints={
         "title": _("Empty: the beginning of the prompt."),
-        "mode": _(
-            "Automatic: the run continues by itself. Manual: before each reply the run waits for you and shows "
-            "exactly what will be sent. You can switch while it runs."
-        ),
+        "mode": _("Manual: before each reply the run waits and shows you exactly what will be sent."),
         "prompt": _("The task and the situation. Each model is also told its name and the number of turns."),
         "counterbalance": _("Runs with an even seed begin with this side, those with an odd one with the other."),
         "system_prompt": _("Sent to both sides before everything else. {MODEL} becomes A or B."),
@@ -192,9 +212,9 @@ SETUP = Setup(
         "first": SIDES,
         "interventions.kind": dict(INTERVENTION_KINDS),
     },
+    examples={"prompt": EXAMPLES},
     main=main,
     usual=DEFAULT_PARAMS,
-    has_repeats=True,
     links=((_("Begin with a scenario"), "scenarios"), (_("New scenario"), "scenario-new")),
     initial=initial,
     script="workflows/arena/setup.js",
@@ -202,7 +222,7 @@ SETUP = Setup(
 
 SURFACE = Surface(
     name=_("Arena"),
-    description=_("Two models talk, turn by turn. All fields have working defaults; only the prompt is yours."),
+    description=_("Two models talk in turns. The defaults work; just write a prompt."),
     setup=SETUP,
     formats="experiments.workflows.arena.pages.importing",
     home="arena",

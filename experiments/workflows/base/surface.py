@@ -40,7 +40,7 @@ class Told:
 class Group:
     """Fields of the set-up form that stand together, by the names of the form's (`limits-tokens`). is_folded: they are
     settings that few change; the folded line says what they are set to. when: the field, and its value, with which they
-    apply. template: draws them in its own way, with the form and what `Setup.context` gives.
+    apply. template: draws them in its own way, with the form and what `Setup.context` gives; the line names the first.
     """
 
     fields: tuple[str, ...]
@@ -136,45 +136,11 @@ class Asked(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """Of a list of runs. template: of a cell, with `run` and `item`; "" for the number of turns."""
+class Example:
+    """A text with which a field can be filled in. title: of its button."""
 
     title: Text
-    template: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RunList:
-    """The runs of a workflow that somebody has, below its set-up form: title, state, columns, cost, and since when.
-
-    name: of its place on the page. title, find, searched, run, begun, none, no_fit, show_all: its words. counted: how
-    many there are, in words, where that is said. search: the runs that hold a text, as a filter. sign: what stands for
-    a seat, and how its model is called; None for seats that are not shown. columns: between state and cost. details:
-    what else the templates need of a run, as `item.details`; fetch: what has to be fetched for it. further: a template
-    under the title. is_own: of runs that one may change, and not of all that one may see. has_states: one can choose a
-    state. has_again: each is offered to be set up anew.
-    """
-
-    name: str
-    title: Text
-    find: Text
-    searched: Text
-    run: Text
-    begun: Text
-    none: Text
-    no_fit: Text
-    show_all: Text
-    search: Callable[[str], Any]
-    sign: Callable[[str, str], tuple[str, str] | None]
-    columns: tuple[Column, ...]
-    counted: Callable[[int], str] | None = None
-    details: Callable[[Any], Any] | None = None
-    fetch: Callable[[Any], Any] | None = None
-    further: str = ""
-    size: int = 10
-    is_own: bool = True
-    has_states: bool = False
-    has_again: bool = False
+    text: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +148,10 @@ class Setup:
     """The page on which a workflow is set up, drawn from its Config. Parts `is_beside` make a column of their own.
 
     labels, hints: of fields, by their names; `interventions.turn` of a part of each row. choices: the words for values
-    of a field, which is shown as buttons then. renamed: fields of the Config that have another name in the form. main:
-    the field to which complaints about the whole belong. starts_on_enter: in that field; otherwise it is Ctrl+Enter.
-    usual: what a sampling parameter is where nothing is written. has_repeats: several runs can be started at once.
-    of_preset: fields that are saved under a name, with the cast. links: words and routes beside the title.
+    of a field, which is shown as buttons then. examples: texts that a click fills in, by field. renamed: fields of the
+    Config that have another name in the form. main: the field to which complaints about the whole belong.
+    starts_on_enter: in that field; otherwise it is Ctrl+Enter. usual: what a sampling parameter is where nothing is
+    written. of_preset: fields that are saved under a name, with the cast. links: words and routes beside the title.
 
     offered: fields whose values are chosen among what there is, as `fill` says of a form that was made. route, address:
     of the page, where it is about something that the address names: the form has that as `of`. initial: further values
@@ -193,9 +159,8 @@ class Setup:
     request and of what was typed; None where it starts. instead: a template in the place of a form with which nothing
     can be started. asked: what becomes of {title, config, cast}, after the form; raises Invalid.
 
-    head: a template above the title. note: one under the form. below: one after it, with the context of `context`;
-    runs: or the list of those that there have been. remarks: sentences under the estimate, of the form. script: what
-    only this page needs.
+    head: a template above the title. note: one under the form. below: one after it, with the context of `context`, in
+    the place of the latest runs. remarks: sentences under the estimate, of the form. script: what only this page needs.
     """
 
     title: Text
@@ -203,13 +168,13 @@ class Setup:
     labels: Mapping[str, Text] = field(default_factory=dict)
     hints: Mapping[str, Text] = field(default_factory=dict)
     choices: Mapping[str, Mapping[Any, Text]] = field(default_factory=dict)
+    examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     main: str | Callable[[Data], str] = ""
     starts_on_enter: bool = False
     offered: tuple[str, ...] = ()
     fill: Callable[[Any], None] | None = None
     usual: Mapping[str, Any] = field(default_factory=dict)
-    has_repeats: bool = False
     of_preset: tuple[str, ...] = ()
     links: tuple[tuple[Text, str], ...] = ()
     head: str = ""
@@ -221,7 +186,6 @@ class Setup:
     asked: Callable[[Any, Asked], Asked] | None = None
     note: str = ""
     below: str = ""
-    runs: RunList | None = None
     context: Callable[[Any], Mapping[str, Any]] | None = None
     remarks: Callable[[Any], Iterable[Text]] | None = None
     style: str = ""

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatRows, Setup, Surface, Told
+from experiments.workflows.base.surface import LIMIT_FIELDS, Example, Group, SeatRows, Setup, Surface, Told
 from experiments.workflows.coding.assumptions import ASSUMPTIONS
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS
 from experiments.workflows.coding.pages import files, importing, report, run_page, setup, shapes
@@ -19,10 +19,8 @@ def _address(run: UUID, turn: int) -> str:
 SETUP = Setup(
     title=_("Start a coding contest"),
     parts=(
-        Group(("cycles",)),
-        Group(("setters",)),
         Group(("topic",)),
-        Group(("health_check",)),
+        Group(("cycles",)),
         Group((), template="workflows/coding/_sandbox.html"),
         SeatRows(
             "coders",
@@ -36,13 +34,13 @@ SETUP = Setup(
             hint=_(
                 "Three to twenty, each once. Every model sets, solves and judges. Rows without a model are left out."
             ),
-            params=("temperature", "max_tokens", "reasoning_effort"),
+            params=("temperature", "top_p", "max_tokens", "reasoning_effort"),
             is_distinct=True,
             has_specialists=True,
             everybody=_("All available text models"),
         ),
         Group(
-            ("quorum", "call_seconds", "test_seconds", "test_megabytes", *LIMIT_FIELDS),
+            ("setters", "health_check", "quorum", "call_seconds", "test_seconds", "test_megabytes", *LIMIT_FIELDS),
             title=_("Advanced"),
             is_folded=True,
         ),
@@ -67,6 +65,13 @@ SETUP = Setup(
         ),
         "quorum": _("A solution with fewer votes is not rated in this cycle. It never counts as 0."),
     },
+    examples={
+        "topic": (
+            Example(_("Graphs"), _("shortest paths and cycles in graphs")),
+            Example(_("Log lines"), _("parsing and summarizing log lines")),
+            Example(_("Calendars"), _("dates, time zones and calendars")),
+        )
+    },
     choices={
         "setters": {
             "auto": _("in turn if the cycles divide evenly"),
@@ -74,7 +79,6 @@ SETUP = Setup(
             "random": _("drawn by the seed"),
         }
     },
-    runs=setup.CONTESTS,
     context=setup.context,
     remarks=setup.remarks,
     style="workflows/coding/coding.css",

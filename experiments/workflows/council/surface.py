@@ -3,19 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from experiments.library.search.query import mark
-from experiments.library.search.runs import said_or_set_up
-from experiments.models.labels import short_name
 from experiments.workflows.base.dry_run import Assumptions, Path
 from experiments.workflows.base.steps import Ask
 from experiments.workflows.base.surface import (
     LIMIT_FIELDS,
-    Column,
+    Example,
     Group,
-    RunList,
     SeatForm,
     SeatRows,
     Seats,
@@ -48,27 +43,20 @@ def _ballot(data: Mapping[str, Any]) -> str:
     return f"message-{message['id']}" if message else f"ballot-{data['ballot']['id']}"
 
 
-def _search(text: str) -> Q:
-    return said_or_set_up(text, mark("workflow", "council"), said_by=mark("seat", "person"))
-
-
-def _sign(seat: str, label: str) -> tuple[str, str] | None:
-    return (seat.rpartition("-")[2], short_name(label)) if seat.startswith("member-") else None
-
-
-COUNCILS = RunList(
-    name="councils",
-    title=_("Your councils"),
-    find=_("Find councils"),
-    searched=_("Title or question"),
-    run=_("Council"),
-    begun=_("Asked"),
-    none=_("You have no councils yet. The demo models need no key."),
-    no_fit=_("No council matches."),
-    show_all=_("Show all councils"),
-    search=_search,
-    sign=_sign,
-    columns=(Column(_("Questions")),),
+PARAMS = ("temperature", "top_p", "max_tokens")
+EXAMPLES = (
+    Example(
+        _("Weigh a decision"),
+        _("A city of 300,000 can afford free buses or a network of cycle lanes. Which should it build first, and why?"),
+    ),
+    Example(
+        _("Explain a finding"),
+        _("Why do most published effects shrink when a study is repeated? Name the three most important causes."),
+    ),
+    Example(
+        _("Estimate a number"),
+        _("How many piano tuners work in Berlin? Show the estimate step by step and give a range."),
+    ),
 )
 
 SETUP = Setup(
@@ -85,17 +73,21 @@ SETUP = Setup(
             add=_("Add a member"),
             too_few=_("A council needs at least two members. Choose their models."),
             hint=_("Two to thirty; the same model may occur twice. Rows without a model are left out."),
-            params=("temperature", "max_tokens"),
+            params=PARAMS,
         ),
         Seats(
-            (
-                SeatForm("chair", _("Chair"), params=("temperature", "max_tokens")),
-                SeatForm("chair-2", _("If the chair fails"), nobody=_("none"), is_usual=True),
-                SeatForm("chair-3", _("If that one fails, too"), nobody=_("none")),
-            ),
+            (SeatForm("chair", _("Chair"), params=PARAMS),),
             title=_("Chair"),
             is_beside=True,
             is_list=True,
+        ),
+        Seats(
+            (
+                SeatForm("chair-2", _("If the chair fails"), nobody=_("none"), is_usual=True),
+                SeatForm("chair-3", _("If that one fails, too"), nobody=_("none")),
+            ),
+            title=_("Fallback chairs"),
+            is_folded=True,
         ),
         Seats(
             (SeatForm("title", _("Model for the title"), nobody=_("the chair's model"), needs="find_title"),),
@@ -127,11 +119,11 @@ SETUP = Setup(
         },
         "truncated": {"eligible": _("take part in the ranking"), "left_out": _("are excluded from the ranking")},
     },
+    examples={"question": EXAMPLES},
     renamed={"title": "find_title"},
     main="question",
     starts_on_enter=True,
     of_preset=("system_prompt", "own_answers", "truncated"),
-    runs=COUNCILS,
     style="workflows/council/council.css",
 )
 

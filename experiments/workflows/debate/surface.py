@@ -4,13 +4,9 @@ import json
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
-from experiments.library.search.query import mark
-from experiments.library.search.runs import said_or_set_up
 from experiments.setup.forms import SetupForm
 from experiments.workflows.base import dry_run
 from experiments.workflows.base.dry_run import Assumptions, Path, as_set_up
@@ -18,16 +14,15 @@ from experiments.workflows.base.steps import Ask, Listen, Outcome
 from experiments.workflows.base.surface import (
     LIMITS,
     Asked,
-    Column,
+    Example,
     Group,
-    RunList,
     SeatForm,
     Seats,
     Setup,
     Surface,
     Told,
 )
-from experiments.workflows.debate.config import DEBATERS, POOL, Config
+from experiments.workflows.debate.config import POOL, Config
 from experiments.workflows.debate.pages import board, report
 
 
@@ -83,32 +78,13 @@ POOL_LABELS = (
     _("Pool model 5"),
 )
 
-SEARCHED = ("request", "final_prompt")
-
-
-def _search(text: str) -> Q:
-    """Of the request and the final prompt the messages hold what was really said."""
-    return said_or_set_up(text, mark("workflow", "debate"), said=Q(message__parsed__kind__in=SEARCHED))
-
-
-DEBATES = RunList(
-    name="debates",
-    title=_("Your debates"),
-    find=_("Find debates"),
-    searched=_("Title, request or final prompt"),
-    run=_("Debate"),
-    begun=_("Begun"),
-    none=_("You have no debates yet. The demo models need no key."),
-    no_fit=_("No debate matches."),
-    show_all=_("Show all debates"),
-    search=_search,
-    sign=lambda seat, label: (seat, label) if seat in DEBATERS else None,
-    columns=(Column(_("Rounds")),),
-    counted=lambda n: ngettext("%(n)s debate", "%(n)s debates", n) % {"n": n},
-    size=20,
-    is_own=False,
-    has_states=True,
-    has_again=True,
+EXAMPLES = (
+    Example(_("Four-day week"), _("Should our company of 80 people try a four-day week for six months?")),
+    Example(_("Open data"), _("Should a research group publish its raw data with the first article that uses them?")),
+    Example(
+        _("Rewrite or repair"),
+        _("A team of six has an old system that works and is hard to change. Should it be rewritten or repaired?"),
+    ),
 )
 
 SETUP = Setup(
@@ -123,6 +99,8 @@ SETUP = Setup(
             ),
             title=_("Debaters"),
         ),
+        Group(("mode",)),
+        Group(("rounds", "addendum"), when=("mode", "automatic")),
         Seats(
             (
                 SeatForm(
@@ -139,10 +117,11 @@ SETUP = Setup(
                     _("Summarizer"),
                     _("Recommends and discourages; each action names the points it rests on."),
                 ),
-            )
+            ),
+            title=_("Refiner and summarizer"),
+            is_folded=True,
         ),
-        Group(("mode", "blind", "rotate")),
-        Group(("rounds", "addendum"), when=("mode", "automatic")),
+        Group(("blind", "rotate"), title=_("Order of speaking"), is_folded=True),
         Seats(
             tuple(SeatForm(seat, label, nobody=_("none")) for seat, label in zip(POOL, POOL_LABELS, strict=True)),
             title=_("Pool"),
@@ -162,10 +141,7 @@ SETUP = Setup(
     },
     hints={
         "prompt": _("Answers are in the language of your request."),
-        "mode": _(
-            "Manual: the debate waits for your final prompt, and after the first round for an addendum and a "
-            "second round, or the summary. Automatic: it runs through by itself."
-        ),
+        "mode": _("Manual: you edit the final prompt, and decide after each round how the debate continues."),
         "blind": _("The debaters do not see each other's points before the second round."),
         "rotate": _("The second round begins with another debater, so that the last word changes."),
         "addendum": _("What the debaters are told between the rounds."),
@@ -174,10 +150,10 @@ SETUP = Setup(
         "mode": {"manual": _("Manual"), "automatic": _("Automatic")},
         "rounds": {1: _("one"), 2: _("two")},
     },
+    examples={"prompt": EXAMPLES},
     main="prompt",
     asked=asked,
     note="workflows/debate/_token_limits.html",
-    runs=DEBATES,
     context=context,
     style="workflows/debate/debate.css",
 )

@@ -12,7 +12,18 @@ from experiments.models import ProviderModel
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.dry_run import Assumptions, mark
 from experiments.workflows.base.steps import Listen, Outcome
-from experiments.workflows.base.surface import LIMIT_FIELDS, Asked, Group, SeatForm, Seats, Setup, Surface, Text, Told
+from experiments.workflows.base.surface import (
+    LIMIT_FIELDS,
+    Asked,
+    Example,
+    Group,
+    SeatForm,
+    Seats,
+    Setup,
+    Surface,
+    Text,
+    Told,
+)
 from experiments.workflows.starchamber import DEFAULT_PARAMS
 from experiments.workflows.starchamber.pages import report, views
 
@@ -48,14 +59,25 @@ def context(request: HttpRequest) -> dict[str, object]:
 
 
 def remarks(form: DeclaredForm) -> Iterator[Text]:
-    yield _("One call for each answer.")
-    if form["judge"].value():
-        yield _("One more call for the judge.")
     model = ProviderModel.objects.available().filter(slug=form["seat-model-model"].value() or "").first()
     if model and form["logprobs"].value() and not model.accepts.logprobs:
         yield _("This model does not provide token probabilities.")
 
 
+EXAMPLES = (
+    Example(
+        _("Ask how sure it is"),
+        _("Which is larger, the number of trees on Earth or of stars in the Milky Way? Say how sure you are, and why."),
+    ),
+    Example(
+        _("Ask for an objection"),
+        _("Is it ever right to break a promise? Answer in one paragraph, then state the strongest objection to it."),
+    ),
+    Example(
+        _("Probe its limits"),
+        _("Which kinds of requests do you decline, and how do you decide? Describe one borderline case."),
+    ),
+)
 MODEL = SeatForm(
     "model",
     _("Model"),
@@ -78,11 +100,11 @@ JUDGE = SeatForm(
 SETUP = Setup(
     title=_("New StarChamber run"),
     parts=(
-        Group(("preset", "context"), template="library/_preset_picker.html"),
         Group(("first_message",)),
-        Group(("persona",)),
-        Seats((MODEL, JUDGE), title=_("Model and judge"), is_beside=True),
-        Group(("max_turns", *LIMIT_FIELDS), is_folded=True),
+        Group(("preset", "context"), title=_("System context"), is_folded=True, template="library/_preset_picker.html"),
+        Seats((MODEL,), is_beside=True),
+        Seats((JUDGE,), title=_("Judge"), is_folded=True),
+        Group(("persona", "max_turns", *LIMIT_FIELDS), title=_("Advanced"), is_folded=True),
     ),
     labels={
         "context": _("What the model is told"),
@@ -92,11 +114,12 @@ SETUP = Setup(
         "logprobs": _("Token probabilities"),
     },
     hints={
-        "first_message": _("You write the first message. Ctrl+Enter starts the run."),
+        "first_message": _("Ctrl+Enter starts the run."),
         "persona": _("Shown on the page and in reports. The model is not told."),
         "title": _("Empty: the beginning of the first message."),
         "logprobs": _("Each token of an answer with its probability and the likeliest others."),
     },
+    examples={"first_message": EXAMPLES},
     main="first_message",
     usual=DEFAULT_PARAMS,
     links=((_("System contexts"), "presets"),),

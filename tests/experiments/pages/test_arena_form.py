@@ -233,11 +233,11 @@ def test_every_setting_is_heard_and_a_run_is_set_up_again_as_it_was(browser, rea
 def test_what_cannot_be_carried_over_is_said(browser, read, send):
     send(**{"seat-A-model": "sim/neutral:first=0"})
     ProviderModel.objects.filter(slug="sim/neutral:first=0").update(is_active=False)
-    Experiment.objects.get().participants.filter(seat="B").update(params={"top_p": 0.5})
+    Experiment.objects.get().participants.filter(seat="B").update(params={"stop": ["END"]})
     page = read(browser.get(ADDRESS, {"clone": Run.objects.get().pk}))
 
     assert "Not available: sim/neutral:first=0." in page.text
-    assert "Not carried over for Model B: top_p." in page.text
+    assert "Not carried over for Model B: stop." in page.text
 
 
 def test_a_scenario_fills_the_form(browser, filled, read):
@@ -253,18 +253,19 @@ def test_the_estimate_says_what_a_form_may_cost_also_an_unfinished_one(browser, 
     address = reverse("arena-estimate")
     unpriced = browser.post(address, filled).content.decode()
     assert "25 calls" in unpriced
-    assert "<b>price unknown</b> of Anna, Nora" in unpriced
+    assert "unknown price of Anna, Nora" in unpriced
     assert "$" not in unpriced
 
     for model in ProviderModel.objects.all():
         ModelPrice.objects.create(model=model, since=timezone.now(), input="0.000001", output="0.000002")
     html = browser.post(address, {**filled, "repeats": "4"}).content.decode()
-    assert "100 calls</b> in 4 runs" in html
-    assert "at most $" in html
+    assert "<b>100 calls</b>" in html
+    assert "in 4 runs" in html
+    assert html.count('class="number">$') == 2, "typically, and at most"
     for changes, said in (
         ({"max_turns": "x", "gap_seconds": "y", "repeats": "", "prompt": ""}, "25 calls"),
         ({"max_turns": "101", "limits-cost": "-1"}, "25 calls"),
-        ({"max_turns-none": "on"}, "5 calls per turn"),
+        ({"max_turns-none": "on"}, "First turn:</span> <b>5 calls</b>"),
         ({"seat-A-model": ""}, "Choose a model for every participant"),
     ):
         assert said in browser.post(address, {**filled, **changes}).content.decode(), changes

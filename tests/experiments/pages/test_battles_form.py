@@ -146,7 +146,7 @@ def test_the_preview_follows_the_form(browser, form, judge):
     ModelPrice.objects.create(model=judge, since="2026-01-01T00:00:00Z", input="0.000001", output="0.000001")
     some = browser.post(address, form(sampling__plan="sample", sampling__per_pair="2")).content.decode()
     assert "<b>12</b> battles" in some
-    assert "about <b>$" in some
+    assert "<b>$" in some
     adaptive = form(sampling__plan="adaptive", sampling__min_per_pair="2", sampling__max_per_pair="3")
     assert "<b>12</b>" in browser.post(address, adaptive).content.decode()
 

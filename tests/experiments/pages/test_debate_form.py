@@ -95,26 +95,3 @@ def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_
     gone = second.participants.get(seat="B").model
     type(gone).objects.filter(pk=gone.pk).update(is_active=False)
     assert f"Not available: {gone.slug}" in read(browser.get(f"{ADDRESS}?clone={Run.objects.first().pk}")).text
-
-
-def test_earlier_debates_are_listed_in_pages_and_found(send, browser, charlies, read):
-    send(title="Night sky")
-    experiment = Experiment.objects.get()
-    others = Experiment.objects.bulk_create(
-        Experiment(owner=experiment.owner, workflow="debate", title=f"Debate {n}", config=experiment.config)
-        for n in range(22)
-    )
-    Run.objects.bulk_create(Run(experiment=one, seed=n, state="failed") for n, one in enumerate(others))
-    page = read(browser.get(ADDRESS))
-    [older] = page.find("a", rel="next")
-
-    assert "Debate 21" in page.text
-    assert "Night sky" not in page.by_id("debates").text
-    assert "Night sky" in read(browser.get(ADDRESS + older.get("href"))).by_id("debates").text
-    for asked, is_found in (
-        ({"search": "night"}, True),
-        ({"search": "TELESCOPE night"}, True),
-        ({"state": "failed", "search": "night"}, False),
-    ):
-        assert ("Night sky" in read(browser.get(ADDRESS, asked)).by_id("debates").text) is is_found, asked
-    assert "Night sky" not in read(charlies.get(ADDRESS, {"search": "night"})).by_id("debates").text

@@ -33,6 +33,31 @@ def test_who_may_only_read_sees_every_form_and_starts_nothing(browser, provider,
     assert not Experiment.objects.exists()
 
 
+@pytest.mark.django_db
+def test_the_latest_runs_are_listed_and_lead_to_the_list_of_all(browser, charlies, read, council, start):
+    for number in range(7):
+        start(council(question=f"Question {number}?"))
+
+    def listed(of):
+        return [link.text for link in read(of.get("/council/")).find("a") if "data-open" in link.attrib]
+
+    assert listed(browser) == [f"Question {number}?" for number in (6, 5, 4, 3, 2)]
+    assert listed(charlies) == []
+    assert read(browser.get("/council/")).find("a", href="/runs/?workflow=council")
+
+
+@pytest.mark.django_db
+@each_case("page", ["/arena/", "/starchamber/", "/council/", "/debate/", "/coding/"])
+def test_examples_fill_the_field_below_which_they_stand(browser, read, page):
+    shown = read(browser.get(page))
+    examples = [button for button in shown.find("button") if "data-fill" in button.attrib]
+
+    assert len(examples) == 3
+    for example in examples:
+        assert shown.by_id(example.get("data-fill")).tag == "textarea"
+        assert example.get("value")
+
+
 def test_each_request_looks_anew_and_where_nobody_asks_nothing_is_kept():
     counted = []
     with asked_by(None):

@@ -36,7 +36,8 @@ def test_the_form_as_it_is_shown_needs_only_a_first_message(send, alice, nobody_
 
 
 def test_the_estimate_is_of_a_turn_unless_there_is_a_last_one(browser, filled):
-    for changes, said in (({}, "<b>2 calls per turn</b>"), ({"max_turns": "4", "first_message": ""}, "<b>8 calls</b>")):
+    of_a_turn, whole = "First turn:</span> <b>2 calls</b>", "Estimate:</span> <b>8 calls</b>"
+    for changes, said in (({}, of_a_turn), ({"max_turns": "4", "first_message": ""}, whole)):
         assert said in browser.post(reverse("starchamber-estimate"), {**filled, **changes}).content.decode()
 
 

@@ -4,20 +4,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from experiments.models import Cycle, Run
-from experiments.models.labels import short_name
 from experiments.sandbox.host import hosts
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.dry_run import Planned, Sample
-from experiments.workflows.base.surface import Column, RunList
 from experiments.workflows.coding.assumptions import never_set
 from experiments.workflows.coding.config import LEAST_CODERS, Config
-from experiments.workflows.coding.pages.drawings import histogram
 
 # --- which machines run code, what isolates it there, and what is missing ---
 
@@ -124,54 +119,3 @@ def plan(config: Config, seated: Sequence[Any], by: Any) -> Planned:
 
 def is_in_turn(setters: str, cycles: int, coders: int) -> bool:
     return setters == "in_turn" or (setters == "auto" and cycles % coders == 0)
-
-
-# --- the contests that somebody has started, with what came of their cycles ---
-
-OF_A_ROW = ("run", "turn", "state", "title", "voided")
-THUMBNAIL = (96.0, 24.0)  # width and height
-
-
-def _cycles(run: Run) -> dict[str, object]:
-    """Those of a contest. last: the problem that was set last. overalls: of the rated ones, as a small drawing."""
-    cycles: list[Any] = list(run.cycles.all())
-    rated = [cycle for cycle in cycles if cycle.state == Cycle.State.RATED]
-    return {
-        "planned": int(run.config.get("cycles", 1)),
-        "rated": len(rated),
-        "void": sum(cycle.state == Cycle.State.VOID for cycle in cycles),
-        "last": next((cycle.title for cycle in reversed(cycles) if cycle.title), ""),
-        "overalls": histogram([cycle.overall for cycle in rated if cycle.voided is None], THUMBNAIL),
-    }
-
-
-def _with_cycles(rows: QuerySet[Run]) -> QuerySet[Run]:
-    cycles = Cycle.objects.only(*OF_A_ROW).annotate(overall=F("found__overall")).order_by("turn")
-    return rows.prefetch_related(Prefetch("cycles", cycles))
-
-
-def _search(text: str) -> Q:
-    of_run = Cycle.objects.filter(run=OuterRef("pk"), title__icontains=text)
-    return Q(experiment__title__icontains=text) | Q(Exists(of_run))
-
-
-CONTESTS = RunList(
-    name="contests",
-    title=_("Your contests"),
-    find=_("Find contests"),
-    searched=_("Title or problem"),
-    run=_("Contest"),
-    begun=_("Started"),
-    none=_("You have no contests yet. The demo models need no key."),
-    no_fit=_("No contest matches."),
-    show_all=_("Show all contests"),
-    search=_search,
-    sign=lambda seat, label: (seat.rpartition("-")[2], short_name(label)),
-    columns=(
-        Column(_("Cycles"), "workflows/coding/_counted_cycles.html"),
-        Column(_("Overall averages"), "workflows/coding/_thumbnail.html"),
-    ),
-    details=_cycles,
-    fetch=_with_cycles,
-    further="workflows/coding/_last_problem.html",
-)
