@@ -28,6 +28,7 @@ from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Experiment, Provider, ProviderModel, Run
 from experiments.runs import actions
+from tests.making import maker
 from tests.parts import commits, guard, in_process, stepped_engine, template_database, virtual_time
 
 virtual_time.install()
@@ -239,68 +240,59 @@ def browser(alice: Any) -> Client:
     return signed_in(alice)
 
 
-@pytest.fixture
-def arena(provider: Running, alice: Any) -> Callable[..., Experiment]:
+@maker
+def arena(
+    provider: Running,
+    alice: Any,
+    /,
+    a: str = "sim/cooperative:first=0",
+    b: str = "sim/competitive:first=0",
+    **config: Any,
+) -> Experiment:
     """Makes an arena experiment of Alice's between two simulated models."""
-
-    def make(a: str = "sim/cooperative:first=0", b: str = "sim/competitive:first=0", **config: Any) -> Experiment:
-        cast: dict[str, Any] = {"A": {"model": add_model(a).slug}, "B": {"model": add_model(b).slug}}
-        judge, filter_ = config.pop("judge_model", None), config.pop("filter_model", None)
-        cast |= {"judge": {"model": add_model(judge).slug}} if judge else {}
-        cast |= {"filter": {"model": add_model(filter_).slug}} if filter_ else {}
-        return actions.create(owner=alice, workflow="arena", config={**ARENA, **config}, cast=cast)
-
-    return make
+    cast: dict[str, Any] = {"A": {"model": add_model(a).slug}, "B": {"model": add_model(b).slug}}
+    judge, filter_ = config.pop("judge_model", None), config.pop("filter_model", None)
+    cast |= {"judge": {"model": add_model(judge).slug}} if judge else {}
+    cast |= {"filter": {"model": add_model(filter_).slug}} if filter_ else {}
+    return actions.create(owner=alice, workflow="arena", config={**ARENA, **config}, cast=cast)
 
 
-@pytest.fixture
-def council(provider: Running, alice: Any) -> Callable[..., Experiment]:
+@maker
+def council(provider: Running, alice: Any, /, *members: str, **config: Any) -> Experiment:
     """Makes a council of Alice's: the members by their models; `chair`, `chair-2`, `title` seat others. No title is
     found unless `title` is True or names a model.
     """
-
-    def make(*members: str, **config: Any) -> Experiment:
-        models = members or ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
-        chair, params = config.pop("chair", "sim/neutral:first=0"), config.pop("params", {})
-        seats = {f"member-{number}": model for number, model in enumerate(models, 1)} | {"chair": chair}
-        seats |= {seat: config.pop(seat) for seat in ("chair-2", "chair-3") if seat in config}
-        title = config.pop("title", False)
-        seats |= {"title": title} if isinstance(title, str) else {}
-        cast = {seat: {"model": add_model(model).slug, "params": params.get(seat, {})} for seat, model in seats.items()}
-        asked = {"question": "Why is the sky blue?", "title": bool(title), **config}
-        return actions.create(owner=alice, workflow="council", config=asked, cast=cast)
-
-    return make
+    models = members or ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
+    chair, params = config.pop("chair", "sim/neutral:first=0"), config.pop("params", {})
+    seats = {f"member-{number}": model for number, model in enumerate(models, 1)} | {"chair": chair}
+    seats |= {seat: config.pop(seat) for seat in ("chair-2", "chair-3") if seat in config}
+    title = config.pop("title", False)
+    seats |= {"title": title} if isinstance(title, str) else {}
+    cast = {seat: {"model": add_model(model).slug, "params": params.get(seat, {})} for seat, model in seats.items()}
+    asked = {"question": "Why is the sky blue?", "title": bool(title), **config}
+    return actions.create(owner=alice, workflow="council", config=asked, cast=cast)
 
 
-@pytest.fixture
-def debate(provider: Running, alice: Any) -> Callable[..., Experiment]:
+@maker
+def debate(provider: Running, alice: Any, /, **config: Any) -> Experiment:
     """Makes a debate of Alice's: `A`, `B`, `C`, `refiner`, `summarizer` and `pool` name other models than usual."""
-
-    def make(**config: Any) -> Experiment:
-        models = {"refiner": "neutral", "A": "cooperative", "B": "competitive", "C": "neutral", "summarizer": "neutral"}
-        seats = {seat: config.pop(seat, f"sim/{name}:first=0") for seat, name in models.items()}
-        seats |= {f"pool-{number}": model for number, model in enumerate(config.pop("pool", ()), 1)}
-        cast = {seat: {"model": add_model(model).slug} for seat, model in seats.items()}
-        asked = {"prompt": "How should our lab share one telescope?", **config}
-        return actions.create(owner=alice, workflow="debate", config=asked, cast=cast)
-
-    return make
+    models = {"refiner": "neutral", "A": "cooperative", "B": "competitive", "C": "neutral", "summarizer": "neutral"}
+    seats = {seat: config.pop(seat, f"sim/{name}:first=0") for seat, name in models.items()}
+    seats |= {f"pool-{number}": model for number, model in enumerate(config.pop("pool", ()), 1)}
+    cast = {seat: {"model": add_model(model).slug} for seat, model in seats.items()}
+    asked = {"prompt": "How should our lab share one telescope?", **config}
+    return actions.create(owner=alice, workflow="debate", config=asked, cast=cast)
 
 
-@pytest.fixture
-def starchamber(provider: Running, alice: Any) -> Callable[..., Experiment]:
+@maker
+def starchamber(provider: Running, alice: Any, /, model: str = "sim/cooperative:first=0", **config: Any) -> Experiment:
     """Makes a StarChamber experiment of Alice's with a simulated model."""
-
-    def make(model: str = "sim/cooperative:first=0", **config: Any) -> Experiment:
-        params, judge = config.pop("params", {}), config.pop("judge_model", None)
-        cast: dict[str, Any] = {"model": {"model": add_model(model).slug, "params": params}}
-        cast |= {"judge": {"model": add_model(judge).slug}} if judge else {}
-        return actions.create(
-            owner=alice, workflow="starchamber", config={"first_message": "Who are you?", **config}, cast=cast
-        )
-
-    return make
+    params, judge = config.pop("params", {}), config.pop("judge_model", None)
+    cast: dict[str, Any] = {"model": {"model": add_model(model).slug, "params": params}}
+    cast |= {"judge": {"model": add_model(judge).slug}} if judge else {}
+    return actions.create(
+        owner=alice, workflow="starchamber", config={"first_message": "Who are you?", **config}, cast=cast
+    )
 
 
 @pytest.fixture
@@ -330,13 +322,10 @@ def untaken() -> set[tuple[UUID, int]]:
     return set(Run.objects.claimable().values_list("pk", "fence"))
 
 
-@pytest.fixture
-def start(woken_runs: list[UUID]) -> Callable[..., Run]:
-    def begin(experiment: Experiment, seed: int = 7) -> Run:
-        [run] = actions.start(experiment, by=Experiment.objects.get(pk=experiment.pk).owner, seed=seed)
-        return run
-
-    return begin
+@maker
+def start(woken_runs: list[UUID], /, experiment: Experiment, seed: int = 7) -> Run:
+    [run] = actions.start(experiment, by=Experiment.objects.get(pk=experiment.pk).owner, seed=seed)
+    return run
 
 
 def environment() -> dict[str, str]:

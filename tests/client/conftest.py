@@ -20,6 +20,7 @@ from arena_lab import Arena, AsyncArena, Patience
 from arena_lab.cli import main
 from tests.arenasite.platforms import Platform, manage
 from tests.fixtures import add_model
+from tests.making import maker
 from tests.parts.stepped_engine import driving
 from tests.parts.virtual_time import VirtualLoop
 
@@ -149,29 +150,29 @@ def begun(arena: Arena, a: str = "sim/cooperative", b: str = "sim/competitive", 
     return run
 
 
-@pytest.fixture
+@maker
 def typed(
     token: str,
     woken_runs: Any,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsysbinary: pytest.CaptureFixture[bytes],
-) -> Callable[..., Ended]:
+    /,
+    *arguments: str,
+    stdin: str = "",
+    **changes: str,
+) -> Ended:
     """The command `arena` in this process."""
-
-    def call(*arguments: str, stdin: str = "", **changes: str) -> Ended:
-        ours = {"ARENA_URL": IN_PROCESS, "ARENA_TOKEN": token, "XDG_CONFIG_HOME": str(tmp_path / "nobodys")}
-        for name, value in {**ours, **changes}.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "stdin", StringIO(stdin))
-        try:
-            code = main(arguments)
-        except SystemExit as ended:
-            code = int(str(ended.code))
-        said = capsysbinary.readouterr()
-        return Ended(arguments, code, said.out.decode(), said.err.decode())
-
-    return call
+    ours = {"ARENA_URL": IN_PROCESS, "ARENA_TOKEN": token, "XDG_CONFIG_HOME": str(tmp_path / "nobodys")}
+    for name, value in {**ours, **changes}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdin", StringIO(stdin))
+    try:
+        code = main(arguments)
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    said = capsysbinary.readouterr()
+    return Ended(arguments, code, said.out.decode(), said.err.decode())
 
 
 # --- A whole platform ---

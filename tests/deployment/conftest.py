@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from tests.making import maker
+
 
 @pytest.fixture(autouse=True)
 def folders_of_their_own(settings, tmp_path):
@@ -18,13 +20,9 @@ def idle(redis_server):
     redis_server.start()
 
 
-@pytest.fixture
-def backup(tmp_path):
+@maker
+def backup(tmp_path, /, *options: str) -> Path:
     """Takes a backup, and says where it is."""
-
-    def take(*options: str) -> Path:
-        path = tmp_path / "kept" / f"{len(list(tmp_path.glob('kept/*')))}.zip"
-        call_command("backup", str(path), *options)
-        return path
-
-    return take
+    path = tmp_path / "kept" / f"{len(list(tmp_path.glob('kept/*')))}.zip"
+    call_command("backup", str(path), *options)
+    return path

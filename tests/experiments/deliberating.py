@@ -2,13 +2,12 @@
 
 import re
 
-import pytest
-
 from experiments.models import Run
 from experiments.runs.steering import steering
 from experiments.runs.timeline import arranged, from_rows, replayed
 from experiments.workflows.council.pages.pages import slot_of
 from tests.experiments.councils import listed
+from tests.making import maker
 
 FAST = ("sim/cooperative:first=0:words=30", "sim/competitive:first=0:words=30", "sim/neutral:first=0:words=30")
 SHOWN = re.compile(r"\[\[response-([A-Z]{1,2}) \w+\]\]\n(.*?)\n\[\[/response-", re.DOTALL)
@@ -84,25 +83,17 @@ def member(says: str, review=None):
     return answer
 
 
-@pytest.fixture
-def take_up(alice, drive):
+@maker
+def take_up(alice, drive, /, run, action, text=""):
     """Takes up the open offer of a run and drives what follows."""
-
-    def take(run, action, text=""):
-        steering.say(run, by=alice, key=offer(run).key, action=action, text=text)
-        drive()
-        return fresh(run)
-
-    return take
+    steering.say(run, by=alice, key=offer(run).key, action=action, text=text)
+    drive()
+    return fresh(run)
 
 
-@pytest.fixture
-def convene(council, start, drive):
+@maker
+def convene(council, start, drive, /, *members, seed=7, **config):
     """Plays a council until its first question is answered."""
-
-    def play(*members, seed=7, **config):
-        run = start(council(*(members or FAST), **config), seed)
-        drive()
-        return fresh(run)
-
-    return play
+    run = start(council(*(members or FAST), **config), seed)
+    drive()
+    return fresh(run)

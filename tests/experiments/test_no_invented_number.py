@@ -22,6 +22,7 @@ from tests.experiments.unscored import (
     is_unscored,
     without,
 )
+from tests.making import maker
 from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
@@ -49,21 +50,17 @@ GARBAGE = {
 }
 
 
-@pytest.fixture
-def judged(scripted, arena, starchamber, start, drive):
+@maker
+def judged(scripted, arena, starchamber, start, drive, /, *answers, max_turns=2):
     """An arena run of two turns and a talk, both judged with these answers."""
-
-    def play(*answers, max_turns=2):
-        judge = scripted.model("scripted/judge", *answers, is_tool=True)
-        speakers = [scripted.model(f"scripted/{name}", "I take some.") for name in ("one", "two", "three")]
-        runs = [
-            start(arena(*speakers[:2], judge_model=judge, filter=False, max_turns=max_turns)),
-            start(starchamber(speakers[2], judge_model=judge, logprobs=False)),
-        ]
-        drive()
-        return [Run.objects.get(pk=run.pk) for run in runs]
-
-    return play
+    judge = scripted.model("scripted/judge", *answers, is_tool=True)
+    speakers = [scripted.model(f"scripted/{name}", "I take some.") for name in ("one", "two", "three")]
+    runs = [
+        start(arena(*speakers[:2], judge_model=judge, filter=False, max_turns=max_turns)),
+        start(starchamber(speakers[2], judge_model=judge, logprobs=False)),
+    ]
+    drive()
+    return [Run.objects.get(pk=run.pk) for run in runs]
 
 
 def fetched(browser, path):

@@ -5,6 +5,7 @@ from django.core.cache import caches
 
 from leaderboard.boards import compute
 from tests.leaderboard import boards
+from tests.making import maker
 
 
 @pytest.fixture(autouse=True)
@@ -17,11 +18,7 @@ def curator(db, django_user_model):
     return django_user_model.objects.create(username="curator", role="curator", is_staff=True, is_superuser=True)
 
 
-@pytest.fixture
-def league(alice):
+@maker
+def league(alice, /, **fields):
     """Makes a ladder of Alice's; public unless `visibility` says otherwise."""
-
-    def make(**fields):
-        return compute.ensure_ladder(boards.filled(alice, **{"visibility": "public", **fields}))
-
-    return make
+    return compute.ensure_ladder(boards.filled(alice, **{"visibility": "public", **fields}))

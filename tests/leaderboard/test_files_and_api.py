@@ -16,6 +16,7 @@ from leaderboard.boards.compute import ensure_ladder, refresh
 from leaderboard.models import Ladder, Milestone
 from tests.cases import each_case
 from tests.leaderboard import boards
+from tests.making import maker
 
 LEAGUE = 4 * [
     *[("org_vs_a", "b", "left")] * 3,
@@ -151,14 +152,11 @@ def board(alice):
     return board
 
 
-@pytest.fixture
-def read(client, board):
-    def get(path, status=200, **query):
-        answer = client.get(f"/api/{path.replace('SUBSET', f'subsets/{board.slug}')}", query)
-        assert answer.status_code == status, answer.content
-        return answer.json()
-
-    return get
+@maker
+def read(client, board, /, path, status=200, **query):
+    answer = client.get(f"/api/{path.replace('SUBSET', f'subsets/{board.slug}')}", query)
+    assert answer.status_code == status, answer.content
+    return answer.json()
 
 
 def test_pairs_are_counted_alike_everywhere(read):

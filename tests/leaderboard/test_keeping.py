@@ -19,6 +19,7 @@ from leaderboard.boards import compute, jobs
 from leaderboard.models import Ladder, Standing
 from leaderboard.ratings import NotConverged
 from tests.leaderboard import boards
+from tests.making import maker
 
 MORE = [("model-001", "model-002", "left")] * 5
 
@@ -130,17 +131,13 @@ def test_the_history_notes_changes_now_and_then(league, alice):
     assert set(ladder.points.values_list("battles", flat=True)) == {40, 45}
 
 
-@pytest.fixture
-def campaign(alice):
+@maker
+def campaign(alice, /, ladder, **config):
     """A campaign of Alice's that has ended now, with one of the ladder's battles."""
-
-    def make(ladder, **config):
-        config |= {"dataset": ladder.board.dataset.slug}
-        experiment = Experiment.objects.create(owner=alice, workflow="battles", title="Alice's own", config=config)
-        Battle.objects.filter(pk=Battle.objects.first().pk).update(experiment=experiment)
-        return Campaign.objects.create(experiment=experiment, state="completed", ended=timezone.now())
-
-    return make
+    config |= {"dataset": ladder.board.dataset.slug}
+    experiment = Experiment.objects.create(owner=alice, workflow="battles", title="Alice's own", config=config)
+    Battle.objects.filter(pk=Battle.objects.first().pk).update(experiment=experiment)
+    return Campaign.objects.create(experiment=experiment, state="completed", ended=timezone.now())
 
 
 def test_the_end_is_noted_when_the_last_battles_were_computed_before_it(league, campaign):

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from tests.fixtures import wait_until
+from tests.making import maker
 from tests.reliability.hosts import PORT, ROOT, Lab
 
 pytestmark = [pytest.mark.system, pytest.mark.exhaustive]
@@ -70,17 +71,14 @@ def machines(lab, token):
     return one, two
 
 
-@pytest.fixture
-def begin(lab, token, machines):
-    def start(host, repeats):
-        with host.here(), lab.client(host, token) as api:
-            made = api.post("experiments/", json=EXPERIMENT)
-            assert made.status_code == 201, made.text
-            started = api.post(f"experiments/{made.json()['id']}/start/", json={"repeats": repeats})
-            assert started.status_code == 201, started.text
-            return [run["id"] for run in started.json()["runs"]]
-
-    return start
+@maker
+def begin(lab, token, machines, /, host, repeats):
+    with host.here(), lab.client(host, token) as api:
+        made = api.post("experiments/", json=EXPERIMENT)
+        assert made.status_code == 201, made.text
+        started = api.post(f"experiments/{made.json()['id']}/start/", json={"repeats": repeats})
+        assert started.status_code == 201, started.text
+        return [run["id"] for run in started.json()["runs"]]
 
 
 class Viewer:

@@ -9,6 +9,7 @@ from accounts.models import Membership, Project
 from experiments.models import Experiment, Run
 from tests.experiments.api.conftest import nobody_is_woken
 from tests.experiments.reports.records import Record
+from tests.making import maker
 
 __all__ = ["nobody_is_woken"]
 
@@ -34,19 +35,15 @@ def will(project: Project, django_user_model: Any) -> Any:
     return person
 
 
-@pytest.fixture
-def talk(alice: Any) -> Callable[..., Run]:
+@maker
+def talk(alice: Any, /, *texts: str, owner: Any = None, **fields: Any) -> Run:
     """Makes a run of Alice's, in which A and B say these texts in turns."""
-
-    def make(*texts: str, owner: Any = None, **fields: Any) -> Run:
-        record = Record(owner or alice)
-        for place, text in enumerate(texts or ("I offer seven panels.", "I want nine.")):
-            record.reply("AB"[place % 2], place // 2 + 1, text)
-        if fields:
-            Experiment.objects.filter(pk=record.run.experiment_id).update(**fields)
-        return Run.objects.select_related("experiment").get(pk=record.run.pk)
-
-    return make
+    record = Record(owner or alice)
+    for place, text in enumerate(texts or ("I offer seven panels.", "I want nine.")):
+        record.reply("AB"[place % 2], place // 2 + 1, text)
+    if fields:
+        Experiment.objects.filter(pk=record.run.experiment_id).update(**fields)
+    return Run.objects.select_related("experiment").get(pk=record.run.pk)
 
 
 @pytest.fixture

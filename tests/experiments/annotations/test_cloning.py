@@ -10,6 +10,7 @@ from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.experiments.reports.records import Record
 from tests.fixtures import add_model, signed_in
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -30,17 +31,14 @@ CONFIGS = {
 MODELS = [f"sim/cooperative:first=0:words={words}" for words in (3, 4, 5, 6, 7)]
 
 
-@pytest.fixture
-def draft(provider, alice):
-    def make(workflow, **fields):
-        for slug in MODELS:
-            add_model(slug)
-        cast = {seat: {"model": slug} for seat, slug in zip(CASTS[workflow], MODELS, strict=False)}
-        made = actions.create(owner=alice, workflow=workflow, title="Kites", config=CONFIGS[workflow], cast=cast)
-        Experiment.objects.filter(pk=made.pk).update(**fields)
-        return Experiment.objects.get(pk=made.pk)
-
-    return make
+@maker
+def draft(provider, alice, /, workflow, **fields):
+    for slug in MODELS:
+        add_model(slug)
+    cast = {seat: {"model": slug} for seat, slug in zip(CASTS[workflow], MODELS, strict=False)}
+    made = actions.create(owner=alice, workflow=workflow, title="Kites", config=CONFIGS[workflow], cast=cast)
+    Experiment.objects.filter(pk=made.pk).update(**fields)
+    return Experiment.objects.get(pk=made.pk)
 
 
 @each_case("workflow", list(CASTS))

@@ -1,7 +1,6 @@
 """Asking the API over HTTP, as Alice, as Charlie and as nobody."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from django.test import Client
 
 from accounts.tokens import create_token
 from tests.fixtures import add_model
+from tests.making import maker
 
 
 class Api:
@@ -61,37 +61,27 @@ def nobody_is_woken(woken_runs: list[Any]) -> list[Any]:
     return woken_runs
 
 
-@pytest.fixture
-def is_problem() -> Callable[..., dict[str, Any]]:
+@maker
+def is_problem(response: Any, status: int, *words: str) -> dict[str, Any]:
     """Asserts that the answer is a problem document whose detail is a sentence with all these words; returns it."""
-
-    def check(response: Any, status: int, *words: str) -> dict[str, Any]:
-        assert response.status_code == status, response.content[:500]
-        assert response["Content-Type"] == "application/problem+json"
-        document = json.loads(response.content)
-        told = {"type", "title", "status", "detail", "request_id"}
-        assert told <= set(document) <= told | {"errors"}
-        assert document["request_id"] == response["X-Request-ID"]
-        assert document["status"] == status
-        detail = document["detail"]
-        assert len(detail.split()) > 1, detail
-        assert not any(mark in detail for mark in ("ErrorDetail", "{'", "Traceback")), detail
-        assert all(word.lower() in detail.lower() for word in words), detail
-        return document
-
-    return check
+    assert response.status_code == status, response.content[:500]
+    assert response["Content-Type"] == "application/problem+json"
+    document = json.loads(response.content)
+    told = {"type", "title", "status", "detail", "request_id"}
+    assert told <= set(document) <= told | {"errors"}
+    assert document["request_id"] == response["X-Request-ID"]
+    assert document["status"] == status
+    detail = document["detail"]
+    assert len(detail.split()) > 1, detail
+    assert not any(mark in detail for mark in ("ErrorDetail", "{'", "Traceback")), detail
+    assert all(word.lower() in detail.lower() for word in words), detail
+    return document
 
 
-@pytest.fixture
-def counts(db: None) -> Callable[[], dict[str, int]]:
+@maker
+def counts(db: None, /) -> dict[str, int]:
     """How many rows of each kind there are."""
-
-    def count() -> dict[str, int]:
-        return {
-            model.__name__: model._default_manager.count() for model in apps.get_app_config("experiments").get_models()
-        }
-
-    return count
+    return {model.__name__: model._default_manager.count() for model in apps.get_app_config("experiments").get_models()}
 
 
 @pytest.fixture

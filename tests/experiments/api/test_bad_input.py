@@ -8,24 +8,21 @@ from experiments.models import Provider, ProviderModel, Run
 from experiments.workflows.arena.config import LONGEST_PROMPT
 from tests.cases import each_case
 from tests.fixtures import add_model
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def refuses(api, counts, is_problem, nobody_is_woken):
+@maker
+def refuses(api, counts, is_problem, nobody_is_woken, /, path, body, *words, status=400, field="", **how):
     """Asserts that what is posted is refused, that the fields at fault lie in `field`, and that nothing is moved."""
-
-    def check(path, body, *words, status=400, field="", **how):
-        before, woken = counts(), list(nobody_is_woken)
-        problem = is_problem(api.post(path, body, **how), status, *words)
-        errors = problem.get("errors", {})
-        assert not errors or any(name.startswith(field) for name in errors)
-        assert {name.split(".")[0] for name in errors} <= {field.split(".")[0]} or not field
-        assert (counts(), nobody_is_woken) == (before, woken)
-        return problem
-
-    return check
+    before, woken = counts(), list(nobody_is_woken)
+    problem = is_problem(api.post(path, body, **how), status, *words)
+    errors = problem.get("errors", {})
+    assert not errors or any(name.startswith(field) for name in errors)
+    assert {name.split(".")[0] for name in errors} <= {field.split(".")[0]} or not field
+    assert (counts(), nobody_is_woken) == (before, woken)
+    return problem
 
 
 BAD_CONFIG = [

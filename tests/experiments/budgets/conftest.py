@@ -1,6 +1,5 @@
 """Budgets, prices of which they are spent, and what tests say of their accounts."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +10,7 @@ from experiments.lab.budgets import budgeting
 from experiments.lab.budgets import checks as budget_checks
 from experiments.models import Budget, BudgetPeriod, ModelPrice, ProviderModel
 from tests.fixtures import PASSWORD
+from tests.making import maker
 
 INPUT, OUTPUT = Decimal("0.000002"), Decimal("0.000004")
 
@@ -30,25 +30,17 @@ def project(alice: Any, lena: Any) -> Project:
     return made
 
 
-@pytest.fixture
-def priced(provider: Any) -> Callable[[], None]:
+@maker
+def priced(provider: Any, /) -> None:
     """Gives every model that is there by now its price."""
-
-    def price() -> None:
-        for model in ProviderModel.objects.filter(prices=None):
-            ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input=INPUT, output=OUTPUT)
-
-    return price
+    for model in ProviderModel.objects.filter(prices=None):
+        ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input=INPUT, output=OUTPUT)
 
 
-@pytest.fixture
-def allow(admin: Any) -> Callable[..., Budget]:
+@maker
+def allow(admin: Any, /, subject: Any, cost: Any = None, **more: Any) -> Budget:
     """Sets a budget in the administrator's name."""
-
-    def set_(subject: Any, cost: Any = None, **more: Any) -> Budget:
-        return budgeting.set_budget(subject, by=admin, cost=None if cost is None else Decimal(str(cost)), **more)
-
-    return set_
+    return budgeting.set_budget(subject, by=admin, cost=None if cost is None else Decimal(str(cost)), **more)
 
 
 def account(budget: Budget) -> BudgetPeriod:

@@ -22,21 +22,18 @@ from tests.experiments.engine.crashes import (
     writes_of,
 )
 from tests.fixtures import wait_until
+from tests.making import maker
 from tests.parts import stepped_engine
 
 SHORT = {"max_turns": 1, "judge": False, "filter": False}
 
 
-@pytest.fixture
-def talk(arena, priced, allow, start):
+@maker
+def talk(arena, priced, allow, start, /, *speakers, **config):
     """A run, and the budget of its experiment."""
-
-    def make(*speakers, **config):
-        experiment = arena(*speakers, **{**SHORT, **config})
-        priced()
-        return start(experiment), allow(experiment, 1)
-
-    return make
+    experiment = arena(*speakers, **{**SHORT, **config})
+    priced()
+    return start(experiment), allow(experiment, 1)
 
 
 def test_an_answer_that_breaks_off_counts_what_is_known_or_what_was_set_aside(talk, drive):

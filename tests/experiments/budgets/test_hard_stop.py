@@ -10,34 +10,28 @@ from experiments.models import Call, Experiment, Run
 from experiments.runs import actions
 from tests.experiments.budgets.conftest import account, assert_right, paid, spent
 from tests.fixtures import signed_in
+from tests.making import maker
 
 TALK = {"max_turns": 6, "judge": False, "filter": False}
 ROOM = "0.04"  # for some turns: a call may cost some 0.033, and costs a tenth of that
 
 
-@pytest.fixture
-def talk(arena, priced, project):
-    def make(**config):
-        experiment = arena(**{**TALK, **config})
-        Experiment.objects.filter(pk=experiment.pk).update(project=project)
-        experiment.refresh_from_db()
-        priced()
-        return experiment
-
-    return make
+@maker
+def talk(arena, priced, project, /, **config):
+    experiment = arena(**{**TALK, **config})
+    Experiment.objects.filter(pk=experiment.pk).update(project=project)
+    experiment.refresh_from_db()
+    priced()
+    return experiment
 
 
-@pytest.fixture
-def play(start, drive):
+@maker
+def play(start, drive, /, experiment):
     """The run of an experiment, as it is when it has ended."""
-
-    def end(experiment):
-        run = start(experiment)
-        drive()
-        run.refresh_from_db()
-        return run
-
-    return end
+    run = start(experiment)
+    drive()
+    run.refresh_from_db()
+    return run
 
 
 def subject_of(kind, experiment):

@@ -1,6 +1,5 @@
 """Whoever asks at the same time, in however many processes: no more is ever set aside than there is."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 
@@ -15,6 +14,7 @@ from experiments.models.ids import new_id
 from experiments.runs import actions
 from tests.experiments.budgets.conftest import account, assert_right
 from tests.fixtures import Worker, wait_until
+from tests.making import maker
 from tests.rivals import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
@@ -23,18 +23,14 @@ STARTS, THAT_FIT = 100, 3
 A_CALL = {"max_tokens": 100}  # sixty words and no more: what it may cost is known beforehand
 
 
-@pytest.fixture
-def starts(arena, priced, alice, woken_runs) -> Callable[[], list[Run]]:
+@maker
+def starts(arena, priced, alice, woken_runs, /) -> list[Run]:
     """A hundred runs whose first call costs next to nothing beside what is set aside for it."""
-
-    def make() -> list[Run]:
-        experiment = arena("sim/cooperative:first=0:words=40", max_turns=2, judge=False, filter=False)
-        experiment.participants.update(params=A_CALL)
-        priced()
-        ModelPrice.objects.update(input=0, per_request=Decimal("0.01"))
-        return [run for _ in range(2) for run in actions.start(experiment, by=alice, repeats=STARTS // 2)]
-
-    return make
+    experiment = arena("sim/cooperative:first=0:words=40", max_turns=2, judge=False, filter=False)
+    experiment.participants.update(params=A_CALL)
+    priced()
+    ModelPrice.objects.update(input=0, per_request=Decimal("0.01"))
+    return [run for _ in range(2) for run in actions.start(experiment, by=alice, repeats=STARTS // 2)]
 
 
 @pytest.mark.system

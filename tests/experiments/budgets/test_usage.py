@@ -14,35 +14,32 @@ from experiments.models import Call, Experiment, Run, UsageDay
 from experiments.models.ids import new_id
 from tests.cases import each_case
 from tests.fixtures import signed_in
+from tests.making import maker
 
 
 def today():
     return datetime.now(UTC).date()
 
 
-@pytest.fixture
-def spend(arena, project):
+@maker
+def spend(arena, project, /, experiment, days_ago=0, cost="0.1", purpose="reply", state=Call.State.COMPLETED, **fields):
     """Makes a settled call of an experiment on a day."""
-
-    def make(experiment, days_ago=0, cost="0.1", purpose="reply", state=Call.State.COMPLETED, **fields):
-        run = experiment.runs.first() or Run.objects.create(experiment=experiment, seed=1)
-        step = run.steps.create(key=str(new_id()), kind="ask", purpose=purpose)
-        call = Call.objects.create(
-            run=run,
-            step=step,
-            attempt=1,
-            model=experiment.participants.first().model,
-            state=state,
-            request={},
-            reserved=Decimal("0.5"),
-            cost=None if cost is None else Decimal(cost),
-            **{"input_tokens": 10, "output_tokens": 5, **fields},
-        )
-        sent = timezone.now() - timedelta(days=days_ago)
-        Call.objects.filter(pk=call.pk).update(sent=sent)
-        return call
-
-    return make
+    run = experiment.runs.first() or Run.objects.create(experiment=experiment, seed=1)
+    step = run.steps.create(key=str(new_id()), kind="ask", purpose=purpose)
+    call = Call.objects.create(
+        run=run,
+        step=step,
+        attempt=1,
+        model=experiment.participants.first().model,
+        state=state,
+        request={},
+        reserved=Decimal("0.5"),
+        cost=None if cost is None else Decimal(cost),
+        **{"input_tokens": 10, "output_tokens": 5, **fields},
+    )
+    sent = timezone.now() - timedelta(days=days_ago)
+    Call.objects.filter(pk=call.pk).update(sent=sent)
+    return call
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from experiments.models.waiting import WorkState
 from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -48,15 +49,12 @@ def runs(alice):
     return rows
 
 
-@pytest.fixture
-def export(alice):
-    def export(format_="jsonl", asked=None, by=alice):
-        row = making.ask(asked or {}, by=by, format_=FORMATS[format_], language="en")
-        making.make_all(threading.Event())
-        row.refresh_from_db()
-        return row
-
-    return export
+@maker
+def export(alice, /, format_="jsonl", asked=None, by=None):
+    row = making.ask(asked or {}, by=by or alice, format_=FORMATS[format_], language="en")
+    making.make_all(threading.Event())
+    row.refresh_from_db()
+    return row
 
 
 def unpacked(row):

@@ -24,6 +24,7 @@ from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.planning import BattleGround, Place, draw
 from experiments.workflows.battles.campaign.scope import scope_of
 from tests.fixtures import add_model
+from tests.making import maker
 
 JUDGE = "sim/judge:tps=0:first=0"
 DEAD = "sim/judge:fail=401"
@@ -31,21 +32,17 @@ RISEN = "sim/judge:first=0:tps=0"  # the same judge under another name: one prov
 NAMES = ("ash", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel")
 
 
-@pytest.fixture
-def field(alice: Any) -> Callable[..., Dataset]:
+@maker
+def field(alice: Any, /, contestants: int = 3, samples: int = 6, slug: str = "trees", **fields: Any) -> Dataset:
     """Makes a dataset of Alice's: so many contestants, each with an output for so many samples."""
-
-    def make(contestants: int = 3, samples: int = 6, slug: str = "trees", **fields: Any) -> Dataset:
-        dataset = Dataset.objects.create(owner=alice, name=slug, slug=slug, state=Dataset.State.READY, **fields)
-        Sample.objects.bulk_create(
-            Sample(dataset=dataset, index=number, instruction=f"Describe tree number {number}.", category="tree")
-            for number in range(samples)
-        )
-        for name in NAMES[:contestants]:
-            join(dataset, name)
-        return dataset
-
-    return make
+    dataset = Dataset.objects.create(owner=alice, name=slug, slug=slug, state=Dataset.State.READY, **fields)
+    Sample.objects.bulk_create(
+        Sample(dataset=dataset, index=number, instruction=f"Describe tree number {number}.", category="tree")
+        for number in range(samples)
+    )
+    for name in NAMES[:contestants]:
+        join(dataset, name)
+    return dataset
 
 
 def join(dataset: Dataset, name: str, **fields: Any) -> Contestant:
@@ -73,17 +70,13 @@ def missing(experiment: Experiment, limit: int, *, seed: int = 0) -> list[dict[s
     return tasks
 
 
-@pytest.fixture
-def battles(provider: Any, alice: Any) -> Callable[..., Experiment]:
+@maker
+def battles(provider: Any, alice: Any, /, dataset: Dataset, **config: Any) -> Experiment:
     """Makes an experiment of Alice's in which a dataset's contestants battle. `judge`, `judge-2` … name models."""
-
-    def make(dataset: Dataset, **config: Any) -> Experiment:
-        seats = {seat: config.pop(seat) for seat in list(config) if seat.partition("-")[0] in ("judge", "mirror")}
-        cast = {seat: {"model": add_model(model).slug} for seat, model in ({"judge": JUDGE} | seats).items()}
-        asked = {"dataset": dataset.slug, "prompt": "text_quality", **config}
-        return actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
-
-    return make
+    seats = {seat: config.pop(seat) for seat in list(config) if seat.partition("-")[0] in ("judge", "mirror")}
+    cast = {seat: {"model": add_model(model).slug} for seat, model in ({"judge": JUDGE} | seats).items()}
+    asked = {"dataset": dataset.slug, "prompt": "text_quality", **config}
+    return actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
 
 
 @pytest.fixture
@@ -92,29 +85,21 @@ def small_runs(settings: Any) -> None:
     settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 6, 3
 
 
-@pytest.fixture
-def campaign(woken_runs: Any, alice: Any) -> Callable[..., Experiment]:
+@maker
+def campaign(woken_runs: Any, alice: Any, /, experiment: Experiment, **how: Any) -> Experiment:
     """Starts the campaign of an experiment."""
-
-    def begin(experiment: Experiment, **how: Any) -> Experiment:
-        campaigns.start(experiment, by=alice, **how)
-        return experiment
-
-    return begin
+    campaigns.start(experiment, by=alice, **how)
+    return experiment
 
 
-@pytest.fixture
-def play(drive: Callable[..., None]) -> Callable[[Experiment], None]:
+@maker
+def play(drive: Callable[..., None], /, experiment: Experiment) -> None:
     """Drives a campaign's runs until it is not running any more."""
-
-    def until_over(experiment: Experiment) -> None:
-        for _ in range(50):
-            drive(0.3)
-            if state_of(experiment) != Campaign.State.RUNNING:
-                return
-        raise AssertionError("the campaign does not come to its end")
-
-    return until_over
+    for _ in range(50):
+        drive(0.3)
+        if state_of(experiment) != Campaign.State.RUNNING:
+            return
+    raise AssertionError("the campaign does not come to its end")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from experiments.models import Call, Campaign, Dataset, DatasetImage, Image, Out
 from experiments.workflows.base.steps import Prompt, Stored
 from tests.experiments.campaigns.conftest import of, state_of
 from tests.fixtures import add_model
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -40,20 +41,16 @@ def picture(width=40, height=30, kind="PNG", mode="RGB", colour=(200, 30, 30)):
     return image
 
 
-@pytest.fixture
-def gallery(field):
+@maker
+def gallery(field, /, samples=3):
     """A dataset of pictures: two contestants, each with one for every sample, which shows one, too."""
-
-    def make(samples=3):
-        dataset = field(contestants=2, samples=samples, modality=Dataset.Modality.IMAGE)
-        for output in Output.objects.select_related("sample", "contestant"):
-            shade = 40 * output.sample.index + (0 if output.contestant.name == "ash" else 20)
-            output.text, output.image = "", picture(colour=(shade, 100, 100))
-            output.save()
-            DatasetImage.objects.create(dataset=dataset, image=output.image)
-        return dataset
-
-    return make
+    dataset = field(contestants=2, samples=samples, modality=Dataset.Modality.IMAGE)
+    for output in Output.objects.select_related("sample", "contestant"):
+        shade = 40 * output.sample.index + (0 if output.contestant.name == "ash" else 20)
+        output.text, output.image = "", picture(colour=(shade, 100, 100))
+        output.save()
+        DatasetImage.objects.create(dataset=dataset, image=output.image)
+    return dataset
 
 
 def opened(part):

@@ -13,6 +13,7 @@ from experiments.api.compatibility import waiting
 from experiments.runs.live import viewers
 from tests.experiments.api.conftest import Api
 from tests.fixtures import add_model
+from tests.making import maker
 
 FAST = ("sim/cooperative:first=0:words=12", "sim/competitive:first=0:words=12", "sim/neutral:first=0:words=12")
 
@@ -46,15 +47,11 @@ def driven(drive: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> Callab
     return drive
 
 
-@pytest.fixture
-def everything() -> Callable[[], str]:
+@maker
+def everything() -> str:
     """All rows of the platform as one text."""
-
-    def dump() -> str:
-        kinds = [kind for app in ("accounts", "experiments") for kind in apps.get_app_config(app).get_models()]
-        return "".join(serializers.serialize("json", kind._base_manager.all()) for kind in kinds)
-
-    return dump
+    kinds = [kind for app in ("accounts", "experiments") for kind in apps.get_app_config(app).get_models()]
+    return "".join(serializers.serialize("json", kind._base_manager.all()) for kind in kinds)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from experiments.models import ClientTalk
 from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.fixtures import add_model
+from tests.making import maker
 
 STAGES = ["stage1_start", "stage1_complete", "stage2_start", "stage2_complete", "stage3_start", "stage3_complete"]
 
@@ -24,16 +25,12 @@ def frames(lines):
     return [(head.removeprefix("id: "), json.loads(data.removeprefix("data: "))) for head, data, *_ in found]
 
 
-@pytest.fixture
-def concluded(council, start, drive, alice):
+@maker
+def concluded(council, start, drive, alice, /, *members, **config):
     """A conversation of Alice's whose first question is answered."""
-
-    def ask(*members, **config):
-        run = start(council(*members, **config))
-        drive()
-        return ClientTalk.objects.create(owner=alice, system="council", run=run)
-
-    return ask
+    run = start(council(*members, **config))
+    drive()
+    return ClientTalk.objects.create(owner=alice, system="council", run=run)
 
 
 def test_an_empty_conversation_is_there_before_anything_is_asked_and_an_empty_question_is_refused(api):

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from experiments.library.datasets import making, reading
+from tests.making import maker
 
 
 @pytest.fixture(autouse=True)
@@ -14,26 +15,18 @@ def places(settings, tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "wake_now", lambda: None)
 
 
-@pytest.fixture
-def load(alice):
+@maker
+def load(alice, /, path, **fields):
     """Makes a dataset of Alice's from a path."""
-
-    def make(path, **fields):
-        return making.create(owner=alice, path=path, **{"name": "Questions", **fields})
-
-    return make
+    return making.create(owner=alice, path=path, **{"name": "Questions", **fields})
 
 
-@pytest.fixture
-def load_text(load, tmp_path):
+@maker
+def load_text(load, tmp_path, /, name, text, **fields):
     """The same of a text, under a file name."""
-
-    def make(name, text, **fields):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return load(path, **fields)
-
-    return make
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load(path, **fields)
 
 
 @pytest.fixture

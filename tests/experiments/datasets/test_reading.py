@@ -17,20 +17,17 @@ from experiments.models import Dataset, Sample, Upload
 from experiments.tasks import threads, waiting
 from tests.experiments.datasets.files import table
 from tests.fixtures import environment, wait_until
+from tests.making import maker
 
 ROWS = table([{"index": number, "prompt": f"question {number}", "output_a": "x"} for number in range(30)])
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def send(alice):
+@maker
+def send(alice, /, name="a.csv", text=ROWS, **fields):
     """Sends a text as a dataset of Alice's."""
-
-    def make(name="a.csv", text=ROWS, **fields):
-        file = SimpleUploadedFile(name, text.encode())
-        return making.create(owner=alice, upload=file, **{"name": "Questions", **fields})
-
-    return make
+    file = SimpleUploadedFile(name, text.encode())
+    return making.create(owner=alice, upload=file, **{"name": "Questions", **fields})
 
 
 def again(dataset):

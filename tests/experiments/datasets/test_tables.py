@@ -10,6 +10,7 @@ from experiments.library.datasets.process import Refused
 from experiments.models import Contestant, Dataset, Image, Output
 from tests.cases import each_case
 from tests.experiments.datasets.files import lines, packed, parquet, png, table
+from tests.making import maker
 
 ROWS = [
     {"index": 3, "instruction": "Why is the sky blue?", "task_type": "science", "prompt_source": "me", "level": "easy"},
@@ -170,15 +171,11 @@ def scenes(load_text):
     return load_text("s.csv", text, modality="image")
 
 
-@pytest.fixture
-def add(alice, tmp_path):
+@maker
+def add(alice, tmp_path, /, dataset, name, text, by=None, **fields):
     """Adds outputs of a text."""
-
-    def make(dataset, name, text, by=alice, **fields):
-        (tmp_path / name).write_text(text)
-        return making.add_outputs(dataset, by=by, path=tmp_path / name, **fields)
-
-    return make
+    (tmp_path / name).write_text(text)
+    return making.add_outputs(dataset, by=by or alice, path=tmp_path / name, **fields)
 
 
 @pytest.mark.databases

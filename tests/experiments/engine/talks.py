@@ -3,33 +3,25 @@
 import hashlib
 import json
 
-import pytest
-
 from experiments.models import Run, Step
 from experiments.runs.steering import steering
 from experiments.runs.timeline import from_rows, replayed
+from tests.making import maker
 
 
-@pytest.fixture
-def talk(starchamber, start, drive):
+@maker
+def talk(starchamber, start, drive, /, *model, **config):
     """Starts a talk and drives it to the first pause."""
-
-    def begin(*model, **config):
-        run = start(starchamber(*model, **config))
-        drive()
-        return fresh(run)
-
-    return begin
+    run = start(starchamber(*model, **config))
+    drive()
+    return fresh(run)
 
 
-@pytest.fixture
-def say(alice, drive):
-    def answer(run, action, text=""):
-        steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
-        drive()
-        return fresh(run)
-
-    return answer
+@maker
+def say(alice, drive, /, run, action, text=""):
+    steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
+    drive()
+    return fresh(run)
 
 
 def fresh(run):

@@ -16,6 +16,7 @@ from experiments.workflows.base.filter import NOTHING_LEFT
 from experiments.workflows.base.flags import SPEAKS_FOR_OTHER
 from tests.cases import each_case
 from tests.experiments.pages.test_timeline import assert_same_page
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -43,14 +44,11 @@ def play(arena, start, drive, monkeypatch):
     return run
 
 
-@pytest.fixture
-def resume(drive, alice):
-    def go_on(run):
-        assert actions.resume(run, by=alice)
-        drive()
-        run.refresh_from_db()
-
-    return go_on
+@maker
+def resume(drive, alice, /, run):
+    assert actions.resume(run, by=alice)
+    drive()
+    run.refresh_from_db()
 
 
 def attempts(run, key):

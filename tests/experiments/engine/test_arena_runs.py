@@ -10,6 +10,7 @@ from experiments.engine import leases, run_execution
 from experiments.models import Call, ModelPrice, ProviderModel, Run
 from experiments.runs.steering import steering
 from tests.fixtures import wait_until
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -28,17 +29,13 @@ TURN = [
 ]
 
 
-@pytest.fixture
-def play(arena, start, drive):
+@maker
+def play(arena, start, drive, /, experiment=None, seed=7, **config):
     """Plays a run to its end, or to its first pause."""
-
-    def go(experiment=None, seed=7, **config):
-        run = start(experiment or arena(**config), seed=seed)
-        drive()
-        run.refresh_from_db()
-        return run
-
-    return go
+    run = start(experiment or arena(**config), seed=seed)
+    drive()
+    run.refresh_from_db()
+    return run
 
 
 # --- what is told of a run ---

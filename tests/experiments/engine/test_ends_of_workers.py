@@ -24,6 +24,7 @@ from tests.cases import each_case
 from tests.experiments.engine.crashes import assert_books_balance, expire_leases
 from tests.experiments.engine.talks import fresh
 from tests.fixtures import Worker, add_model, wait_until
+from tests.making import maker
 from tests.parts import stepped_engine
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,19 +33,15 @@ TALKATIVE = "sim/cooperative:first=0:tps=100:words=2000"
 BRIEF = "sim/cooperative:first=0:tps=60:words=20"
 
 
-@pytest.fixture
-def until(transactional_db):
+@maker
+def until(transactional_db, /, is_enough, what):
     """Drives until something is the case, then asks the driver to end. Returns how many seconds the end took."""
-
-    def drive(is_enough, what):
-        stop = threading.Event()
-        with stepped_engine.driving(stop):
-            wait_until(is_enough, what)
-            asked = time.monotonic()
-            stop.set()
-        return time.monotonic() - asked
-
-    return drive
+    stop = threading.Event()
+    with stepped_engine.driving(stop):
+        wait_until(is_enough, what)
+        asked = time.monotonic()
+        stop.set()
+    return time.monotonic() - asked
 
 
 def is_streaming(provider, tokens=20):

@@ -10,24 +10,21 @@ from experiments.workflows.judging import services as judging
 from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
 from tests.fixtures import add_model
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def played(provider, alice, start, drive):
+@maker
+def played(provider, alice, start, drive, /, friend="sim/neutral:first=0", **config):
     """Plays an arena run with a friend in the cast."""
-
-    def play(friend="sim/neutral:first=0", **config):
-        cast = {seat: {"model": add_model(f"sim/{voice}:first=0").slug} for seat, voice in VOICES.items()}
-        cast |= {"friend": {"model": add_model(friend).slug}} if friend else {}
-        asked = {"prompt": "Share seven panels.", "gap_seconds": 0, "max_turns": 2, **config}
-        run = start(actions.create(owner=alice, workflow="arena", config=asked, cast=cast))
-        drive()
-        run.refresh_from_db()
-        return run
-
-    return play
+    cast = {seat: {"model": add_model(f"sim/{voice}:first=0").slug} for seat, voice in VOICES.items()}
+    cast |= {"friend": {"model": add_model(friend).slug}} if friend else {}
+    asked = {"prompt": "Share seven panels.", "gap_seconds": 0, "max_turns": 2, **config}
+    run = start(actions.create(owner=alice, workflow="arena", config=asked, cast=cast))
+    drive()
+    run.refresh_from_db()
+    return run
 
 
 VOICES = {"A": "cooperative", "B": "competitive"}
@@ -132,14 +129,11 @@ def saw(run, turn=1):
     return [judgment.saw for judgment in run.judgments.filter(turn=turn).order_by("subject")]
 
 
-@pytest.fixture
-def arena_run(arena, start, drive):
-    def play(**config):
-        run = start(arena(a=THINKS, max_turns=2, **config))
-        drive()
-        return fresh(run)
-
-    return play
+@maker
+def arena_run(arena, start, drive, /, **config):
+    run = start(arena(a=THINKS, max_turns=2, **config))
+    drive()
+    return fresh(run)
 
 
 def test_a_judge_reads_the_reasoning_of_this_turn_and_of_earlier_ones_unless_told_otherwise(arena_run, provider):

@@ -10,33 +10,27 @@ from experiments.runs import actions
 from experiments.runs.steering import steering
 from tests.cases import each_case
 from tests.experiments.engine.talks import pause, sent
+from tests.making import maker
 from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def manual(arena, start, drive):
+@maker
+def manual(arena, start, drive, /, **config):
     """Starts a manual run and drives it to its first pause."""
+    run = start(arena(mode="manual", **config))
+    drive()
+    run.refresh_from_db()
+    return run
 
-    def begin(**config):
-        run = start(arena(mode="manual", **config))
+
+@maker
+def say(alice, drive, /, run, *actions_, text=""):
+    for action in actions_:
+        steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
         drive()
-        run.refresh_from_db()
-        return run
-
-    return begin
-
-
-@pytest.fixture
-def say(alice, drive):
-    def answer(run, *actions_, text=""):
-        for action in actions_:
-            steering.say(run, by=alice, key=pause(run).key, action=action, text=text)
-            drive()
-        run.refresh_from_db()
-
-    return answer
+    run.refresh_from_db()
 
 
 def waits(run):

@@ -11,6 +11,7 @@ import httpcore
 import pytest
 
 from experiments.gateway import ChatMessage, ChatRequest, Chunk, Client, Completion, Deadlines, guarded_transport
+from tests.making import maker
 from tests.parts.virtual_time import VirtualLoop
 
 STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -174,17 +175,13 @@ def asker(provider: ReplayingProvider, client_of: Callable[..., Client]) -> Aske
     return Asker(client_of(provider.url))
 
 
-@pytest.fixture
-def frame() -> Callable[..., bytes]:
+@maker
+def frame(text: str = "", **fields: Any) -> bytes:
     """One `data:` event: frame("text"), frame(finish="stop"), frame(usage={…})."""
-
-    def build(text: str = "", **fields: Any) -> bytes:
-        choice: dict[str, Any] = {"index": 0, "delta": {"content": text} if text else {}}
-        choice["finish_reason"] = fields.pop("finish", None)
-        payload = {"object": "chat.completion.chunk", "choices": [choice], **fields}
-        return b"data: " + json.dumps(payload).encode() + b"\n\n"
-
-    return build
+    choice: dict[str, Any] = {"index": 0, "delta": {"content": text} if text else {}}
+    choice["finish_reason"] = fields.pop("finish", None)
+    payload = {"object": "chat.completion.chunk", "choices": [choice], **fields}
+    return b"data: " + json.dumps(payload).encode() + b"\n\n"
 
 
 @pytest.fixture
@@ -194,11 +191,7 @@ def full_stream(frame: Callable[..., bytes]) -> bytes:
     return frame("Hello") + frame(" there") + frame(finish="stop") + frame(usage=usage) + b"data: [DONE]\n\n"
 
 
-@pytest.fixture
-def asker_request() -> Callable[..., ChatRequest]:
+@maker
+def asker_request(**changes: Any) -> ChatRequest:
     """Builds a request without a provider."""
-
-    def build(**changes: Any) -> ChatRequest:
-        return ChatRequest(**{"model": "m", "messages": (ChatMessage("user", "Hi"),)} | changes)
-
-    return build
+    return ChatRequest(**{"model": "m", "messages": (ChatMessage("user", "Hi"),)} | changes)

@@ -15,6 +15,7 @@ from experiments.workflows.battles.campaign.logs.importing import make_dataset
 from tests import fixtures
 from tests.cases import each_case
 from tests.experiments.imports import folders
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -38,13 +39,10 @@ def uploads_of_their_own(settings, tmp_path):
     settings.UPLOADS_DIR = tmp_path / "uploads"
 
 
-@pytest.fixture
-def send(alice):
-    def send(name, data=None, *, by=alice, **how):
-        file = SimpleUploadedFile(name, contents(name) if data is None else data)
-        return queueing.keep(file, by=by, language="en", **how)
-
-    return send
+@maker
+def send(alice, /, name, data=None, *, by=None, **how):
+    file = SimpleUploadedFile(name, contents(name) if data is None else data)
+    return queueing.keep(file, by=by or alice, language="en", **how)
 
 
 @each_case("name", FILES)

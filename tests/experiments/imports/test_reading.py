@@ -13,19 +13,16 @@ from experiments.library.imports.storing import proven
 from experiments.library.imports.values import Unreadable
 from tests.cases import each_case
 from tests.experiments.imports import folders
+from tests.making import maker
 
 
-@pytest.fixture
-def runs(tmp_path):
+@maker
+def runs(tmp_path, /, data, name="file.json", source=""):
     """The runs of a file, each of which can be stored."""
-
-    def read(data, name="file.json", source=""):
-        path = tmp_path / "file"
-        path.write_bytes(data)
-        found = list(reading.runs(path, name, source))
-        return [(one, proven(one.taken) if one.taken else None) for one in found]
-
-    return read
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    found = list(reading.runs(path, name, source))
+    return [(one, proven(one.taken) if one.taken else None) for one in found]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import base64
 import json
 import logging
 import urllib.parse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,6 +17,7 @@ from experiments.lab.keys import keyring
 from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from tests.experiments.webhooks.conftest import hook_of
 from tests.fixtures import is_system
+from tests.making import maker
 from tests.scripted import serving
 
 LAB, MINE, OTHER = "sk-lab-0a1b2c3d4e5f6071", "sk-mine-8899aabbccddeeff", "sk-other-1122334455667788"
@@ -33,27 +34,20 @@ def doors(request: pytest.FixtureRequest) -> Iterator[dict[str, Running]]:
         }
 
 
-@pytest.fixture
-def locked(provider: Running, doors: dict[str, Running]) -> Callable[[str], Provider]:
+@maker
+def locked(provider: Running, doors: dict[str, Running], /, key: str = MINE, **fields: Any) -> Provider:
     """Enters a provider that accepts this key alone, with two models."""
-
-    def enter(key: str = MINE, **fields: Any) -> Provider:
-        made = Provider.objects.create(
-            name="locked", base_url=doors[key].base_url, allow_private=True, needs_key=True, **fields
-        )
-        for slug, upstream in {"locked/one": "sim/neutral:first=0", "locked/two": "sim/cooperative:first=0"}.items():
-            ProviderModel.objects.create(provider=made, slug=slug, upstream=upstream, label=slug)
-        return made
-
-    return enter
+    made = Provider.objects.create(
+        name="locked", base_url=doors[key].base_url, allow_private=True, needs_key=True, **fields
+    )
+    for slug, upstream in {"locked/one": "sim/neutral:first=0", "locked/two": "sim/cooperative:first=0"}.items():
+        ProviderModel.objects.create(provider=made, slug=slug, upstream=upstream, label=slug)
+    return made
 
 
-@pytest.fixture
-def add() -> Callable[..., ProviderKey]:
-    def put(by: Any, provider: Provider, key: str = MINE, **more: Any) -> ProviderKey:
-        return keyring.add(by=by, provider=provider, key=key, **more)
-
-    return put
+@maker
+def add(by: Any, provider: Provider, key: str = MINE, **more: Any) -> ProviderKey:
+    return keyring.add(by=by, provider=provider, key=key, **more)
 
 
 @pytest.fixture

@@ -17,18 +17,16 @@ from experiments.models.ids import new_id
 from experiments.runs import actions
 from tests.experiments.keys.conftest import LAB, MINE, OTHER
 from tests.fixtures import ARENA
+from tests.making import maker
 
 CAST = {"A": {"model": "locked/one"}, "B": {"model": "locked/two"}}
 
 
-@pytest.fixture
-def begin(woken_runs):
-    def run(owner, *, by=None, experiment=None):
-        quiet = {**ARENA, "max_turns": 1, "judge": False, "filter": False}
-        made = experiment or actions.create(owner=owner, workflow="arena", config=quiet, cast=CAST)
-        return actions.start(made, by=by or owner, seed=7)[0]
-
-    return run
+@maker
+def begin(woken_runs, /, owner, *, by=None, experiment=None):
+    quiet = {**ARENA, "max_turns": 1, "judge": False, "filter": False}
+    made = experiment or actions.create(owner=owner, workflow="arena", config=quiet, cast=CAST)
+    return actions.start(made, by=by or owner, seed=7)[0]
 
 
 def now(run):

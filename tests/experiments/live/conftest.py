@@ -23,6 +23,7 @@ from experiments.engine.driver import Driver
 from experiments.engine.events import emit, group_of
 from experiments.models import Event, Run
 from experiments.workflows.base.events import Stored
+from tests.making import maker
 
 ORIGIN = b"http://localhost:8000"
 LONG = 80  # seconds that a busy machine may take
@@ -150,16 +151,12 @@ def happens(run: Run) -> Callable[..., Awaitable[list[dict[str, Any]]]]:
     return happen
 
 
-@pytest.fixture
-def subscriptions(redis_server: Any) -> Callable[[Run], int]:
+@maker
+def subscriptions(redis_server: Any, /, run: Run) -> int:
     """How many subscriptions Redis holds for the viewers of a run."""
-
-    def count(run: Run) -> int:
-        client = redis.Redis(unix_socket_path=str(redis_server.socket))
-        channel = f"arena__group__{group_of(run.pk)}"
-        return int(dict(client.pubsub_numsub(channel))[channel.encode()])
-
-    return count
+    client = redis.Redis(unix_socket_path=str(redis_server.socket))
+    channel = f"arena__group__{group_of(run.pk)}"
+    return int(dict(client.pubsub_numsub(channel))[channel.encode()])
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from experiments.models import Run
 from tests.experiments.pages.contested import play  # noqa: F401 — a fixture, as some of the next ones
 from tests.experiments.pages.driving import drive, hold, page_of, press, scripted_sit, sit  # noqa: F401
 from tests.fixtures import signed_in
+from tests.making import maker
 
 
 @pytest.fixture(autouse=True)
@@ -16,28 +17,20 @@ def nobody_is_woken(woken_runs: list[Any]) -> list[Any]:
     return woken_runs
 
 
-@pytest.fixture
-def begun(start):
+@maker
+def begun(start, /, experiment):
     """Starts a run of an experiment and drives it until it waits or ends."""
-
-    def begin(experiment):
-        run = start(experiment)
-        drive()
-        return Run.objects.get(pk=run.pk)
-
-    return begin
+    run = start(experiment)
+    drive()
+    return Run.objects.get(pk=run.pk)
 
 
-@pytest.fixture
-def form(browser, read, request):
+@maker
+def form(browser, read, request, /, address=None, **changes):
     """What a browser would send of the form at the module's ADDRESS as it is shown, with some changes."""
-
-    def filled(address=request.module.ADDRESS, **changes):
-        sent = read(browser.get(address)).form(id="setup")
-        sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
-        return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
-
-    return filled
+    sent = read(browser.get(address or request.module.ADDRESS)).form(id="setup")
+    sent = {name: value for name, value in sent.items() if "__NUMBER__" not in name}
+    return {**sent, **{name.replace("_model", "-model").replace("__", "-"): v for name, v in changes.items()}}
 
 
 @pytest.fixture

@@ -1,27 +1,22 @@
 """Contests that are played for the tests of their pages, and what holds for every one of these pages."""
 
-import pytest
-
 from experiments.models import Run
 from experiments.runs import timeline
 from experiments.workflows.coding.pages import run_page
 from experiments.workflows.coding.pages.run_page import slot_of
 from tests.experiments.contests import coder, played
 from tests.experiments.pages import painted
+from tests.making import maker
 
 OF_NO_CYCLE = ("pool", "plan", "ending")
 
 
-@pytest.fixture
-def play(scripted, alice):
+@maker
+def play(scripted, alice, /, *answers, setters="in_turn", cycles=1, health_check=False, **config):
     """A contest played to its end by models that say what a test has written down; the first sets the problem."""
-
-    def begin(*answers, setters="in_turn", cycles=1, health_check=False, **config):
-        said = [*answers, *[{}] * (3 - len(answers))]
-        models = [scripted.model(f"lab/coder-{number}", coder(**one)) for number, one in enumerate(said, 1)]
-        return played(alice, models, cycles=cycles, setters=setters, health_check=health_check, **config)
-
-    return begin
+    said = [*answers, *[{}] * (3 - len(answers))]
+    models = [scripted.model(f"lab/coder-{number}", coder(**one)) for number, one in enumerate(said, 1)]
+    return played(alice, models, cycles=cycles, setters=setters, health_check=health_check, **config)
 
 
 def squeezed(element):

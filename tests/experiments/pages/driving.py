@@ -9,6 +9,7 @@ from experiments.engine.driver import Driver
 from experiments.models import Run
 from experiments.runs import actions
 from experiments.runs.steering import steering
+from tests.making import maker
 
 JSON = {"headers": {"Accept": "application/json"}}
 BROKEN = "sim/neutral:first=0:fail=401"
@@ -30,17 +31,13 @@ def drive():
 # --- debates ---
 
 
-@pytest.fixture
-def hold(debate, begun, alice):
+@maker
+def hold(debate, begun, alice, /, *words, **config):
     """Plays a debate through these words: each a pause's action, or an action and its text."""
-
-    def play(*words, **config):
-        run = begun(debate(**config))
-        for word in words:
-            say(run, alice, *([word] if isinstance(word, str) else word))
-        return Run.objects.get(pk=run.pk)
-
-    return play
+    run = begun(debate(**config))
+    for word in words:
+        say(run, alice, *([word] if isinstance(word, str) else word))
+    return Run.objects.get(pk=run.pk)
 
 
 def pause_of(run):
@@ -92,30 +89,22 @@ def sit(council, begun):
     return lambda *members, **config: begun(council(*members, **config))
 
 
-@pytest.fixture
-def scripted_sit(scripted, alice, begun):
+@maker
+def scripted_sit(scripted, alice, begun, /, *members, chair="They agree. Member 1 is right.", **config):
     """Each member has an answer and a review, word for word; the chair concludes."""
-
-    def sit(*members, chair="They agree. Member 1 is right.", **config):
-        models = [scripted.model(f"lab/model-{number}", *said) for number, said in enumerate(members, 1)]
-        cast = {f"member-{number}": {"model": model} for number, model in enumerate(models, 1)}
-        cast["chair"] = {"model": scripted.model("lab/chair", chair)}
-        asked = {"question": "Why is the sky blue?", "title": False, **config}
-        return begun(actions.create(owner=alice, workflow="council", config=asked, cast=cast))
-
-    return sit
+    models = [scripted.model(f"lab/model-{number}", *said) for number, said in enumerate(members, 1)]
+    cast = {f"member-{number}": {"model": model} for number, model in enumerate(models, 1)}
+    cast["chair"] = {"model": scripted.model("lab/chair", chair)}
+    asked = {"question": "Why is the sky blue?", "title": False, **config}
+    return begun(actions.create(owner=alice, workflow="council", config=asked, cast=cast))
 
 
-@pytest.fixture
-def press(browser):
+@maker
+def press(browser, /, run, is_driven=True, **words):
     """What a browser without scripts sends when a button of the composer is pressed; then the run is driven."""
-
-    def send(run, is_driven=True, **words):
-        offers = Run.objects.get(pk=run.pk).open_offers
-        key = offers[-1].key if offers else ""
-        response = browser.post(reverse("run-ask", args=[run.pk]), {"key": key, **words})
-        if is_driven:
-            drive()
-        return response
-
-    return send
+    offers = Run.objects.get(pk=run.pk).open_offers
+    key = offers[-1].key if offers else ""
+    response = browser.post(reverse("run-ask", args=[run.pk]), {"key": key, **words})
+    if is_driven:
+        drive()
+    return response

@@ -11,6 +11,7 @@ from leaderboard.boards import jobs
 from leaderboard.models import Ladder
 from tests.experiments.pages.painted import assert_same_page
 from tests.fixtures import add_model, wait_until
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -23,33 +24,26 @@ def texts(alice, settings):
     return dataset
 
 
-@pytest.fixture
-def begun(provider, alice, texts, woken_runs):
+@maker
+def begun(provider, alice, texts, woken_runs, /, judge="sim/judge:first=0", **config):
     """Starts a campaign of Alice's: three contestants, two samples for each pair; settings change the Config."""
-
-    def start(judge="sim/judge:first=0", **config):
-        plan = {"sampling": {"plan": "sample", "per_pair": 2}}
-        asked = {"dataset": texts.slug, "prompt": "text_quality", **plan, **config}
-        cast = {"judge": {"model": add_model(judge).slug}}
-        experiment = actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
-        actions.start(experiment, by=alice)
-        return experiment
-
-    return start
+    plan = {"sampling": {"plan": "sample", "per_pair": 2}}
+    asked = {"dataset": texts.slug, "prompt": "text_quality", **plan, **config}
+    cast = {"judge": {"model": add_model(judge).slug}}
+    experiment = actions.create(owner=alice, workflow="battles", config=asked, cast=cast)
+    actions.start(experiment, by=alice)
+    return experiment
 
 
-@pytest.fixture
-def play(drive):
+@maker
+def play(drive, /, experiment):
     """Drives until the campaign has come to its end."""
 
-    def until_over(experiment):
-        def is_over():
-            drive()
-            return Campaign.objects.exclude(state=Campaign.State.RUNNING).filter(pk=experiment.pk).exists()
+    def is_over():
+        drive()
+        return Campaign.objects.exclude(state=Campaign.State.RUNNING).filter(pk=experiment.pk).exists()
 
-        wait_until(is_over, "the end of the campaign")
-
-    return until_over
+    wait_until(is_over, "the end of the campaign")
 
 
 def address(experiment, name="experiment"):

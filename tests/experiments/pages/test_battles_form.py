@@ -7,6 +7,7 @@ from experiments.library.datasets import demonstration
 from experiments.models import Campaign, Dataset, Experiment, ModelPrice
 from tests.cases import each_case
 from tests.fixtures import add_model
+from tests.making import maker
 from tests.markup import is_sent
 
 pytestmark = pytest.mark.django_db
@@ -25,19 +26,15 @@ def texts(alice):
     return demonstration.make_text(alice)
 
 
-@pytest.fixture
-def form(browser, read, texts):
+@maker
+def form(browser, read, texts, /, address=ADDRESS, **changes):
     """What a browser would send of the form as it is shown; lists hold every box that is ticked."""
-
-    def filled(address=ADDRESS, **changes):
-        page = read(browser.get(address))
-        sent = page.form(id="setup")
-        for name in ("contestants", "subsets"):
-            sent[name] = [box.get("value") for box in page.find("input", name=name) if is_sent(box)]
-        sent["seat-judge-model"] = JUDGE
-        return {**sent, **{name.replace("__", "-"): value for name, value in changes.items()}}
-
-    return filled
+    page = read(browser.get(address))
+    sent = page.form(id="setup")
+    for name in ("contestants", "subsets"):
+        sent[name] = [box.get("value") for box in page.find("input", name=name) if is_sent(box)]
+    sent["seat-judge-model"] = JUDGE
+    return {**sent, **{name.replace("__", "-"): value for name, value in changes.items()}}
 
 
 def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):

@@ -10,6 +10,7 @@ from experiments.workflows.judging.surface import rejudged
 from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -19,19 +20,15 @@ def run(played):
     return played(max_turns=2)
 
 
-@pytest.fixture
-def again(browser, read, run):
+@maker
+def again(browser, read, run, /, **changes):
     """Judges the run again and returns the judging."""
-
-    def judge(**changes):
-        page = read(browser.get(reverse("run-judge", args=[run.pk])))
-        form = page.form(action=reverse("run-judge", args=[run.pk]))
-        asked = {name: value for name, value in {**form, **changes}.items() if value is not None}
-        browser.post(reverse("run-judge", args=[run.pk]), asked)
-        drive()
-        return Run.objects.select_related("experiment").get(parent=run)
-
-    return judge
+    page = read(browser.get(reverse("run-judge", args=[run.pk])))
+    form = page.form(action=reverse("run-judge", args=[run.pk]))
+    asked = {name: value for name, value in {**form, **changes}.items() if value is not None}
+    browser.post(reverse("run-judge", args=[run.pk]), asked)
+    drive()
+    return Run.objects.select_related("experiment").get(parent=run)
 
 
 def test_left_as_they_are_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(

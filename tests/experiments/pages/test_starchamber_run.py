@@ -8,6 +8,7 @@ from experiments.runs.steering import branching
 from experiments.workflows.judging import services as judging
 from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -18,17 +19,13 @@ def talk(starchamber, begun):
     return lambda *model, **config: begun(starchamber(*model, **config))
 
 
-@pytest.fixture
-def say(browser):
+@maker
+def say(browser, /, run, action, text=""):
     """What a browser without scripts sends, then drives the run."""
-
-    def answer(run, action, text=""):
-        [pause] = Run.objects.get(pk=run.pk).open_pauses
-        response = browser.post(reverse("run-say", args=[run.pk]), {"key": pause.key, "action": action, "text": text})
-        drive()
-        return response
-
-    return answer
+    [pause] = Run.objects.get(pk=run.pk).open_pauses
+    response = browser.post(reverse("run-say", args=[run.pk]), {"key": pause.key, "action": action, "text": text})
+    drive()
+    return response
 
 
 def buttons(page):

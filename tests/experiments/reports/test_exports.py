@@ -14,6 +14,7 @@ from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION
 from tests.experiments.reports.deliberations import council
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -23,13 +24,10 @@ def lines(with_totals):
     return lambda run: [json.loads(line) for line in b"".join(json_lines(with_totals(run))).splitlines()]
 
 
-@pytest.fixture
-def rows(with_totals):
-    def read(run):
-        text = b"".join(table(with_totals(run))).decode("utf-8-sig")
-        return list(csv.DictReader(io.StringIO(text, newline="")))
-
-    return read
+@maker
+def rows(with_totals, /, run):
+    text = b"".join(table(with_totals(run))).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 @pytest.fixture

@@ -9,18 +9,16 @@ from experiments.runs.reports.inspect_log import inspect_log, log_name
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, votes_of
 from tests.experiments.reports.deliberations import council, debate
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def log(with_totals, tmp_path):
-    def read(run):
-        path = tmp_path / log_name(run)
-        path.write_bytes(inspect_log(with_totals(run)))
-        return read_eval_log(str(path))
-
-    return read
+@maker
+def log(with_totals, tmp_path, /, run):
+    path = tmp_path / log_name(run)
+    path.write_bytes(inspect_log(with_totals(run)))
+    return read_eval_log(str(path))
 
 
 def test_inspect_reads_the_transcript_what_was_tried_and_its_scores_and_writes_the_same_again(played, log, tmp_path):

@@ -16,28 +16,21 @@ from experiments.runs.reports import jobs, narrative
 from experiments.runs.reports.formats import FORMATS, Format
 from experiments.tasks import waiting
 from tests.fixtures import environment, wait_until
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ask(alice):
+@maker
+def ask(alice, /, run, format_="csv", language="en"):
     """Asks for a file of a run."""
-
-    def request(run, format_="csv", language="en"):
-        return jobs.request_file(run, by=alice, format_=FORMATS[format_], language=language)
-
-    return request
+    return jobs.request_file(run, by=alice, format_=FORMATS[format_], language=language)
 
 
-@pytest.fixture
-def written(monkeypatch):
+@maker
+def written(monkeypatch, /, write):
     """Registers a format that is written by this function."""
-
-    def register(write):
-        monkeypatch.setitem(FORMATS, "odd", Format("odd", "Odd", "text/plain", write, lambda run: "odd.txt"))
-
-    return register
+    monkeypatch.setitem(FORMATS, "odd", Format("odd", "Odd", "text/plain", write, lambda run: "odd.txt"))
 
 
 WANTED = [("html", "zh-hans"), *((format_, "en") for format_ in FORMATS)]

@@ -10,6 +10,7 @@ from tests.experiments import contest_rows
 from tests.experiments.contest_rows import votes_of
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.documents import changed
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -17,19 +18,15 @@ STORED = (Experiment, Run, Step, Call, Message, Judgment, Event, ProviderModel)
 NOWHERE = "00000000-0000-7000-8000-000000000000"
 
 
-@pytest.fixture
-def refuse(alice):
+@maker
+def refuse(alice, /, document):
     """Asserts that a document is refused and nothing of it is stored; returns the faults by their places."""
-
-    def check(document):
-        rows = [model.objects.count() for model in STORED]
-        with pytest.raises(InvalidDocument) as refused:
-            import_document(document, by=alice)
-        assert rows == [model.objects.count() for model in STORED]
-        assert all(said and said[0] for said in refused.value.errors.values())
-        return refused.value
-
-    return check
+    rows = [model.objects.count() for model in STORED]
+    with pytest.raises(InvalidDocument) as refused:
+        import_document(document, by=alice)
+    assert rows == [model.objects.count() for model in STORED]
+    assert all(said and said[0] for said in refused.value.errors.values())
+    return refused.value
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from experiments.workflows.judging import services as judging
 from tests.experiments.reports.documents import assert_equal, assert_same_page, without_ids
 from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.test_pdf import read, text_of
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
@@ -49,33 +50,29 @@ def fetched(run):
     return found
 
 
-@pytest.fixture
-def told(tmp_path, exported, alice):
+@maker
+def told(tmp_path, exported, alice, /, run, *lines):
     """Asserts that every report tells these lines in this order, that Inspect reads the run, and that it is equal once
     it is imported; returns the log of the HTML report.
     """
+    run = fetched(run)
+    log = section(render_html(run, "en"), "log")
+    pdf = text_of(read(render_pdf(run, "en")))
+    for shown in (log, pdf):
+        places = [shown.index(line.removesuffix(" alice") if shown is pdf else line) for line in lines]
+        assert all(before < after for before, after in pairwise(places))
+    assert "运行报告" in render_markdown(run, "zh-hans")
 
-    def tell(run, *lines):
-        run = fetched(run)
-        log = section(render_html(run, "en"), "log")
-        pdf = text_of(read(render_pdf(run, "en")))
-        for shown in (log, pdf):
-            places = [shown.index(line.removesuffix(" alice") if shown is pdf else line) for line in lines]
-            assert all(before < after for before, after in pairwise(places))
-        assert "运行报告" in render_markdown(run, "zh-hans")
+    path = tmp_path / log_name(run)
+    path.write_bytes(inspect_log(run))
+    [sample] = read_eval_log(str(path)).samples or []
+    assert len(sample.messages) == run.messages.filter(superseded=False).count()
 
-        path = tmp_path / log_name(run)
-        path.write_bytes(inspect_log(run))
-        [sample] = read_eval_log(str(path)).samples or []
-        assert len(sample.messages) == run.messages.filter(superseded=False).count()
-
-        before = exported(run)
-        again = import_document(before, by=alice)
-        assert_equal(before, exported(again))
-        assert_same_page(again)
-        return log
-
-    return tell
+    before = exported(run)
+    again = import_document(before, by=alice)
+    assert_equal(before, exported(again))
+    assert_same_page(again)
+    return log
 
 
 @pytest.mark.databases

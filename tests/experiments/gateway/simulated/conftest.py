@@ -10,6 +10,7 @@ import pytest
 
 from experiments.gateway.simulated import Running
 from tests.fixtures import is_system
+from tests.making import maker
 from tests.parts import in_process
 
 SCENARIO = (
@@ -48,34 +49,35 @@ async def client(request: pytest.FixtureRequest, provider: Running) -> AsyncIter
         yield client
 
 
-@pytest.fixture
-def body() -> Callable[..., dict[str, Any]]:
-    def build(model: str = "sim/cooperative:first=0", **changes: Any) -> dict[str, Any]:
-        messages = [{"role": "system", "content": SCENARIO}, {"role": "user", "content": "Begin the conversation."}]
-        return {"model": model, "messages": messages, **changes}
-
-    return build
+@maker
+def body(model: str = "sim/cooperative:first=0", **changes: Any) -> dict[str, Any]:
+    messages = [{"role": "system", "content": SCENARIO}, {"role": "user", "content": "Begin the conversation."}]
+    return {"model": model, "messages": messages, **changes}
 
 
-@pytest.fixture
-def ask(client: httpx.AsyncClient, body: Callable[..., dict[str, Any]]) -> Callable[..., Any]:
+@maker
+async def ask(
+    client: httpx.AsyncClient,
+    body: Callable[..., dict[str, Any]],
+    /,
+    model: str = "sim/cooperative:first=0",
+    **changes: Any,
+) -> dict[str, Any]:
     """The parsed body of a whole answer."""
-
-    async def ask_once(model: str = "sim/cooperative:first=0", **changes: Any) -> dict[str, Any]:
-        answer = await client.post("/chat/completions", json=body(model, **changes))
-        return answer.json()
-
-    return ask_once
+    answer = await client.post("/chat/completions", json=body(model, **changes))
+    return answer.json()
 
 
-@pytest.fixture
-def stream(client: httpx.AsyncClient, body: Callable[..., dict[str, Any]]) -> Callable[..., Any]:
+@maker
+async def stream(
+    client: httpx.AsyncClient,
+    body: Callable[..., dict[str, Any]],
+    /,
+    model: str = "sim/cooperative:first=0",
+    **changes: Any,
+) -> list[dict[str, Any]]:
     """The parsed chunks of a streamed answer, without the end mark."""
-
-    async def stream_once(model: str = "sim/cooperative:first=0", **changes: Any) -> list[dict[str, Any]]:
-        answer = await client.post("/chat/completions", json=body(model, stream=True, **changes))
-        lines = [line.removeprefix("data: ") for line in answer.text.split("\n") if line.startswith("data: ")]
-        assert lines[-1] == "[DONE]"
-        return [json.loads(line) for line in lines[:-1]]
-
-    return stream_once
+    answer = await client.post("/chat/completions", json=body(model, stream=True, **changes))
+    lines = [line.removeprefix("data: ") for line in answer.text.split("\n") if line.startswith("data: ")]
+    assert lines[-1] == "[DONE]"
+    return [json.loads(line) for line in lines[:-1]]

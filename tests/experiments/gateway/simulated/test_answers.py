@@ -1,8 +1,7 @@
 """What a simulated model says: deterministic, in its own voice, in the language and about the things of the prompt."""
 
-import pytest
-
 from tests.cases import each_case
+from tests.making import maker
 
 from .conftest import text_of
 
@@ -17,19 +16,15 @@ def asked(question):
     return [{"role": "user", "content": question}]
 
 
-@pytest.fixture
-def talk(ask):
+@maker
+async def talk(ask, /, model, turns, scenario):
     """The messages of one model that hears the same reply again and again."""
-
-    async def talk_for(model, turns, scenario):
-        messages, said = [{"role": "system", "content": scenario}], []
-        for _ in range(turns):
-            messages.append({"role": "user", "content": "I need the memory modules."})
-            said.append(text_of(await ask(f"sim/{model}:first=0", messages=messages)))
-            messages.append({"role": "assistant", "content": said[-1]})
-        return said
-
-    return talk_for
+    messages, said = [{"role": "system", "content": scenario}], []
+    for _ in range(turns):
+        messages.append({"role": "user", "content": "I need the memory modules."})
+        said.append(text_of(await ask(f"sim/{model}:first=0", messages=messages)))
+        messages.append({"role": "assistant", "content": said[-1]})
+    return said
 
 
 async def test_the_text_follows_from_model_seed_and_prompt_and_from_no_option_of_delivery(ask, stream):
