@@ -10,7 +10,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from experiments.api.requests import PROBLEMS, person
+from experiments.library.search.datasets import DatasetGroup, DatasetHit
 from experiments.library.search.finding import PLACES, Hit, find
+from experiments.library.search.suggestions import suggestion
 from experiments.library.search.views import asked_by, place
 from experiments.models import Passage, Run
 from experiments.workflows import REGISTRY
@@ -61,24 +63,51 @@ class HitSerializer(serializers.Serializer[Hit]):
     excerpt = ExcerptPart(source="parts", many=True)
 
 
+class DatasetHitSerializer(serializers.Serializer[DatasetHit]):
+    kind = serializers.ChoiceField(["dataset", "sample", "output", "battle"])
+    name = serializers.CharField(source="label")
+    address = serializers.CharField(help_text="Of the page that shows it.")
+    excerpt = ExcerptPart(source="parts", many=True)
+
+
+class DatasetGroupSerializer(serializers.Serializer[DatasetGroup]):
+    """count: of all results in the dataset, of which the first ones are here."""
+
+    slug = serializers.CharField(source="dataset.slug")
+    name = serializers.CharField(source="dataset.name")
+    address = serializers.CharField(source="dataset.get_absolute_url")
+    count = serializers.IntegerField()
+    results = DatasetHitSerializer(many=True, source="hits")
+
+
 class FoundSerializer(serializers.Serializer[Any]):
     """The latest first. next: the address of the page with older ones; null where there are none. previous: always
-    null: what was found before is where it was.
+    null: what was found before is where it was. datasets: those in which it was found, on the first page. suggestion:
+    other words, by which something is found, where nothing was; otherwise empty.
     """
 
     next = serializers.URLField(allow_null=True)
     previous = serializers.URLField(allow_null=True)
     results = HitSerializer(many=True)
+    datasets = DatasetGroupSerializer(many=True)
+    suggestion = serializers.CharField(allow_blank=True)
 
 
 class SearchView(APIView):
-    """Search the messages of runs that you can see."""
+    """Search the runs and datasets that you can see."""
 
     @extend_schema(parameters=PARAMETERS, responses={200: FoundSerializer, **PROBLEMS})
     def get(self, request: Request) -> Response:
         given = request.query_params
-        found = find(asked_by(given), person(request), before=_cursor(given), most=_size(given))
-        answer = {"next": _address(request, found.older), "previous": None, "results": found.hits}
+        asked, cursor = asked_by(given), _cursor(given)
+        found = find(asked, person(request), before=cursor, most=_size(given))
+        answer = {
+            "next": _address(request, found.older),
+            "previous": None,
+            "results": found.hits,
+            "datasets": found.datasets,
+            "suggestion": "" if found or cursor else suggestion(asked, person(request)),
+        }
         return Response(FoundSerializer(answer).data)
 
 

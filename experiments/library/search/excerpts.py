@@ -1,9 +1,12 @@
 """The part of a text in which something was found, with the found words marked. Plain Python: no HTML comes of it."""
 
+import contextlib
+import json
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from experiments.library.search.query import Phrase
 from experiments.library.search.words import Word, words
@@ -12,6 +15,11 @@ LENGTH = 300  # characters
 BEFORE = 80  # of them before the first word that was found
 MOST_READ = 200_000  # characters of one text
 Span = tuple[int, int]
+MARKUP = re.compile(
+    r"^[ ]{0,3}(?:\#{1,6}[ ]+|>[ ]?|(?:```|~~~).*$)"  # headings, quotations, fences of code
+    r"|(?<![\w*`~])(?:\*{1,3}|`+|~~)(?=\S)|(?<=\S)(?:\*{1,3}|`+|~~)(?![\w*`~])",  # emphasis and code, not within a word
+    re.MULTILINE,
+)
 
 
 class Part(NamedTuple):
@@ -21,11 +29,36 @@ class Part(NamedTuple):
 
 def excerpt(texts: Iterable[str], phrases: Sequence[Phrase]) -> list[Part]:
     """Of the first text in which one of the phrases stands; of the first text where none does."""
-    read = [text[:MOST_READ] for text in texts if text]
+    read = [plain(text[:MOST_READ]) for text in texts if text]
     for text in read:
         if spans := _spans(text, phrases):
             return _cut(text, spans)
     return _cut(read[0], []) if read else []
+
+
+def holds(texts: Sequence[str], phrases: Iterable[Phrase]) -> bool:
+    """Whether each phrase stands in one of the texts."""
+    read = [text[:MOST_READ] for text in texts]
+    return all(any(_spans(text, [one]) for text in read) for one in phrases)
+
+
+def plain(text: str) -> str:
+    """Without the marks of Markdown; of a JSON document its names and values."""
+    if text.lstrip().startswith(("{", "[")):
+        with contextlib.suppress(ValueError, RecursionError):
+            text = ", ".join(_said(json.loads(text)))
+    return " ".join(MARKUP.sub("", text).split())
+
+
+def _said(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _said(one, key)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _said(one, name)
+    else:
+        yield f"{name}: {value}" if name else str(value)
 
 
 def _spans(text: str, phrases: Sequence[Phrase]) -> list[Span]:

@@ -6,7 +6,7 @@ without reading what lies between.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
 from operator import or_
@@ -19,6 +19,8 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Invalid
 from accounts.models import Project, User
+from experiments.library.search.datasets import PLACE as DATASETS
+from experiments.library.search.datasets import DatasetGroup, find_datasets
 from experiments.library.search.excerpts import Part, excerpt
 from experiments.library.search.indexing import MESSAGE, REASONING, SETUP, prompts, said
 from experiments.library.search.query import MARKED, Asked, Sought, mark
@@ -38,6 +40,7 @@ PLACES = {
     "reasoning": (REASONING,),
     "setup": (SETUP,),
     "notes": (Passage.Kind.NOTE,),
+    DATASETS: (),
     "all": tuple(Passage.Kind.values),
 }
 USUALLY = tuple(kind for kind in Passage.Kind.values if kind != REASONING)
@@ -63,11 +66,39 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """What was found in one run, or in the set-up of one experiment."""
+
+    hits: list[Hit]
+
+    @property
+    def first(self) -> Passage:
+        return self.hits[0].passage
+
+    @property
+    def address(self) -> str:
+        run = self.first.run
+        return run.get_absolute_url() if run else self.hits[0].address
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
-    """older: where the next page begins; None where there is none."""
+    """older: where the next page begins; None where there is none. datasets: of the first page alone."""
 
     hits: list[Hit]
     older: int | None
+    datasets: list[DatasetGroup] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.hits or self.datasets)
+
+    @property
+    def groups(self) -> list[Group]:
+        """The hits by their run, in the sequence of the first of each."""
+        groups: dict[UUID, list[Hit]] = {}
+        for hit in self.hits:
+            groups.setdefault(hit.passage.run_id or hit.passage.experiment_id, []).append(hit)
+        return [Group(hits) for hits in groups.values()]
 
 
 def find(asked: Asked, person: "User | AnonymousUser", *, before: int | None = None, most: int = PER_PAGE) -> Found:
@@ -86,7 +117,8 @@ def find(asked: Asked, person: "User | AnonymousUser", *, before: int | None = N
             keys += ordered.values_list("pk", flat=True)[: most + 1 - len(keys)]
             end = start
     shown = keys[:most]
-    return Found(_hits(shown, asked), shown[-1] if len(keys) > most else None)
+    datasets = find_datasets(asked, person) if before is None else []
+    return Found(_hits(shown, asked), shown[-1] if len(keys) > most else None, datasets)
 
 
 def matching(asked: Asked, person: "User | AnonymousUser") -> QuerySet[Passage]:

@@ -12,6 +12,7 @@ from accounts.errors import Invalid
 from accounts.refusing import status_of
 from experiments.library.search.finding import PLACES, Found, find
 from experiments.library.search.query import Asked, read
+from experiments.library.search.suggestions import suggestion
 from experiments.models import Run
 from experiments.models.labels import FLAGS
 from experiments.workflows import REGISTRY
@@ -25,14 +26,17 @@ LONGEST_KEY = 18  # digits
 def search(request: HttpRequest) -> HttpResponse:
     """What fits, the latest first; without anything asked for, how to ask."""
     asked = asked_by(request.GET)
+    before = place(request.GET.get("before", ""))
     try:
-        found, problem, status = find(asked, request.user, before=place(request.GET.get("before", ""))), "", 200
+        found, problem, status = find(asked, request.user, before=before), "", 200
     except Invalid as error:
         found, problem, status = Found([], None), str(error), status_of(error)
     offered = {"workflows": list(REGISTRY), "states": Run.State.choices, "flags": FLAGS.items(), "places": list(PLACES)}
     chosen = {name: request.GET.get(name, "") for name in FIELDS}
     context = {"asked": asked, "found": found, "problem": problem, "chosen": chosen, **offered}
     context["filters"] = [value for value in chosen.values() if value]
+    if not (found or problem or before):
+        context["suggestion"] = suggestion(asked, request.user)
     return render(request, "search/search.html", context, status=status)
 
 

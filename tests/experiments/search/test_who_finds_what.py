@@ -12,6 +12,7 @@ from tests.fixtures import signed_in
 pytestmark = pytest.mark.django_db
 
 SECRET = "The aardvark sleeps."
+NOTHING = {"next": None, "previous": None, "results": [], "datasets": [], "suggestion": ""}
 
 
 @pytest.fixture
@@ -59,6 +60,6 @@ def test_the_page_and_the_api_tell_a_stranger_the_same_as_where_there_is_nothing
     for more in ("", "&page_size=1", "&cursor=99999&before=99999", "&state=ended"):
         theirs, nobodys = (stranger.get(f"/api/search/?q={word}{more}") for word in ("aardvark", "zebrafish"))
         page = stranger.get(f"/search/?q=aardvark{more}").content.decode()
-        assert theirs.json() == nobodys.json() == {"next": None, "previous": None, "results": []}
+        assert theirs.json() == nobodys.json() == NOTHING
         assert "Private" not in page
         assert "sleeps" not in page
