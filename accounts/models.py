@@ -39,6 +39,7 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # its manager
 
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.RESEARCHER)
     language = models.CharField(_("language"), max_length=16, blank=True)
+    notifications_read = models.DateTimeField(_("notifications read"), null=True, blank=True, editable=False)
 
     objects: ClassVar[People] = People()
 

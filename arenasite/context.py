@@ -2,15 +2,17 @@
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from accounts import first_admin
 from accounts.views import THEMES
-from arenasite import demo
+from arenasite import demo, navigation
 
 
 def site(request: HttpRequest) -> dict[str, object]:
     theme = request.COOKIES.get(settings.THEME_COOKIE_NAME, "auto")
     return {
+        "shell": SimpleLazyObject(lambda: navigation.shell(request)),  # made for pages that have one
         "theme": theme if theme in THEMES else "auto",
         "themes": THEMES,
         "languages": settings.LANGUAGES,

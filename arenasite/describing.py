@@ -1,5 +1,10 @@
 """How the API describes itself (OpenAPI): kinds of operations in words, and names for values that would share one."""
 
+import tomllib
+from pathlib import Path
+
+VERSION: str = tomllib.loads(Path(__file__).parent.with_name("pyproject.toml").read_text())["project"]["version"]
+
 TAGS = {
     "tokens": "Tokens by which programs act in your name.",
     "people": "Who is in the lab, for administrators.",
@@ -40,7 +45,7 @@ TAGS = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Arena Lab",
     "DESCRIPTION": "Start, watch, stop and read runs of language models that talk to each other.",
-    "VERSION": "0.1.0",
+    "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -58,6 +58,15 @@ def pages() -> dict[str, Page]:
     return {name: _page(name, tokens[name]) for name in order if name in tokens}
 
 
+@cache
+def titles() -> dict[str, str]:
+    """Of all pages by name, which no page has to be parsed for."""
+    return {
+        path.stem: path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        for path in FOLDER.glob("*.md")
+    }
+
+
 def show(request: HttpRequest, name: str = INDEX) -> HttpResponse:
     """A page; with `q`, the sections of all pages that hold every word of it."""
     if name not in pages():

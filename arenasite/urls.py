@@ -3,7 +3,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.i18n import JavaScriptCatalog
 
-from arenasite import documentation, probes
+from arenasite import documentation, home, notifications, palette, probes
 from arenasite.problems import page_not_found, server_error, too_many_requests
 
 # By the one door, where a second factor holds.
@@ -12,6 +12,12 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path(probes.ALIVE[1:], probes.alive, name="healthz"),
     path(probes.READY[1:], probes.ready, name="readyz"),
+    path("", home.home, name="home"),
+    path("now/", home.now, name="home-now"),
+    path("notifications/", notifications.show, name="notifications"),
+    path("notifications/menu/", notifications.menu, name="notifications-menu"),
+    path("notifications/read/", notifications.read, name="notifications-read"),
+    path("palette/", palette.palette, name="palette"),
     path("help/", documentation.show, name="documentation"),
     path("help/<slug:name>/", documentation.show, name="documentation-page"),
     path("", include("experiments.urls")),

@@ -47,7 +47,6 @@ urlpatterns = [
     *webhook_urls.urlpatterns,
     *observing_urls.urlpatterns,
     *annotation_urls.urlpatterns,
-    path("", views.home, name="home"),
     path("account/keys/", key_views.my_keys, name="my-keys"),
     path("lab/keys/", key_views.lab_keys, name="lab-keys"),
     path("keys/<uuid:pk>/replace/", key_views.replace, name="key-replace"),

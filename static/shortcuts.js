@@ -10,7 +10,7 @@ export function startShortcuts() {
     box.addEventListener("change", () => setOn(box.dataset.preference, box.checked));
   }
   const button = document.getElementById("show-shortcuts");
-  button.hidden = false;
+  button.disabled = false;
   button.addEventListener("click", () => dialog.showModal());
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;

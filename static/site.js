@@ -1,9 +1,13 @@
-/** What every page has: keyboard, confirmations, copying, local times, charts. */
+/** What every page has: menus, palette, keyboard, confirmations, copying, local times, charts. */
 import { startCharts } from "./charts.js";
 import { startConfirmations } from "./confirm.js";
+import { startMenus } from "./menus.js";
+import { startPalette } from "./palette.js";
 import { startShortcuts } from "./shortcuts.js";
 import { localise } from "./times.js";
 
+startMenus();
+startPalette();
 startShortcuts();
 startConfirmations();
 startCharts();

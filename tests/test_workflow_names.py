@@ -11,6 +11,7 @@ OWN = re.compile(r"(?:experiments|templates|static)/workflows/")
 OTHER_MEANINGS = {  # where such a word means something else: the words, and what
     "accounts/passwords.py": ("arena starchamber council debate coding", "words that no password may be made of"),
     "arenasite/describing.py": ("battles council", "headings of the API's description"),
+    "arenasite/navigation.py": ("battles", "a page of the documentation"),
     "arenasite/settings.py": ("arena", "the prefix of keys in Redis"),
     "experiments/library/bulk": ("battles", "a table of a bulk file"),
     "experiments/library/datasets": ("outputs", "a part of a row of a dataset"),

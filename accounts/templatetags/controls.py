@@ -34,8 +34,14 @@ def error_id(bound: BoundField) -> str:
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """A 16 px drawing beside a word; never a sign by itself."""
+    return drawing(ICONS[name], f"icon icon-{name}")
+
+
+@register.simple_tag
+def drawing(inside: str, class_: str = "icon") -> SafeString:
+    """A 16 px drawing that a workflow brings."""
     return format_html(
-        '<svg class="icon icon-{}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{}</svg>',
-        name,
-        mark_safe(ICONS[name]),  # noqa: S308 - a drawing of ours
+        '<svg class="{}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">{}</svg>',
+        class_,
+        mark_safe(inside),  # noqa: S308 - a drawing of ours, or of an installed workflow
     )

@@ -88,6 +88,10 @@ class Upload(SentFile, Claimable):
     def __str__(self) -> str:
         return self.name
 
+    def get_absolute_url(self) -> str:
+        """Of the dataset that it became or belongs to; without one, of the page that says what is in the file."""
+        return self.dataset.get_absolute_url() if self.dataset else reverse("dataset-upload", args=[self.pk])
+
     @property
     def path(self) -> Path:
         """Where the file is. Complaints about what is in it name it, so it keeps its name."""

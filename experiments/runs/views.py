@@ -25,11 +25,6 @@ from experiments.workflows import REGISTRY, surface_of
 from experiments.workflows.shards import is_sharded
 
 
-def home(request: HttpRequest) -> HttpResponse:
-    """The set-up page of the first workflow that has one."""
-    return redirect(next(surface.home for surface in map(surface_of, REGISTRY) if surface.home))
-
-
 @login_required
 @require_GET
 def runs(request: HttpRequest) -> HttpResponse:

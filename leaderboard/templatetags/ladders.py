@@ -28,6 +28,7 @@ register.filter(figures.rank_range)
 register.filter(figures.rating_or_bound)
 register.filter(ladder_title)
 register.simple_tag(may_void, name="leaves_out")
+register.simple_tag(charts.axis_of)
 
 
 @register.filter

@@ -210,7 +210,7 @@ def sign_in(browser: Browser, lab: Lab, sessions: dict[str, Any]) -> Iterator[Si
         if name and not known:
             page.goto(f"{lab.url}/sign-in/")
             give_password(page, name)
-            page.wait_for_url(f"{lab.url}/arena/")
+            page.wait_for_url(f"{lab.url}/")
             if not anew:
                 sessions[name] = contexts[-1].storage_state()
         return page

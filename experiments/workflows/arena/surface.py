@@ -223,6 +223,8 @@ SETUP = Setup(
 SURFACE = Surface(
     name=_("Arena"),
     description=_("Two models talk in turns. The defaults work; just write a prompt."),
+    purpose=_("Two models talk in turns about your prompt, and a judge can score them."),
+    icon='<path d="M2.5 3h7v5H5l-2.5 2z"/><path d="M11.5 6.5h2v5l-2-1.5H7V9.5"/>',
     setup=SETUP,
     formats="experiments.workflows.arena.pages.importing",
     home="arena",

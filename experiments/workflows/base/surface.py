@@ -221,8 +221,9 @@ def in_transcript(type_: str, data: Data) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """name, description: what people call it, and what it does in one sentence. setup: its set-up page; home: the route
-    of that page, "" where there is none. urls, api_urls: modules with routes of its own.
+    """name, description: what people call it, and what it does. purpose: what it is for, in one short sentence. icon:
+    what is inside of its <svg viewBox="0 0 16 16">. setup: its set-up page; home: the route of that page, "" where
+    there is none. urls, api_urls: modules with routes of its own.
     formats: module with the FORMAT of files that are taken over, see `imports.formats`. seats: what seats are called
     that only this workflow has.
 
@@ -242,6 +243,8 @@ class Surface:
 
     name: Text
     description: Text = ""
+    purpose: Text = ""
+    icon: str = ""
     setup: Setup | None = None
     home: str = ""
     urls: str = ""

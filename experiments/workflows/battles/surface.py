@@ -135,6 +135,8 @@ SURFACE = Surface(
         "same one both times, that one wins; otherwise the battle is a tie and the judge inconsistent. All "
         "battles together give the ratings."
     ),
+    purpose=_("A judge compares the outputs of contestants on a dataset and rates them."),
+    icon='<path d="M2.5 3h4v10h-4zM9.5 3h4v10h-4zM8 2v12"/>',
     setup=SETUP,
     formats="experiments.workflows.battles.campaign.logs.importing",
     home="battles",

@@ -90,6 +90,8 @@ SURFACE = Surface(
         "One model sets a problem, all solve it, a sandbox runs every solution against the tests, and all "
         "models judge the others' solutions. The votes give the ratings."
     ),
+    purpose=_("Models set programming problems, solve them in a sandbox, and are rated."),
+    icon='<path d="M5 4 1.5 8 5 12M11 4l3.5 4L11 12M9.2 2.5l-2.4 11"/>',
     setup=SETUP,
     formats="experiments.workflows.coding.pages.importing",
     home="coding",

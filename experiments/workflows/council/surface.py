@@ -133,6 +133,8 @@ SURFACE = Surface(
         "Every member answers alone. Then each ranks the others' answers without knowing the authors, and the "
         "chair concludes."
     ),
+    purpose=_("Several models answer, rank each other without names, and a chair concludes."),
+    icon='<circle cx="8" cy="8" r="2"/><path d="M8 1.5v2M14 6l-1.9.6M11.7 13l-1.2-1.6M4.3 13l1.2-1.6M2 6l1.9.6"/>',
     setup=SETUP,
     formats="experiments.workflows.council.pages.importing",
     home="council",

@@ -164,6 +164,8 @@ SURFACE = Surface(
         "A refiner makes a clear task of your request. Three models debate it in turn. A summary recommends "
         "and discourages actions, with the points they rest on."
     ),
+    purpose=_("Three models debate your request, and a summary recommends what to do."),
+    icon='<path d="M2.5 2.5h11v2.5h-11zM2.5 6.8h8v2.5h-8zM2.5 11h11v2.5h-11z"/>',
     setup=SETUP,
     formats="experiments.workflows.debate.pages.importing",
     home="debate",

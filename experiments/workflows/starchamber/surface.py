@@ -134,6 +134,8 @@ SETUP = Setup(
 SURFACE = Surface(
     name="StarChamber",
     description=_("You question one model. It gets the context below and your words, nothing else."),
+    purpose=_("Question one model and see how sure it was of each word."),
+    icon='<circle cx="8" cy="5" r="2.5"/><path d="M2.5 13c.6-3 2.7-4.5 5.5-4.5s4.9 1.5 5.5 4.5M8 1v.5"/>',
     setup=SETUP,
     formats="experiments.workflows.starchamber.pages.importing",
     home="starchamber",

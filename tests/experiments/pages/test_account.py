@@ -113,8 +113,7 @@ def test_signing_out_ends_the_session_and_leads_to_the_door(browser, read):
 # --- strangers and other sites ---
 
 
-def test_the_front_door_leads_to_the_arena_and_a_visitor_through_signing_in(browser, visitor):
-    assert browser.get("/")["Location"] == reverse("arena")
+def test_a_visitor_is_led_through_signing_in(visitor):
     assert visitor.get("/runs/?page=2")["Location"] == f"{reverse('login')}?next=/runs/%3Fpage%3D2"
 
 

@@ -43,7 +43,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         models usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
-        api-run-import
+        api-run-import home-now notifications notifications-menu notifications-read palette
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
         compat-llm-models compat-llm-test starchamber-estimate api-token-list api-project-list api-review-rubrics

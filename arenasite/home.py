@@ -1,0 +1,78 @@
+"""The first page: for each role what waits, what runs and what can be begun; for visitors what the lab is."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from accounts.models import User
+from accounts.people import person
+from arenasite import navigation, notifications
+from experiments.lab.budgets import standing as budget_standing
+from experiments.lab.observing import status
+from experiments.models import Budget, Experiment, Run
+from experiments.models.run import LIVE_STATES, TERMINAL_STATES
+from experiments.runs import progress
+from experiments.workflows.shards import SHARDED, without_shards
+from leaderboard.boards import compute, listing
+from leaderboard.boards.caching import conditional_response
+from leaderboard.votes.voters import votable_datasets
+
+LISTED, RECENT, BOARDS = 5, 8, 6
+
+
+@never_cache
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    if not request.user.is_authenticated:
+        return _landing(request)
+    who = person(request)
+    seen = Run.objects.owned_by(who) if who.may_experiment else Run.objects.visible_to(who)
+    context = {
+        **_now(who),
+        "start": navigation.new().items if who.may_experiment else (),
+        "recent": without_shards(seen).filter(state__in=TERMINAL_STATES).select_related("experiment")[:RECENT],
+        "budgets": budget_standing.standings(Budget.objects.applying_to(person_id=who.pk)),
+        "queues": notifications.queues(who)[:LISTED],
+    }
+    if who.is_admin:
+        context |= {"status": status.status(), "lately": status.lately()}
+    return render(request, "home/home.html", context)
+
+
+@login_required
+@never_cache
+@require_safe
+def now(request: HttpRequest) -> HttpResponse:
+    """The part of it that changes while one looks."""
+    return render(request, "home/_now.html", _now(person(request)))
+
+
+def _now(who: User) -> dict[str, Any]:
+    """What waits, runs and has failed. campaigns: the experiments whose runs are shares of one piece of work."""
+    live = [state for state in LIVE_STATES if state != Run.State.WAITING]
+    running = without_shards(Run.objects.owned_by(who)).filter(state__in=live).with_totals()
+    campaigns = Experiment.objects.owned_by(who).filter(workflow__in=SHARDED, runs__state__in=LIVE_STATES)
+    return {
+        "waiting": notifications.waiting(who)[:LISTED],
+        "running": [progress.of(run) for run in running.select_related("experiment").order_by("-created")[:LISTED]],
+        "campaigns": campaigns.distinct()[:LISTED],
+        "failed": notifications.failed(who)[:LISTED],
+    }
+
+
+def _landing(request: HttpRequest) -> HttpResponse:
+    """What the lab is, its public boards, and voting where visitors may."""
+    boards = [one for one in listing.visible_ladders(request.user) if not one.withdrawn_reason]
+    votes = list(votable_datasets(request.user).order_by("name")[:LISTED])
+    state = repr([[compute.state_of(one) for one in boards], [one.pk for one in votes]])
+
+    def respond() -> HttpResponse:
+        entries = [entry for entry in map(listing.entry, boards) if entry.top]
+        entries.sort(key=lambda one: (-one.battles, one.title))
+        return render(request, "home/landing.html", {"entries": entries[:BOARDS], "votes": votes})
+
+    return conditional_response(request, state, respond)
