@@ -117,7 +117,7 @@ export class StatusBar {
     const isContest = "cycles" in this.page.dataset;
     const ofMany = isContest ? gettext("▶ Cycle %(turn)s/%(turns)s · %(title)s") : gettext("▶ Turn %(turn)s/%(turns)s · %(title)s");
     const words = names.turns ? ofMany : gettext("▶ Turn %(turn)s · %(title)s");
-    document.title = interpolate(words, names, true);
+    document.title = names.turn ? interpolate(words, names, true) : `▶ ${title}`;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Text while it is being written. Offsets count Unicode code points; gaps are kept aside until they close. */
+import { LiveFields } from "./live-fields.js";
 import { isOn } from "./preferences.js";
 
 const PATIENCE = 600; // ms until a gap is asked for
@@ -99,8 +100,10 @@ class LiveMessage {
     this.slot = document.getElementById(template.dataset.place?.replace("PURPOSE", purpose).replace("TURN", turn) ?? "");
     this.element.dataset.live = call;
     this.element.dataset.turn = turn;
-    this.element.querySelector(".live-turn").textContent = interpolate(gettext("Turn %(turn)s"), { turn }, true);
-    this.place = this.element.querySelector("[data-text]").appendChild(new Text());
+    this.element.querySelector(".live-turn").textContent = turn ? interpolate(gettext("Turn %(turn)s"), { turn }, true) : gettext("Before turn 1");
+    const fields = this.element.querySelector("[data-fields]");
+    this.fields = fields && new LiveFields(fields);
+    this.place = this.element.querySelector("[data-text]")?.appendChild(new Text());
     this.thoughts = this.element.querySelector("[data-reasoning]").appendChild(new Text());
     this.length = this.element.querySelector("[data-length]");
     this.fold = this.element.querySelector(".reasoning");
@@ -111,7 +114,8 @@ class LiveMessage {
   }
 
   show() {
-    grow(this.place, this.text.text);
+    if (this.fields) this.fields.show(this.text.text);
+    else grow(this.place, this.text.text);
     grow(this.thoughts, this.reasoning.text);
     this.fold.hidden = !this.reasoning.have;
     const length = this.reasoning.have.toLocaleString("en");

@@ -53,6 +53,7 @@ def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in
     page.fill("#id_prompt", REQUEST)
     page.select_option("#id_seat-A-model", PACED_MODEL)
     page.select_option("#id_seat-B-model", LATE)
+    page.locator("summary", has_text="Refiner").click()
     page.select_option("#id_seat-refiner-model", PACED_MODEL)
     with lab.held():
         page.press("#id_prompt", "Control+Enter")
@@ -70,7 +71,7 @@ def test_a_debate_of_two_rounds_from_its_set_up_to_its_summary(lab: Lab, sign_in
 
 def live_text_shows_no_brace(page: Page, slot: str) -> None:
     live = page.locator(f"{slot} [data-live]")
-    expect(live.locator("[data-points] p").first).not_to_be_empty()
+    expect(live.locator("[data-fields] p").first).not_to_be_empty()
     assert not re.search(r'[{}\[\]]|":', live.first.inner_text())
 
 
@@ -166,15 +167,19 @@ def scripts(lab: Lab, sign_in: SignIn) -> Page:
         ("I would rather talk", [["", "I would rather talk"]]),
         ("}]", [["", "}]"]]),
         ('{"objective": "O"}}}]', [["objective", "O"]]),
+        ('{"title": "Ferry", "description": "A fer', [["title", "Ferry"], ["description", "A fer"]]),
+        ('{"title": "Ferry", "test_cases": [{"input": "[1]"}], "reference_solution": "x"', [["title", "Ferry"]]),
+        ("A review. " * 30 + '{"title": 1}', [["", ("A review. " * 30 + '{"title": 1}')]]),
     ],
 )
 def test_the_texts_of_a_part_of_an_answer(scripts: Page, answer: str, shown: list[list[str]]) -> None:
     script = (
-        "async (text) => (await import('/static/workflows/debate/partial.js'))"
-        ".readable(text).map((one) => [one.section, one.text])"
+        "async ([text, fields]) => (await import('/static/partial.js'))"
+        ".readable(text, new Set(fields)).map((one) => [one.section, one.text])"
     )
+    fields = ["objective", "missing", "contents", "title", "description"]
 
-    assert scripts.evaluate(script, answer) == shown
+    assert scripts.evaluate(script, [answer, fields]) == shown
 
 
 @each_case(

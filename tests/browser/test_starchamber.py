@@ -27,6 +27,8 @@ def test_a_talk_from_its_set_up_to_a_branch(lab: Lab, sign_in: SignIn) -> None:
     page = sign_in()
     page.goto(f"{lab.url}/starchamber/")
     page.fill("#id_first_message", "What did you see last night?")
+    for fold in page.locator("#setup details.advanced > summary").all():
+        fold.click()
     page.fill("#id_persona", PERSONA)
     page.select_option("#id_preset", "roleplay-character")
     page.press("#id_first_message", "Control+Enter")

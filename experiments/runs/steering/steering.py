@@ -140,6 +140,8 @@ def _require_open(step: Step) -> None:
 
 def _not_waiting(run: Run) -> str:
     state = Run.objects.values_list("state", flat=True).get(pk=run.pk)
+    if state == Run.State.STOPPING:
+        return _("The run is being stopped; nothing more is asked for.")
     if state in LIVE_STATES:
         return _("The run is not waiting for this: a model is speaking.")
     return _("The run has ended. Branch from a message to continue from there.")

@@ -1,6 +1,6 @@
 """One side's go in a turn: the pause before it, what is done to it, its reply, and what passes to the other side."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,7 +141,7 @@ class Go:
             said = yield Listen(
                 key=key,
                 reason="call_failed" if error else "turn_start" if self.begins else "model_completed",
-                actions=(*ACTIONS, *(kind for kind in KINDS if kind != "friend" or "friend" in self.talk.cast.seats)),
+                actions=(*ACTIONS, *self._possible()),
                 default=self.talk.manual_prompt(self.side, self.private),
                 seat=self.side,
                 turn=self.turn,
@@ -151,6 +151,11 @@ class Go:
             if said.action not in KINDS:
                 return said
             yield from self._do(f"{key}/{said.action}", said.action, said.text)
+
+    def _possible(self) -> Iterator[str]:
+        """The interventions that can be made now."""
+        missing = {"friend": "friend" not in self.talk.cast.seats, "alter": not self.talk.last_of(other(self.side))}
+        return (kind for kind in KINDS if not missing.get(kind))
 
     def _do(self, key: str, kind: str, text: str) -> Generator[Step, Outcome, None]:
         self.private += yield from intervene(self.talk, Deed(key, kind, self.side, self.turn, text))

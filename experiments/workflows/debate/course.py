@@ -161,16 +161,17 @@ def gone_on(talk: Talk, number: int) -> Generator[Any, Any, tuple[Talk, str] | E
         talk = yield from _spoken(talk, number, seat, again)
         trouble = _failures(talk, number)
     step = said.action if said.action in ("round", "summarize") else _as_configured(talk, number)
-    return (yield from added(talk, said.text if number == 1 else "")), step
+    return (yield from added(talk, said.text, number)), step
 
 
-def added(talk: Talk, text: str) -> Generator[Any, Any, Talk]:
-    """With what a person adds; nothing, when it is blank."""
+def added(talk: Talk, text: str, number: int) -> Generator[Any, Any, Talk]:
+    """With what a person adds after a round; nothing, when it is blank."""
     addendum = text.strip()
     if not addendum:
         return talk
     said = MessageSent(seat="person", text=addendum, parsed={"kind": "addendum"})
-    yield Record(numbered("addendum", len(talk.addenda) + 1), said, turn=LAST_ROUND)
+    name = "addendum" if number < LAST_ROUND else "summary/addendum"
+    yield Record(numbered(name, len(talk.addenda) + 1), said, turn=number + 1)
     return talk.added(addendum)
 
 
@@ -271,8 +272,7 @@ def summed_up(talk: Talk, asked: int) -> Generator[Any, Any, tuple[Talk, str, in
     actions = ("summarize", *(["round"] if number < LAST_ROUND else []))
     said: Outcome = yield Listen(numbered("summary/next", count), "concluded", actions, turn=turn, is_offer=True)
     yield Record(f"{answer.key}/superseded", MessageSuperseded(message=answer.key), turn=turn)
-    if number < LAST_ROUND:
-        talk = yield from added(talk, said.text)
+    talk = yield from added(talk, said.text, number)
     return talk, said.action, count
 
 

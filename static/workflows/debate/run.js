@@ -1,5 +1,4 @@
 /** The page of a debate: drafts, questions, points as they are written, and what is asked again. News come from run.js. */
-import { startLivePoints } from "./live-points.js";
 import { trouble } from "../../notices.js";
 import { Questions } from "./questions.js";
 import { send } from "../../send.js";
@@ -14,7 +13,6 @@ const offerNotice = document.getElementById("offer-notice");
 let addendum = ""; // while a debater is asked again: the pause after it opens empty
 let taken = ""; // the offer that was taken up from here
 
-startLivePoints(document.getElementById("transcript"));
 nameSources();
 
 page.addEventListener("news", ({ detail: { type, data } }) => {

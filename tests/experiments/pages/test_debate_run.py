@@ -88,7 +88,7 @@ def test_a_debate_of_two_rounds_is_played_by_plain_forms(hold, page_of, browser)
     page = page_of(run)
     assert "It must be cheap." in page.by_id("slot-addendum").text
     assert "locked" in page.by_id("slot-addendum").text
-    assert not page.find(id="say-form-addendum")
+    assert page.find(id="say-form-addendum"), "the summary can be told more"
     send(browser, run, "summarize")
 
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED

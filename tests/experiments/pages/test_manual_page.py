@@ -69,7 +69,7 @@ def test_it_says_what_it_waits_for_and_shows_what_would_be_sent(page_of, browser
 
     assert "Turn 1 is waiting for you: Model A begins" in page.by_id("waiting-title").text
     assert page.by_id("pause-text").text_content() == "\n" + pause(run).data["default"]
-    assert buttons(page) == {"send", "default", "skip", "next", "end", "note", "alter", "friend"}
+    assert buttons(page) == {"send", "default", "skip", "next", "end", "note", "friend"}, "nothing can be altered yet"
     assert "waits for you" in page.by_id("status").text
     assert "<script>alert" not in browser.get(reverse("run", args=[run.pk])).content.decode()
 

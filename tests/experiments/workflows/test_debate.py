@@ -178,6 +178,10 @@ def test_what_is_added_reaches_the_second_round_and_the_summary():
     assert (addendum.data["text"], addendum.turn) == ("There are only ten clear nights.", 2)
     assert "There are only ten clear nights." in asked(steps, "summary")
 
+    steps, _end = play(says={"round/1/next": "round", "round/2/next": ("summarize", "Who pays?")})
+    assert step(steps, "summary/addendum").turn == 3
+    assert "Who pays?" in asked(steps, "summary")
+
     steps, _end = play(rounds=2, addendum=" Ten nights. ")
     assert step(steps, "addendum").data["text"] == "Ten nights."
     assert "Ten nights." not in asked(steps, "round/1/C")

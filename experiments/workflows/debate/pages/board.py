@@ -113,7 +113,7 @@ def place_of(type_: str, data: Data) -> str:
     if found := ROUND.match(key):
         return f"round-{found[1]}"
     if seat == "person":
-        return KINDS.get(kind, "request")
+        return "summary" if key.startswith("summary/") else KINDS.get(kind, "request")
     if place := SEATS.get(seat):
         return place
     turn = data.get("turn")

@@ -1,12 +1,12 @@
 /** The texts of an answer in JSON, as far as it has come: what is meant for readers, and never a brace. */
 
-const SHOWN = new Set(["objective", "context", "preferences", "missing", "clarifying_questions", "contents"]);
+const LONGEST_LEAD = 200; // characters before an object; whoever says more has written words that quote one
 const ESCAPES = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** [{section, text}]: section is the name of the list or of the field; "" for words that are no JSON. */
-export function readable(answer) {
+/** [{section, text}] of the fields shown: section is the name of the list or of the field; "" for words that are no JSON. */
+export function readable(answer, shown) {
   const start = answer.indexOf("{");
-  if (start < 0) return plain(answer);
+  if (start < 0 || answer.slice(0, start).trim().length > LONGEST_LEAD) return plain(answer);
   const found = [];
   const open = []; // the brackets that are open: {isObject, name, key, wantsKey}
   for (let at = start; at < answer.length; at += 1) {
@@ -18,7 +18,7 @@ export function readable(answer) {
     else if (sign === '"') {
       const { text, end } = readString(answer, at + 1);
       if (top.wantsKey) Object.assign(top, { key: text, wantsKey: false });
-      else take(found, top, text);
+      else take(found, shown, top, text);
       at = end;
     }
     if (!open.length) break; // what stands after the object is no part of it
@@ -31,9 +31,8 @@ function plain(answer) {
   return text && !"```json".startsWith(text) ? [{ section: "", text }] : [];
 }
 
-function take(found, { isObject, key, name }, text) {
-  const field = isObject ? key : name;
-  if (SHOWN.has(field) && text.trim()) found.push({ section: field === "contents" ? (name ?? "") : field, text });
+function take(found, shown, { isObject, key, name }, text) {
+  if (shown.has(isObject ? key : name) && text.trim()) found.push({ section: name ?? key, text });
 }
 
 /** The string that begins at `at`, and where it ends; of one that is still being written, what there is. */
