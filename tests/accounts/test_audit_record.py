@@ -135,7 +135,4 @@ def test_details_are_read_as_words(alice):
     before = {"period": "month", "cost": None, "tokens": 8000, "allows_unknown_prices": True, "is_old": False}
     entry = audit.record(Action.BUDGET_CHANGED, by=alice, name="b", before=before, members=["mia", "bob"])
 
-    assert told(entry) == [
-        ("before", "period month, tokens 8000, allows unknown prices"),
-        ("members", "mia, bob"),
-    ]
+    assert told(entry) == [("before", "period month, tokens 8000, allows unknown prices"), ("members", "mia, bob")]

@@ -5,15 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import (
-    FAILING_MODEL,
-    MEMBERS,
-    QUICK,
-    RUN,
-    Lab,
-    SignIn,
-    assert_same_when_opened_now,
-)
+from tests.browser.conftest import FAILING_MODEL, MEMBERS, QUICK, RUN, Lab, SignIn, assert_same_when_opened_now
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 

@@ -6,15 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import (
-    LATE,
-    PACED_MODEL,
-    RUN,
-    Lab,
-    SignIn,
-    assert_same_when_opened_now,
-    markup,
-)
+from tests.browser.conftest import LATE, PACED_MODEL, RUN, Lab, SignIn, assert_same_when_opened_now, markup
 from tests.cases import each_case
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]

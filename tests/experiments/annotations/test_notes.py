@@ -27,8 +27,8 @@ def texts(run, reader):
 def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(alice, mia, charlie, shared):
     note = notes.write(shared, "Odd.", by=alice)
     assert texts(shared, mia) == []
-    notes.revise(note, by=alice, text="Odd!", shared=True)
-    assert (texts(shared, mia), texts(shared, charlie)) == (["Odd!"], [])
+    notes.revise(note, by=alice, text="Odd!\r\n\r\nSo.", shared=True)
+    assert (texts(shared, mia), texts(shared, charlie)) == (["Odd!\n\nSo."], [])
     assert note.edited is not None
     with pytest.raises(Forbidden):
         notes.revise(note, by=mia, text="Fine.", shared=True)
@@ -37,7 +37,7 @@ def test_a_note_is_its_authors_until_they_share_it_with_all_who_may_see_the_run(
 
     notes.write(shared, "Mine.", by=mia)
     Experiment.objects.filter(pk=shared.experiment_id).update(visibility="lab")
-    assert texts(shared, charlie) == ["Odd!"]
+    assert texts(shared, charlie) == ["Odd!\n\nSo."]
     Experiment.objects.filter(pk=shared.experiment_id).update(visibility="private")
     assert not Note.objects.written_by(mia).exists(), "gone with the right to see the run"
 

@@ -42,6 +42,8 @@ def test_whoever_may_only_look_tags_nothing(will, charlie, mia, shared, talk):
     for person in (will, charlie):
         with pytest.raises(Forbidden):
             tags.tag([shared], "odd", by=person)
+        with pytest.raises(Forbidden):
+            tags.set_tags(shared, [], by=person)
     with pytest.raises(Forbidden):
         tags.tag([shared, talk(visibility="lab")], "odd", by=mia)
     assert not Tagging.objects.exists(), "all are tagged or none"

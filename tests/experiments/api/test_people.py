@@ -68,7 +68,7 @@ def test_administrators_find_people_and_decide_on_them_but_the_last_one_stays(ad
     assert admins.post(f"{path}reactivate/").json()["is_active"] is True
     assert admins.post(f"{path}factors/remove/").json()["has_factor"] is False
     assert list(AuditEntry.objects.filter(target=f"user:{charlie.pk}").values_list("action", flat=True)) == [
-        *("person_reactivated", "person_deactivated", "role_changed"),
+        *("person_reactivated", "person_deactivated", "role_changed")
     ]
     is_problem(admins.patch(f"people/{admin.pk}/", {"role": "reviewer"}), 409, "last administrator")
 

@@ -1,6 +1,7 @@
 """Budgets on pages: the list, the experiment's own, what stands beside Start and in the status bar."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 
 from django.test import RequestFactory
 
@@ -64,12 +65,7 @@ def test_an_owner_sets_their_experiments_budget_on_its_page(alice, arena):
     ("spent", "most", "level", "words"),
     [
         ("0", Most(Decimal("0.5")), "ok", "Left of the budget of alice: $1.00."),
-        (
-            "0.9",
-            Most(Decimal("0.5")),
-            "warning",
-            "could take up to $0.5000. Left of the budget of alice: $0.1000.",
-        ),
+        ("0.9", Most(Decimal("0.5")), "warning", "could take up to $0.5000. Left of the budget of alice: $0.1000."),
         ("1", Most(Decimal("0.5")), "refusal", "Nothing is left of the budget of alice"),
         ("0", Most(unpriced=["Echo"]), "refusal", "The price of Echo is unknown"),
         ("0", Most(), "ok", "Left of"),
@@ -83,6 +79,9 @@ def test_what_stands_beside_start(alice, allow, spent, most, level, words):
 
     assert note.level == level
     assert words in note.words
+    request = RequestFactory().get("/")
+    request.user = alice
+    assert budget_standing.beside(request, SimpleNamespace(most=most, unpriced=most.unpriced)) == [note]
 
 
 @each_case("page", ["arena", "council", "debate", "coding", "starchamber"])

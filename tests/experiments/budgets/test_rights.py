@@ -34,6 +34,8 @@ def test_admins_set_every_budget_and_the_record_tells_before_and_after(admin, al
     assert (changed.detail["after"]["tokens"], changed.actor, changed.target) == (7, "ada", f"budget:{budget.pk}")
     assert removed.detail["after"] is None
     assert Budget.objects.filter(person=alice).count() == 1
+    admin.is_active = False
+    assert not budgeting.may_set(alice, admin)
 
 
 def test_a_lead_sets_those_of_the_projects_experiments_and_no_others(lena, alice, project, experiment, arena):

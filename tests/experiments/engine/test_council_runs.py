@@ -14,17 +14,7 @@ from experiments.models import Call, Run, Step
 from experiments.runs import actions
 from experiments.runs.steering import steering
 from experiments.workflows.council.pages import rankings
-from tests.experiments.deliberating import (
-    FAST,
-    PLAIN,
-    assert_same_page,
-    calls,
-    counted,
-    fresh,
-    member,
-    offer,
-    told,
-)
+from tests.experiments.deliberating import FAST, PLAIN, assert_same_page, calls, counted, fresh, member, offer, told
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 

@@ -13,9 +13,7 @@ clean_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters
 def json_of(text):
     plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | text
     return st.recursive(
-        plain,
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
-        max_leaves=12,
+        plain, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4), max_leaves=12
     )
 
 

@@ -85,11 +85,7 @@ def test_a_replaced_key_and_a_removed_one_are_forgotten_once_and_their_rows_stay
     assert recorded() == [("key_added", "alice"), ("key_replaced", "alice"), ("key_removed", "alice")]
 
 
-DEEDS = {
-    "replace": partial(keyring.replace, key=MINE),
-    "test": keyring.test,
-    "remove": keyring.remove,
-}
+DEEDS = {"replace": partial(keyring.replace, key=MINE), "test": keyring.test, "remove": keyring.remove}
 
 
 def test_who_may_do_what_with_the_labs_keys_and_with_somebody_elses(alice, bob, admin, locked, add, django_user_model):

@@ -62,13 +62,7 @@ def test_a_token_that_makes_no_sense_is_not_made(browser, read, typed, field):
 
 
 @each_case(
-    ("target", "leads_to"),
-    [
-        ("/runs/", "/runs/"),
-        ("//evil.example", "/"),
-        ("javascript:alert(1)", "/"),
-        ("", "/"),
-    ],
+    ("target", "leads_to"), [("/runs/", "/runs/"), ("//evil.example", "/"), ("javascript:alert(1)", "/"), ("", "/")]
 )
 def test_signing_in_leads_to_the_page_that_was_asked_for_and_never_elsewhere(alice, target, leads_to):
     response = Client().post("/sign-in/", {"username": "alice", "password": PASSWORD, "next": target})
@@ -76,10 +70,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for_and_never_elsewhere(ali
     assert response["Location"] == leads_to
 
 
-@each_case(
-    ("name", "password"),
-    [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")],
-)
+@each_case(("name", "password"), [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")])
 def test_a_wrong_password_an_unknown_name_and_one_that_has_left_look_the_same(
     visitor, alice, django_user_model, read, name, password
 ):

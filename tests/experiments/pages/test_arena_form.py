@@ -160,11 +160,7 @@ def row(number, **parts):
 
 @each_case(
     ("changes", "words"),
-    [
-        ({"turn": "0"}, "greater than or equal to 1"),
-        ({"text": ""}, "is empty"),
-        ({"kind": "x"}, "should be"),
-    ],
+    [({"turn": "0"}, "greater than or equal to 1"), ({"text": ""}, "is empty"), ({"kind": "x"}, "should be")],
     ids=str,
 )
 def test_what_is_wrong_with_a_row_is_said_at_the_row_and_everything_is_kept(send, read, changes, words):

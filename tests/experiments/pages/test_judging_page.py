@@ -82,10 +82,7 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     assert Run.objects.count() == 1
 
 
-@each_case(
-    ("deviation", "band"),
-    [(None, None), (0, 0), (9.9, 1), (10, 2), (20, 3), (40, 4)],
-)
+@each_case(("deviation", "band"), [(None, None), (0, 0), (9.9, 1), (10, 2), (20, 3), (40, 4)])
 def test_a_deviation_is_in_one_of_five_bands(deviation, band):
     assert progress.band(deviation) == band
 

@@ -110,8 +110,7 @@ def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):
 
 
 @each_case(
-    ("action", "typed"),
-    [("note", {"text-note": "They bluff.\r\nReally."}), ("alter", {"text-alter": "I give up."})],
+    ("action", "typed"), [("note", {"text-note": "They bluff.\r\nReally."}), ("alter", {"text-alter": "I give up."})]
 )
 def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manual, action, typed):
     run = manual()

@@ -48,14 +48,7 @@ def test_more_runs_than_fit_come_in_pages_there_and_back(browser, read, arena):
 
 @each_case(
     "query",
-    [
-        "before=x",
-        "after=x_y",
-        "before=2026-01-01T00:00:00_" + "0" * 32,
-        "page=-1",
-        "search=%00",
-        "state=no+such+state",
-    ],
+    ["before=x", "after=x_y", "before=2026-01-01T00:00:00_" + "0" * 32, "page=-1", "search=%00", "state=no+such+state"],
 )
 def test_a_query_that_makes_no_sense_still_shows_the_first_page(browser, read, arena, start, query):
     run = start(arena())

@@ -53,12 +53,7 @@ def test_every_field_that_is_filled_in_is_heard(send):
 
 @each_case(
     ("field", "value"),
-    [
-        ("first_message", "  \r\n "),
-        ("seat-model-temperature", "9"),
-        ("limits-cost", "-1"),
-        ("persona", "x" * 101),
-    ],
+    [("first_message", "  \r\n "), ("seat-model-temperature", "9"), ("limits-cost", "-1"), ("persona", "x" * 101)],
 )
 def test_what_cannot_be_played_is_complained_about_at_its_field_and_the_rest_is_kept(send, read, field, value):
     response = send(**{"title": "Ines", "context": "Be brief.", field: value})

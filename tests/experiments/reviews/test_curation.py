@@ -166,7 +166,8 @@ def test_battles_of_an_excluded_run_say_that_it_was_and_not_why(record, alice, c
     pair = {"board": board, "sample": dataset.samples.first(), "left": left, "right": right}
     battle = Battle.objects.create(run=record.run, winner="left", **pair)
 
-    curation.exclude(record.run, by=cora, reason="It plays on a patient's record.")
+    said = {"by": cora, "reason": "It plays on a patient's record."}
+    assert [curation.exclude(record.run, **said) for _ in range(2)] == [True, False]
 
     battle.refresh_from_db()
     assert battle.void_reason == WITH_RUN

@@ -6,7 +6,7 @@ from django.utils.translation import override
 from accounts.errors import Forbidden, Invalid
 from accounts.models import Membership, Project
 from experiments.models import Experiment, Message, ReviewItem, ReviewQueue
-from experiments.review import queues, rubrics
+from experiments.review import filling, queues, rubrics
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 
@@ -24,7 +24,7 @@ def test_every_reply_is_an_item_with_as_many_places_as_people(alice, bob, people
         reviewed.queue(bob, played=False)
 
 
-def test_filling_again_adds_only_what_is_new(alice):
+def test_filling_again_adds_only_what_is_new_and_what_there_is_room_for(alice, monkeypatch):
     queue = reviewed.queue(alice)
     before = set(queue.items.values_list("pk", flat=True))
     reviewed.record(alice, 1)
@@ -33,6 +33,9 @@ def test_filling_again_adds_only_what_is_new(alice):
     assert queues.fill(queue, by=alice) == 0
     assert before < set(queue.items.values_list("pk", flat=True))
     assert sorted(queue.items.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
+    reviewed.record(alice, 1)
+    monkeypatch.setattr(filling, "MOST_ITEMS", 7)
+    assert queues.fill(queue, by=alice) == 1
 
 
 @each_case(("over", "count"), [("transcripts", 1), ("judgments", 4), ("messages", 4)])

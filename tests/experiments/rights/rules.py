@@ -106,10 +106,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, owner=(YES, REFUSED)),
         "api-dataset-detail",
     ),
-    "a client's own": (
-        rule(visitor=SIGN_IN, owner=YES),
-        "compat-conversation compat-message compat-stream",
-    ),
+    "a client's own": (rule(visitor=SIGN_IN, owner=YES), "compat-conversation compat-message compat-stream"),
     "a project's leads alone": (rule(visitor=SIGN_IN, lead=YES), "project-webhooks"),
     "signing out": (rule(visitor=(YES, SIGN_IN), everybody=(YES, SIGN_IN)), "logout account_logout"),
     "doors": (

@@ -23,7 +23,7 @@ OURS = {"accounts", "experiments", "leaderboard"}
 TOLD_IN_A_FORM = 422  # on a page: what was typed, with the form
 TREE = [errors.Invalid, errors.Forbidden, errors.NotFound, errors.Conflict, errors.RateLimited, errors.Unavailable]
 SURFACES = {
-    *("views", "api", "compatibility", "pages", "routes", "people", "oidc", "permissions", "authentication", "parsers"),
+    *("views", "api", "compatibility", "pages", "routes", "people", "oidc", "permissions", "authentication", "parsers")
 }
 OF_HTTP = (Http404, PermissionDenied, APIException)
 VERBS = {  # by the address of the page; then that of the API, what is sent to both, and to either alone

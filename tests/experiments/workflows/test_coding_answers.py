@@ -88,14 +88,7 @@ def test_a_vote_is_five_numbers_and_their_mean():
     assert more.scores == {**dict.fromkeys(DIMENSIONS, 7), "overall": 7}
 
 
-@each_case(
-    ("value", "reason"),
-    [
-        (10.01, "outside 0 to 10"),
-        ("8.5", "is not a number"),
-        (None, "is missing"),
-    ],
-)
+@each_case(("value", "reason"), [(10.01, "outside 0 to 10"), ("8.5", "is not a number"), (None, "is missing")])
 def test_a_score_is_a_number_from_0_to_10_and_nothing_else(value, reason):
     said = no_vote(scored(value))
     assert said.startswith("correctness ")

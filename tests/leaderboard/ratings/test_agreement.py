@@ -139,10 +139,7 @@ def test_an_interval_says_in_how_many_rounds_the_figure_did_not_exist():
     ("given", "expected"),
     [
         # Siegel & Castellan, Nonparametric Statistics (1988), table 9.12: three executives, six applicants, W = .16
-        (
-            ballots(ranking(1, 6, 3, 2, 5, 4), ranking(1, 5, 6, 4, 2, 3), ranking(6, 3, 2, 5, 4, 1)),
-            25.5 / 157.5,
-        ),
+        (ballots(ranking(1, 6, 3, 2, 5, 4), ranking(1, 5, 6, 4, 2, 3), ranking(6, 3, 2, 5, 4, 1)), 25.5 / 157.5),
         # Kendall, Rank Correlation Methods (1948), example 6.3: S = 591, W = .828 with the correction for ties
         (
             ballots(

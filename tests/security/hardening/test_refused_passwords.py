@@ -39,11 +39,7 @@ def test_the_first_guesses_are_refused_however_long(password):
     "password",
     [
         *(PASSWORD, "seven solar panels", "correcthorsebatterystaple", "kV8-tqzr-41xw", "пароль из пяти разных слов"),
-        *(
-            "七个太阳能电池板给两个村庄用的口令",
-            "     spaces     matter",
-            "🦜🌋🪁🧭🛶🪵🧊🪐🎻🧶🫐🪶",
-        ),
+        *("七个太阳能电池板给两个村庄用的口令", "     spaces     matter", "🦜🌋🪁🧭🛶🪵🧊🪐🎻🧶🫐🪶"),
         *("arena of forgotten volcanoes", "kV8-tqzr-41x", "seven solar panels " * 50),
     ],
 )

@@ -28,10 +28,7 @@ from tests.cases import each_case
 from tests.deployment.outside import certificate
 
 ROOT = Path(__file__).parents[3]
-OURS = {
-    "token": r"alab_[0-9a-f]{64}",
-    "webhook": r"whsec_[A-Za-z0-9+/]{43}=",
-}
+OURS = {"token": r"alab_[0-9a-f]{64}", "webhook": r"whsec_[A-Za-z0-9+/]{43}="}
 LEAKS = re.compile(
     "|".join(
         [
