@@ -20,7 +20,7 @@ from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 
-MOST_QUERIES = 25
+MOST_QUERIES = 14
 OUTSIDE = {  # pages that stand in no group
     *("home", "home-now", "notifications", "notifications-menu", "notifications-read", "palette", "documentation"),
     *("documentation-page", "javascript-catalog", "healthz", "readyz", "metrics", "set-language", "set-theme"),
