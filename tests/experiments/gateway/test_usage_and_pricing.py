@@ -35,7 +35,11 @@ PRICE = Price(Decimal("0.000002"), Decimal("0.00001"), cached_input=Decimal("0.0
             Usage(1, 0, provider_cost=Decimal("0.021")),
         ),
         (
-            {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 2**31 - 1}},
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 2,
+                "prompt_tokens_details": {"cached_tokens": 2**31 - 1, "cache_write_tokens": 5},
+            },
             Usage(10, 2),
         ),
         ({"prompt_tokens": 0, "completion_tokens": 0}, None),

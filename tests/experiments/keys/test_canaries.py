@@ -33,6 +33,7 @@ from tests.golden.outputs import pdf_text
 def test_every_form_is_taken_out_of_what_a_provider_says(key):
     for form in forms(key):
         said = redact(f"before {form} after", key)
+        assert f"before {redact(f'{form} after', key)}" == said
         assert "[key]" in said, form
         assert not any(form[at : at + 10] in said for at in range(8, len(form) - 12)), said
     for begin, mask, end in ((3, "…", 4), (7, "*****", 4), (5, "...", 4), (2, "…", 2)):
