@@ -13,7 +13,7 @@ from experiments.library.datasets import views as dataset_views
 from experiments.library.imports import views as import_views
 from experiments.library.search import views as search_views
 from experiments.review import urls as review_urls
-from experiments.runs import experiment_views, views
+from experiments.runs import experiment_views, token_views, views
 from experiments.runs.live.backlog import run_news
 from experiments.runs.reports import views as report_views
 from experiments.runs.sharing import views as sharing_views
@@ -76,6 +76,7 @@ urlpatterns = [
     path("runs/<uuid:pk>/extend/", steering_views.extend, name="run-extend"),
     path("messages/<uuid:pk>/branch/", steering_views.branch, name="message-branch"),
     path("messages/<uuid:pk>/text/", steering_views.message_text, name="message-text"),
+    path("messages/<uuid:pk>/tokens/", token_views.message_tokens, name="message-tokens"),
     path("calls/<uuid:pk>/", views.call, name="call"),
     path("experiments/<uuid:pk>/", experiment_views.experiment, name="experiment"),
     path("experiments/<uuid:pk>/sharing/", sharing_views.experiment_sharing, name="experiment-sharing"),

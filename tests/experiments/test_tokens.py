@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from experiments.workflows.starchamber.pages.tokens import (
+from experiments.runs.tokens import (
     Thresholds,
     band,
     covers,

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from experiments.models import Message, Run
-from experiments.runs import metrics
-from experiments.workflows.starchamber.pages import tokens
+from experiments.runs import metrics, tokens
 
 
 def talk_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> list[dict[str, object]]:

@@ -233,6 +233,8 @@ SURFACE = Surface(
         "message_filtered": "message-{id}",
         "intervention": "intervention-{key}",
     },
+    styles=("tokens.css",),
+    script="tokens.js",
     again=_("Run again"),
     may_extend=True,
     run_links="workflows/arena/_run_links.html",

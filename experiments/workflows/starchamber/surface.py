@@ -141,7 +141,7 @@ SURFACE = Surface(
     home="starchamber",
     urls="experiments.workflows.starchamber.pages.views",
     context=views.page_context,
-    styles=("workflows/starchamber/tokens.css",),
+    styles=("tokens.css",),
     script="workflows/starchamber/run.js",
     told=Told(settings=report.settings, title=_("Interview log")),
     assumptions=ASSUMPTIONS,

@@ -1,5 +1,5 @@
 /** The page of a talk: the composer, the tokens and the figures beside it. The news come from run.js. */
-import "./tokens.js";
+import "../../tokens.js";
 import { Composer } from "./composer.js";
 
 const SOON = 400; // ms in which several events make one request
