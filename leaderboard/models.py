@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -10,8 +11,6 @@ from django.utils.translation import gettext_lazy as _
 from experiments.models import Board, Dataset
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser
-
     from accounts.models import User
 
 
@@ -68,6 +67,11 @@ class Ladder(models.Model):
     def stored(self) -> "Standing | None":
         """What was computed last, if anything was."""
         return getattr(self, "standing", None)
+
+    @property
+    def is_published(self) -> bool:
+        """Whether visitors see it."""
+        return not self.withdrawn_reason and Ladder.objects.visible_to(AnonymousUser()).filter(pk=self.pk).exists()
 
 
 class Standing(models.Model):
@@ -126,3 +130,14 @@ class Milestone(models.Model):
         verbose_name = _("milestone")
         verbose_name_plural = _("milestones")
         constraints = [models.UniqueConstraint(fields=["ladder", "name"], name="each_milestone_once")]
+
+    @property
+    def version(self) -> str:
+        """The name without its date: "release" of "release_20260131"."""
+        return self.name.rpartition("_")[0]
+
+    @property
+    def dated(self) -> str:
+        """The date in its name, as 2026-01-31."""
+        digits = self.name.rpartition("_")[2]
+        return f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"

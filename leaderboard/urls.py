@@ -1,6 +1,6 @@
 from django.urls import path
 
-from leaderboard.pages import battles, coding, ladders
+from leaderboard.pages import battles, coding, ladders, sharing
 from leaderboard.votes import api, views
 
 urlpatterns = [
@@ -9,6 +9,9 @@ urlpatterns = [
     path("leaderboard/coding/cycles/", coding.ladder_cycles, name="ladder-cycles"),
     path("leaderboard/<slug:slug>/", ladders.ladder, name="ladder"),
     path("leaderboard/<slug:slug>/matrix/", ladders.ladder_matrix, name="ladder-matrix"),
+    path("leaderboard/<slug:slug>/slices/", ladders.ladder_slices, name="ladder-slices"),
+    path("leaderboard/<slug:slug>/embed/", sharing.EmbedView.as_view(), name="ladder-embed"),
+    path("leaderboard/<slug:slug>/chart.<slug:format>", sharing.ladder_picture, name="ladder-picture"),
     path("leaderboard/<slug:slug>/history/", ladders.ladder_history, name="ladder-history"),
     path("leaderboard/<slug:slug>/milestones/", ladders.ladder_milestones, name="ladder-milestones"),
     path("leaderboard/<slug:slug>/logs/<slug:format>/", ladders.board_export, name="board-export"),

@@ -17,7 +17,7 @@ REASONS = {
     "few_cycles": gettext_lazy("one cycle is not enough: two or more are needed"),
     "no_spread": gettext_lazy("all comparisons had the same result, so there is no interval"),
     "few_battles": gettext_lazy("not enough battles"),
-    "few_samples": gettext_lazy("not enough samples: the rating could be off by more than 400 points"),
+    "few_samples": gettext_lazy("too few prompts: the rating could be off by more than 400 points"),
 }
 
 

@@ -22,6 +22,7 @@ from leaderboard.models import Ladder
 SLICE = [
     OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
     OpenApiParameter("category", str, description="Only battles on samples of this category."),
+    OpenApiParameter("source", str, description="Only battles on samples whose prompts come from this source."),
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
 WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
@@ -123,9 +124,10 @@ StandingRow = shape(
     "StandingRow",
     Row,
     doc="""
-    rating, lower, upper: Elo with its 95 % interval; reason: why there is none. A contestant that won (lost) every
-    battle has no rating, a one-sided 97.5 % bound in lower (upper), and a rank. best, worst: the rank's interval.
-    first: the probability of being the strongest. win_rate: ties half. consistency: judged alike in both orders.
+    rating, lower, upper: Elo with its 95 % interval; reason: why there is no rank, or no rating either. A contestant
+    that won (lost) every battle has no rating, a one-sided 97.5 % bound in lower (upper), and a rank. best, worst: the
+    rank's interval. first: the probability of being the strongest. win_rate: ties half. consistency: judged alike in
+    both orders.
     """,
 )
 ExcludedRow = shape("ExcludedRow", Excluded)
@@ -146,8 +148,10 @@ class LadderDetail(LadderSerializer):
 
     subset = serializers.CharField()
     category = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]
     subsets = serializers.ListField(child=serializers.CharField())
     categories = serializers.ListField(child=serializers.CharField())
+    sources = serializers.ListField(child=serializers.CharField())
     behind = serializers.IntegerField()
     intervals = IntervalMethod()
     ties = serializers.IntegerField()
@@ -188,6 +192,6 @@ class LadderView(APIView):
     def get(self, request: Request, slug: str) -> Response:
         ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
         chosen = tables.read_choice(request.GET)
-        current = compute.current(ladder, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
+        current = compute.current(ladder, chosen.of, bootstrapped=chosen.bootstrapped)
         found = downloads.document(ladder, current)
         return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)

@@ -40,9 +40,9 @@ def newest() -> str:
 
 def standings() -> Standings:
     """The order-free ratings, by which the ladder is listed, and all other boards as `contest`."""
-    began, source = clock.now(), newest()  # read first: what counts may only be newer
+    began, made_of = clock.now(), newest()  # read first: what counts may only be newer
     found = ratings.of_all()
-    same = Standings(changes=int(began.timestamp() * 1000), source=source)
+    same = Standings(changes=int(began.timestamp() * 1000), rests_on=made_of)
     if found is None:
         return same
 
@@ -66,8 +66,8 @@ def history() -> tuple[Moment, ...]:
     return memoize("cycles", newest(), ratings.history)
 
 
-def cycles_behind(contest: RunRatings | None, source: str) -> int:
+def cycles_behind(contest: RunRatings | None, rests_on: str) -> int:
     """By how many cycles the ladder is behind, at least one when it rests on others than those that count now."""
-    if source == newest():
+    if rests_on == newest():
         return 0
     return max(1, Cycle.objects.counted().count() - (contest.cycles if contest else 0))

@@ -8,13 +8,15 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from accounts.errors import Invalid
 from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
 from leaderboard.boards import coding, council, ranking
 from leaderboard.boards.caching import memoize
-from leaderboard.boards.standings import Excluded, Row, Standings
+from leaderboard.boards.standings import WHOLE, Excluded, Row, Slice, Standings
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder, RatingPoint, Standing
 
@@ -42,25 +44,27 @@ def ensure_ladder(board: Board) -> Ladder:
     return Ladder.objects.get_or_create(board=board, defaults=made)[0]
 
 
-def standings(
-    ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False, is_awaited: bool = False
-) -> Standings:
+def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, is_awaited: bool = False) -> Standings:
     """Compute a ladder, or one slice of it, from the counts of its pairs; one of runs from their ballots or cycles.
+    Raises Invalid for a slice that cannot be computed.
 
     bootstrapped: intervals of resamples, with a seed that is always the same, in place of the closed form.
     is_awaited: whether a page waits, so that no more battles are read than there is time for.
     """
     board = ladder.board
     if board is None:
+        if of.chosen:
+            said = _("This board is made from runs, so it cannot be filtered by %(names)s.")
+            raise Invalid({name: [said % {"names": name}] for name in of.chosen})
         return coding.standings() if ladder.workflow == coding.WORKFLOW else council.standings()
     changes = Board.objects.values_list("changes", flat=True).get(pk=board.pk)  # read first: counts may only be newer
-    counts = ranking.counts_of(board, subset, category)
+    counts = ranking.counts_of(board, of)
     table = counts.table
     most = ranking.MOST_READ if is_awaited else float("inf")
-    closed = ranking.board_intervals(board, counts, subset, category, most=most)
+    closed = ranking.board_intervals(board, counts, of, most=most)
     rounds = ranking.rounds_for(len(counts.contestants)) if bootstrapped else 0
     found = ranking.ranking_of(ranking.resampled(table, closed, rounds) if rounds else closed, table)
-    subsets, categories = ranking.slices_of(board)
+    subsets, categories, sources = ranking.slices_of(board)
     described = {
         one.name: Row(
             name=one.name,
@@ -77,10 +81,10 @@ def standings(
     totals: dict[str, Any] = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
     return Standings(
         changes=changes,
-        subset=subset,
-        category=category,
+        **of._asdict(),
         subsets=subsets,
         categories=categories,
+        sources=sources,
         components=len(found.intervals.ratings.components),
         rows=tuple(ranking.rows_of(table, found, described, counts)),
         excluded=tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in excluded),
@@ -108,21 +112,21 @@ def refresh(ladder: Ladder) -> bool:
     return bool(kept)
 
 
-def current(ladder: Ladder, subset: str = "", category: str = "", *, bootstrapped: bool = False) -> Current:
+def current(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False) -> Current:
     """What pages show: what is stored while it is the newest, else computed at once, where that takes little time.
 
-    A slice is computed when it is asked for, once per state of the ladder.
+    A slice is computed when it is asked for, once per state of the ladder. Raises Invalid for one that cannot be.
     """
     kept, behind = Standings.stored(ladder), _behind(ladder)
-    is_whole = ladder.board is None or not (subset or category or bootstrapped)
+    is_whole = not of.chosen and (ladder.board is None or not bootstrapped)
     if ladder.stored and kept and is_whole and (not behind or takes_long(ladder)):
         return Current(kept, ladder.stored.computed, behind)
 
     def compute() -> Current:
-        found = standings(ladder, subset, category, bootstrapped=bootstrapped, is_awaited=True)
+        found = standings(ladder, of, bootstrapped=bootstrapped, is_awaited=True)
         return Current(found, timezone.now())
 
-    return memoize("standings", (ladder.slug, state_of(ladder), subset, category, bootstrapped), compute)
+    return memoize("standings", (ladder.slug, state_of(ladder), of, bootstrapped), compute)
 
 
 def state_of(ladder: Ladder) -> str:
@@ -154,7 +158,7 @@ def _behind(ladder: Ladder) -> int:
         return 0
     if ladder.workflow == coding.WORKFLOW:
         kept = Standings.stored(ladder)
-        return coding.cycles_behind(kept.contest, kept.source) if kept else 1
+        return coding.cycles_behind(kept.contest, kept.rests_on) if kept else 1
     return 0 if ladder.board is None else ladder.board.changes - ladder.stored.changes
 
 

@@ -80,7 +80,7 @@ def standings() -> Standings:
         ties=sum(one.score == 0.5 for one in found),
         components=len(ranking.intervals.ratings.components),
         rows=tuple(rows_of(table, ranking, described)),
-        source=made_of,
+        rests_on=made_of,
     )
 
 

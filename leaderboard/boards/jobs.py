@@ -78,7 +78,7 @@ def _stale_ladders_of_runs() -> list[Ladder]:
     if council.is_anything_ranked():
         ladder = council.ladder()
         kept = Standings.stored(ladder)
-        if kept is None or kept.source != council.source():
+        if kept is None or kept.rests_on != council.source():
             found.append(ladder)
     if coding.is_anything_rated() and compute.is_stale(ladder := coding.ladder()):
         found.append(ladder)

@@ -1,9 +1,8 @@
-"""The ladders that a person may see: grouped for the index, summed up, and side by side over datasets."""
+"""The ladders that a person may see: found on the index, summed up, and side by side over datasets."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from django.utils.translation import get_language
@@ -13,39 +12,36 @@ from leaderboard.boards import compute
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.jobs import boards_without_ladder
 from leaderboard.boards.standings import Row
-from leaderboard.boards.titles import is_simulated, judge_words, ladder_title
+from leaderboard.boards.titles import is_simulated, judge_words, kind_of, ladder_title, question_of
 from leaderboard.models import Ladder, LadderQuerySet
 
-TOP = 3
+TOP = 5
 MOST_COLUMNS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A ladder in a list. ratings: by name, of those who are rated in the largest group that battles link: others have
-    a scale of their own.
+    """A ladder in a list. kind: a key of `titles.KINDS`. top: the highest of the largest group that battles link.
+    ratings: by name, of those who are rated in this group: others have a scale of their own.
     """
 
     ladder: Ladder
+    kind: str
     title: str
     judge: str
+    question: str
     dataset: Dataset | None
     battles: int
     contestants: int
     top: tuple[Row, ...]
     ratings: dict[str, Row]
-    subsets: tuple[str, ...]
     updated: datetime
     is_simulated: bool
 
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The ladders of one workflow and, where it has any, one dataset."""
-
-    workflow: str
-    dataset: Dataset | None
-    entries: tuple[Entry, ...]
+    @property
+    def name(self) -> str:
+        """The heading: that of the dataset, whose boards are told apart by their judges."""
+        return self.dataset.name if self.dataset else self.title
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +77,15 @@ def entry(ladder: Ladder) -> Entry:
         ranked, rated = found.standings.ranked, found.standings.rated
         return Entry(
             ladder=ladder,
+            kind=kind_of(ladder),
             title=ladder_title(ladder),
             judge=judge_words(board) if board else "",
+            question=str(question_of(board)) if board else "",
             dataset=board.dataset if board else None,
             battles=found.standings.battles,
             contestants=len(found.standings.rows),
             top=tuple(row for row in ranked if row.component == 0)[:TOP],
             ratings={row.name: row for row in rated if row.component == 0},
-            subsets=found.standings.subsets,
             updated=found.computed,
             is_simulated=is_simulated(board) or any(row.is_simulated for row in found.standings.rows),
         )
@@ -96,29 +93,38 @@ def entry(ladder: Ladder) -> Entry:
     return memoize("entry", (compute.state_of(ladder), get_language()), make)
 
 
-def groups(entries: Iterable[Entry]) -> list[Group]:
-    """By workflow and dataset; within one, the board with the most battles first."""
-
-    def place(one: Entry) -> tuple[str, str, str]:
-        dataset = one.dataset
-        return one.ladder.workflow, dataset.name.casefold() if dataset else "", str(dataset.pk) if dataset else ""
-
-    ordered = sorted(entries, key=lambda one: (place(one), -one.battles, one.title))
-    found = [(where, tuple(members)) for where, members in groupby(ordered, key=place)]
-    return [Group(where[0], members[0].dataset, members) for where, members in found]
+def entries(user: Any) -> list[Entry]:
+    """The boards that are shown to them, by name, those of one dataset with the most battles first."""
+    shown = [entry(ladder) for ladder in index_ladders(user) if not ladder.withdrawn_reason]
+    return in_sequence(shown)
 
 
-def overview(entries: Sequence[Entry], by: str = "") -> tuple[tuple[Entry, ...], list[Line]]:
+def in_sequence(found: Iterable[Entry]) -> list[Entry]:
+    return sorted(found, key=lambda one: (one.name.casefold(), -one.battles, one.title))
+
+
+def matching(found: Iterable[Entry], *, kind: str = "", search: str = "") -> list[Entry]:
+    """Those of a kind in whose names all words of the search are found, a contestant's at the top included."""
+    words = search.casefold().split()
+
+    def has_all(one: Entry) -> bool:
+        told = " ".join([one.title, one.ladder.slug, *(row.shown for row in one.top), *one.ratings]).casefold()
+        return all(word in told for word in words)
+
+    return [one for one in found if kind in ("", one.kind) and has_all(one)]
+
+
+def overview(found: Sequence[Entry], by: str = "") -> tuple[tuple[Entry, ...], list[Line]]:
     """Models down, ladders across: those with the most battles, one of each dataset first. by: the slug of the ladder
     whose ratings sort the lines; the mean of all when it is none of them.
     """
     seen: dict[object, int] = {}
     ranked = []
-    for one in sorted(entries, key=lambda one: (-one.battles, one.ladder.slug)):
+    for one in sorted(found, key=lambda one: (-one.battles, one.ladder.slug)):
         if one.ratings and one.dataset:
             seen[one.dataset.pk] = seen.get(one.dataset.pk, -1) + 1
             ranked.append((seen[one.dataset.pk], one))
-    columns = tuple(one for _nth, one in sorted(ranked, key=lambda found: found[0])[:MOST_COLUMNS])
+    columns = tuple(one for _nth, one in sorted(ranked, key=lambda place: place[0])[:MOST_COLUMNS])
     if len(columns) < 2:
         return (), []
     lines = []
@@ -156,6 +162,7 @@ def head_of(ladder: Ladder) -> dict[str, Any]:
         "dataset": board.dataset if board else None,
         "title": ladder_title(ladder),
         "judge": judge_words(board) if board else "",
+        "question": question_of(board) if board else "",
         "is_simulated": by_judge or competing,
         "judge_is_simulated": by_judge,
     }

@@ -1,11 +1,13 @@
 """Milestones: a ladder as it stood when it was published, and what later ratings are on its scale."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.errors import ActionUnavailable, Forbidden, Invalid
@@ -23,8 +25,9 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A rating with its 95 % interval, in Elo."""
+    """A rating with its 95 % interval, in Elo. name: whose."""
 
+    name: str
     rating: float
     lower: float
     upper: float
@@ -94,6 +97,17 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
         raise Invalid(name=_("There is a milestone with this name, and milestones cannot be changed.")) from None
 
 
+def listed(ladder: Ladder, *, version: str = "", date: str = "") -> QuerySet[Milestone]:
+    """Newest first. version: what their names begin with; date: what they end in, yyyymmdd or yyyy-mm-dd."""
+    return ladder.milestones.filter(name__startswith=version, name__endswith=date.replace("-", ""))
+
+
+def published(milestone: Milestone) -> list[Estimate]:
+    """What was published, in the sequence of the milestone's contestants."""
+    covariance = np.array(milestone.covariance, dtype=np.float64)
+    return _estimates(milestone.contestants, np.array(milestone.ratings), covariance)
+
+
 def compared(milestone: Milestone) -> Compared:
     """All contestants on the milestone's scale, as the ladder is now, and with the milestone's ratings held fixed.
 
@@ -104,19 +118,19 @@ def compared(milestone: Milestone) -> Compared:
     counts = counts_of(board)
     then = dict(zip(milestone.contestants, milestone.ratings, strict=True))
     covariance = np.array(milestone.covariance, dtype=np.float64)
-    published = dict(zip(milestone.contestants, _estimates(np.array(milestone.ratings), covariance), strict=True))
+    as_published = {one.name: one for one in published(milestone)}
     now, shift, common = _on_scale(*_fitted(board, counts), then)
     table = counts.table
     anchors = {name: rating for name, rating in then.items() if name in table.contestants}
     kept = [milestone.contestants.index(name) for name in anchors]
     newer = board_intervals(board, counts, anchors=anchors, errors=covariance[np.ix_(kept, kept)])
     fixed = {
-        name: _estimate(value, NORMAL * error)
+        name: _estimate(name, value, NORMAL * error)
         for name, value, error in zip(table.contestants, newer.ratings.values, newer.errors, strict=True)
         if name not in anchors and np.isfinite(value) and NORMAL * error <= WIDEST
     }
     names = sorted({*then, *now, *fixed}, key=lambda name: (-(now[name].rating if name in now else -1e9), name))
-    lines = (Line(name, then.get(name), now.get(name), fixed.get(name), published.get(name)) for name in names)
+    lines = (Line(name, then.get(name), now.get(name), fixed.get(name), as_published.get(name)) for name in names)
     return Compared(tuple(lines), shift, common)
 
 
@@ -145,14 +159,14 @@ def _on_scale(found: Intervals, part: IntArray, then: dict[str, float]) -> tuple
     shift = float(np.mean([then[names[index]] for index in common]) - values[common].mean())
     centred = np.eye(len(part)) - (np.isin(part, common) / len(common))[None, :]
     covariance = centred @ found.covariance[np.ix_(part, part)] @ centred.T
-    estimates = _estimates(values[part] + shift, covariance)
-    return {names[index]: one for index, one in zip(part.tolist(), estimates, strict=True)}, shift, len(common)
+    estimates = _estimates([names[index] for index in part], values[part] + shift, covariance)
+    return {one.name: one for one in estimates}, shift, len(common)
 
 
-def _estimates(ratings: FloatArray, covariance: FloatArray) -> list[Estimate]:
+def _estimates(names: Sequence[str], ratings: FloatArray, covariance: FloatArray) -> list[Estimate]:
     reach = NORMAL * np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return [_estimate(rating, far) for rating, far in zip(ratings, reach, strict=True)]
+    return [_estimate(name, rating, far) for name, rating, far in zip(names, ratings, reach, strict=True)]
 
 
-def _estimate(rating: float, reach: float) -> Estimate:
-    return Estimate(float(rating), float(rating - reach), float(rating + reach))
+def _estimate(name: str, rating: float, reach: float) -> Estimate:
+    return Estimate(name, float(rating), float(rating - reach), float(rating + reach))

@@ -10,20 +10,24 @@ from typing import Any
 
 import numpy as np
 from django.db import connection
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
+from django.utils.translation import gettext as _
 
-from experiments.models import Board, Contestant, PairCount
+from accounts.errors import Invalid
+from experiments.models import Battle, Board, Contestant, PairCount, Sample
 from experiments.runs import figures
+from experiments.workflows.battles.campaign.counting import COLUMNS, COUNTS
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards.caching import memoize
-from leaderboard.boards.standings import SHAPE, Row, share
+from leaderboard.boards.standings import SHAPE, WHOLE, Row, Slice, share
 from leaderboard.models import Standing
 from leaderboard.ratings import Intervals, Ranks, Reason, Table, bootstrap, by_items, ranks, sandwich
 from leaderboard.ratings.intervals import NO_SPREAD, Errors, as_wide_as, times_as_wide
 from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray
 
-COLUMNS = ("left_wins", "right_wins", "ties", "both_bad", "consistent", "inconsistent")
 MOST_READ = 20_000  # battles while a page waits, in less than a tenth of a second
+MOST_OF_SOURCE = 200_000  # battles of a board that are counted by their prompts' source, in about a second
+MOST_SOURCES = 200
 MOST_KEPT = 1_000_000  # battles for what is stored for good, in a few seconds
 FEWEST = 5  # battles
 WIDEST = 400.0  # Elo to one side: odds of ten to one
@@ -57,15 +61,10 @@ class Counts:
         return Table(self.wins, self.ties, tuple(contestant.name for contestant in self.contestants))
 
 
-def counts_of(board: Board, subset: str = "", category: str = "") -> Counts:
-    """Read the counts of a slice; empty words mean all of them. Excluded contestants are not among its contestants."""
-    chosen = {name: value for name, value in (("subset", subset), ("category", category)) if value}
-    pairs = PairCount.objects.filter(board=board, **chosen).order_by()
-    found = pairs.values_list("left_id", "right_id", *COLUMNS)
-    if any(slices_of(board)):
-        found = pairs.values_list("left_id", "right_id").annotate(**{f"all_{name}": Sum(name) for name in COLUMNS})
+def counts_of(board: Board, of: Slice = WHOLE) -> Counts:
+    """Read the counts of a slice. Excluded contestants are not among its contestants. Raises Invalid like `_pairs`."""
     with connection.cursor() as cursor:  # integers straight from the cursor: twice as fast as through the query set
-        cursor.execute(*found.query.sql_with_params())
+        cursor.execute(*_pairs(board, of).query.sql_with_params())
         rows = np.fromiter(chain.from_iterable(cursor.fetchall()), dtype=np.int64).reshape(-1, 2 + len(COLUMNS))
     contestants = Contestant.objects.filter(dataset=board.dataset_id).select_related("model__provider").order_by("name")
     battled = set(np.unique(rows[:, :2]).tolist())
@@ -87,15 +86,40 @@ def counts_of(board: Board, subset: str = "", category: str = "") -> Counts:
     return Counts(kept, left_wins + right_wins.T, ties, both_bad, consistent, inconsistent, excluded)
 
 
-def slices_of(board: Board) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The subsets and the categories that have battles, each in sequence. Looked for when a count has become new."""
+def _pairs(board: Board, of: Slice) -> QuerySet[Any, Any]:
+    """Rows of left, right and COLUMNS. Counts are kept by subset and category; by source battles are counted anew.
 
-    def find() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    Raises Invalid where these are too many.
+    """
+    pairs = PairCount.objects.filter(board=board).order_by()
+    if of.source:
+        totals = pairs.aggregate(**{name: Sum(name, default=0) for name in COLUMNS[:4]})
+        if sum(totals.values()) > MOST_OF_SOURCE:
+            said = _("A board of more than %(n)s battles cannot be filtered by source.")
+            raise Invalid(source=said % {"n": f"{MOST_OF_SOURCE:,}"})
+        samples = {f"sample__{name}": word for name, word in of.chosen.items()}
+        battles = Battle.objects.filter(board=board, **samples).counted().order_by()
+        return battles.values("left_id", "right_id").annotate(**COUNTS).values_list("left_id", "right_id", *COLUMNS)
+    pairs = pairs.filter(**of.chosen)
+    subsets, categories, _sources = slices_of(board)
+    if subsets or categories:
+        return pairs.values_list("left_id", "right_id").annotate(**{f"all_{name}": Sum(name) for name in COLUMNS})
+    return pairs.values_list("left_id", "right_id", *COLUMNS)
+
+
+def slices_of(board: Board) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The subsets and the categories that have battles, and the sources of the dataset's prompts, each in sequence.
+    Looked for when a count or a sample has become new.
+    """
+
+    def find() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         found = list(PairCount.objects.filter(board=board).order_by().values_list("subset", "category").distinct())
         subsets, categories = ({pair[index] for pair in found} - {""} for index in (0, 1))
-        return tuple(sorted(subsets)), tuple(sorted(categories))
+        sources = Sample.objects.filter(dataset=board.dataset_id).exclude(source="").order_by("source")
+        named = sources.values_list("source", flat=True).distinct()[:MOST_SOURCES]
+        return tuple(sorted(subsets)), tuple(sorted(categories)), tuple(named)
 
-    newest = PairCount.objects.order_by("-pk").values_list("pk", flat=True).first()
+    newest = [rows.order_by("-pk").values_list("pk", flat=True).first() for rows in (PairCount.objects, Sample.objects)]
     return memoize("slices", (board.slug, newest), find)
 
 
@@ -110,8 +134,7 @@ def to_read(counts: Counts) -> float:
 def board_intervals(
     board: Board,
     counts: Counts,
-    subset: str = "",
-    category: str = "",
+    of: Slice = WHOLE,
     *,
     most: float | None = None,
     anchors: Mapping[str, float] | None = None,
@@ -126,7 +149,7 @@ def board_intervals(
     if to_read(counts) > (MOST_READ if most is None else most):
         return as_wide_as(table, kept_widths([board], table.contestants), anchors=anchors, errors=errors)
     keys = {one.pk: place for place, one in enumerate(counts.contestants)}
-    slices = {"subset": [subset] if subset else [], "category": [category] if category else []}
+    slices = {name: [word] for name, word in of.chosen.items()}
     return by_items(table, shared_of([board.pk], keys, table.contestants, **slices), anchors=anchors, errors=errors)
 
 
@@ -185,13 +208,16 @@ class Ranking:
         return np.isnan(self.ranks.rank) & ~np.isnan(self.intervals.ratings.values)
 
     def placed(self, index: int) -> dict[str, Any]:
-        """Of a row: a rating with its interval and rank; a one-sided bound and a rank; or why there is no rank."""
-        if self.why_none[index]:
-            return {"reason": self.why_none[index]}
+        """Of a row: a rating with its interval and rank; a one-sided bound and a rank; or why there is no rank, and the
+        rating with its interval where there is one all the same.
+        """
         rating, why = _finite(self.intervals.ratings.values[index]), self.intervals.ratings.reasons[index]
         bounds = self.intervals if rating is not None else self.intervals.one_sided
-        places = {name: int(getattr(self.ranks, name)[index]) for name in ("rank", "best", "worst", "group")}
         ends = {"lower": _finite(bounds.lower[index]), "upper": _finite(bounds.upper[index])}
+        if self.why_none[index]:
+            is_known = rating is not None and None not in ends.values()
+            return {"reason": self.why_none[index]} | ({"rating": rating, **ends} if is_known else {})
+        places = {name: int(getattr(self.ranks, name)[index]) for name in ("rank", "best", "worst", "group")}
         return {"rating": rating, **ends, "reason": str(why or ""), **places, "first": _finite(self.ranks.first[index])}
 
 

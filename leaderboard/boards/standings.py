@@ -3,20 +3,35 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard.models import Ladder
 
-SHAPE = 4  # of the stored JSON; a standing of another shape is computed anew
+SHAPE = 5  # of the stored JSON; a standing of another shape is computed anew
+
+
+class Slice(NamedTuple):
+    """Which samples the battles of a board are of, each word empty for all. source: where the prompts come from."""
+
+    subset: str = ""
+    category: str = ""
+    source: str = ""
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        return {name: word for name, word in self._asdict().items() if word}
+
+
+WHOLE = Slice()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One contestant. contestant: its key, None on a ladder of models. rating, lower, upper: Elo and its 95 % interval.
 
-    reason: why there is no rating, a key of `figures.REASONS`, empty for those rated. A bound is None where it is
-    infinite; one without a rating that won or lost everything has the one-sided bound of `ratings.OneSided` alone.
+    reason: why there is no rank, or no rating, a key of `figures.REASONS`; empty for those rated. A bound is None where
+    it is infinite; who has won or lost everything has no rating, and the one-sided bound of `ratings.OneSided` alone.
     rank, best, worst: the rank and its 95 % interval, within the component; group: those who cannot be distinguished
     from its highest; first: the probability of being the strongest, 0 to 1. battles: all that are decided, both_bad
     among them, which no rating counts. win_rate: ties half. consistency: the share judged alike in both orders, None
@@ -49,7 +64,9 @@ class Row:
 
     @property
     def shown(self) -> str:
-        return self.label or self.name
+        """A badge says what is simulated, and not the name as well."""
+        label = self.label or self.name
+        return label.rpartition(" · ")[2] if self.is_simulated else label
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +84,18 @@ class Standings:
     """A ladder, or a slice of it. changes: the board's number when its counts were read.
 
     rows: those with a rank by component and rank, then those without. method: "sandwich", or "bootstrap" with its
-    rounds and seed. consistent, inconsistent: battles that were judged in both orders. source: of what a ladder of runs
-    rests on, changed with it. contest: the other boards of a ladder of coding, without their history. widths: how
+    rounds and seed. consistent, inconsistent: battles that were judged in both orders. rests_on: what a ladder of runs
+    is made of, changed with it. contest: the other boards of a ladder of coding, without their history. widths: how
     many times as wide samples make the intervals of a board, by contestant; None where nothing can be said.
     """
 
     changes: int
     subset: str = ""
     category: str = ""
+    source: str = ""
     subsets: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     battles: int = 0
     ties: int = 0
     both_bad: int = 0
@@ -88,18 +107,26 @@ class Standings:
     method: str = "sandwich"
     rounds: int = 0
     seed: int = 0
-    source: str = ""
+    rests_on: str = ""
     contest: RunRatings | None = None
     widths: dict[str, float | None] = field(default_factory=dict)
     shape: int = field(default=SHAPE)
 
     @property
     def rated(self) -> tuple[Row, ...]:
-        return tuple(row for row in self.rows if row.rating is not None)
+        return tuple(row for row in self.ranked if row.rating is not None)
 
     @property
     def ranked(self) -> tuple[Row, ...]:
         return tuple(row for row in self.rows if row.rank is not None)
+
+    @property
+    def judged_twice(self) -> int:
+        return self.consistent + self.inconsistent
+
+    @property
+    def slice(self) -> Slice:
+        return Slice(self.subset, self.category, self.source)
 
     @property
     def consistency(self) -> float | None:
@@ -122,7 +149,7 @@ class Standings:
             return None
         rows = tuple(Row(**row) for row in data["rows"])
         excluded = tuple(Excluded(**one) for one in data["excluded"])
-        slices = {name: tuple(data[name]) for name in ("subsets", "categories")}
+        slices = {name: tuple(data[name]) for name in ("subsets", "categories", "sources")}
         contest = RunRatings.from_json(data["contest"]) if data.get("contest") else None
         return cls(**{**data, **slices, "rows": rows, "excluded": excluded, "contest": contest})
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext_lazy as _
 
-from leaderboard.boards.compute import Current
+from leaderboard.boards.compute import Current, current
 from leaderboard.boards.ranking import counts_of
-from leaderboard.boards.standings import Row, Standings
+from leaderboard.boards.standings import WHOLE, Row, Slice, Standings
 from leaderboard.models import Ladder
 
 COLUMNS = {
@@ -18,12 +18,27 @@ COLUMNS = {
     "rating": _("Rating"),
     "battles": _("Battles"),
     "win_rate": _("Win rate"),
-    "consistency": _("Consistency"),
-    "first": _("Best"),
+    "consistency": _("Same in both orders"),
+    "first": _("P(best)"),
+}
+EXPLAINED = {
+    "rank": _("Interval of the rank at 95 percent. It follows pairwise differences of ratings, not overlaps."),
+    "rating": _(
+        "Bradley–Terry rating on the Elo scale, mean 1000. “> 1200” is the lower bound of an undefeated contestant."
+    ),
+    "interval": _("Interval of the rating at 95 percent. All battles on one prompt are one observation."),
+    "battles": _("Decided battles. Those in which both were bad are included, but count in no rating."),
+    "results": _("Battles won, lost and tied."),
+    "win_rate": _("Share of battles won; a tie counts half."),
+    "consistency": _("Share of battles that the judge decided alike in both orders of the outputs."),
+    "first": _("Probability of ranking first; not computed while an undefeated contestant ranks above the rated."),
+    "mark": _("Contestants with the same mark beside their rank cannot be distinguished from the highest of them."),
 }
 RISING = ("rank", "name")  # the sequence in which a column is first sorted; the others fall
 LONGEST_SEARCH = 200
-LONGEST_SLICE = 100  # as long as the names of subsets and categories are
+LONGEST_SLICE = 200  # as long as the names of sources are
+MOST_TABS = 12
+MOST_SLICES = 12
 MOST_SHOWN = 40
 SHADES = 10
 
@@ -32,8 +47,7 @@ SHADES = 10
 class Choice:
     """What the address asks for; whatever it does not know is as if it were not there."""
 
-    subset: str = ""
-    category: str = ""
+    of: Slice = WHOLE
     search: str = ""
     sort: str = "rank"
     is_reversed: bool = False
@@ -89,16 +103,85 @@ class Matrix:
 
 
 def read_choice(asked: Mapping[str, str]) -> Choice:
-    names = ("subset", "category", "search", "sort", "intervals")
-    subset, category, search, sort, intervals = (asked.get(name, "").replace("\0", "") for name in names)
+    names = (*Slice._fields, "search", "sort", "intervals")
+    *of, search, sort, intervals = (asked.get(name, "").replace("\0", "") for name in names)
     column = sort.removeprefix("-")
     return Choice(
-        subset=subset[:LONGEST_SLICE],
-        category=category[:LONGEST_SLICE],
+        of=Slice(*(word[:LONGEST_SLICE] for word in of)),
         search=search[:LONGEST_SEARCH].strip(),
         sort=column if column in COLUMNS else "rank",
         is_reversed=column in COLUMNS and sort.startswith("-"),
         bootstrapped=intervals == "bootstrap",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One of the ways to slice a board, and its values. name: as in the address; word: what is chosen, or empty."""
+
+    name: str
+    label: Any
+    values: tuple[str, ...]
+    word: str
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Those that fit beside each other, what is chosen among them."""
+        first = self.values[:MOST_TABS]
+        return first if not self.word or self.word in first else (*first, self.word)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        return tuple(value for value in self.values[MOST_TABS:] if value != self.word)
+
+
+FACETS = {
+    "subset": (_("Subset"), "subsets"),
+    "category": (_("Category"), "categories"),
+    "source": (_("Source"), "sources"),
+}
+
+
+def facets(found: Standings) -> list[Facet]:
+    """The ways in which there is something to choose."""
+    every = [
+        Facet(name, label, getattr(found, plural), getattr(found, name)) for name, (label, plural) in FACETS.items()
+    ]
+    return [one for one in every if len(one.values) > 1 or one.word]
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedLine:
+    """A contestant on the whole board and in each slice; None where it has no battle."""
+
+    row: Row
+    cells: tuple[tuple[str, Row | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sliced:
+    """Contestants by the values of one facet. battles: of each value that is shown; of: how many values there are."""
+
+    facet: Facet
+    battles: tuple[tuple[str, int], ...]
+    lines: tuple[SlicedLine, ...]
+    of: int
+
+
+def by_slices(ladder: Ladder, asked: str) -> Sliced | None:
+    """Contestants by subset, category or source, as asked for, or else the first that has several. None without one."""
+    whole = current(ladder).standings
+    offered = facets(whole)
+    if not offered:
+        return None
+    facet = next((one for one in offered if one.name == asked), offered[0])
+    found = {value: current(ladder, Slice(**{facet.name: value})).standings for value in facet.values[:MOST_SLICES]}
+    rows = {value: {row.name: row for row in one.rows} for value, one in found.items()}
+    return Sliced(
+        facet,
+        tuple((value, one.battles) for value, one in found.items()),
+        tuple(SlicedLine(row, tuple((value, rows[value].get(row.name)) for value in found)) for row in whole.rows),
+        len(facet.values),
     )
 
 
@@ -132,7 +215,7 @@ def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Mat
     if ladder.board is None:
         return None
     found = current.standings
-    counts = counts_of(ladder.board, found.subset, found.category)
+    counts = counts_of(ladder.board, found.slice)
     place = {contestant.pk: index for index, contestant in enumerate(counts.contestants)}
     known = [row for row in found.rows if row.contestant in place]
     shown = known if whole else known[:MOST_SHOWN]

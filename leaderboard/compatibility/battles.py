@@ -119,7 +119,7 @@ def _chosen(board: Board, query: Mapping[str, Any], names: Collection[str], sear
         tuple(known[name] for name in names if name in known),
         RESULTS.get(query.get("result", ""), "") if len(known) in {1, 2} else "",
         CONSISTENT.get(query.get("consistent", ""), ""),
-        category=query.get("prompt_source", ""),
+        source=query.get("prompt_source", ""),
         search=search,
         unknown=tuple(name for name in names if name not in known),
     )
@@ -201,7 +201,7 @@ def _of_sample(sample: Sample) -> dict[str, Any]:
         "instruction": sample.instruction,
         "task_type": sample.category,
         "input_image_count": len(sample.images),
-        "prompt_source": sample.category or None,
+        "prompt_source": sample.source or None,
         "original_metadata": sample.metadata or None,
     }
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -13,7 +14,7 @@ from experiments.models import Board, Contestant
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards import compute
 from leaderboard.boards.ranking import MOST_READ, Counts, counts_of, kept_widths, ranking_of, rows_of, to_read
-from leaderboard.boards.standings import Row, Standings
+from leaderboard.boards.standings import WHOLE, Row, Slice, Standings
 from leaderboard.boards.tables import Cell, pair_matrix
 from leaderboard.compatibility.views import ALL, MOST_TOGETHER, OF_EXPERIMENT, OF_SUBSET, ReadView, route
 from leaderboard.models import Ladder, RatingPoint
@@ -31,14 +32,14 @@ def subsets(view: ReadView) -> object:
 
 @route(f"{OF_SUBSET}info", "subset", "subset")
 def info(view: ReadView, subset: str) -> object:
-    """The contestants of a board and the categories of its samples."""
+    """The contestants of a board and the sources of its prompts."""
     found = _standings(view.ladder(subset))
     return {
         "name": subset,
         "models": [row.name for row in found.rows],
         "experiments": [ALL],
         "total_battles": found.battles,
-        "prompt_sources": list(found.categories),
+        "prompt_sources": list(found.sources),
     }
 
 
@@ -67,9 +68,10 @@ def leaderboard(view: ReadView, subset: str) -> object:
 
 @route(f"{OF_SUBSET}leaderboard/by-source", "subset-by-source", "subset_by_source")
 def by_source(view: ReadView, subset: str) -> object:
-    """The ratings by category of samples."""
+    """The ratings by source of prompts."""
     ladder = view.ladder(subset)
-    slices = {source: _standings(ladder, source) for source in _standings(ladder).categories}
+    every = {source: _standings(ladder, Slice(source=source)) for source in _standings(ladder).sources}
+    slices = {source: found for source, found in every.items() if found.battles}
     return {
         "sources": sorted(slices, key=lambda source: -slices[source].battles),
         "leaderboards": {source: [_entry(row) for row in found.rows] for source, found in slices.items()},
@@ -256,11 +258,18 @@ def _cross_info(ladders: Sequence[Ladder]) -> CrossInfo:
     }
 
 
-def _standings(ladder: Ladder, category: str = "") -> Standings:
-    return compute.current(ladder, "", category).standings
+def _standings(ladder: Ladder, of: Slice = WHOLE) -> Standings:
+    found = compute.current(ladder, of).standings
+    return replace(found, rows=tuple(map(_ranked, found.rows)))
+
+
+def _ranked(row: Row) -> Row:
+    """Who has no rank has no rating here."""
+    return row if row.rank is not None else replace(row, rating=None, lower=None, upper=None)
 
 
 def _entry(row: Row) -> dict[str, object]:
+    row = _ranked(row)
     return {
         "model": row.name,
         "elo": row.rating,

@@ -34,7 +34,7 @@ QUERY = {
         "page_size": "At most 100.",
         "result": "wins, losses or ties of the first of one or two models.",
         "consistent": "true or false.",
-        "prompt_source": "A category of samples.",
+        "prompt_source": "Where prompts come from.",
         "q": "Words of the instruction, the category, the source or further fields.",
         "model_a": "A name.",
         "model_b": "A name.",

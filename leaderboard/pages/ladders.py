@@ -1,11 +1,13 @@
 """The leaderboard's pages: visible to those who may see the dataset, visitors among them."""
 
+from collections import Counter
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 from drf_spectacular.types import OpenApiTypes
@@ -25,6 +27,7 @@ from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard.boards import bias, coding, compute, downloads, listing, milestones, tables
 from leaderboard.boards.caching import cached_fragment, conditional_response
+from leaderboard.boards.titles import KINDS
 from leaderboard.models import Ladder
 from leaderboard.pages import charts
 from leaderboard.pages import coding as coding_page
@@ -43,16 +46,22 @@ def ladder_of(user: Any, slug: str, *, with_board: bool = False) -> Ladder:
 
 @require_GET
 def leaderboard(request: HttpRequest) -> HttpResponse:
-    """Every ladder that may be seen, by workflow and dataset; under them, models over datasets."""
+    """Every board that may be seen, of a kind and with the words looked for; under them, models over datasets."""
     ladders = listing.index_ladders(request.user)
     state = repr([compute.state_of(ladder) for ladder in ladders])
-    by = request.GET.get("by", "")
+    by, kind, search = (request.GET.get(name, "") for name in ("by", "kind", "q"))
 
     def respond() -> HttpResponse:
-        entries = [listing.entry(ladder) for ladder in ladders if not ladder.withdrawn_reason]
-        columns, lines = listing.overview(entries, by)
+        entries = listing.in_sequence(listing.entry(ladder) for ladder in ladders if not ladder.withdrawn_reason)
+        found = listing.matching(entries, kind=kind, search=search)
+        kinds = Counter(one.kind for one in listing.matching(entries, search=search))
+        columns, lines = listing.overview(found, by)
         context = {
-            "groups": listing.groups(entries),
+            "entries": found,
+            "is_empty": not entries,
+            "kinds": sorted(kinds.items(), key=lambda one: (list(KINDS).index(one[0]) if one[0] in KINDS else 99, one)),
+            "kind": kind,
+            "search": search,
             "withdrawn": [ladder for ladder in ladders if ladder.withdrawn_reason],
             "columns": columns,
             "lines": lines,
@@ -77,19 +86,27 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
         context = listing.head_of(found)
         if found.withdrawn_reason:
             return render(request, "leaderboard/ladder.html", context)
-        current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
+        current = compute.current(found, chosen.of, bootstrapped=chosen.bootstrapped)
         standings = current.standings
-        rows, axis = tables.shown_rows(standings, chosen), charts.axis_of(standings.rows)
-        key = (state, chosen.subset, chosen.category, chosen.bootstrapped, chosen.sort_word, chosen.search)
-        body: dict[str, object] = {"rows": rows, "axis": axis, "standings": standings, "ladder": found}
+        rows = tables.shown_rows(standings, chosen)
+        key = (state, chosen.of, chosen.bootstrapped, chosen.sort_word, chosen.search)
+        body: dict[str, object] = {"rows": rows, "standings": standings, "ladder": found}
         context |= {
             "current": current,
             "standings": standings,
             "choice": chosen,
+            "facets": tables.facets(standings),
             "headings": tables.headings(chosen),
+            "explained": tables.EXPLAINED,
             "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
-            "axis": axis,
+            "chart": charts.intervals(standings.rows),
             "bias": bias.of_judge(found) if found.board else None,
+            "table_formats": [
+                (format.upper() if format != "md" else "Markdown", format) for format in downloads.FORMATS
+            ],
+            "is_published": found.is_published,
+            "page_address": request.build_absolute_uri(found.get_absolute_url()),
+            "embed_address": request.build_absolute_uri(reverse("ladder-embed", args=[found.slug])),
             "beside": [listing.entry(other) for other in beside],
         }
         if found.workflow != coding.WORKFLOW:
@@ -107,16 +124,34 @@ def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
     whole, state = bool(request.GET.get("all")), compute.state_of(found)
 
     def respond() -> HttpResponse:
-        current = compute.current(found, chosen.subset, chosen.category)
+        current = compute.current(found, chosen.of)
         table = cached_fragment(
             "leaderboard/_matrix.html",
-            (state, chosen.subset, chosen.category, whole),
+            (state, chosen.of, whole),
             lambda: {"matrix": tables.pair_matrix(found, current, whole=whole), "ladder": found},
         )
-        context = {**listing.head_of(found), "current": current, "choice": chosen, "table": table, "whole": whole}
+        context = {**listing.head_of(found), "current": current, "table": table, "whole": whole}
+        context["facets"] = tables.facets(current.standings)
         return render(request, "leaderboard/matrix.html", context)
 
     return conditional_response(request, state, respond)
+
+
+@require_GET
+def ladder_slices(request: HttpRequest, slug: str) -> HttpResponse:
+    """Contestants by subset, category or source (`by`)."""
+    found = ladder_of(request.user, slug, with_board=True)
+
+    def respond() -> HttpResponse:
+        sliced = tables.by_slices(found, request.GET.get("by", ""))
+        context = {
+            **listing.head_of(found),
+            "sliced": sliced,
+            "facets": tables.facets(compute.current(found).standings),
+        }
+        return render(request, "leaderboard/slices.html", context)
+
+    return conditional_response(request, compute.state_of(found), respond)
 
 
 @require_GET
@@ -152,12 +187,15 @@ def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _("The milestone %(name)s is published.") % {"name": taken.name})
             return redirect("ladder-milestones", slug=found.slug)
-    kept = list(found.milestones.select_related("by").defer("covariance"))
-    asked = request.GET.get("milestone", "")
+    asked, version, date = (request.GET.get(name, "").replace("\0", "") for name in ("milestone", "version", "date"))
+    kept = list(milestones.listed(found, version=version, date=date).select_related("by"))
     chosen = next((one for one in kept if one.name == asked), kept[0] if kept else None)
     context = {
         **listing.head_of(found),
         "milestones": kept,
+        "version": version,
+        "date": date,
+        "history": charts.milestones_chart(kept, request.GET.getlist("name")),
         "chosen": chosen,
         "compared": milestones.compared(chosen) if chosen else None,
         "may_take": milestones.may_take(found, request.user),
@@ -180,7 +218,7 @@ def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpRespons
     kind, write = downloads.FORMATS[format]
 
     def respond() -> HttpResponse:
-        current = compute.current(found, chosen.subset, chosen.category, bootstrapped=chosen.bootstrapped)
+        current = compute.current(found, chosen.of, bootstrapped=chosen.bootstrapped)
         response = HttpResponse(write(found, current), content_type=kind)
         response["Content-Disposition"] = f'attachment; filename="{found.slug}.{format}"'
         return response

@@ -1,6 +1,6 @@
 """Figures and pictures of the leaderboard's pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -8,12 +8,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from experiments.models.labels import workflow_name
 from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard.boards import listing
 from leaderboard.boards.standings import Row
 from leaderboard.boards.tables import Cell, MatrixLine
-from leaderboard.boards.titles import ladder_title
+from leaderboard.boards.titles import KINDS, ladder_title
 from leaderboard.models import RatingPoint
 from leaderboard.pages import charts
 from leaderboard.pages.coding import Drawn
@@ -27,8 +28,15 @@ register.filter(figures.bounds)
 register.filter(figures.rank_range)
 register.filter(figures.rating_or_bound)
 register.filter(ladder_title)
+
+
+@register.filter
+def kind_words(kind: str) -> Any:
+    """What a kind of board is called."""
+    return KINDS.get(kind) or workflow_name(kind)
+
+
 register.simple_tag(may_void, name="leaves_out")
-register.simple_tag(charts.axis_of)
 
 
 @register.filter
@@ -58,43 +66,29 @@ def point_bounds(point: RatingPoint) -> str:
     return figures.span(figures.elo(point.lower), figures.elo(point.upper)) if known else ""
 
 
+register.simple_tag(charts.intervals, name="interval_chart")
+
+
 @register.simple_tag
-def interval_bar(row: Row, axis: charts.Axis | None) -> SafeString:
-    """A rating with its interval on the ladder's scale, or an arrow from a one-sided bound; figures stand beside it."""
-    drawn = charts.bar(row, axis) if axis else None
-    if axis is None or drawn is None:
-        return SafeString("")
-    middle = charts.HEIGHT / 2
-    lines = ((_number(at), _number(charts.HEIGHT)) for at, _rating in axis.ticks)
-    grid = format_html_join("", '<path class="axis" d="M{} 0V{}"/>', lines)
-    places = [] if drawn.at is None else [(_number(drawn.at), _number(middle))]
-    return format_html(
-        '<svg class="interval" viewBox="0 0 {w} {h}" width="{w}" height="{h}" aria-hidden="true">{grid}'
-        '<path class="whisker" d="M{low} {y}H{high}{low_end}{high_end}"/>{dot}</svg>',
-        w=_number(charts.WIDTH), h=_number(charts.HEIGHT), grid=grid, low=_number(drawn.low),
-        high=_number(drawn.high), y=_number(middle), low_end=_end(row, drawn.low, row.lower, 1, middle),
-        high_end=_end(row, drawn.high, row.upper, -1, middle),
-        dot=format_html_join("", '<circle cx="{}" cy="{}" r="3.5"/>', places),
-    )  # fmt: skip
-
-
-def _end(row: Row, at: float, bound: float | None, inwards: int, middle: float) -> SafeString:
-    """A bar across, or the head of an arrow where a contestant without a rating has no bound."""
-    if row.rating is None and bound is None:
-        return SafeString(f"M{at + 5 * inwards:g} {middle - 4:g}L{at:g} {middle:g}l{5 * inwards} 4")
-    return SafeString(f"M{at:g} {middle - 4:g}v8")
+def interval_mark(mark: charts.Mark, axis: charts.Axis) -> SafeString:
+    """A rating with its interval on the chart's scale, as wide as there is room; the figures stand beside it."""
+    grid = format_html_join("", '<line class="axis" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>', axis.ticks)
+    ends = ((mark.low, mark.is_low_open, "M5 -4L0 0l5 4"), (mark.high, mark.is_high_open, "M-5 -4L0 0l-5 4"))
+    tips = format_html_join(
+        "",
+        '<svg x="{}%" y="50%" overflow="visible"><path class="whisker" d="{}"/></svg>',
+        ((at, arrow if is_open else "M0 -4v8") for at, is_open, arrow in ends),
+    )
+    dots = format_html_join("", '<circle cx="{}%" cy="50%" r="3.5"/>', [] if mark.at is None else [(mark.at,)])
+    line = format_html('<line class="whisker" x1="{}%" x2="{}%" y1="50%" y2="50%"/>', mark.low, mark.high)
+    return format_html('<svg class="interval" aria-hidden="true">{}{}{}{}</svg>', grid, line, tips, dots)
 
 
 @register.simple_tag
 def axis_labels(axis: charts.Axis) -> SafeString:
-    """The ratings at the lines of the bars below."""
-    words = format_html_join(
-        "", '<text x="{}" y="12" text-anchor="middle">{}</text>', ((f"{at:g}", value) for at, value in axis.ticks)
-    )
-    return format_html(
-        '<svg class="interval" viewBox="0 0 {0} 18" width="{0}" height="18" aria-hidden="true">{1}</svg>',
-        f"{charts.WIDTH:g}", words,
-    )  # fmt: skip
+    """The ratings at the lines of the grid."""
+    words = format_html_join("", '<text x="{}%" y="11" text-anchor="middle">{}</text>', axis.ticks)
+    return format_html('<svg class="interval" aria-hidden="true">{}</svg>', words)
 
 
 @register.simple_tag
@@ -117,9 +111,31 @@ def _cell(cell: Cell | None) -> SafeString:
     )  # fmt: skip
 
 
-def _number(value: float) -> Any:
-    """A coordinate as SVG writes it."""
-    return SafeString(f"{value:g}")
+@register.filter
+def why_unranked(row: Row) -> Any:
+    return figures.reason_words(row.reason)
+
+
+@register.filter
+def of_column(explained: Mapping[str, Any], name: str) -> Any:
+    """What a column means; nothing where its name says it."""
+    return explained.get(name, "")
+
+
+@register.simple_tag(takes_context=True)
+def slice_link(context: template.Context, name: str, word: str = "") -> str:
+    """The page as it is, of another slice."""
+    query = context["request"].GET.copy()
+    query.pop(name, None)
+    if word:
+        query[name] = word
+    return f"?{query.urlencode()}"
+
+
+@register.filter
+def embed_height(chart: charts.Intervals) -> int:
+    """How high a frame is in which all of the chart is seen."""
+    return 170 + 30 * len(chart.marks)
 
 
 @register.filter

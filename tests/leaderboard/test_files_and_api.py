@@ -13,6 +13,7 @@ from experiments.models import Battle, Contestant, Dataset
 from experiments.workflows.battles.pages import views
 from leaderboard.boards import compute
 from leaderboard.boards.compute import ensure_ladder, refresh
+from leaderboard.boards.standings import Slice
 from leaderboard.models import Ladder, Milestone
 from tests.cases import each_case
 from tests.leaderboard import boards
@@ -31,7 +32,7 @@ def rows_of(answer):
 
 def test_the_files_say_the_same_as_the_ladder(client, league):
     ladder = league(subsets=("easy", "hard"))
-    found = compute.standings(ladder, "easy")
+    found = compute.standings(ladder, Slice("easy"))
 
     def get(kind):
         return client.get(download(ladder, kind), {"subset": "easy"})

@@ -1,16 +1,19 @@
 """The pages of the leaderboard, as visitors and people of the lab see them."""
 
+import io
 import re
 from datetime import timedelta
+from xml.etree import ElementTree
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from PIL import Image
 
 from experiments.models import Battle, ProviderModel, Verdict
-from leaderboard.boards import compute, listing
+from leaderboard.boards import compute, listing, ranking
 from leaderboard.models import Ladder, RatingPoint
 from tests.leaderboard import boards
 from tests.markup import Page
@@ -64,9 +67,11 @@ def test_the_table_is_sorted_and_searched_as_the_address_says(client, league):
     falling = told(client.get(address, {"sort": "-name"}))
     found = told(client.get(address, {"search": "MODEL-01"}))
 
-    assert falling.index("model-004") < falling.index("model-001")
+    table = falling[falling.index("<tbody>") :]
+    assert table.index("model-004") < table.index("model-001")
     assert 'aria-sort="descending"' in falling
-    assert ("model-010" in found, "model-009" in found) == (True, False)
+    names = found[found.index("<tbody>") :]
+    assert ("model-010" in names, "model-009" in names) == (True, False)
 
 
 def test_names_of_rated_contestants_are_text(client, alice):
@@ -209,5 +214,76 @@ def test_what_a_judge_leans_to_is_told_from_its_single_verdicts(client, league):
 
     page = told(client.get(reverse("ladder", args=[ladder.slug])))
 
-    assert "Advantage of being shown first" in page
-    assert "newest 600 single verdicts" in page
+    assert "Bias for the first output" in page
+    assert "from 600 verdicts" in page
+
+
+def test_a_board_is_found_by_its_kind_and_by_words_of_its_dataset_or_contestants(client, league, alice):
+    league(name="Trees"), league(name="Rivers", judge="people"), league(name="Hidden trees", visibility="private")
+
+    def found(**query):
+        page = Page(told(client.get(reverse("leaderboard"), query)))
+        return [one.text.split()[0] for one in page.root.findall(".//article/h2/a")]
+
+    assert found() == ["Rivers", "Trees"]
+    assert len(found(kind="people")) == len(found(q="trees")) == 1
+    assert (len(found(q="MODEL-001")), found(kind="people", q="trees")) == (2, [])
+
+
+def test_battles_are_filtered_by_the_source_of_their_prompts_or_the_filter_is_refused(client, league, monkeypatch):
+    ladder = league(contestants=3, battles=30)
+    samples = ladder.board.dataset.samples.order_by("pk")
+    samples.update(source="b")
+    samples.filter(pk__in=list(samples.values_list("pk", flat=True)[:4])).update(source="a")
+    page, api = reverse("ladder", args=[ladder.slug]), reverse("api-ladder", args=[ladder.slug])
+
+    found = client.get(api, {"source": "a"}).json()
+
+    assert (found["battles"], found["source"], found["sources"]) == (12, "a", ["a", "b"])
+    assert "<dd>12</dd>" in told(client.get(page, {"source": "a"}))
+    assert client.get(api, {"source": "unknown"}).json()["battles"] == 0
+    monkeypatch.setattr(ranking, "MOST_OF_SOURCE", 20)
+    compute.refresh(ladder)
+    boards.board_of(ladder.board.dataset.owner, [("model-001", "model-002", "left")], ladder.board)
+    refused = client.get(api, {"source": "a"})
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["source"])
+    assert client.get(page, {"source": "a"}).status_code == 400
+
+
+def test_a_published_board_may_be_framed_and_no_other_page(client, league, alice):
+    public, private = league(), league(visibility="private")
+    client.force_login(alice)
+
+    framed = client.get(reverse("ladder-embed", args=[public.slug]), {"theme": "dark"})
+    page = client.get(public.get_absolute_url())
+
+    assert 'data-theme="dark"' in told(framed)
+    assert "frame-ancestors *" in framed["Content-Security-Policy"]
+    assert "X-Frame-Options" not in framed
+    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+    assert client.get(reverse("ladder-embed", args=[private.slug])).status_code == 404, "hers, but not published"
+    Ladder.objects.update(withdrawn_reason="Stale.")
+    assert client.get(reverse("ladder-embed", args=[public.slug])).status_code == 404
+
+
+def test_the_chart_is_a_picture_for_those_who_see_the_board(client, league, alice):
+    ladder = league(visibility="private", name="<Trees>")
+    svg, png = (reverse("ladder-picture", args=[ladder.slug, kind]) for kind in ("svg", "png"))
+
+    assert client.get(svg).status_code == 404
+    client.force_login(alice)
+    drawn, painted = client.get(svg), client.get(png, {"theme": "dark"})
+
+    assert (drawn["Content-Type"], painted["Content-Type"]) == ("image/svg+xml", "image/png")
+    assert len(ElementTree.fromstring(drawn.content).findall(".//{*}circle")) == 6
+    assert Image.open(io.BytesIO(painted.content)).size == (1600, 2 * (78 + 6 * 26 + 34))
+
+
+def test_contestants_stand_beside_each_other_by_category(client, league):
+    ladder = league(contestants=4, battles=240, categories=("maths", "prose"))
+
+    page = Page(told(client.get(reverse("ladder-slices", args=[ladder.slug]), {"by": "category"})))
+
+    assert [one.text.split()[0] for one in page.root.findall(".//th/a")] == ["maths", "prose"]
+    assert len(page.root.findall(".//tbody/tr")) == 4
+    assert len(page.root.findall(".//tbody/tr/td")) == 12

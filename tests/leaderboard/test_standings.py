@@ -16,7 +16,7 @@ from experiments.workflows.battles.campaign import counting
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards import compute, ranking
-from leaderboard.boards.standings import Standings
+from leaderboard.boards.standings import Slice, Standings
 from leaderboard.boards.tables import pair_matrix
 from leaderboard.compatibility import standings
 from leaderboard.pages import battle_details
@@ -81,6 +81,20 @@ def test_a_newcomer_with_one_win_is_last_without_a_rank(alice):
     assert (new.name, new.rank, new.rating, new.reason, new.lower) == ("new", None, None, "few_battles", None)
 
 
+def test_who_met_too_few_prompts_keeps_rating_and_interval_without_a_rank(alice):
+    board = boards.filled(alice, contestants=3, battles=300)
+    boards.board_of(alice, [("new", f"model-00{n % 3 + 1}", ("left", "right")[n % 2]) for n in range(12)], board)
+    of_new = board.battles.filter(Q(left__name="new") | Q(right__name="new")).order_by("pk")
+    samples = list(board.dataset.samples.order_by("pk").values_list("pk", flat=True)[:2])
+    for number, one in enumerate(of_new):
+        Battle.objects.filter(pk=one.pk).update(sample=samples[number % 2], ballot=f"visitor:{number}")
+
+    [new] = [row for row in compute.standings(compute.ensure_ladder(board)).rows if row.name == "new"]
+
+    assert (new.rank, new.reason) == (None, "few_samples")
+    assert new.lower < new.rating < new.upper
+
+
 def test_bootstrap_intervals_are_repeatable_and_as_wide_as_samples_ask_for(alice):
     ladder = compute.ensure_ladder(boards.filled(alice, contestants=5, battles=100))
     closed = compute.standings(ladder)
@@ -127,7 +141,7 @@ def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
     assert sum(row.first for row in found.rated) == pytest.approx(1)
     assert found.consistency == pytest.approx(0.9, abs=0.03)
     assert (found.subsets, found.categories) == (("x", "y"), ("a", "b"))
-    parts = [compute.standings(ladder, subset, category) for subset in "xy" for category in "ab"]
+    parts = [compute.standings(ladder, Slice(subset, category)) for subset in "xy" for category in "ab"]
     assert sum(part.battles for part in parts) == found.battles == 2000, "slices add up to the whole"
 
 
@@ -137,10 +151,10 @@ def test_of_a_board_that_takes_long_somebody_who_waits_reads_no_battle(alice, mo
     monkeypatch.setattr(ranking, "MOST_READ", 50)
     ladder = compute.ensure_ladder(boards.filled(alice, contestants=4, battles=600, subsets=("x", "y")))
     compute.refresh(ladder)
-    whole, part = (compute.standings(ladder, name) for name in ("", "x"))
+    whole, part = (compute.standings(ladder, Slice(name)) for name in ("", "x"))
 
     with CaptureQueriesContext(connection) as asked:
-        shown, shown_part = (compute.standings(ladder, name, is_awaited=True) for name in ("", "x"))
+        shown, shown_part = (compute.standings(ladder, Slice(name), is_awaited=True) for name in ("", "x"))
 
     assert not battles_read(asked)
     assert [row.lower for row in shown.rows] == pytest.approx([row.lower for row in whole.rows], abs=0.2)
@@ -158,7 +172,7 @@ def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alic
     monkeypatch.setattr(ranking, "MOST_READ", 350)
     board = boards.filled(alice, contestants=4, battles=600, subsets=("x", "y"))
     ladder = compute.ensure_ladder(board)
-    exact = compute.standings(ladder, "x")
+    exact = compute.standings(ladder, Slice("x"))
 
     with CaptureQueriesContext(connection) as asked:
         whole = compute.standings(ladder, is_awaited=True)
@@ -166,7 +180,8 @@ def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alic
     assert all(row.upper > row.lower for row in whole.rated)
 
     compute.refresh(ladder)
-    assert [row.lower for row in compute.standings(ladder, "x", is_awaited=True).rows] == [r.lower for r in exact.rows]
+    again = compute.standings(ladder, Slice("x"), is_awaited=True)
+    assert [row.lower for row in again.rows] == [row.lower for row in exact.rows]
 
 
 def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_either(alice, monkeypatch):

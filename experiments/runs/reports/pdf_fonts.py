@@ -37,7 +37,7 @@ MOST_AT_ONCE = 100  # entries of a character map in one block, by the PDF standa
 SIMPLIFIED_CHINESE = 2  # which of the five fonts in the collection
 
 _NOTO = Path(manimgx_fonts.__path__[0])
-_CJK = Path(manimgx_fonts_cjk.__path__[0]) / "NotoSansCJK-VF.otf.ttc"
+CJK = Path(manimgx_fonts_cjk.__path__[0]) / "NotoSansCJK-VF.otf.ttc"
 _MONO = Path(fontpkg_jetbrains_mono.__path__[0]) / "files" / "JetBrainsMono[wght].ttf"
 _files = threading.Lock()  # fonts are read piece by piece, from files that all threads share
 
@@ -157,7 +157,7 @@ def _sources(is_mono: bool) -> tuple[tuple[Any, dict[int, str]], ...]:
     paths = [
         *([_MONO] if is_mono else []),
         *(_NOTO / name for name in first),
-        _CJK,
+        CJK,
         *(_NOTO / name for name in (last, *scripts)),
     ]
     return tuple(_source(path) for path in paths)
@@ -165,7 +165,7 @@ def _sources(is_mono: bool) -> tuple[tuple[Any, dict[int, str]], ...]:
 
 @cache
 def _source(path: Path) -> tuple[Any, dict[int, str]]:
-    font = FontFile(str(path), fontNumber=SIMPLIFIED_CHINESE if path == _CJK else -1, lazy=True)
+    font = FontFile(str(path), fontNumber=SIMPLIFIED_CHINESE if path == CJK else -1, lazy=True)
     return font, font.getBestCmap()
 
 

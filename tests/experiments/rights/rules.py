@@ -171,12 +171,14 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nothing of the kind is there": (
         rule(visitor=(SIGN_IN, UNKNOWN)),
-        "api-log-import log-import dataset-image vote-picture api-vote compat-starchamber-status compat-subset-model",
+        """api-log-import log-import dataset-image vote-picture api-vote compat-starchamber-status compat-subset-model
+        ladder-embed""",
     ),
     "told what to ask for": (rule(visitor=SIGN_IN, everybody=TOLD), "compare-chosen"),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
-        """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-history ladder-milestones
+        """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-slices ladder-picture ladder-history
+        ladder-milestones
         ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
         vote-cast api-ladder api-board-export compat-subset compat-subset-stats compat-subset-leaderboard
         compat-subset-by-source compat-subset-matrix compat-subset-history compat-input-count compat-battles

@@ -207,6 +207,5 @@ class Things:
 
 
 def _format(name: str) -> str:
-    return {"run-report": "html", "run-export": "jsonl", "ladder-download": "csv", "board-export": "slim"}.get(
-        name, "html"
-    )
+    known = {"run-export": "jsonl", "ladder-download": "csv", "ladder-picture": "svg", "board-export": "slim"}
+    return known.get(name, "html")

@@ -18,6 +18,11 @@ BY_WINNER = {
     Battle.Winner.TIE: "ties",
     Battle.Winner.BOTH_BAD: "both_bad",
 }
+COUNTS = {
+    **{column: Count("pk", filter=Q(winner=winner)) for winner, column in BY_WINNER.items()},
+    "consistent": Count("pk", filter=Q(is_consistent=True)),
+    "inconsistent": Count("pk", filter=Q(is_consistent=False)),
+}
 
 
 class Slice(NamedTuple):
@@ -111,11 +116,8 @@ def differences(board: Board) -> int:
 
 def _wanted(board: Board) -> dict[Slice, dict[str, int]]:
     """What the battles say."""
-    counts = {column: Count("pk", filter=Q(winner=winner)) for winner, column in BY_WINNER.items()}
-    counts["consistent"] = Count("pk", filter=Q(is_consistent=True))
-    counts["inconsistent"] = Count("pk", filter=Q(is_consistent=False))
     fields = ("left", "right", "sample__subset", "sample__category")
-    return _by_slice(Battle.objects.filter(board=board).counted().order_by().values(*fields).annotate(**counts), fields)
+    return _by_slice(Battle.objects.filter(board=board).counted().order_by().values(*fields).annotate(**COUNTS), fields)
 
 
 def _kept(board: Board) -> dict[Slice, dict[str, int]]:
