@@ -93,13 +93,8 @@ def entry(ladder: Ladder) -> Entry:
     return memoize("entry", (compute.state_of(ladder), get_language()), make)
 
 
-def entries(user: Any) -> list[Entry]:
-    """The boards that are shown to them, by name, those of one dataset with the most battles first."""
-    shown = [entry(ladder) for ladder in index_ladders(user) if not ladder.withdrawn_reason]
-    return in_sequence(shown)
-
-
 def in_sequence(found: Iterable[Entry]) -> list[Entry]:
+    """By name; those of one dataset with the most battles first."""
     return sorted(found, key=lambda one: (one.name.casefold(), -one.battles, one.title))
 
 

@@ -193,8 +193,6 @@ def ladder_milestones(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         **listing.head_of(found),
         "milestones": kept,
-        "version": version,
-        "date": date,
         "history": charts.milestones_chart(kept, request.GET.getlist("name")),
         "chosen": chosen,
         "compared": milestones.compared(chosen) if chosen else None,
