@@ -92,6 +92,19 @@ def stepped_up_for_secrets(view: View) -> View:
     return guarded
 
 
+def confirmed_first(view: View) -> View:
+    """As `stepped_up_for_secrets`, and before the form is shown: a secret is typed into it once, then."""
+    guarded = stepped_up_for_secrets(view)
+
+    @wraps(view)
+    def shown(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method == "GET" and not is_confirmed(request):
+            return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': request.get_full_path()})}")
+        return guarded(request, *args, **kwargs)
+
+    return shown
+
+
 def is_confirmed(request: HttpRequest) -> bool:
     """Whether the person has typed the password or used a second factor a moment ago."""
     try:

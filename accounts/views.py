@@ -3,6 +3,7 @@
 from collections.abc import Container
 
 from allauth.account import views as allauth_account
+from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
 from allauth.account.utils import perform_login
 from allauth.mfa.models import Authenticator
@@ -14,6 +15,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import UserCreationForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, override
@@ -137,7 +139,8 @@ def first_administrator(request: HttpRequest, token: str) -> HttpResponse:
         who = form.save(commit=False)
         first_admin.create(who, token)
         # Verification by mail is left out: it must not keep the only administrator out.
-        answer: HttpResponse = perform_login(request, who, email_verification="none")
+        record_authentication(request, who, "password", reauthenticated=True)  # which was typed a moment ago
+        answer: HttpResponse = perform_login(request, who, email_verification="none", redirect_url=reverse("start"))
         return answer
     return render(request, "accounts/first_administrator.html", {"form": form})
 

@@ -67,6 +67,7 @@ SPECTACULAR_SETTINGS = {
         "ModeEnum": "experiments.models.run.RunMode",
         "HealthStatusEnum": "experiments.lab.health.STATUSES",
         "WorkState": "experiments.models.waiting.WorkState",
+        "ProviderContact": "experiments.lab.catalog.api.CONTACTS",
         "BudgetKind": "experiments.lab.budgets.api.KINDS",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",

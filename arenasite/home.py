@@ -13,6 +13,7 @@ from accounts.people import person
 from arenasite import navigation, notifications
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.observing import status
+from experiments.library.first_steps import steps_left
 from experiments.models import Budget, Experiment, Run
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES
 from experiments.runs import progress
@@ -39,7 +40,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "queues": notifications.queues(who)[:LISTED],
     }
     if who.is_admin:
-        context |= {"status": status.status(), "lately": status.lately()}
+        context |= {"steps": steps_left(who), "status": status.status(), "lately": status.lately()}
     return render(request, "home/home.html", context)
 
 

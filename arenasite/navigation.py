@@ -139,7 +139,9 @@ LAB = Group(
     (
         Item("people", _("People"), admins, below=("person", "person-*")),
         Item("projects", _("Projects"), below=("project", "project-*")),
-        Item("models", _("Models"), help="quickstart"),
+        Item("providers", _("Providers"), admins, below=("provider", "provider-*"), help="administering"),
+        Item("models", _("Models"), below=("model", "model-new"), help="quickstart"),
+        Item("model-defaults", _("Default models"), admins, help="administering"),
         Item("lab-keys", _("Lab keys"), admins),
         Item("budgets", _("Budgets"), admins, below=("budget-*",)),
         Item("usage", _("Usage of the lab"), admins, query="?scope=lab"),

@@ -3,6 +3,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.routers import SimpleRouter
 
 from experiments.lab.budgets import api as budget_api
+from experiments.lab.catalog import api as catalog_api
 from experiments.lab.health import HealthView
 from experiments.lab.keys import api as key_api
 from experiments.lab.observing import urls as observing_urls
@@ -26,6 +27,7 @@ router = SimpleRouter(use_regex_path=False)
 router.register("experiments", experiment_views.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
+router.register("providers", catalog_api.ProviderViewSet, basename="api-provider")
 router.register("keys", key_api.KeyViewSet, basename="api-key")
 router.register("webhooks", webhook_api.WebhookViewSet, basename="api-webhook")
 router.register("deliveries", webhook_api.DeliveryViewSet, basename="api-delivery")

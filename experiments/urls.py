@@ -1,11 +1,12 @@
 from django.urls import include, path
 
 from experiments.lab.budgets import views as budget_views
-from experiments.lab.catalog import views as model_views
+from experiments.lab.catalog import urls as catalog_urls
 from experiments.lab.keys import views as key_views
 from experiments.lab.observing import urls as observing_urls
 from experiments.lab.usage import views as usage_views
 from experiments.lab.webhooks import urls as webhook_urls
+from experiments.library import start_views
 from experiments.library import views as library_views
 from experiments.library.annotations import urls as annotation_urls
 from experiments.library.bulk import views as bulk_views
@@ -43,16 +44,20 @@ urlpatterns = [
         if (page := surface_of(slug).setup)
         for action, view, end in (*SETUP, *(PRESETS if page.of_preset else ()))
     ),
+    *catalog_urls.urlpatterns,
     *review_urls.urlpatterns,
     *webhook_urls.urlpatterns,
     *observing_urls.urlpatterns,
     *annotation_urls.urlpatterns,
+    path("start/", start_views.start, name="start"),
+    path("start/provider/", start_views.StartProvider.as_view(), name="start-provider"),
+    path("start/models/", start_views.StartModels.as_view(), name="start-models"),
+    path("start/run/", start_views.start_run, name="start-run"),
     path("account/keys/", key_views.my_keys, name="my-keys"),
     path("lab/keys/", key_views.lab_keys, name="lab-keys"),
     path("keys/<uuid:pk>/replace/", key_views.replace, name="key-replace"),
     path("keys/<uuid:pk>/test/", key_views.test, name="key-test"),
     path("keys/<uuid:pk>/remove/", key_views.remove, name="key-remove"),
-    path("models/", model_views.models, name="models"),
     path("datasets/", dataset_views.datasets, name="datasets"),
     path("datasets/new/", dataset_views.dataset_new, name="dataset-new"),
     path("datasets/new/<uuid:pk>/", dataset_views.dataset_upload, name="dataset-upload"),

@@ -1,4 +1,5 @@
 /** Links with `data-dialog` show the form of their page in a dialog. Without a script they lead to the page. */
+import "./model-picker.js";
 
 const PLACE = "[data-dialog-content]";
 

@@ -1,4 +1,5 @@
 /** A set-up page: shows what applies, says what folded settings are set to, starts by keyboard, asks before it deletes. */
+import "./model-picker.js";
 import "./row-list.js";
 import { ask } from "./confirm.js";
 
@@ -40,17 +41,6 @@ function sayWhatIsSet() {
     const { seat, box, off } = place.dataset;
     place.textContent = box && !valueOf(box) ? off : said(`seat-${seat}-model`, place.dataset.default);
   }
-  form.querySelectorAll("select[name$=-model]").forEach(showBadges);
-}
-
-function showBadges(select) {
-  const option = select.selectedOptions[0];
-  const simulated = select.parentNode.querySelector("[data-badge=simulated]");
-  const provider = select.parentNode.querySelector("[data-badge=provider]");
-  if (!option || !simulated) return;
-  simulated.hidden = option.dataset.simulated === undefined;
-  provider.hidden = !option.dataset.provider || !simulated.hidden;
-  provider.textContent = option.dataset.provider ?? "";
 }
 
 /** Enter in the main field where that starts, Ctrl+Enter elsewhere; while an input method composes, it chooses a word. */

@@ -172,6 +172,13 @@ class Client:
     async def models(self) -> list[dict[str, object]]:
         """The entries of GET {base}/models as the provider has them. Raises a GatewayError."""
         origin = self._origin("/models")
+        return _model_entries(await self._fetched(origin), origin)
+
+    async def check_key(self) -> None:
+        """Asks OpenRouter about the key, as it lists its models without one. Raises a GatewayError."""
+        await self._fetched(self._origin("/key"))
+
+    async def _fetched(self, origin: Origin) -> bytes:
         pace = Pace(CATALOGUE_DEADLINES, streaming=False)
         content = b""
         try:
@@ -180,10 +187,10 @@ class Client:
                 while (data := await pace.wait(next_of(body))) is not None:
                     content += data
                     if len(content) > CATALOGUE_DEADLINES.total_bytes:
-                        raise BadAnswer(f"{tried(origin)} gave a list of models that is too large.")
+                        raise BadAnswer(f"{tried(origin)} gave an answer that is too large.")
         except _READING_FAILED as error:
             raise self._translate(error, origin) from error
-        return _model_entries(content, origin)
+        return content
 
     async def aclose(self) -> None:
         """Closes the client's own connections; a transport that was handed in stays open."""

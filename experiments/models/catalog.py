@@ -8,11 +8,13 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, TextChoices
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from experiments.gateway.types import Capabilities, Price
+from experiments.models.money import per_million
 
 Person: TypeAlias = User | AnonymousUser | None
 
@@ -39,7 +41,24 @@ class ProviderQuerySet(models.QuerySet["Provider"]):
 
 
 class Provider(models.Model):
-    """A server that speaks the OpenAI chat completions protocol. Entered by administrators only."""
+    """A server that speaks the OpenAI chat completions protocol. Entered by administrators only.
+
+    synced, sync_outcome, sync_words: when its models were last listed, what came of it, and what it said to it.
+    """
+
+    class Contact(TextChoices):
+        """What came of asking for its models."""
+
+        LISTED = "listed", _("The provider answers and lists its models.")
+        EMPTY = "empty", _("The provider answers, but lists no models. Add models by name.")
+        PRIVATE = "private", _("The address is private. Allow private addresses if the server belongs to the lab.")
+        NO_KEY = "no_key", _("There is no key for this provider. Add a lab key.")
+        REFUSED = "refused", _("The provider refuses the key. Check that it is complete and still valid.")
+        NO_LIST = "no_list", _("There is no list of models at this address. Most base URLs end with /v1.")
+        TIMED_OUT = "timed_out", _("The provider did not answer in time. Check the base URL, and that the server runs.")
+        UNREACHABLE = "unreachable", _("There is no connection. Check the base URL, and that the server runs.")
+        LIMITED = "limited", _("The provider limits requests right now. Try again later.")
+        FAILED = "failed", _("The provider answered with an error.")
 
     name = models.SlugField(_("name"), unique=True, max_length=40)
     base_url = models.CharField(_("base URL"), max_length=500, validators=[http_address])
@@ -63,6 +82,13 @@ class Provider(models.Model):
     )
     is_simulated = models.BooleanField(_("simulated"), default=False)
     is_active = models.BooleanField(_("active"), default=True)
+    synced = models.DateTimeField(_("last synced"), null=True, editable=False)
+    sync_outcome = models.CharField(
+        _("result of the last sync"), max_length=16, blank=True, db_default="", editable=False
+    )
+    sync_words = models.CharField(
+        _("what the provider said"), max_length=400, blank=True, db_default="", editable=False
+    )
 
     objects = ProviderQuerySet.as_manager()
 
@@ -73,6 +99,14 @@ class Provider(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("provider", args=[self.pk])
+
+    @property
+    def sync_sentence(self) -> str:
+        """What came of the last sync; "" when there was none."""
+        return str(self.Contact(self.sync_outcome).label) if self.sync_outcome else ""
 
     @property
     def wants_key(self) -> bool:
@@ -107,7 +141,9 @@ def check_capabilities(value: Any) -> None:
 
 
 class ProviderModel(models.Model):
-    """A model as offered by a provider. `slug` is our name for it, `upstream` the provider's."""
+    """A model as offered by a provider. `slug` is our name for it, `upstream` the provider's. default_for: the seats
+    that the lab fills with it at first, as `arena/A`.
+    """
 
     provider = models.ForeignKey(Provider, models.CASCADE, related_name="models", verbose_name=_("provider"))
     slug = models.CharField(_("slug"), max_length=200, unique=True)
@@ -118,6 +154,9 @@ class ProviderModel(models.Model):
     is_tool = models.BooleanField(_("judge or filter only"), default=False)
     is_default_judge = models.BooleanField(_("the lab's judge"), default=False)
     is_default_filter = models.BooleanField(_("the lab's filter"), default=False)
+    default_for = models.JSONField(
+        _("default for"), default=list, db_default=models.Value([], models.JSONField()), blank=True, editable=False
+    )
 
     objects = ProviderModelQuerySet.as_manager()
 
@@ -173,6 +212,14 @@ class ModelPrice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} {self.since:%Y-%m-%d}"
+
+    @property
+    def input_per_million(self) -> str:
+        return per_million(self.input)
+
+    @property
+    def output_per_million(self) -> str:
+        return per_million(self.output)
 
     @property
     def value(self) -> Price:

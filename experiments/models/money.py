@@ -7,6 +7,7 @@ from django.db import models
 
 SMALLEST = Decimal("0.0000000001")  # of a US dollar: as exact as the cost of a call is kept
 PARTS = 10**10  # of them in a dollar
+MILLION = 1_000_000
 
 
 def kept(amount: Decimal) -> Decimal:
@@ -40,3 +41,8 @@ class MoneyField(models.BigIntegerField):  # type: ignore[type-arg]  # generic i
 def money(amount: Decimal) -> models.Value:
     """An amount inside a query."""
     return models.Value(amount, output_field=MoneyField())
+
+
+def per_million(amount: Decimal) -> str:
+    """Dollars per million tokens, of dollars per token, with as many places as it has."""
+    return f"{(amount * MILLION).normalize():f}"

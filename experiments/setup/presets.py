@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import NotFound
 from accounts.people import person
+from experiments.lab.catalog.defaults import default_slugs, role_key
 from experiments.lab.catalog.menu import askable_models, general_models, speaking_models
 from experiments.library.annotations.cloning import source
 from experiments.models import Experiment, Participant, Preset
@@ -98,35 +99,47 @@ def cast_of(participants: Iterable[Participant]) -> Cast:
 
 def _usual(user: "User | AnonymousUser", workflow: str) -> Cast:
     """The models of the last experiment, where all of them can be asked; otherwise different ones."""
-    page, offered = declared(workflow), general_models()
+    page = declared(workflow)
     last = Experiment.objects.owned_by(user).filter(workflow=workflow).order_by("-created").first()
     if last:
         cast = cast_of(last.participants.select_related("model"))
         needed = {seat.seat for seat in page.seats if not (seat.nobody or seat.needs or seat.is_tool)}
         speaking = [one["model"] for seat, one in cast.items() if not _is_tool(page, seat)]
-        if needed <= cast.keys() and set(speaking) <= set(offered):
+        if needed <= cast.keys() and set(speaking) <= set(general_models()):
             return {seat: one for seat, one in cast.items() if not _is_tool(page, seat)}
-    return _first(page, offered)
+    return first_cast(workflow)
+
+
+def first_cast(workflow: str) -> Cast:
+    """The cast that a form shows to somebody who has set up no run of this workflow yet."""
+    return _first(declared(workflow), workflow, general_models())
 
 
 def _is_tool(page: Setup, seat: str) -> bool:
     return any(one.is_tool for one in page.seats if one.seat == seat)
 
 
-def _first(page: Setup, offered: Sequence[str]) -> Cast:
-    """A different model for each seat, as far as there are enough; a box may leave out those that come last."""
+def _first(page: Setup, workflow: str, offered: Sequence[str]) -> Cast:
+    """The lab's defaults, and a different model for each other seat, as far as there are enough; a box may leave out
+    those that come last.
+    """
     if not offered:
         return {}
+    defaults = {key: slug for key, slug in default_slugs().items() if slug in offered}
     cast: dict[str, Mapping[str, Any]] = {}
     for rows in page.rows:
+        keys = [role_key(workflow, f"{rows.seat}-{number}") for number in range(1, rows.usual + 1)]
         models = [slug for slug, _label in speaking_models()] if rows.has_specialists else list(offered)
+        models = list(dict.fromkeys([*(defaults[key] for key in keys if key in defaults), *models]))
         chosen = models[: rows.usual] if rows.is_distinct or len(models) > 1 else models * rows.least
         cast |= {f"{rows.seat}-{number}": {"model": slug} for number, slug in enumerate(chosen, 1)}
+    seats = {seat.seat: defaults.get(role_key(workflow, seat.seat)) for seat in page.seats}
+    others = [slug for slug in offered if slug not in seats.values()] or offered
     before = ""
     for seat in sorted(page.seats, key=lambda one: bool(one.needs)):
         if seat.is_tool or (seat.nobody and not seat.is_usual):
             continue
-        slug = offered[len(cast) % len(offered)]
+        slug = seats[seat.seat] or others[len(cast) % len(others)]
         if not seat.nobody or slug != before:
             cast[seat.seat] = {"model": slug}
         before = slug

@@ -79,13 +79,6 @@ def grouped_by_provider(listed: Iterable[Option]) -> list[Group]:
     return [_group(list(members)) for _provider, members in groupby(sorted(listed, key=_place), key=_place)]
 
 
-@register.simple_tag
-def chosen_model(groups: Iterable[Group]) -> ProviderModel | None:
-    """The model that is selected, or that a browser selects because nothing is."""
-    every = [option for group in groups for option in group.options]
-    return next((o.model for o in every if o.is_selected), every[0].model if every else None)
-
-
 @register.filter
 def failed_fields(form: BaseForm) -> list[BoundField]:
     """The fields that have complaints, in the order of the form."""

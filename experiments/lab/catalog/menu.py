@@ -27,8 +27,12 @@ def speaking_models() -> list[tuple[str, str]]:
 
 
 def general_models() -> list[str]:
-    """Slugs of those that can take a seat in a talk; those made for one task, by their names, come last."""
-    return sorted((slug for slug, _label in speaking_models()), key=lambda slug: bool(SPECIALISED.search(slug)))
+    """Slugs of those that can take a seat in a talk; those made for one task, by their names, come last, and simulated
+    ones after all others.
+    """
+    models = [model for model in askable_models() if not model.is_tool]
+    models.sort(key=lambda model: (model.provider.is_simulated, bool(SPECIALISED.search(model.slug))))
+    return [model.slug for model in models]
 
 
 def _askable(person: "Person") -> list[ProviderModel]:

@@ -12,9 +12,10 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
 
-from experiments.engine.keys import Key, NoKey, key_for
-from experiments.gateway import BadKey, Client, guarded_transport
+from experiments.engine.keys import NoKey, key_for
+from experiments.gateway import BadKey, Client, OutcomeUnknown, guarded_transport
 from experiments.gateway.types import Price
 from experiments.lab.catalog.unlisted import adopt
 from experiments.models import ModelPrice, Provider, ProviderModel
@@ -26,6 +27,7 @@ SIMULATED_TOOLS = (SIMULATED_JUDGE, SIMULATED_FILTER, "sim/vision-judge")
 LONGEST_NAME = 200
 PRICE_PLACES = Decimal("1e-14")
 HIGHEST_PRICE = Decimal(100_000)
+SECONDS = 20.0  # for which a list is waited for
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +90,25 @@ def list_models(provider: Provider) -> list[dict[str, object]]:
         key = key_for(provider, None)
     except NoKey as error:
         raise BadKey(str(error)) from error
-    return asyncio.run(_list_models(provider, key))
+    return listed(provider, key.text)
 
 
-async def _list_models(provider: Provider, key: Key) -> list[dict[str, Any]]:
-    async with guarded_transport(allow_private=provider.allow_private) as transport:
-        return await Client(provider.base_url, key.text, transport).models()
+@sensitive_variables("key")
+def listed(provider: Provider, key: str) -> list[dict[str, object]]:
+    """As `list_models`, of a provider that need not be saved, with this key."""
+    return asyncio.run(_listed(provider, key))
+
+
+@sensitive_variables("key")
+async def _listed(provider: Provider, key: str) -> list[dict[str, Any]]:
+    try:
+        async with asyncio.timeout(SECONDS), guarded_transport(allow_private=provider.allow_private) as transport:
+            client = Client(provider.base_url, key, transport)
+            if provider.routes and key:
+                await client.check_key()
+            return await client.models()
+    except TimeoutError as error:
+        raise OutcomeUnknown(f"{provider.base_url} did not answer within {SECONDS:g} s.") from error
 
 
 def sync_models(provider: Provider, entries: Sequence[Mapping[str, Any]], now: datetime) -> Counts:

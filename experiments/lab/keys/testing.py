@@ -11,6 +11,7 @@ from experiments.gateway import (
     ChatMessage,
     ChatRequest,
     Client,
+    Completion,
     Deadlines,
     EmptyAnswer,
     GatewayError,
@@ -21,9 +22,9 @@ from experiments.gateway import (
     Unreachable,
     guarded_transport,
 )
-from experiments.models import Provider, ProviderKey, ProviderModel
+from experiments.lab.catalog.syncing import SECONDS, listed
+from experiments.models import ProviderKey, ProviderModel
 
-SECONDS = 20.0
 FEW_TOKENS = 16  # some providers refuse to be asked for fewer
 LONGEST_WORDS = 400
 REFUSED = (401, 403)
@@ -49,7 +50,10 @@ def tried(key: ProviderKey) -> Tried:
         return Tried(Outcome.UNREADABLE)
     model = key.provider.models.filter(is_active=True).order_by("is_tool", "slug").first()
     try:
-        asyncio.run(_ask(key.provider, model, text))
+        if model:
+            asyncio.run(ask(model, text, "Say: yes", max_tokens=FEW_TOKENS))
+        else:
+            listed(key.provider, text)
     except GatewayError as error:
         outcome = outcome_of(error)
         return Tried(outcome, "" if outcome is Outcome.ACCEPTED else str(error)[:LONGEST_WORDS])
@@ -70,22 +74,18 @@ def outcome_of(error: GatewayError) -> ProviderKey.Outcome:
 
 
 @sensitive_variables("text")
-async def _ask(provider: Provider, model: ProviderModel | None, text: str) -> None:
-    """A model is asked for a word; of a provider without any, its list of models is asked for. Raises GatewayError."""
+async def ask(model: ProviderModel, text: str, prompt: str, *, max_tokens: int) -> Completion:
+    """A short answer of a model, asked with the key `text`, outside of any run. Raises GatewayError."""
+    provider = model.provider
+    request = ChatRequest(
+        model=model.upstream,
+        messages=(ChatMessage("user", prompt),),
+        params=Params(max_tokens=max_tokens),
+        capabilities=model.accepts,
+        deadlines=Deadlines(connect=SECONDS / 2, first_byte=SECONDS, progress=SECONDS, total=SECONDS),
+    )
     try:
         async with asyncio.timeout(SECONDS), guarded_transport(allow_private=provider.allow_private) as transport:
-            client = Client(provider.base_url, text, transport)
-            if model is None:
-                await client.models()
-            else:
-                await client.complete(
-                    ChatRequest(
-                        model=model.upstream,
-                        messages=(ChatMessage("user", "Say: yes"),),
-                        params=Params(max_tokens=FEW_TOKENS),
-                        capabilities=model.accepts,
-                        deadlines=Deadlines(connect=SECONDS / 2, first_byte=SECONDS, progress=SECONDS, total=SECONDS),
-                    )
-                )
+            return await Client(provider.base_url, text, transport).complete(request)
     except TimeoutError as error:
         raise OutcomeUnknown(f"{provider.base_url} did not answer within {SECONDS:g} s.") from error

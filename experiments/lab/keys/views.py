@@ -38,8 +38,8 @@ class AddForm(forms.Form):
     name = forms.CharField(label=gettext_lazy("Name"), max_length=keyring.LONGEST_NAME, required=False)
     key = KeyField()
 
-    def __init__(self, data: Any = None, *, for_lab: bool, user: Any) -> None:
-        super().__init__(data)
+    def __init__(self, data: Any = None, *, for_lab: bool, user: Any, **options: Any) -> None:
+        super().__init__(data, **options)
         taken = ProviderKey.objects.active()
         taken = taken.of_lab() if for_lab else taken.owned_by(user)
         offered = Provider.objects.filter(is_active=True).exclude(name__in=unlisted.PROVIDERS)
@@ -113,7 +113,8 @@ def remove(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 def _page(request: HttpRequest, *, for_lab: bool) -> HttpResponse:
     user = person(request)
-    form = AddForm(request.POST or None, for_lab=for_lab, user=user)
+    wanted = {"provider": request.GET.get("provider", "")}
+    form = AddForm(request.POST or None, for_lab=for_lab, user=user, initial=wanted)
     if request.method == "POST" and form.is_valid():
         with ShownIn(form, "key"):
             keyring.add(by=user, for_lab=for_lab, **form.cleaned_data)

@@ -3,9 +3,8 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.utils import timezone
 
-from experiments.gateway import GatewayError
+from experiments.lab.catalog import providers
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import Provider
 
@@ -14,10 +13,10 @@ class Command(BaseCommand):
     help = "Ask every active provider for its models and prices. Nothing is deleted: what is gone becomes inactive."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        providers = list(Provider.objects.filter(is_active=True, is_simulated=False))
-        if not providers:
+        found = list(Provider.objects.filter(is_active=True, is_simulated=False))
+        if not found:
             self.stdout.write("There is no active provider to ask: add one with `manage.py add_provider`.")
-        failed = [provider.name for provider in providers if not self._sync(provider)]
+        failed = [provider.name for provider in found if not self._sync(provider)]
         if failed:
             raise CommandError(f"Nothing was changed for {', '.join(failed)}.")
 
@@ -26,14 +25,9 @@ class Command(BaseCommand):
             unset = f"{provider.api_key_env} is not set" if provider.api_key_env else "it has no key"
             self.stderr.write(f"{provider.name}: {unset}. A key of the lab can be entered under /lab/keys/.")
             return False
-        try:
-            entries = catalog.list_models(provider)
-        except GatewayError as error:
-            self.stderr.write(f"{provider.name}: {error}")
-            return False
-        counts = catalog.sync_models(provider, entries, timezone.now())
-        if not counts.listed:
-            self.stderr.write(f"{provider.name}: the list is empty.")
+        contacted, counts = providers.sync(provider, by=None)
+        if not contacted.is_well:
+            self.stderr.write(f"{provider.name}: {contacted.words or 'the list is empty.'}")
             return False
         self.stdout.write(f"{provider.name}: {_words(counts)}.")
         return True

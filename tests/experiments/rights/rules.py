@@ -40,7 +40,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         """account runs runs-chosen view-new api-tags api-views api-run-compare arena arena-estimate starchamber council
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
-        models usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
+        models model-menu usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import home-now notifications notifications-menu notifications-read palette
@@ -129,7 +129,10 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),
         """people person person-role person-deactivate person-reactivate person-factors audit audit-table lab-keys
         budgets operator operator-now api-operator api-audit-list api-person-list api-person-detail
-        api-person-deactivate api-person-reactivate api-person-factors""",
+        api-person-deactivate api-person-reactivate api-person-factors providers provider-new provider-new-test
+        provider provider-test provider-sync provider-enable provider-delete model-new model model-try
+        model-defaults start start-provider start-models start-run
+        api-provider-list api-provider-detail api-provider-test api-provider-sync""",
     ),
     "administrators', and without a word to others": (rule(visitor=UNKNOWN, admin=YES), "metrics"),
     "project": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),

@@ -174,6 +174,8 @@ class Things:
             "rubrics": self.queue.rubric_id,
             "keys": 1 if name.startswith("mfa_") else self.key.pk,
             "webhooks": self.webhook.pk,
+            "providers": self.key.provider_id,
+            "models": self.key.provider.models.first().pk,
             "deliveries": self.delivery.pk,
             "budgets": self.budget.pk,
             "projects": self.project.pk,
