@@ -139,7 +139,8 @@ class ModelChangeForm(forms.ModelForm[ProviderModel]):
         stated = {name: said[name] for name in ("context_tokens", "max_output_tokens", "schema")}
         stated |= {name: name in said["accepts"] for name in SWITCHES}
         known = asdict(self.instance.accepts)
-        return {**self.instance.capabilities, **{name: value for name, value in stated.items() if value != known[name]}}
+        now = {**self.instance.capabilities, **{name: value for name, value in stated.items() if value != known[name]}}
+        return {name: value for name, value in now.items() if value is not None}
 
     @property
     def new_price(self) -> Price | None:
