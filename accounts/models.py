@@ -297,6 +297,8 @@ class AuditEntry(models.Model):
         RUNS_SEARCHED = "runs_searched", _("searched the messages of all runs")
         VOIDED = "voided", _("voided something")
         RESTORED = "restored", _("restored something")
+        SUBMITTED = "submitted", _("submitted something to the curators")
+        RETURNED = "returned", _("returned something to its owner")
         APPROVED = "approved", _("approved something")
         DISAPPROVED = "disapproved", _("withdrew an approval")
         PUBLISHED = "published", _("published something")

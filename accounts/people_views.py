@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -151,7 +152,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     found = invitations.find(token)
     if not request.user.is_authenticated:
         invitations.hold(request, found)
-        return redirect("account_signup")
+        filled_in = {"email": found.email} if found.email else {}
+        return redirect(reverse("account_signup", query=filled_in))
     if request.method == "POST":
         invitations.join_project(found, person(request))
         messages.success(request, _("You are a member of the project now."))

@@ -19,6 +19,7 @@ from accounts import invitations, projects
 from accounts.models import Invitation, Membership, Project, User
 from accounts.people import person, stepped_up
 from accounts.people_views import InvitationForm
+from accounts.pickers import Picker, people
 from accounts.refusing import back_to
 
 
@@ -30,17 +31,19 @@ class ProjectForm(forms.ModelForm[Project]):
 
 
 class MemberForm(forms.Form):
-    username = forms.CharField(label=gettext_lazy("Name"), max_length=150)
+    username = forms.ModelChoiceField(
+        label=gettext_lazy("Name"),
+        queryset=people(),
+        to_field_name="username",
+        empty_label=gettext_lazy("none"),
+        widget=Picker("find-people"),
+        error_messages={
+            "invalid_choice": gettext_lazy("No person in the lab has this name. Check it, or invite them below.")
+        },
+    )
     role = forms.ChoiceField(
         label=gettext_lazy("Role"), choices=Membership.Role.choices, initial=Membership.Role.MEMBER
     )
-
-    def clean_username(self) -> User:
-        """The person of that name. Names are no secret among people of the lab."""
-        found = User.objects.filter(username=self.cleaned_data["username"].strip(), is_active=True).first()
-        if found is None:
-            raise forms.ValidationError(_("No person in the lab has this name. Check it, or invite them below."))
-        return found
 
 
 class ProjectList(LoginRequiredMixin, ListView[Membership]):

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.http import require_POST
 
-from accounts import audit_views, oidc, people_views, project_views, views
+from accounts import audit_views, oidc, people_views, pickers, project_views, views
 
 
 def _atomic(patterns: Iterable[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
@@ -73,6 +73,8 @@ urlpatterns = [
     path("people/<int:pk>/deactivate/", people_views.Deactivate.as_view(), name="person-deactivate"),
     path("people/<int:pk>/reactivate/", people_views.Reactivate.as_view(), name="person-reactivate"),
     path("people/<int:pk>/factors/", people_views.RemoveFactors.as_view(), name="person-factors"),
+    path("find/people/", pickers.FindPeople.as_view(), name="find-people"),
+    path("find/projects/", pickers.FindProjects.as_view(), name="find-projects"),
     path("projects/", project_views.ProjectList.as_view(), name="projects"),
     path("projects/new/", project_views.ProjectCreate.as_view(), name="project-new"),
     path("projects/<uuid:pk>/", project_views.project, name="project"),

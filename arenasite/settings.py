@@ -28,7 +28,7 @@ HTTPS = environment.flag("ARENA_HTTPS")
 
 INSTALLED_APPS = [
     "arenasite",
-    "django.contrib.admin",
+    "arenasite.administration.LabAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -5,7 +5,8 @@ from typing import Any
 from django import template
 from django.http import HttpRequest
 
-from accounts.models import AuditEntry
+from accounts import invitations
+from accounts.models import AuditEntry, Invitation
 
 register = template.Library()
 BY_ITSELF = ("localhost", "127.0.0.1", "[::1]")
@@ -16,6 +17,12 @@ def takes_security_keys(request: HttpRequest) -> bool:
     """Browsers use a security key over TLS, and on localhost by its name; never for a bare address."""
     host = request.get_host().rpartition(":")[0] if ":" in request.get_host() else request.get_host()
     return host == "localhost" or (request.is_secure() and host not in BY_ITSELF)
+
+
+@register.filter
+def held_invitation(request: HttpRequest) -> Invitation | None:
+    """By which whoever signs up in this browser does so."""
+    return invitations.held(request)
 
 
 @register.filter

@@ -9,9 +9,9 @@ from django.db.models import BinaryField, JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from accounts import audit
 from accounts.people import person
 from experiments.models import Run
+from experiments.review import desk
 
 LONG_FIELDS = (BinaryField, JSONField, TextField)
 MOST_COUNTED = 10_000  # rows; what lies beyond is found by its filters
@@ -59,8 +59,8 @@ class ReadOnly(admin.ModelAdmin[Any]):
     ) -> HttpResponse:
         row: Any = more.get("obj")
         run = row if isinstance(row, Run) else getattr(row, "run", None)
-        if isinstance(run, Run) and not is_visible(run, request):
-            audit.record(audit.Action.RUN_READ, by=person(request), of=run, opened=row._meta.model_name)
+        if isinstance(run, Run):
+            desk.note_reading(run, by=person(request), opened=row._meta.model_name)
         answer = super().render_change_form(request, context, *args, **more)
         if isinstance(answer, TemplateResponse) and hasattr(row, "get_absolute_url") and is_visible(row, request):
             answer.context_data = {

@@ -2,17 +2,14 @@
 verbs alone.
 """
 
-from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
-from django.core.paginator import Page, Paginator
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -43,42 +40,10 @@ from experiments.models import (
     Step,
 )
 from experiments.review import curation, flagging
+from experiments.review.desk import transcript
 from experiments.runs import actions
 
-MESSAGES_SHOWN = 100  # on one page of a transcript
-MOST_JUDGMENTS = 200  # of turns without messages
 SPOKEN = (Passage.Kind.MESSAGE, Passage.Kind.REASONING)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A message, with the judgments of its turn where it is the last of the turn."""
-
-    message: Message
-    judgments: list[Judgment]
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """A page of what was said. others: judgments of turns in which there are no messages, on the last page."""
-
-    page: Page[Message]
-    entries: list[Entry]
-    others: list[Judgment]
-
-
-def transcript(run: Run, number: str | None) -> Transcript:
-    """number: of the page, as its address says it."""
-    page = Paginator(run.messages.order_by("seq"), MESSAGES_SHOWN).get_page(number)
-    shown = list(page)
-    of_turns = run.messages.filter(turn__in={message.turn for message in shown}).order_by()
-    last = dict(of_turns.values_list("turn").annotate(Max("seq")))
-    judged: defaultdict[int, list[Judgment]] = defaultdict(list)
-    for judgment in run.judgments.filter(turn__in=last):
-        judged[judgment.turn].append(judgment)
-    entries = [Entry(one, judged[one.turn] if one.seq == last[one.turn] else []) for one in shown]
-    others = run.judgments.exclude(turn__in=run.messages.order_by().values("turn"))
-    return Transcript(page, entries, [] if page.has_next() else list(others[:MOST_JUDGMENTS]))
 
 
 class ReasonForm(ActionForm):

@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Project, User
 from experiments.models.ids import new_id
-from experiments.models.run import Run
+from experiments.models.run import CURATORS, Run
 from experiments.models.work import Message
 
-CURATORS = (User.Role.CURATOR, User.Role.ADMIN)
 MOST_PEOPLE = 5  # per item
 LONGEST_LOCK = 24 * 60  # minutes
 
@@ -245,7 +244,11 @@ class RunReviewQuerySet(models.QuerySet["RunReview"]):
 
 
 class RunReview(models.Model):
-    """Whether a curator has approved a run, and whether it counts in ladders."""
+    """Whether a curator has approved a run, and whether it counts in ladders.
+
+    approved_by: who has approved it; as long as `approved` is empty, who has submitted it to the curators. reason: why
+    it is left out, or why it was returned to its owner.
+    """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="review", verbose_name=_("run"))
     approved = models.DateTimeField(_("approved"), null=True, blank=True)
@@ -269,3 +272,11 @@ class RunReview(models.Model):
 
     def __str__(self) -> str:
         return str(self.run_id)
+
+    @property
+    def is_submitted(self) -> bool:
+        return self.approved is None and self.approved_by_id is not None
+
+    @property
+    def is_returned(self) -> bool:
+        return bool(self.reason) and self.approved is None and self.excluded is None and self.approved_by_id is None

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from experiments.models.work import Step
 
 
+CURATORS = (User.Role.CURATOR, User.Role.ADMIN)
+
+
 class RunState(models.TextChoices):
     QUEUED = "queued", _("queued")
     RUNNING = "running", _("running")
@@ -61,6 +64,28 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def owned_by(self, user: User | AnonymousUser) -> Self:
         return self.filter(experiment__owner_id=user.pk) if user.is_active else self.none()
+
+    def decidable_by(self, user: User | AnonymousUser) -> Self:
+        """Those on which a curator decides: what they may look at, what its owner has submitted to the curators, and
+        what they have approved themselves.
+        """
+        if not user.is_active or getattr(user, "role", "") not in CURATORS:
+            return self.none()
+        submitted = models.Q(review__approved__isnull=True, review__approved_by__isnull=False)
+        seen = models.Q(experiment__in=Experiment.objects.visible_to(user))
+        return self.filter(seen | submitted | models.Q(review__approved_by=user.pk))
+
+    def readable_at_desk(self, user: User | AnonymousUser) -> Self:
+        """Those that open at the review desk: for administrators every run. Opening one that is not shared with the
+        reader is recorded.
+        """
+        is_admin = user.is_active and getattr(user, "role", "") == User.Role.ADMIN
+        return self.all() if is_admin else self.decidable_by(user)
+
+    def undecided(self) -> Self:
+        """Those that have ended, and that no curator has approved, left out or returned."""
+        untouched = models.Q(review__approved__isnull=True, review__excluded__isnull=True, review__reason="")
+        return self.filter(models.Q(review__isnull=True) | untouched, state__in=TERMINAL_STATES)
 
     def live(self) -> Self:
         return self.filter(state__in=LIVE_STATES)

@@ -1,4 +1,6 @@
-"""Which runs count and which are shown to everybody: approving, leaving out of ladders, publishing, and back."""
+"""Which runs count and which are shown to everybody: submitting, approving, returning, leaving out of ladders,
+publishing, and back.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +14,8 @@ from accounts import audit
 from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from experiments.engine.text import storable
 from experiments.models import Cycle, Experiment, Run, RunReview
-from experiments.models.review import CURATORS, role_of
+from experiments.models.review import role_of
+from experiments.models.run import CURATORS
 from experiments.models.signals import run_curated
 from experiments.runs.sharing import sharing
 from experiments.tasks import clock
@@ -31,6 +34,48 @@ def may_curate(user: "User | AnonymousUser") -> bool:
     return role_of(user) in CURATORS
 
 
+def submit(run: Run, *, by: "User") -> bool:
+    """Let the curators read a run and decide about it, also one that is private. Returns whether this call did it.
+    Raises Forbidden for others than its owner, and Invalid for a run that is not over.
+    """
+    _require_owner(run, by)
+    with transaction.atomic():
+        _require_end(run, _("This run has not ended. It can be submitted when it has."))
+        RunReview.objects.get_or_create(run=run)
+        rows = RunReview.objects.filter(pk=run.pk, approved__isnull=True, approved_by__isnull=True)
+        if not rows.update(approved_by=by, changed=clock.now()):
+            return False
+        RunReview.objects.filter(pk=run.pk, excluded__isnull=True).update(reason="")
+        audit.record(audit.Action.SUBMITTED, by=by, of=run, name=run.experiment.title)
+    return True
+
+
+def take_back(run: Run, *, by: "User") -> bool:
+    """Submit it no more. Returns whether this call did it. Raises Forbidden."""
+    _require_owner(run, by)
+    with transaction.atomic():
+        rows = RunReview.objects.filter(pk=run.pk, approved__isnull=True, approved_by__isnull=False)
+        if not rows.update(approved_by=None, changed=clock.now()):
+            return False
+        audit.record(audit.Action.SHARED, by=by, of=run, name=run.experiment.title, submitted=False)
+    return True
+
+
+def give_back(run: Run, *, by: "User", reason: str) -> bool:
+    """Return a run to its owner undecided, with the reason. Returns whether this call did it. Raises Forbidden, and
+    Invalid without a reason.
+    """
+    _require(by)
+    said = _reason(reason, _("Give a reason. The owner of the run can read it."))
+    with transaction.atomic():
+        RunReview.objects.get_or_create(run=run)
+        rows = RunReview.objects.filter(pk=run.pk, approved__isnull=True, excluded__isnull=True)
+        if not rows.exclude(approved_by__isnull=True, reason=said).update(approved_by=None, reason=said):
+            return False
+        audit.record(audit.Action.RETURNED, by=by, of=run, name=run.experiment.title, reason=said)
+    return True
+
+
 def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     """Say that the run is fit to be shown, or that it is not any more. Returns whether this call did it.
 
@@ -39,13 +84,13 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     _require(by)
     fields = {"approved": timezone.now(), "approved_by": by} if is_approved else {"approved": None, "approved_by": None}
     with transaction.atomic():
-        held = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)  # nobody goes on with it meanwhile
-        if is_approved and not held.is_over:
-            raise ActionUnavailable(_("This run has not ended. It can be approved when it has."))
+        if is_approved:
+            _require_end(run, _("This run has not ended. It can be approved when it has."))
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
         if not rows.update(**fields, changed=clock.now()):
             return False
+        RunReview.objects.filter(pk=run.pk, excluded__isnull=True).update(reason="")
         action = audit.Action.APPROVED if is_approved else audit.Action.DISAPPROVED
         audit.record(action, by=by, of=run, name=run.experiment.title)
     return True
@@ -58,9 +103,7 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
     Returns whether this call did it. Raises Forbidden, and Invalid without a reason.
     """
     _require(by)
-    said = storable(reason).strip()[:LONGEST_REASON]
-    if not said:
-        raise Invalid(reason=_("Give a reason. Everybody who sees the run can read it."))
+    said = _reason(reason, _("Give a reason. Everybody who sees the run can read it."))
     now = clock.now()
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
@@ -109,6 +152,13 @@ def publish(run: Run, *, by: "User") -> bool:
     return _shown(run, by, Experiment.Visibility.PUBLIC)
 
 
+def approve_and_publish(run: Run, *, by: "User") -> bool:
+    """Both, or neither. Returns whether this call did one of them. Raises what they raise."""
+    with transaction.atomic():
+        is_new = approve(run, by=by)
+        return publish(run, by=by) or is_new
+
+
 def withdraw(run: Run, *, by: "User") -> bool:
     """Show it to the lab alone again. Returns whether this call did it. Raises Forbidden."""
     _require(by)
@@ -116,21 +166,26 @@ def withdraw(run: Run, *, by: "User") -> bool:
     return is_public and _shown(run, by, Experiment.Visibility.LAB)
 
 
-ACTIONS: "dict[str, Callable[..., bool]]" = {
+ACTIONS: "dict[str, Callable[..., bool]]" = {  # of curators
     "approve": approve,
+    "approve_and_publish": approve_and_publish,
+    "return": give_back,
     "disapprove": partial(approve, is_approved=False),
     "exclude": exclude,
     "include": include,
     "publish": publish,
     "withdraw": withdraw,
 }
+OF_OWNERS: "dict[str, Callable[..., bool]]" = {"submit": submit, "take_back": take_back}
+REASONED = ("exclude", "return")
 
 
 def act(action: str, run: Run, *, by: "User", reason: str = "") -> bool:
     """The action of this name. Raises Invalid for a name that is none, and what the action raises."""
-    if action not in ACTIONS:
+    verb = ACTIONS.get(action) or OF_OWNERS.get(action)
+    if verb is None:
         raise ActionUnavailable(_("There is no action with this name."))
-    return ACTIONS[action](run, by=by, **({"reason": reason} if action == "exclude" else {}))
+    return verb(run, by=by, **({"reason": reason} if action in REASONED else {}))
 
 
 def _shown(run: Run, by: "User", visibility: str) -> bool:
@@ -141,3 +196,20 @@ def _shown(run: Run, by: "User", visibility: str) -> bool:
 def _require(by: "User") -> None:
     if not may_curate(by):
         raise Forbidden(_("Only curators and administrators can decide this."))
+
+
+def _require_owner(run: Run, by: "User") -> None:
+    if run.experiment.owner_id != by.pk:
+        raise Forbidden(_("Only the owner of an experiment can submit its runs to the curators."))
+
+
+def _require_end(run: Run, otherwise: str) -> None:
+    """Within a transaction: nobody goes on with the run meanwhile."""
+    if not Run.objects.select_for_update(of=("self",)).get(pk=run.pk).is_over:
+        raise ActionUnavailable(otherwise)
+
+
+def _reason(text: str, otherwise: str) -> str:
+    if not (said := storable(text).strip()[:LONGEST_REASON]):
+        raise Invalid(reason=otherwise)
+    return said

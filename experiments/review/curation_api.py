@@ -56,6 +56,9 @@ class FlagAsked(serializers.Serializer[Any]):
 
 
 class CurationSerializer(serializers.Serializer[Any]):
+    """submitted: whether it waits for a curator. reason: why it is left out of ratings, or was returned."""
+
+    submitted = serializers.BooleanField(source="is_submitted")
     approved = serializers.DateTimeField(allow_null=True)
     excluded = serializers.DateTimeField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)
@@ -63,9 +66,9 @@ class CurationSerializer(serializers.Serializer[Any]):
 
 
 class CurationAsked(serializers.Serializer[Any]):
-    """`deed`: the action; excluding requires a reason."""
+    """`deed`: the action; excluding and returning require a reason. The owner of a run submits it or takes it back."""
 
-    deed = serializers.ChoiceField(sorted(curation.ACTIONS))
+    deed = serializers.ChoiceField(sorted(curation.ACTIONS | curation.OF_OWNERS))
     reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
 
 
@@ -150,7 +153,7 @@ class CurationView(APIView):
 
     @extend_schema(request=CurationAsked, responses={200: CurationSerializer, **PROBLEMS})
     def post(self, request: Request, pk: UUID) -> Response:
-        """Approve, exclude, include, publish or withdraw a run; for curators and administrators."""
+        """Submit, approve, return, exclude, include, publish or withdraw a run."""
         run, asked = _run(request, pk), validated(CurationAsked, request)
         curation.act(asked["deed"], run, by=person(request), reason=asked["reason"])
         return _curation(_run(request, pk))

@@ -113,7 +113,7 @@ def _transcripts(runs: QuerySet[Run], asked: Filters) -> list[Found]:
         runs = runs.filter(Exists(_judged(Judgment.objects.filter(run=OuterRef("pk")), asked)))
     found = list(runs.values_list("pk", flat=True))
     if asked.disagreement is not None:
-        apart = {run for run, _turn, _seat in _disputed(found, asked.disagreement)}
+        apart = {run for run, _turn, _seat in disputed(found, asked.disagreement)}
         found = [pk for pk in found if pk in apart]
     return [Found(f"run:{pk}", pk) for pk in found]
 
@@ -132,7 +132,7 @@ def _messages(runs: QuerySet[Run], asked: Filters) -> list[Found]:
         rows = rows.filter(Exists(_judged(same, asked)))
     found = list(rows.order_by("run__created", "run", "seq").values_list("pk", "run", "turn", "seat"))
     if asked.disagreement is not None:
-        apart = _disputed({run for _pk, run, _turn, _seat in found}, asked.disagreement)
+        apart = disputed({run for _pk, run, _turn, _seat in found}, asked.disagreement)
         found = [row for row in found if row[1:] in apart]
     return [Found(f"message:{pk}", run, message_id=pk) for pk, run, _turn, _seat in found]
 
@@ -145,7 +145,7 @@ def _judgments(runs: QuerySet[Run], asked: Filters) -> list[Found]:
     rows = rows.order_by("run__created", "run", "turn", "subject", "pk")
     found = list(rows.values_list("pk", "run", "turn", "subject"))
     if asked.disagreement is not None:
-        apart = _disputed({run for _pk, run, _turn, _subject in found}, asked.disagreement)
+        apart = disputed({run for _pk, run, _turn, _subject in found}, asked.disagreement)
         found = [row for row in found if row[1:] in apart]
     return [Found(f"judgment:{pk}", run, judgment_id=pk) for pk, run, _turn, _subject in found]
 
@@ -168,7 +168,7 @@ def _flagged(rows: QuerySet[Message], flags: Sequence[str]) -> QuerySet[Message]
     return rows.annotate(flags_text=Cast("flags", TextField())).filter(wanted)
 
 
-def _disputed(runs: Iterable[UUID], least: float) -> set[tuple[UUID, int, str]]:
+def disputed(runs: Iterable[UUID], least: float) -> set[tuple[UUID, int, str]]:
     """Where two judges are at least so far apart: judges of one run, and those who judged it again."""
     found: dict[tuple[UUID, int, str], list[dict[str, float]]] = defaultdict(list)
     keys = list(runs)
@@ -179,10 +179,10 @@ def _disputed(runs: Iterable[UUID], least: float) -> set[tuple[UUID, int, str]]:
         for rows in (own, again.annotate(of=F("run__parent"))):
             for of, turn, subject, scores in rows.values_list("of", "turn", "subject", "scores").order_by():
                 found[of, turn, subject].append(scores or {})
-    return {place for place, given in found.items() if _distance(given) >= least and len(given) > 1}
+    return {place for place, given in found.items() if distance(given) >= least and len(given) > 1}
 
 
-def _distance(given: Sequence[dict[str, Any]]) -> float:
+def distance(given: Sequence[dict[str, Any]]) -> float:
     """The largest distance of two scores on one measure, as a share of the measure's range."""
     apart = [0.0]
     for name in {name for scores in given for name in scores}:

@@ -18,7 +18,6 @@ from accounts.errors import Forbidden, Invalid
 from experiments.engine.text import storable
 from experiments.library.search import indexing
 from experiments.models import Experiment, FlagDeed, Message, ReviewItem, Run
-from experiments.models.review import CURATORS, role_of
 from experiments.workflows import workflow_of
 from experiments.workflows.base.flags import REVIEWED, VERSION
 from experiments.workflows.base.flags import flags as flags_in
@@ -50,12 +49,11 @@ class FlagChange:
 
 
 def may_flag(message: Message, user: "User | AnonymousUser") -> bool:
-    """Who looks after the run, curators who see it, and those who review it just now."""
-    experiments = Experiment.objects.filter(pk=message.run.experiment_id)
-    if experiments.changeable_by(user).exists():
+    """Who looks after the run, curators who decide about it, and those who review it just now."""
+    runs = Run.objects.filter(pk=message.run_id)
+    if runs.changeable_by(user).exists() or runs.decidable_by(user).exists():
         return True
-    is_curator = role_of(user) in CURATORS and experiments.visible_to(user).exists()
-    return is_curator or ReviewItem.objects.open_to(user).filter(run=message.run_id).exists()
+    return ReviewItem.objects.open_to(user).filter(run=message.run_id).exists()
 
 
 def set_flag(message: Message, flag: str, *, by: "User", reason: str = "") -> bool:

@@ -1,17 +1,18 @@
 """Forms of queues and rubrics: fields with their words. What may be is checked once, by the verbs."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
-from experiments.models import ReviewQueue, ReviewRubric
-from experiments.models.labels import FLAGS
-from experiments.review import queues, rubrics
-from experiments.review.filling import MOST_ITEMS, Filters
+from accounts.models import Project, User
+from accounts.pickers import Finder, Picker, PickerOfSeveral, people
+from experiments.models import Experiment, ProviderModel, ReviewQueue, ReviewRubric
+from experiments.models.labels import FLAGS, workflow_name
+from experiments.review import desk, queues, rubrics
+from experiments.review.filling import MOST_ITEMS, Filters, chosen
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.flags import REVIEWED
 
@@ -22,15 +23,36 @@ SCALE_PARTS = ("name", "title", "low", "high", "step", "level", "anchors", "meas
 LABEL_PARTS = ("name", "title", "multiple", "choices")
 
 
-class NamesField(forms.CharField):
-    """A list of user names."""
+class FindExperiments(Finder):
+    def found(self, user: User, typed: str) -> QuerySet[Any]:
+        return experiments_of(user).filter(title__icontains=typed)
+
+    def shown(self, row: Any) -> dict[str, str]:
+        return {"value": str(row.pk), "label": row.title, "hint": f"{row.owner.username}, {row.created:%Y-%m-%d}"}
+
+
+def experiments_of(user: User) -> QuerySet[Experiment]:
+    """Those that somebody may name, newest first."""
+    return Experiment.objects.visible_to(user).select_related("owner").order_by("-created")
+
+
+def workflows() -> list[tuple[str, Any]]:
+    return [("", _("any")), *((slug, workflow_name(slug)) for slug in REGISTRY)]
+
+
+def models() -> list[tuple[str, str]]:
+    """Every model of the catalogue, also those that are switched off: earlier runs had them."""
+    return list(ProviderModel.objects.order_by("label").values_list("label", "label").distinct())
+
+
+class ReviewersField(forms.ModelMultipleChoiceField[User]):
+    """People of the lab by their user names."""
+
+    default_error_messages = {"invalid_choice": _("There is no person with this name: %(value)s.")}
 
     def __init__(self) -> None:
-        hint = _("User names, with commas or spaces between them.")
-        super().__init__(label=_("Reviewers"), required=False, help_text=hint)
-
-    def clean(self, value: Any) -> Any:
-        return [name for name in re.split(r"[\s,;]+", super().clean(value)) if name]
+        widget = PickerOfSeveral("find-people")
+        super().__init__(people(), label=_("Reviewers"), required=False, to_field_name="username", widget=widget)
 
 
 class InstructionsField(forms.CharField):
@@ -47,12 +69,18 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
     name = forms.CharField(label=_("Name"), required=False, strip=False)
     whose = forms.ChoiceField(label=_("For"), required=False)
     rubric = forms.ModelChoiceField(label=_("Rubric"), queryset=ReviewRubric.objects.none(), empty_label=None)
-    members = NamesField()
+    members = ReviewersField()
     instructions = InstructionsField(rows=4)
     workflow = forms.ChoiceField(label=_("Workflow"), required=False)
-    experiment = forms.UUIDField(label=_("Experiment (its id)"), required=False)
-    model = forms.CharField(label=_("Model"), required=False, max_length=200)
-    judge = forms.CharField(label=_("Judge"), required=False, max_length=200)
+    experiment = forms.ModelChoiceField(
+        label=_("Experiment"),
+        required=False,
+        queryset=Experiment.objects.none(),
+        empty_label=_("any"),
+        widget=Picker("find-experiments"),
+    )
+    model = forms.ChoiceField(label=_("Model"), required=False)
+    judge = forms.ChoiceField(label=_("Judge"), required=False)
     flags = forms.MultipleChoiceField(
         label=_("With one of these flags"),
         required=False,
@@ -86,24 +114,73 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
         lab = [(LAB, _("the lab: every reviewer"))] if queues.may_make_for_lab(user) else []
         self.projects = {str(one.pk): one for one in queues.projects_for(user)}
         fields["whose"].choices = [*mine, *lab, *((key, one.name) for key, one in self.projects.items())]
-        fields["workflow"].choices = [("", _("any")), *((name, name) for name in REGISTRY)]
+        fields["workflow"].choices = workflows()
+        fields["experiment"].queryset = experiments_of(user)
+        fields["model"].choices = fields["judge"].choices = [("", _("any")), *models()]
+
+    def filters(self) -> dict[str, Any]:
+        given = {name: self.cleaned_data.get(name) for name in Filters.model_fields}
+        given["experiment"] = given["experiment"] and given["experiment"].pk
+        return {name: value for name, value in given.items() if value not in ("", None, [])}
+
+    def matching(self, *, by: User) -> int:
+        """How many items the queue would begin with."""
+        filters = queues.checked_filters(self.filters())
+        asked = {"over": self.cleaned_data["over"], "filters": filters, "is_lab": self.cleaned_data["whose"] == LAB}
+        project = self.projects.get(self.cleaned_data["whose"])
+        return len(chosen(ReviewQueue(owner=by, project=project, **asked), set()))
 
     def make(self, *, by: User) -> ReviewQueue:
         """The queue that was asked for; raises what `queues.make` raises."""
         given = self.cleaned_data
         return queues.make(
             by=by,
-            filters={name: given[name] for name in Filters.model_fields if given[name] not in ("", None, [])},
+            filters=self.filters(),
             project=self.projects.get(given["whose"]),
             is_lab=given["whose"] == LAB,
-            members=given["members"],
+            members=[one.username for one in given["members"]],
             **{name: given[name] for name in self._meta.fields or ()},
         )
 
 
+class DeskForm(forms.Form):
+    """What the review desk lists. show: one of its lists."""
+
+    show = forms.ChoiceField(choices=list(desk.LISTS.items()), widget=forms.HiddenInput)
+    search = forms.CharField(label=_("Title, prompt or message"), required=False, max_length=200)
+    workflow = forms.ChoiceField(label=_("Workflow"), required=False)
+    owner = forms.ModelChoiceField(
+        label=_("Owner"),
+        required=False,
+        queryset=User.objects.order_by("username"),
+        to_field_name="username",
+        empty_label=_("any"),
+        widget=Picker("find-people"),
+    )
+    project = forms.ModelChoiceField(
+        label=_("Project"), required=False, queryset=Project.objects.none(), empty_label=_("any")
+    )
+    flag = forms.ChoiceField(
+        label=_("Flag"), required=False, choices=[("", _("any")), *((flag, FLAGS[flag]) for flag in REVIEWED)]
+    )
+    disagreement = forms.TypedChoiceField(
+        label=_("Judges or reviewers disagree by"),
+        required=False,
+        coerce=float,
+        empty_value=None,
+        choices=[("", _("any")), *((f"{share / 100}", f"≥ {share} %") for share in (25, 50, 75))],
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: Any = self.fields
+        fields["workflow"].choices = workflows()
+        fields["project"].queryset = Project.objects.open_to(user).distinct()
+
+
 class QueueChange(forms.ModelForm[ReviewQueue]):
     name = forms.CharField(label=_("Name"), required=False, strip=False)
-    members = NamesField()
+    members = ReviewersField()
     instructions = InstructionsField(rows=6)
     field_order = ["name", "members", "lock_minutes", "instructions"]
 

@@ -14,7 +14,8 @@ from accounts.errors import Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.engine.text import is_storable
 from experiments.models import QueueMember, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
-from experiments.models.review import CURATORS, LONGEST_LOCK, MOST_PEOPLE
+from experiments.models.review import LONGEST_LOCK, MOST_PEOPLE
+from experiments.models.run import CURATORS
 from experiments.review.filling import Filters, chosen
 from experiments.setup.casting import complaint
 
@@ -68,7 +69,7 @@ def make(
     numbers = {"overlap": _within("overlap", overlap, 1, MOST_PEOPLE)}
     if over not in ReviewQueue.Over.values:
         raise Invalid({"over": [_("A queue is over messages, transcripts or judgments.")]})
-    content = {**fields, **numbers, "over": over, "filters": _filters(filters), "is_blind": is_blind}
+    content = {**fields, **numbers, "over": over, "filters": checked_filters(filters), "is_blind": is_blind}
     with transaction.atomic():
         queue = ReviewQueue.objects.create(owner=by, rubric=rubric, project=project, is_lab=is_lab, **content)
         _set_members(queue, people)
@@ -186,7 +187,8 @@ def _within(field: str, value: int, low: int, high: int) -> int:
     return value
 
 
-def _filters(asked: Any) -> dict[str, Any]:
+def checked_filters(asked: Any) -> dict[str, Any]:
+    """As a queue keeps them. Raises Invalid."""
     try:
         return Filters.model_validate(asked or {}).model_dump(mode="json", exclude_defaults=True)
     except ValidationError as error:

@@ -2,11 +2,16 @@
 
 from django.urls import path
 
-from experiments.review import curation_api, item_views, rubric_views, run_views, views
+from experiments.review import curation_api, desk_views, item_views, rubric_views, run_views, views
 from experiments.review.api import AnswersView, ItemsView, ItemViewSet, QueueViewSet, RubricViewSet
+from experiments.review.desk_api import DeskViewSet
+from experiments.review.forms import FindExperiments
 
 urlpatterns = [
     path("review/", views.index, name="review"),
+    path("review/runs/", desk_views.runs, name="review-desk"),
+    path("review/runs/<uuid:pk>/", desk_views.run, name="review-desk-run"),
+    path("find/experiments/", FindExperiments.as_view(), name="find-experiments"),
     path("review/new/", views.queue_new, name="review-queue-new"),
     path("review/rubrics/", rubric_views.index, name="review-rubrics"),
     path("review/rubrics/new/", rubric_views.rubric_new, name="review-rubric-new"),
@@ -48,6 +53,10 @@ api_urlpatterns = [
     ),
     path(rubric, RubricViewSet.as_view({"get": "list", "post": "create"}), name="api-review-rubrics"),
     path(f"{rubric}<uuid:pk>/", RubricViewSet.as_view({"get": "retrieve", "post": "revise"}), name="api-review-rubric"),
+    path("review/runs/", DeskViewSet.as_view({"get": "list"}), name="api-review-desk"),
+    path(
+        "review/runs/<uuid:pk>/", DeskViewSet.as_view({"get": "retrieve", "post": "decide"}), name="api-review-desk-run"
+    ),
     path("runs/<uuid:pk>/flags/", curation_api.FlagsView.as_view(), name="api-run-flags"),
     path("runs/<uuid:pk>/curation/", curation_api.CurationView.as_view(), name="api-run-curation"),
     path(

@@ -20,7 +20,7 @@ from accounts.errors import Forbidden
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
 from experiments.models import ReviewQueue, ReviewSlot
-from experiments.review import agreement, queues, rubrics, slots
+from experiments.review import agreement, curation, desk, queues, rubrics, slots
 from experiments.review.coefficients import FEW, Figure
 from experiments.review.forms import QueueChange, QueueForm
 from leaderboard.ratings.values import Undefined
@@ -49,6 +49,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "managed": [one for one in rows if one.pk in managed],
         "closed": [one for one in rows if one.pk in mine - managed and not one.is_open],
         "may_make": queues.may_make(user),
+        "waiting": desk.counts(user) if curation.may_curate(user) else None,
     }
     return render(request, "review/index.html", context)
 
@@ -94,11 +95,12 @@ def queue(request: HttpRequest, pk: UUID) -> HttpResponse:
 def queue_change(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Name, reviewers, minutes and instructions: what can be changed without touching an answer."""
     shown = get_object_or_404(ReviewQueue.objects.manageable_by(request.user), pk=pk)
-    names = ", ".join(one.user.username for one in shown.members.select_related("user"))
+    names = [one.user.username for one in shown.members.select_related("user")]
     form = QueueChange(request.POST or None, initial={**model_to_dict(shown), "members": names})
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):
-            queues.change(shown, by=person(request), **form.cleaned_data)
+            members = [one.username for one in form.cleaned_data["members"]]
+            queues.change(shown, by=person(request), **{**form.cleaned_data, "members": members})
             messages.success(request, _("The queue is changed."))
             return redirect(shown)
     return render(request, "review/queue_change.html", {"form": form, "queue": shown}, status=status_of(form))

@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import AuditEntry
-from experiments.admin import runs
 from experiments.library.search import indexing
 from experiments.models import Experiment, Message, Run, RunReview
+from experiments.review import desk
 from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES
 from tests.experiments.reviews import reviewed
@@ -81,7 +81,7 @@ def test_a_run_is_read_with_reasoning_filter_and_judgments_and_neither_changed_n
 
 
 def test_a_long_transcript_has_pages_and_a_judgment_without_messages_is_on_the_last(browser, alice, monkeypatch):
-    monkeypatch.setattr(runs, "MESSAGES_SHOWN", 3)
+    monkeypatch.setattr(desk, "MESSAGES_SHOWN", 3)
     record = reviewed.record(alice, 2)
     record.judged(9, {"A": dict(SCORES)})
 
@@ -144,3 +144,10 @@ def test_every_list_can_be_searched_with_any_word(browser, alice, wanted):
     answers = {model.__name__: browser.get(listed(model), {"q": wanted}).status_code for model in searched}
 
     assert set(answers.values()) == {200}, answers
+
+
+def test_the_tables_stand_in_groups_with_the_internals_last(browser):
+    groups = browser.get(reverse("admin:index")).context["app_list"]
+
+    assert [one["app_label"] for one in groups][0::6] == ["people", "internals"]
+    assert "IdempotentRequest" in {one["object_name"] for one in groups[-1]["models"]}

@@ -46,6 +46,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-run-import home-now notifications notifications-menu notifications-read palette
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
+        find-people find-projects find-experiments
         compat-llm-models compat-llm-test starchamber-estimate api-token-list api-project-list api-review-rubrics
         api-review-rubric api-council-presets bulk-exports api-bulk-exports api-run-imports""",
     ),
@@ -124,6 +125,14 @@ RULES: dict[str, tuple[Rule, str]] = {
         mfa_download_recovery_codes mfa_list_webauthn mfa_add_webauthn mfa_reauthenticate_webauthn
         mfa_remove_webauthn mfa_edit_webauthn socialaccount_connections sign-out-elsewhere sign-out-one
         review-rubric-edit""",
+    ),
+    "curators'": (
+        rule(visitor=SIGN_IN, curator=YES, admin=YES),
+        "review-desk api-review-desk",
+    ),
+    "read by administrators alone, as nobody has submitted it": (
+        rule(visitor=SIGN_IN, admin=(YES, UNKNOWN)),  # to decide about it is not theirs, too
+        "review-desk-run api-review-desk-run",
     ),
     "administrators'": (
         rule(visitor=SIGN_IN, everybody=(UNKNOWN, REFUSED), admin=YES),

@@ -124,7 +124,7 @@ def test_each_address_stands_under_one_rule():
     assert set(counted) - {name for name, _route in ADDRESSES} == set(), "a rule for nothing"
 
 
-def test_administrators_alone_read_a_private_run_and_only_in_the_admin_where_it_is_recorded(things):
+def test_administrators_alone_read_a_private_run_in_the_admin_and_at_the_review_desk_which_is_recorded(things):
     lab, alices = things
     run = alices.arena
     Experiment.objects.filter(pk=run.experiment_id).update(visibility="private")
@@ -134,8 +134,10 @@ def test_administrators_alone_read_a_private_run_and_only_in_the_admin_where_it_
         answers = {meaning(browser.get(reverse(f"admin:{name}", args=keys.get(name)))) for name in ADMIN_PAGES}
         assert answers == IN_THE_ADMIN[who], who
         assert {meaning(browser.get(run.get_absolute_url()))} == PRIVATE_RUN[who], who
+        at_desk = meaning(browser.get(reverse("review-desk-run", args=[run.pk])))
+        assert at_desk in RULES[NAMED["review-desk-run"]][0][who], who
     read = AuditEntry.objects.filter(action="run_read").order_by("pk")
-    assert list(read.values_list("actor", "target")) == [("the-admin", f"run:{run.pk}")] * 2
+    assert list(read.values_list("actor", "target")) == [("the-admin", f"run:{run.pk}")] * 3
 
 
 @pytest.mark.parametrize("people", [(VISITOR, *OUTSIDE), INSIDE], ids=["outside", "inside"])
