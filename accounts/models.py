@@ -303,6 +303,9 @@ class AuditEntry(models.Model):
         DISAPPROVED = "disapproved", _("withdrew an approval")
         PUBLISHED = "published", _("published something")
         WITHDRAWN = "withdrawn", _("unpublished something")
+        RENAMED = "renamed", _("renamed something")
+        ARCHIVED = "archived", _("archived something")
+        DELETED = "deleted", _("deleted something")
 
     at = models.DateTimeField(_("time"), auto_now_add=True)
     action = models.CharField(_("action"), max_length=32, choices=Action)

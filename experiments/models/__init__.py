@@ -8,7 +8,7 @@ from experiments.models.experiment import Experiment, Participant, ShareLink
 from experiments.models.export import BulkExport, Export
 from experiments.models.imports import ImportedRun, LogImport, RunImport, Upload
 from experiments.models.keys import KeyUse, ProviderKey
-from experiments.models.library import Note, Preset, SavedView, Scenario, Tag, Tagging
+from experiments.models.library import Note, Preset, RunListColumns, SavedView, Scenario, Tag, Tagging
 from experiments.models.passage import Passage
 from experiments.models.review import FlagDeed, QueueMember, ReviewQueue, ReviewRubric, RunReview
 from experiments.models.reviewed import (
@@ -76,6 +76,7 @@ __all__ = [
     "ReviewSlot",
     "Run",
     "RunImport",
+    "RunListColumns",
     "RunReview",
     "Sample",
     "SandboxHost",

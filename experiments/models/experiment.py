@@ -45,10 +45,22 @@ class ExperimentQuerySet(models.QuerySet["Experiment"]):
         return self.filter(owner_id=user.pk) if user.is_active else self.none()
 
 
-class Experiment(models.Model):
-    """Immutable once created, but for who sees it: its runs are reports of what was configured, so a change is a clone.
+_Experiments = models.Manager.from_queryset(ExperimentQuerySet)
 
-    project: where it belongs, and whose budget it uses. Its members see it unless it is private.
+
+class ExperimentManager(_Experiments["Experiment"]):
+    """Those that are not deleted."""
+
+    def get_queryset(self) -> ExperimentQuerySet:
+        return ExperimentQuerySet(self.model, using=self._db).filter(deleted__isnull=True)
+
+
+class Experiment(models.Model):
+    """Immutable once created, but for its title and who sees it: its runs are reports of what was configured, so a
+    change is a clone.
+
+    project: where it belongs, and whose budget it uses. Its members see it unless it is private. deleted: nothing of it
+    is left but whose it was, which its calls are counted by.
     """
 
     Visibility = Visibility
@@ -65,8 +77,10 @@ class Experiment(models.Model):
     title = models.CharField(_("title"), max_length=200)
     config = models.JSONField(_("configuration"))
     created = models.DateTimeField(_("created"), auto_now_add=True)
+    deleted = models.DateTimeField(null=True, blank=True, editable=False)
 
-    objects = ExperimentQuerySet.as_manager()
+    objects = ExperimentManager()
+    with_deleted = models.Manager["Experiment"]()
 
     class Meta:
         ordering = ["-created"]
@@ -92,6 +106,12 @@ class Experiment(models.Model):
     def labels(self) -> dict[str, str]:
         """What the seated models are called, by seat."""
         return {p.seat: p.model.label for p in self.participants.select_related("model")}
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it has runs and all of them are."""
+        archived = self.runs.order_by().values_list("archived", flat=True)
+        return bool(archived) and all(archived)
 
     def parsed_config(self, overrides: JsonObject | None = None) -> Any:
         return workflow_of(self.workflow).config.model_validate({**self.stored_config, **(overrides or {})})

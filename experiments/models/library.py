@@ -264,3 +264,19 @@ class SavedView(models.Model):
 
     def get_absolute_url(self) -> str:
         return f"{reverse('runs')}?{self.query}"
+
+
+class RunListColumns(models.Model):
+    """Which columns of the list of runs somebody has switched off."""
+
+    owner = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+", verbose_name=_("owner")
+    )
+    hidden = models.JSONField(_("hidden columns"), default=list)
+
+    class Meta:
+        verbose_name = _("columns of the runs list")
+        verbose_name_plural = _("columns of the runs list")
+
+    def __str__(self) -> str:
+        return ", ".join(self.hidden)

@@ -135,13 +135,24 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.prefetch_related(models.Prefetch("steps", steps, to_attr="fetched_pauses"))
 
 
+_Runs = models.Manager.from_queryset(RunQuerySet)
+
+
+class RunManager(_Runs["Run"]):
+    """Those that are not deleted."""
+
+    def get_queryset(self) -> RunQuerySet:
+        return RunQuerySet(self.model, using=self._db).filter(deleted__isnull=True)
+
+
 class Run(models.Model):
     """State moves only by `move`. `fence` rises with every claim: a driver that was frozen writes nothing any more.
 
     mode: whether pauses are passed or wait for a person. is_held: no further step begins until somebody resumes it.
     overrides: fields of the configuration that were changed while it was played, such as a higher `max_turns`.
     waited_seconds: how long it has waited for people in all, which no limit of time counts. parent: the run that it
-    branches from (`branched_from` says at which message), or whose transcript it judges again.
+    branches from (`branched_from` says at which message), or whose transcript it judges again. archived: left out of
+    lists unless they are asked for it. deleted: nothing of it is left but its calls, which usage counts.
     """
 
     State = RunState
@@ -177,10 +188,12 @@ class Run(models.Model):
     last_seq = models.PositiveBigIntegerField(default=0, editable=False)
     fence = models.PositiveIntegerField(default=0, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)
+    archived = models.DateTimeField(_("archived"), null=True, blank=True, editable=False)
+    deleted = models.DateTimeField(null=True, blank=True, editable=False)
 
     reader: User | None = None  # for whom a file is made, with the notes of whom; no column
 
-    objects = RunQuerySet.as_manager()
+    objects = RunManager()
 
     class Meta:
         ordering = ["-created", "-id"]

@@ -1,13 +1,16 @@
 """The verbs: pages, API, admin and commands all call these. Each is one transaction and emits its event."""
 
 import secrets
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.errors import Forbidden, Invalid
+from accounts import audit
+from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.api.idempotency import once
 from experiments.engine import jobs
 from experiments.engine.events import emit
@@ -39,7 +42,7 @@ from experiments.workflows.shards import without_shards
 if TYPE_CHECKING:
     from accounts.models import User
 
-__all__ = ["create", "resume", "start", "stop"]
+__all__ = ["archive", "create", "rename", "resume", "start", "stop"]
 
 LONGEST_TITLE = 200
 MOST_REPEATS = 50
@@ -72,6 +75,43 @@ def create(
         Participant.objects.bulk_create(participants)
         indexing.setup(experiment.pk)
     return experiment
+
+
+def rename(experiment: Experiment, *, by: "User", title: str) -> bool:
+    """Give an experiment, and so its runs, another title. False when it had it. Raises Forbidden and Invalid."""
+    require_change(experiment, by)
+    fresh = checked_title(title)
+    if not fresh:
+        raise Invalid(title=_("Enter a title."))
+    with transaction.atomic():
+        before = Experiment.objects.select_for_update(of=("self",)).get(pk=experiment.pk).title
+        if before == fresh:
+            return False
+        Experiment.objects.filter(pk=experiment.pk).update(title=fresh)
+        indexing.setup(experiment.pk)
+        audit.record(audit.Action.RENAMED, by=by, of=experiment, name=fresh, before=before)
+    experiment.title = fresh
+    return True
+
+
+def archive(runs: Collection[Run], *, by: "User", is_archived: bool = True) -> int:
+    """Leave runs out of the lists, or list them again; how many that changed. All of them or none: raises Forbidden,
+    and Conflict for what has not ended.
+    """
+    experiments = {run.experiment_id for run in runs}
+    if Experiment.objects.changeable_by(by).filter(pk__in=experiments).count() < len(experiments):
+        raise Forbidden(_("You cannot change some of these, so nothing changed. Select the ones you can change."))
+    with transaction.atomic():
+        rows = Run.objects.filter(pk__in=[run.pk for run in runs], archived__isnull=is_archived)
+        if is_archived and rows.live().exists():
+            raise Conflict(_("A run that has not ended cannot be archived. Stop it first."))
+        changed = list(rows.select_related("experiment").select_for_update(of=("self",)))
+        rows.update(archived=timezone.now() if is_archived else None)
+        action = audit.Action.ARCHIVED if is_archived else audit.Action.RESTORED
+        for experiment in {run.experiment for run in changed}:
+            count = sum(run.experiment_id == experiment.pk for run in changed)
+            audit.record(action, by=by, of=experiment, runs=count)
+    return len(changed)
 
 
 def start(
@@ -192,11 +232,16 @@ def _start(experiment: Experiment, by: "User", seed: int | None, repeats: int) -
         return runs
 
 
-def _title(title: str, config: Any) -> str:
-    """The title given, else the beginning of the first instructions."""
+def checked_title(title: str) -> str:
+    """In one line. Raises Invalid for what cannot be stored."""
     if not is_storable(title):
         raise Invalid({"title": [_("The title has characters that cannot be stored.")]})
     if len(title) > LONGEST_TITLE:
         raise Invalid({"title": [_("The title is longer than %(most)s characters.") % {"most": LONGEST_TITLE}]})
-    words = " ".join(title.split()) or " ".join(config.summary().split())
+    return " ".join(title.split())
+
+
+def _title(title: str, config: Any) -> str:
+    """The title given, else the beginning of the first instructions."""
+    words = checked_title(title) or " ".join(config.summary().split())
     return words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + "…"

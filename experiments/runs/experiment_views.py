@@ -23,7 +23,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.people import for_readers, person
-from accounts.refusing import ShownIn, status_of
+from accounts.refusing import ShownIn, back_to, status_of
 from accounts.scopes import Scope
 from experiments.api.idempotency import KeyReused
 from experiments.api.problems import ProblemSerializer
@@ -31,8 +31,8 @@ from experiments.api.requests import PROBLEMS, idempotency_key, runs_with_totals
 from experiments.api.serializers import ExperimentSerializer, RunSerializer
 from experiments.api.shapes import shape
 from experiments.lab.budgets import views as budget_views
-from experiments.models import Experiment
-from experiments.runs import actions, lineage, progress
+from experiments.models import Experiment, Run
+from experiments.runs import actions, lineage, progress, removal
 from experiments.runs.admission import may_change
 from experiments.runs.reports.csv_export import cell
 from experiments.runs.statistics import rows
@@ -64,6 +64,14 @@ class StartRuns(serializers.Serializer[Any]):
     repeats = serializers.IntegerField(required=False, default=1, min_value=1, max_value=actions.MOST_REPEATS)
 
 
+class Rename(serializers.Serializer[Any]):
+    title = serializers.CharField(max_length=actions.LONGEST_TITLE)
+
+
+class Changed(serializers.Serializer[Any]):
+    runs = serializers.IntegerField(help_text="How many runs that changed.")
+
+
 class StartedRuns(serializers.Serializer[Any]):
     runs = RunSerializer(many=True)
 
@@ -73,7 +81,7 @@ class StartedRuns(serializers.Serializer[Any]):
     retrieve=extend_schema(responses={200: ExperimentSerializer, **PROBLEMS}),
 )
 class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Experiment]):
-    """Experiments that you can see. An experiment cannot be changed: create a new one instead."""
+    """Experiments that you can see. Only the title of one can be changed: create a new one instead."""
 
     scope = Scope.WRITE
     queryset = Experiment.objects.none()
@@ -109,6 +117,36 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         runs = actions.start(experiment, by=person(request), idempotency_key=key, **asked)
         rows = runs_with_totals().filter(pk__in=[run.pk for run in runs]).order_by("seed")
         return Response({"runs": RunSerializer(rows, many=True).data}, status=201)
+
+    @extend_schema(request=Rename, responses={200: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})
+    def partial_update(self, request: Request, pk: str) -> Response:
+        """Change the title of an experiment and its runs."""
+        experiment = self.get_object()
+        actions.rename(experiment, by=person(request), **validated(Rename, request))
+        return Response(ExperimentSerializer(experiment).data)
+
+    @extend_schema(responses={204: None, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS})
+    def destroy(self, request: Request, pk: str) -> Response:
+        """Delete an experiment with all its runs. Its costs stay in usage and budgets."""
+        removal.remove_experiment(self.get_object(), by=person(request))
+        return Response(status=204)
+
+    @extend_schema(request=None, responses={200: Changed, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def archive(self, request: Request, pk: str) -> Response:
+        """Leave all runs of an experiment out of the runs list. They must have ended."""
+        return Response({"runs": actions.archive(_runs_of(self.get_object()), by=person(request))})
+
+    @extend_schema(request=None, responses={200: Changed, 403: ProblemSerializer, **PROBLEMS})
+    @action(detail=True, methods=["post"])
+    def restore(self, request: Request, pk: str) -> Response:
+        """List all runs of an experiment again."""
+        changed = actions.archive(_runs_of(self.get_object()), by=person(request), is_archived=False)
+        return Response({"runs": changed})
+
+
+def _runs_of(experiment: Experiment) -> list[Run]:
+    return list(experiment.runs.select_related("experiment"))
 
 
 NO_INTERVAL = ["", "no_value", "one_value"]
@@ -262,6 +300,16 @@ def experiment_start(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _page(request, shown, form, status=status_of(form))
 
 
+@login_required
+@require_POST
+def experiment_rename(request: HttpRequest, pk: UUID) -> HttpResponse:
+    shown = _visible_experiment(request, pk)
+    back_to(request, "experiment", pk=shown.pk)
+    if actions.rename(shown, by=person(request), title=request.POST.get("title", "")):
+        messages.success(request, _("The title is changed."))
+    return redirect("experiment", pk=shown.pk)
+
+
 @for_readers
 @require_GET
 def experiment_values(request: HttpRequest, pk: UUID) -> HttpResponse:
@@ -297,6 +345,7 @@ def _page(request: HttpRequest, shown: Experiment, form: MoreRuns | None, status
         "items": [progress.of(run) for run in page.object_list],
         "form": form,
         "may_control": may_change(shown, request.user),
+        "is_archived": bool(everything) and all(run.archived for run in everything),
         "lineage": family,
         **budget_views.of_experiment(shown, request),
     }

@@ -36,7 +36,7 @@ from experiments.api.serializers import (
 )
 from experiments.models import Ballot, Call, Event, Judgment, Message, Run
 from experiments.models.run import LIVE_STATES
-from experiments.runs import actions, lineage, metrics, run_list
+from experiments.runs import actions, lineage, metrics, removal, run_list
 from experiments.runs.steering import branching, steering
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import JsonObject
@@ -61,6 +61,7 @@ class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has n
     project = filters.UUIDFilter(method="narrow", help_text="Id of a project of yours.")
     since = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
     until = filters.DateFilter(method="narrow", help_text="A day (UTC), as 2026-01-31.")
+    archived = filters.BooleanFilter(field_name="archived", lookup_expr="isnull", exclude=True)
 
     class Meta:
         model = Run
@@ -74,7 +75,7 @@ class RunDetail(RunSerializer):
     metrics = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        fields = [*RunSerializer.Meta.fields, "metrics"]
+        fields = [*RunSerializer.Meta.fields, "metrics", "archived"]
 
     @extend_schema_field({"type": "object", "additionalProperties": {}})
     def get_metrics(self, run: Run) -> dict[str, JsonObject]:
@@ -245,6 +246,26 @@ class RunViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gene
         run, asked = self.get_object(), validated(JudgeAgain, request)
         again = spent(request, lambda: str(judging.judge_again(run, by=person(request), **asked).pk), asked)
         return Response(RunDetail(runs_with_totals().get(pk=again)).data, status=201)
+
+    @extend_schema(responses={204: None, 403: ProblemSerializer, 409: ProblemSerializer, **PROBLEMS})
+    def destroy(self, request: Request, pk: str) -> Response:
+        """Delete a run that has ended, and its experiment if that has no other run. Its costs stay in usage."""
+        removal.remove([self.get_object()], by=person(request))
+        return Response(status=204)
+
+    @extend_schema(request=None, responses=STEERED)
+    @action(detail=True, methods=["post"])
+    def archive(self, request: Request, pk: str) -> Response:
+        """Leave a run that has ended out of the runs list."""
+        actions.archive([self.get_object()], by=person(request))
+        return self._now()
+
+    @extend_schema(request=None, responses=STEERED)
+    @action(detail=True, methods=["post"])
+    def restore(self, request: Request, pk: str) -> Response:
+        """List an archived run again."""
+        actions.archive([self.get_object()], by=person(request), is_archived=False)
+        return self._now()
 
     def _now(self) -> Response:
         return Response(RunDetail(self.get_object()).data)

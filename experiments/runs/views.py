@@ -7,17 +7,19 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import Project
 from accounts.people import for_readers, person
 from accounts.refusing import back_to
 from experiments.lab.budgets import standing as budget_standing
-from experiments.library.annotations import pages
+from experiments.library.annotations import pages, saved_views
 from experiments.models import Call, Run
 from experiments.models.labels import FLAGS
-from experiments.runs import actions, lineage, progress, run_list
+from experiments.runs import actions, lineage, progress, removal, run_list, run_table
 from experiments.runs.admission import may_change
 from experiments.runs.statistics.rows import begins_in
 from experiments.runs.timeline import arranged, from_rows
@@ -28,18 +30,27 @@ from experiments.workflows.shards import is_sharded
 @login_required
 @require_GET
 def runs(request: HttpRequest) -> HttpResponse:
-    """Runs, newest first, with a search over titles, prompts and models, and with filters; where nothing is asked for,
-    the view that the reader wants to see first.
+    """Runs, newest first or as they are sorted, with a search over titles, prompts and models, and with filters; where
+    nothing is asked for, the view that the reader wants to see first.
     """
     if first := pages.default_view(request):
         return redirect(first)
     chosen = run_list.chosen(request.GET, person(request))
-    page, items = run_list.page(request.GET, person(request), chosen)
+    table = run_table.table(request.GET, person(request), chosen)
     offered = {"states": Run.State.choices, "workflows": list(REGISTRY), "flags": FLAGS.items()}
-    offered["projects"] = Project.objects.visible_to(request.user)
-    kept = pages.list_context(request, [item.run for item in items])
-    shown = {"page": page, "items": items, "chosen": chosen, **offered, **kept}
-    return render(request, "experiments/runs.html", shown)
+    projects = list(Project.objects.visible_to(request.user))
+    kept = pages.list_context(request, [row.item.run for row in table.rows])
+    shown = {"table": table, "chosen": chosen, "chips": run_list.chips(chosen, projects), "projects": projects}
+    return render(request, "experiments/runs.html", {**shown, **offered, **kept})
+
+
+@login_required
+@require_POST
+def columns(request: HttpRequest) -> HttpResponse:
+    """Which columns of the list its reader sees from now on."""
+    run_table.show_columns(person(request), request.POST.getlist("column"))
+    query = saved_views.normal(request.POST.get("query", ""))
+    return redirect(f"{reverse('runs')}?{query or 'archived=no'}")
 
 
 @for_readers
@@ -98,6 +109,37 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
     if not actions.resume(shown, by=person(request)):
         messages.info(request, _("Only a run that failed, was paused, or was stopped by a budget can be resumed."))
     return _taken(request, shown)
+
+
+@login_required
+@require_POST
+def rename(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Its experiment, and so every run of that, has this title from now on."""
+    shown = _visible_run(request, pk)
+    back_to(request, shown)
+    if actions.rename(shown.experiment, by=person(request), title=request.POST.get("title", "")):
+        messages.success(request, _("The title is changed."))
+    return redirect(shown)
+
+
+@login_required
+def delete(request: HttpRequest) -> HttpResponse:
+    """What deleting the named runs and experiments does, and doing it: `?run=…&experiment=…`."""
+    given = request.POST if request.method == "POST" else request.GET
+    found = run_list.named(given.getlist("run"), given.getlist("experiment"), person(request))
+    if request.method == "POST":
+        back_to(request, "runs")
+        gone = removal.remove(found, by=person(request))
+        messages.success(request, ngettext("%(n)s run was deleted.", "%(n)s runs were deleted.", gone) % {"n": gone})
+        return redirect("runs")
+    refusal = removal.why_not(found, person(request))
+    context = {
+        "runs": found,
+        "titles": list(dict.fromkeys(run.experiment.title for run in found)),
+        "refusal": refusal,
+        "consequences": [] if refusal else removal.consequences(found, person(request)),
+    }
+    return render(request, "experiments/delete.html", context, status=refusal.status if refusal else 200)
 
 
 def _taken(request: HttpRequest, run: Run) -> HttpResponse:

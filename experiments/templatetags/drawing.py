@@ -335,7 +335,7 @@ MEASURE_LABELS = {
 }
 NO_INTERVAL = {
     "no_value": gettext_lazy("no value"),
-    "one_value": gettext_lazy("one value has no spread"),
+    "one_value": gettext_lazy("n = 1"),
 }
 REASONS = {
     "live": gettext_lazy("not ended yet"),

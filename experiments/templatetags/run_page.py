@@ -21,14 +21,16 @@ def run_annotations(context: dict[str, Any], run: Run) -> dict[str, Any]:
     user, may_tag = context["user"], context.get("may_control", False)
     if not user.is_authenticated:
         return {"user": user}
+    words, written = tags.words_on(run), list(notes.notes_on(run, user))
     return {
         "user": user,
         "run": run,
         "csrf_token": context.get("csrf_token"),
         "may_tag": may_tag,
-        "words": tags.words_on(run),
+        "words": words,
         "vocabulary": tags.vocabulary(user) if may_tag else [],
-        "notes": list(notes.notes_on(run, user)),
+        "notes": written,
+        "count": len(words) + len(written),
     }
 
 

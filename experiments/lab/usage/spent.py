@@ -65,7 +65,7 @@ class Scope:
         if self.kind == "lab":
             return rows
         mine = {"owner": self.person} if self.kind == "me" else {"project": self.project}
-        return rows.filter(**{f"{experiment}__in": Experiment.objects.filter(**mine)})
+        return rows.filter(**{f"{experiment}__in": Experiment.with_deleted.filter(**mine)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _add_live(found: dict[str, dict[Any, Totals]], scope: Scope, since: date, un
     """Days that are not added up yet: today, and what still waits for a call to end."""
     live = calls_since(since).filter(sent__lt=midnight(until + timedelta(days=1)))
     rows = list(grouped(scope.of(live, "run__experiment")))
-    named = Experiment.objects.filter(pk__in={row["experiment_id"] for row in rows})
+    named = Experiment.with_deleted.filter(pk__in={row["experiment_id"] for row in rows})
     experiments = {pk: names for pk, *names in named.values_list("pk", "owner__username", "project__name")}
     models = ProviderModel.objects.filter(pk__in={row["model_id"] for row in rows})
     labels = dict(models.values_list("pk", "label"))

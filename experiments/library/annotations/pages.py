@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.errors import NotFound
 from accounts.people import for_readers, person
 from accounts.refusing import ShownIn, back_to, status_of
 from experiments.library.annotations import comparison, notes, saved_views, tags
 from experiments.models import Experiment, Message, Note, Run, SavedView
+from experiments.runs import actions, run_list
 from experiments.runs.sharing.sharing import projects_of
 from experiments.workflows import surface_of
 
@@ -80,24 +80,41 @@ def experiment_tags(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def runs_chosen(request: HttpRequest) -> HttpResponse:
-    """The runs that were ticked: compared, or tagged all at once. Back to the list as it was otherwise."""
-    ids = request.POST.getlist("run")[: tags.MOST_AT_ONCE + 1]
-    if request.POST.get("do") == "compare":
-        if comparison.LEAST <= len(set(ids)) <= comparison.MOST:
-            return redirect(f"{reverse('compare-chosen')}?{_query(sorted(ids))}")
+    """The runs and experiments that were ticked: compared, exported, tagged, archived, or deleted on a page that asks
+    first. Back to the list as it was otherwise, or to the page of the one thing that the form stands on.
+    """
+    query = saved_views.normal(request.POST.get("query", ""))
+    back_to(request, f"{reverse('runs')}?{query}" if query else "runs")
+    runs, experiments, asked = request.POST.getlist("run"), request.POST.getlist("experiment"), request.POST.get("do")
+    found = run_list.named(runs, experiments, person(request))
+    if asked == "delete":
+        return redirect(f"{reverse('runs-delete')}?{urlencode({'run': runs, 'experiment': experiments}, doseq=True)}")
+    if asked == "export":
+        return redirect(f"{reverse('bulk-exports')}?{urlencode({'runs': [str(run.pk) for run in found]}, doseq=True)}")
+    if asked == "compare":
+        if comparison.LEAST <= len(found) <= comparison.MOST:
+            return redirect(f"{reverse('compare-chosen')}?{_query(sorted(str(run.pk) for run in found))}")
         said = _("Choose %(least)s to %(most)s runs to compare.")
         messages.info(request, said % {"least": comparison.LEAST, "most": comparison.MOST})
+    elif asked in {"archive", "restore"}:
+        _archive(request, found, is_archived=asked == "archive")
     else:
-        try:
-            wanted = {UUID(one) for one in ids}
-        except ValueError as error:
-            raise NotFound from error
-        runs = list(Run.objects.visible_to(request.user).filter(pk__in=wanted).select_related("experiment"))
-        if len(runs) < len(wanted):
-            raise NotFound
-        _change_tags(request, runs)
-    query = saved_views.normal(request.POST.get("query", ""))
+        _change_tags(request, [*(run for run in found if str(run.pk) in runs), *_wholes(found, experiments)])
+    if "stay" in request.POST:
+        return redirect(found[0]) if runs else redirect("experiment", pk=found[0].experiment_id)
     return redirect(f"{reverse('runs')}?{query}" if query else "runs")
+
+
+def _wholes(found: Sequence[Run], experiments: Sequence[str]) -> list[tags.Thing]:
+    named = {run.experiment for run in found if str(run.experiment_id) in experiments}
+    return list(named)
+
+
+def _archive(request: HttpRequest, runs: Sequence[Run], is_archived: bool) -> None:
+    n = actions.archive(runs, by=person(request), is_archived=is_archived)
+    archived = ngettext("%(n)s run was archived.", "%(n)s runs were archived.", n)
+    restored = ngettext("%(n)s run was restored.", "%(n)s runs were restored.", n)
+    messages.success(request, (archived if is_archived else restored) % {"n": n})
 
 
 def _change_tags(request: HttpRequest, things: Sequence[tags.Thing]) -> None:

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MOST_RUNS = 20_000
-PASSED_OVER = ("before", "after", "csrfmiddlewaretoken", "format")  # parts of a request that choose nothing
+PASSED_OVER = (
+    "before",
+    "after",
+    "page",
+    "sort",
+    "csrfmiddlewaretoken",
+    "format",
+)  # what chooses nothing
 KINDS = ("runs", "experiment", "project")
-FREE = ("search", "flag", "model", "by", "since", "until", "tag")  # filters that fit whatever they say
+FREE = ("search", "flag", "model", "by", "since", "until", "tag", "archived")  # filters that fit whatever they say
 FILTERS = (*FREE, "state", "workflow", "whose")
 WHOSE = ("mine", "shared", "all")
 

@@ -5,8 +5,8 @@ let state = status().dataset.state;
 
 function follow() {
   const { percent, state: now } = status().dataset;
-  const names = { percent, title: page.dataset.title };
-  document.title = now === "running" ? interpolate(gettext("▶ %(percent)s %% · %(title)s"), names, true) : names.title;
+  const names = { percent: `${percent} %`, title: page.dataset.title }; // interpolate leaves "%%" as it is
+  document.title = now === "running" ? interpolate(gettext("▶ %(percent)s · %(title)s"), names, true) : names.title;
   if (now !== state) {
     document.getElementById("announcer").textContent = `${names.title}: ${status().querySelector(".state").textContent.trim()}`;
   }

@@ -39,7 +39,7 @@ def bytes_of(response):
 def test_the_list_of_runs_leads_to_an_export_of_what_it_shows(browser, run, read):
     page = read(browser.get(reverse("runs"), {"search": "panels"}))
     [link] = [link.get("href") for link in page.find("a") if link.text.strip() == "Export these runs"]
-    assert link == f"{reverse('bulk-exports')}?search=panels"
+    assert link == f"{reverse('bulk-exports')}?search=panels&archived=no"
 
     offered = read(browser.get(link))
     assert "1 run" in offered.text

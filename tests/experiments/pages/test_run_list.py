@@ -7,8 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Membership, Project
-from experiments.models import Run
+from experiments.models import Experiment, Run
 from experiments.review import flagging
+from experiments.runs import run_table
 from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 
@@ -26,8 +27,11 @@ def shown(browser, read, address):
 
 @pytest.mark.databases
 def test_more_runs_than_fit_come_in_pages_there_and_back(browser, read, arena):
-    experiment = arena()
-    runs = Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(60))
+    one = arena()
+    experiments = Experiment.objects.bulk_create(
+        Experiment(owner=one.owner, workflow=one.workflow, title="Talk", config=one.config) for _number in range(60)
+    )
+    runs = Run.objects.bulk_create(Run(experiment=experiment, seed=1) for experiment in experiments)
     Run.objects.update(created=runs[0].created)
     Run.objects.filter(pk=runs[7].pk).update(created=runs[0].created - timedelta(days=3))
     expected = [str(run.pk) for run in (*(run for run in runs[::-1] if run != runs[7]), runs[7])]
@@ -100,3 +104,41 @@ def test_as_many_queries_for_many_as_for_few(browser, alice, address):
         talk(alice)
 
     assert queries() == few
+
+
+def test_an_experiment_with_several_runs_is_one_row_that_leads_to_its_page(browser, read, arena):
+    experiment = arena()
+    Run.objects.bulk_create(Run(experiment=experiment, seed=n, state="completed") for n in range(3))
+    Run.objects.create(experiment=experiment, seed=3, state="failed")
+
+    def rows(query):
+        return [a.get("href") for a in read(browser.get(f"/runs/?{query}")).root.cssselect("[data-open]")]
+
+    assert rows("") == rows("state=failed") == [f"/experiments/{experiment.pk}/"]
+    assert rows("state=stopped") == []
+
+
+@pytest.mark.databases
+def test_rows_are_sorted_by_a_column_both_ways(browser, read, alice):
+    titles = ["ash", "Birch", "cedar"]
+    for title in (titles[1], titles[2], titles[0]):
+        talk(alice, "We share.", title=title)
+
+    def order(sort):
+        return [a.text for a in read(browser.get(f"/runs/?sort={sort}")).root.cssselect("[data-open]")]
+
+    assert order("title") == titles
+    assert order("-title") == titles[::-1]
+    for column in run_table.OPTIONAL:
+        assert sorted(order(column), key=str.lower) == titles
+    headings = read(browser.get("/runs/?sort=-title")).root.cssselect("th[aria-sort]")
+    assert [th.get("aria-sort") for th in headings] == ["descending"]
+
+
+def test_the_columns_that_somebody_chose_are_theirs_alone(browser, read, alice, charlie):
+    talk(alice, "We share.")
+    browser.post("/runs/columns/", {"column": ["state", "cost"]})
+
+    headings = read(browser.get("/runs/")).root.cssselect(".run-list thead a")
+    assert [a.text for a in headings] == ["Run", "State", "Cost"]
+    assert run_table.hidden_columns(charlie) == []

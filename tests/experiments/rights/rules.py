@@ -37,7 +37,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
-        """account runs runs-chosen view-new api-tags api-views api-run-compare arena arena-estimate starchamber council
+        """account runs runs-chosen runs-columns view-new
+        api-tags api-views api-run-compare arena arena-estimate starchamber council
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
@@ -58,14 +59,19 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, **_all(INSIDE, YES)),
         """run run-status run-news run-notes message-note api-run-notes experiment-clone api-experiment-clone run-report
         run-export run-compare call message-tokens message-text run-ranking coding-cycle coding-ratings run-artifacts
-        talk-figures experiment experiment-values experiment-sharing campaign-live api-run-detail api-messages
+        talk-figures experiment experiment-values experiment-sharing campaign-live api-messages
         api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles api-cycle api-executions
-        api-run-battles api-run-report api-run-export api-experiment-detail api-statistics api-campaign run-files
+        api-run-battles api-run-report api-run-export api-statistics api-campaign run-files
         api-run-files""",
+    ),
+    "to look at, renamed by who steers, deleted by the owner": (
+        rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))),
+        "api-run-detail api-experiment-detail",
     ),
     "to steer": (
         rule(visitor=SIGN_IN, watcher=NO, **_all(STEERING, YES)),
-        """run-tags experiment-tags run-stop run-resume run-say run-pause run-mode run-extend run-ask run-draft run-lift
+        """run-rename experiment-rename api-run-archive api-run-restore api-experiment-archive api-experiment-restore
+        run-tags experiment-tags run-stop run-resume run-say run-pause run-mode run-extend run-ask run-draft run-lift
         experiment-start campaign-stop campaign-resume api-run-stop api-run-resume api-run-say api-run-pause
         api-run-mode api-run-extend api-run-ask api-run-draft api-run-lift api-experiment-start api-campaign-stop
         api-campaign-resume api-branch api-run-judge""",
@@ -186,7 +192,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         """api-log-import log-import dataset-image vote-picture api-vote compat-starchamber-status compat-subset-model
         ladder-embed""",
     ),
-    "told what to ask for": (rule(visitor=SIGN_IN, everybody=TOLD), "compare-chosen"),
+    "told what to ask for": (rule(visitor=SIGN_IN, everybody=TOLD), "compare-chosen runs-delete"),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-slices ladder-picture ladder-history

@@ -57,6 +57,7 @@ def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:
         "is_simulated": any(one.model.provider.is_simulated for one in participants),
         "plan_line": PLAN_LINES[sampling.get("plan", "all")] % numbers if sampling else "",
         "joins": not shown.config.get("contestants"),  # contestants that join the dataset take part on resume
+        "is_archived": shown.is_archived,
         "may_fill": dataset is not None and may_curate(request.user, dataset),
         **budget_views.of_experiment(shown, request),
     }
