@@ -22,6 +22,7 @@ FILES_DIR = Path(os.environ.get("ARENA_FILES") or DATA_DIR).resolve()  # exports
 SECRET_KEY = environment.secret_key(DATA_DIR)
 KEY_SECRETS = environment.key_secrets(DATA_DIR)  # what stored provider keys are encrypted with; docs/administering.md
 DEBUG = environment.flag("ARENA_DEBUG")
+DEMO_MODE = environment.flag("ARENA_DEMO")
 ALLOWED_HOSTS = environment.words("ARENA_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.words("ARENA_ORIGINS")
 HTTPS = environment.flag("ARENA_HTTPS")
@@ -195,7 +196,7 @@ DATASET_LEASE_SECONDS = 30.0  # a worker that was silent for so long has died
 UPLOAD_DAYS = 1.0  # a file that nobody says how to read is kept for so long
 BATTLES_PER_RUN = environment.whole("ARENA_BATTLES_PER_RUN", 50)  # a campaign's work is shared out in runs of so many
 RUNS_PER_CAMPAIGN = environment.whole("ARENA_RUNS_PER_CAMPAIGN", 12)  # so many of them wait or run at the same time
-PUBLIC_VOTES = environment.flag("ARENA_PUBLIC_VOTES")  # whether visitors may vote on what is public
+PUBLIC_VOTES = environment.flag("ARENA_PUBLIC_VOTES", DEMO_MODE)  # whether visitors may vote on what is public
 VOTES_PER_DAY = environment.whole("ARENA_VOTES_PER_DAY", 500)  # of one person; a visitor has a tenth
 
 # --- Webhooks --------------------------------------------------------------------------------------------------
@@ -221,7 +222,6 @@ AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
-DEMO_MODE = environment.flag("ARENA_DEMO")
 TRUSTED_PROXIES = environment.whole("ARENA_PROXIES", 0, least=0)  # that stand before us and add X-Forwarded-For
 
 SIGNUP = environment.one_of("ARENA_SIGNUP", environment.SIGNUPS)

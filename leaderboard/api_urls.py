@@ -1,11 +1,13 @@
 from django.urls import path
 
-from leaderboard.boards.api import LadderList, LadderView
+from leaderboard.boards.api import LadderHistory, LadderList, LadderMilestones, LadderView
 from leaderboard.votes.api import DatasetVotersView, OfferView, VoteView
 
 urlpatterns = [
     path("ladders/", LadderList.as_view(), name="api-ladders"),
     path("ladders/<slug:slug>/", LadderView.as_view(), name="api-ladder"),
+    path("ladders/<slug:slug>/milestones/", LadderMilestones.as_view(), name="api-ladder-milestones"),
+    path("ladders/<slug:slug>/history/", LadderHistory.as_view(), name="api-ladder-history"),
     path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
     path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),
     path("datasets/<slug:slug>/voters/", DatasetVotersView.as_view(), name="api-dataset-voters"),

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,9 +15,9 @@ from experiments.api.requests import PROBLEMS
 from experiments.api.shapes import shape
 from experiments.workflows.coding.pages.rated import JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
-from leaderboard.boards import compute, downloads, listing, tables
+from leaderboard.boards import compute, downloads, listing, milestones, tables
 from leaderboard.boards.standings import Excluded, Row
-from leaderboard.models import Ladder
+from leaderboard.models import Ladder, Milestone, RatingPoint
 
 SLICE = [
     OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
@@ -163,6 +163,35 @@ class LadderDetail(LadderSerializer):
     contest = ContestSerializer(allow_null=True)
 
 
+PublishedRating = shape("PublishedRating", milestones.Estimate)
+
+
+class MilestoneSerializer(serializers.ModelSerializer[Milestone]):
+    """A board as it was published, never changed afterwards. version and date: the parts of its name. battles: how many
+    it rests on. ratings: Elo with its 95 % interval, as published.
+    """
+
+    version = serializers.CharField()
+    date = serializers.DateField(source="dated")
+    ratings = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Milestone
+        fields = ["name", "version", "date", "taken", "battles", "note", "ratings"]
+
+    @extend_schema_field(PublishedRating(many=True))
+    def get_ratings(self, milestone: Milestone) -> Any:
+        return PublishedRating(milestones.published(milestone), many=True).data
+
+
+class PointSerializer(serializers.ModelSerializer[RatingPoint]):
+    """What a contestant was rated at a time. lower, upper: the 95 % interval, in Elo; null where it had no bound."""
+
+    class Meta:
+        model = RatingPoint
+        fields = ["at", "occasion", "name", "rating", "lower", "upper", "battles"]
+
+
 class LadderList(generics.ListAPIView[Ladder]):
     """Boards that you can see, newest first."""
 
@@ -195,3 +224,55 @@ class LadderView(APIView):
         current = compute.current(ladder, chosen.of, bootstrapped=chosen.bootstrapped)
         found = downloads.document(ladder, current)
         return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)
+
+
+class LadderMilestones(generics.ListAPIView[Milestone]):
+    """The milestones of a board, newest first, with the ratings as published. A withdrawn board shows none."""
+
+    permission_classes = [HasScope]
+    serializer_class = MilestoneSerializer
+    queryset = Milestone.objects.none()
+
+    def get_queryset(self) -> QuerySet[Milestone]:
+        ladder = _shown(self.request, self.kwargs["slug"])
+        version, date = (self.request.GET.get(name, "").replace("\0", "") for name in ("version", "date"))
+        return milestones.listed(ladder, version=version, date=date) if ladder else self.queryset
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("version", str, description="Only milestones whose names begin with this."),
+            OpenApiParameter("date", str, description="Only milestones of this date, as 2026-01-31 or 20260131."),
+        ],
+        responses={200: MilestoneSerializer(many=True), **PROBLEMS},
+        operation_id="ladders_milestones",
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return self.list(request)
+
+
+class LadderHistory(generics.ListAPIView[RatingPoint]):
+    """What each contestant was rated whenever the board was computed, newest first. A withdrawn board shows nothing."""
+
+    permission_classes = [HasScope]
+    serializer_class = PointSerializer
+    queryset = RatingPoint.objects.none()
+
+    def get_queryset(self) -> QuerySet[RatingPoint]:
+        ladder = _shown(self.request, self.kwargs["slug"])
+        names = [name.replace("\0", "") for name in self.request.GET.getlist("name")]
+        points = ladder.points.all() if ladder else self.queryset
+        return points.filter(name__in=names) if names else points
+
+    @extend_schema(
+        parameters=[OpenApiParameter("name", str, many=True, description="Only these contestants.")],
+        responses={200: PointSerializer(many=True), **PROBLEMS},
+        operation_id="ladders_history",
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return self.list(request)
+
+
+def _shown(request: Request, slug: str) -> Ladder | None:
+    """None for a withdrawn ladder. Raises Http404 for one that the person may not see."""
+    ladder = get_object_or_404(Ladder.objects.visible_to(request.user), slug=slug)
+    return None if ladder.withdrawn_reason else ladder

@@ -47,9 +47,10 @@ def test_the_files_say_the_same_as_the_ladder(client, league):
 @pytest.mark.databases
 def test_what_no_database_takes_is_passed_over(client, league):
     ladder = league(contestants=3, battles=30)
+    api = ("api-ladder", "api-ladder-milestones", "api-ladder-history", "api-board-export")
     names = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones", "ladder-battles", "ladder-samples")
 
-    for address in (reverse(name, args=[ladder.slug]) for name in (*names, "api-ladder", "api-board-export")):
+    for address in (reverse(name, args=[ladder.slug]) for name in (*names, *api)):
         for slice_ in ("subset", "category", "search", "name", "milestone", "contestant"):
             assert client.get(address, {slice_: "\0model"}).status_code == 200, (address, slice_)
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
 from leaderboard.boards import compute, milestones, ranking
-from leaderboard.models import Milestone
+from leaderboard.models import Ladder, Milestone
 from leaderboard.ratings.values import NORMAL
 from tests.leaderboard import boards
 
@@ -113,3 +113,21 @@ def test_later_ratings_are_put_on_the_milestones_scale_beside_what_was_published
     for name in taken.contestants:
         assert lines[name].published.lower == pytest.approx(before[name].lower, abs=1e-3)
         assert f"{before[name].lower:.0f} to {before[name].upper:.0f}" in page
+
+
+def test_the_api_lists_milestones_by_version_and_date_and_the_history_by_name(client, ladder, taken):
+    address = f"/api/ladders/{ladder.slug}"
+    compute.note_history(ladder, compute.standings(ladder))
+
+    [found] = client.get(f"{address}/milestones/").json()["results"]
+    points = client.get(f"{address}/history/", {"name": "model-002"}).json()["results"]
+
+    assert (found["name"], found["version"], found["date"]) == ("first_20260101", "first", "2026-01-01")
+    assert [row["name"] for row in found["ratings"]] == taken.contestants
+    assert all(row["lower"] < row["rating"] < row["upper"] for row in found["ratings"])
+    assert client.get(f"{address}/milestones/", {"version": "second"}).json()["results"] == []
+    assert len(client.get(f"{address}/milestones/", {"date": "2026-01-01"}).json()["results"]) == 1
+    assert {point["name"] for point in points} == {"model-002"}
+    Ladder.objects.update(withdrawn_reason="Wrong prompt.")
+    for name in ("milestones", "history"):
+        assert client.get(f"{address}/{name}/").json()["results"] == []

@@ -198,7 +198,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-slices ladder-picture ladder-history
         ladder-milestones
         ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
-        vote-cast api-ladder api-board-export compat-subset compat-subset-stats compat-subset-leaderboard
+        vote-cast api-ladder api-ladder-milestones api-ladder-history
+        api-board-export compat-subset compat-subset-stats compat-subset-leaderboard
         compat-subset-by-source compat-subset-matrix compat-subset-history compat-input-count compat-battles
         compat-battle compat-h2h compat-prompts compat-search compat-search-prompts compat-all-models
         compat-model-battles""",
