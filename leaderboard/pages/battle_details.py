@@ -134,9 +134,11 @@ def spent(said: list[Judgment]) -> Spent | None:
     return Spent(sum(seconds) if seconds else None, sum(costs, Decimal(0)) if costs else None, len(costs) == len(calls))
 
 
-def others_on_it(battle: Battle) -> list[Battle]:
+def others_on_it(battle: Battle, *, with_people: bool = True) -> list[Battle]:
     """What other boards, and other voters, say of the same outputs; votes that are still to be cast are left out."""
-    same = Battle.objects.filter(board__in=Board.objects.filter(dataset=battle.board.dataset_id).values("pk"))
+    beside = Board.objects.filter(dataset=battle.board.dataset_id)
+    asked = beside if with_people else beside.exclude(kind=Board.Kind.PEOPLE)
+    same = Battle.objects.filter(board__in=asked.values("pk"))
     same = same.filter(left=battle.left_id, right=battle.right_id, sample=battle.sample_id, void_reason="")
     rows = same.exclude(pk=battle.pk).exclude(winner="").revealed()
     return list(rows.select_related("board__judge_model", "left", "right").order_by("board", "pk")[:40])

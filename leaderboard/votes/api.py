@@ -1,6 +1,7 @@
 """The API of voting: offers, votes, the pictures of an offer; the report on voters, and excluding one of them."""
 
 import io
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,13 @@ from experiments.api.compatibility.views import WhateverIsAccepted
 from experiments.api.pagination import PAGE_PARAMETERS, page_of_rows
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.shapes import shape
 from experiments.models import Battle, Dataset, Output
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.ratings.outliers import Mark, limits
 from leaderboard.ratings.statistics import Share
 from leaderboard.ratings.values import Undefined
-from leaderboard.votes import voter_report, voting
+from leaderboard.votes import totals, voter_report, voting
 from leaderboard.votes.voters import person_voter, votable_datasets, voter_of
 
 LONGEST_SIDE = 4096  # pixels; what is larger is shown smaller
@@ -42,8 +44,12 @@ class ShownOutput(serializers.Serializer[Any]):
     image = serializers.CharField(allow_null=True)
 
 
+ProgressSerializer = shape("VotingProgress", totals.Progress, doc="votes: that you have cast; pairs: that there are.")
+TallySerializer = shape("VoteTally", totals.Tally)
+
+
 class OfferSerializer(serializers.Serializer[Any]):
-    """battle: what the vote is cast on. Nothing in it says whose the outputs are."""
+    """battle: what the vote is cast on. progress: on this dataset. Nothing in it says whose the outputs are."""
 
     battle = serializers.IntegerField()
     dataset = serializers.CharField()
@@ -53,6 +59,7 @@ class OfferSerializer(serializers.Serializer[Any]):
     first = ShownOutput()
     second = ShownOutput()
     choices = serializers.ListField(child=serializers.CharField())
+    progress = ProgressSerializer()
 
 
 class Choice(serializers.Serializer[Any]):
@@ -60,7 +67,9 @@ class Choice(serializers.Serializer[Any]):
 
 
 class CastSerializer(serializers.Serializer[Any]):
-    """first, second: the contestants' names as they were shown; winner: the name, null for a tie or both bad."""
+    """first, second: the contestants' names as they were shown; winner: the name, null for a tie or both bad. others:
+    the votes of others on the same two outputs.
+    """
 
     battle = serializers.IntegerField()
     choice = serializers.CharField()
@@ -68,6 +77,7 @@ class CastSerializer(serializers.Serializer[Any]):
     second = serializers.CharField()
     winner = serializers.CharField(allow_null=True)
     board = serializers.CharField()
+    others = TallySerializer()
 
 
 class VoteShareSerializer(serializers.Serializer[Any]):
@@ -160,8 +170,9 @@ class OfferView(APIView):
         dataset = get_object_or_404(Dataset.objects.visible_to(request.user), slug=slug)
         if not votable_datasets(request.user).filter(pk=dataset.pk).exists():
             raise Conflict(_("Voting on this dataset is closed."))
+        voter = person_voter(person(request))
         try:
-            battle = voting.offer(dataset, voter=person_voter(person(request)))
+            battle = voting.offer(dataset, voter=voter)
             shown = voting.shown_pair(battle) if battle else None
         except Output.DoesNotExist as error:
             raise Conflict(_("The outputs of this pair no longer exist. Ask again.")) from error
@@ -182,6 +193,7 @@ class OfferView(APIView):
             "first": output("first"),
             "second": output("second"),
             "choices": list(voting.CHOICES),
+            "progress": asdict(totals.progress_of(voter, battle.board)),
         }
         return Response(offered, headers={"Cache-Control": "no-store"})
 
@@ -201,7 +213,7 @@ class VoteView(APIView):
         sides = (battle.left, battle.right) if battle.shown_left_first else (battle.right, battle.left)
         names, choice = {"first": sides[0].name, "second": sides[1].name}, voting.choice_of(battle)
         said = {"battle": battle.pk, "choice": choice, **names, "winner": names.get(choice), "board": battle.board.slug}
-        return Response(said)
+        return Response({**said, "others": asdict(totals.said_by_others(battle))})
 
 
 @extend_schema(exclude=True)

@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
@@ -22,17 +23,19 @@ from experiments.lab.injections import rates
 from experiments.models import Battle, Board, Dataset, Output
 from experiments.workflows.battles import WORKFLOW as BATTLES
 from experiments.workflows.battles.campaign import voiding
+from experiments.workflows.battles.campaign.boards import people_board
 from leaderboard.boards.listing import head_of
 from leaderboard.models import Ladder
 from leaderboard.pages import battle_details
 from leaderboard.pages.battles import board_of
 from leaderboard.ratings import outliers as bounds
-from leaderboard.votes import voter_report, voting
+from leaderboard.votes import totals, voter_report, voting
 from leaderboard.votes.agreement import current_report
 from leaderboard.votes.voters import begin_voting, votable_datasets, voter_of
 
 VOTES_PER_PAGE = 20
 VOTERS_PER_PAGE = 50
+OTHER_DATASETS = 6
 voters_only = user_passes_test(lambda user: user.is_authenticated or settings.PUBLIC_VOTES)
 
 
@@ -67,10 +70,14 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
         return _closed(request, dataset, str(error), error.status)
     except Output.DoesNotExist:
         return _closed(request, dataset, _("The outputs of this pair no longer exist. Reload the page."), HTTPStatus.OK)
-    if shown is None:
-        said = _("You have compared all pairs. Thank you.")
-        return _closed(request, dataset, said, HTTPStatus.OK)
-    return render(request, "leaderboard/vote.html", {"dataset": dataset, "shown": shown})
+    if offered is None:
+        return _all_compared(request, dataset)
+    context = {
+        **_shared(request, dataset),
+        "shown": shown,
+        "progress": totals.progress_of(voter_of(request), offered.board),
+    }
+    return render(request, "leaderboard/vote.html", context)
 
 
 @never_cache
@@ -88,11 +95,14 @@ def vote_cast(request: HttpRequest, slug: str, token: str) -> HttpResponse:
     ladder = Ladder.objects.filter(board=battle.board, withdrawn_reason="").with_board().first()
     context = {
         **(head_of(ladder) if ladder else {}),
+        **_shared(request, battle.board.dataset),
         "battle": battle,
-        "dataset": battle.board.dataset,
+        "progress": totals.progress_of(voter_of(request), battle.board),
         "sides": (left, right) if battle.shown_left_first else (right, left),
         "choice": voting.choice_of(battle),
-        "others": battle_details.others_on_it(battle),
+        "same_outputs": totals.said_by_others(battle),
+        "same_contestants": totals.said_of_contestants(battle),
+        "others": battle_details.others_on_it(battle, with_people=False),
         "ladder": ladder,
     }
     return render(request, "leaderboard/vote_cast.html", context)
@@ -132,10 +142,33 @@ def _cast(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 
 
 def _closed(request: HttpRequest, dataset: Dataset, said: str, status: HTTPStatus) -> HttpResponse:
-    ladders = Ladder.objects.visible_to(request.user).beside(dataset)
-    people = ladders.filter(board__kind="people").first()
-    context = {"dataset": dataset, "said": said, "ladder": people or ladders.first()}
+    context = {"dataset": dataset, "said": said, "ladder": _ladder_beside(request, dataset)}
     return render(request, "leaderboard/vote_closed.html", context, status=status)
+
+
+def _all_compared(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+    """The end of a dataset: what the person voted there, and where else they can vote."""
+    voter, board = voter_of(request), people_board(dataset)
+    context = {
+        **_shared(request, dataset),
+        "progress": totals.progress_of(voter, board),
+        "preferred": totals.preferred_by(voter, board),
+        "ladder": _ladder_beside(request, dataset),
+        "others": votable_datasets(request.user).exclude(pk=dataset.pk).order_by("name")[:OTHER_DATASETS],
+    }
+    return render(request, "leaderboard/vote_done.html", context)
+
+
+def _shared(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
+    address = request.build_absolute_uri(reverse("vote", args=[dataset.slug]))
+    is_open_to_all = settings.PUBLIC_VOTES and dataset.visibility == Dataset.Visibility.PUBLIC
+    return {"dataset": dataset, "page_address": address, "is_open_to_all": is_open_to_all}
+
+
+def _ladder_beside(request: HttpRequest, dataset: Dataset) -> Ladder | None:
+    """The board of votes, or else another one of the dataset."""
+    ladders = Ladder.objects.visible_to(request.user).beside(dataset)
+    return ladders.filter(board__kind="people").first() or ladders.first()
 
 
 @never_cache

@@ -141,16 +141,16 @@ def next_pair(board: Board, ballot: str) -> Task | None:
     Where it has seen them all, a pair on a sample that it has not voted on. None when nothing is left.
     """
     standing = board.dataset.contestants.filter(void_reason="")
-    keys = sorted(standing.filter(Exists(_outputs().filter(contestant=OuterRef("pk")))).values_list("pk", flat=True))
+    keys = sorted(standing.filter(Exists(comparable().filter(contestant=OuterRef("pk")))).values_list("pk", flat=True))
     mine = Battle.objects.filter(board=board, ballot=ballot, shown_left_first__isnull=False)
-    unseen = _outputs().exclude(sample__in=mine.values("sample"))
+    unseen = comparable().exclude(sample__in=mine.values("sample"))
     for left, right in islice(_pairs_by_need(board, keys), PAIRS_TRIED):
         if sample := _common(unseen, left, right):
             return sample, left, right
     pair = Q(left=OuterRef(OuterRef("contestant")), right=OuterRef("contestant"), sample=OuterRef("sample"))
-    others = _outputs().filter(sample=OuterRef("sample"), contestant__gt=OuterRef("contestant"), contestant__in=keys)
+    others = comparable().filter(sample=OuterRef("sample"), contestant__gt=OuterRef("contestant"), contestant__in=keys)
     left_over = Subquery(others.exclude(Exists(mine.filter(pair))).values("contestant")[:1])
-    for outputs in (unseen, _outputs()):
+    for outputs in (unseen, comparable()):
         found = outputs.filter(contestant__in=keys).annotate(right=left_over).filter(right__isnull=False)
         if task := found.values_list("sample", "contestant", "right").first():
             return task
@@ -195,13 +195,13 @@ def _common(outputs: QuerySet[Output], left: int, right: int) -> int | None:
     first, last = (ends.order_by(by).values_list("sample", flat=True).first() for by in ("sample_id", "-sample_id"))
     if first is None or last is None:
         return None
-    theirs = _outputs().filter(contestant=right, sample=OuterRef("sample"))
+    theirs = comparable().filter(contestant=right, sample=OuterRef("sample"))
     both = outputs.filter(Exists(theirs), contestant=left).values_list("sample", flat=True)
     start = first + secrets.randbelow(last - first + 1)
     return both.filter(sample__gte=start).first() or both.filter(sample__lt=start).first()
 
 
-def _outputs() -> QuerySet[Output]:
+def comparable() -> QuerySet[Output]:
     return Output.objects.exclude(text="", image__isnull=True).order_by("sample_id")
 
 
@@ -223,7 +223,7 @@ def _waiting(board: Board, voter: Voter) -> Battle | None:
     """
     for battle in _open(board, voter).select_related("sample", "board__dataset").order_by("pk"):
         pair = Contestant.objects.filter(pk__in=[battle.left_id, battle.right_id], void_reason="")
-        made = _outputs().filter(sample=battle.sample_id, contestant__in=pair)
+        made = comparable().filter(sample=battle.sample_id, contestant__in=pair)
         if made.filter(contestant__dataset=F("sample__dataset")).count() == 2:
             return battle
         _withdraw(_open(board, voter).filter(pk=battle.pk))

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import asdict
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -15,7 +16,7 @@ from experiments.models import Battle, Image
 from leaderboard.votes import voting
 from leaderboard.votes.voters import person_voter, voter_of
 from tests.cases import each_case
-from tests.experiments.battles.duels import dataset_of
+from tests.experiments.battles.duels import NAMES, dataset_of
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +146,39 @@ def test_after_the_vote_the_names_are_told_and_the_next_pair_is_one_step_away(al
     Battle.objects.all().delete()
     gone = browser.post("/vote/duels/", {"token": token, "choice": "tie"}, follow=True)
     assert gone.redirect_chain == [("/vote/duels/", 303)], "a pair that was taken back leads to another one"
+
+
+def test_the_vote_page_says_how_far_one_is_and_the_end_what_one_preferred(alice, browser):
+    dataset = dataset_of(alice, samples=1)
+    for choice in ("first", "tie"):
+        page = browser.get("/vote/duels/")
+        browser.post("/vote/duels/", {"token": token_of(page), "choice": choice})
+
+    last = browser.get("/vote/duels/")
+    after = browser.post("/vote/duels/", {"token": token_of(last), "choice": "both_bad"}, follow=True)
+    end = browser.get("/vote/duels/")
+
+    assert (last.context["progress"].votes, last.context["progress"].pairs) == (2, 3)
+    assert after.context["progress"].left == 0
+    assert end.status_code == 200
+    assert [(row.wins, row.votes) for row in end.context["preferred"]] == [(1, 2), (0, 2), (0, 2)]
+    assert {row.contestant for row in end.context["preferred"]} == set(dataset.contestants.all())
+
+
+def test_what_others_said_of_the_same_outputs_is_counted_after_the_vote_on_the_sides_that_were_shown(alice, browser):
+    dataset = dataset_of(alice, names=NAMES[:2], samples=1)
+    hers = voting.cast(voting.offer(dataset, voter=person_voter(alice)), voter=person_voter(alice), choice="first")
+    preferred = str(hers.left if hers.winner == "left" else hers.right)
+    offer = browser.get("/api/datasets/duels/vote/").json()
+
+    cast = browser.post(f"/api/battles/{offer['battle']}/vote/", {"choice": "tie"}, "application/json").json()
+    page = browser.get(f"/vote/duels/{voting.shown_pair(Battle.objects.get(pk=offer['battle'])).token}/")
+
+    side = "first" if cast["first"] == preferred else "second"
+    assert offer["progress"] == {"votes": 0, "pairs": 1}
+    assert cast["others"] == {**dict.fromkeys(("first", "second", "tie", "both_bad"), 0), side: 1}
+    assert asdict(page.context["same_outputs"]) == cast["others"]
+    assert asdict(page.context["same_contestants"]) == {**cast["others"], "tie": 1}
 
 
 def test_outputs_are_shown_without_markup_of_their_own(alice, browser):
