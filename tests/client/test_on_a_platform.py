@@ -138,6 +138,7 @@ def test_a_dataset_is_sent_and_its_battles_are_seen_to_their_end(lab, arena, tmp
     assert len(battle.verdicts) == 2
     for entry in arena.ladders.list():
         assert arena.ladders.get(entry.slug).slug == entry.slug
+        assert list(arena.ladders.milestones(entry.slug)) == []
 
 
 def test_a_contest_of_coders_is_run_and_watched(lab):

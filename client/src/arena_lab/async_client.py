@@ -15,7 +15,7 @@ from arena_lab.events import Delta, Event
 from arena_lab.lines import AsyncLine
 from arena_lab.paging import AsyncRows
 from arena_lab.questions import Cast, ExperimentLike, RunLike, id_of
-from arena_lab.records import Battle, Budget, Dataset, Ladder, LadderEntry, Model, Run, UsageReport
+from arena_lab.records import Battle, Budget, Dataset, Ladder, LadderEntry, Milestone, Model, Point, Run, UsageReport
 from arena_lab.retrying import Patience
 
 
@@ -30,6 +30,12 @@ class AsyncLadders:
 
     async def get(self, slug: str, *, subset: str | None = None, category: str | None = None) -> Ladder:
         return await self._line.do(questions.ladder(slug, subset, category))
+
+    def milestones(self, slug: str, *, version: str | None = None, date: str | None = None) -> AsyncRows[Milestone]:
+        return AsyncRows(self._line, questions.milestones(slug, version, date))
+
+    def history(self, slug: str, *, name: str | None = None) -> AsyncRows[Point]:
+        return AsyncRows(self._line, questions.history(slug, name))
 
 
 class AsyncDatasets:

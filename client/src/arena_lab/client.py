@@ -13,7 +13,7 @@ from arena_lab.events import Delta, Event
 from arena_lab.lines import Line
 from arena_lab.paging import Rows
 from arena_lab.questions import Cast, ExperimentLike, RunLike, id_of
-from arena_lab.records import Battle, Budget, Dataset, Ladder, LadderEntry, Model, Run, UsageReport
+from arena_lab.records import Battle, Budget, Dataset, Ladder, LadderEntry, Milestone, Model, Point, Run, UsageReport
 from arena_lab.retrying import Patience
 from arena_lab.verbs import Experiments, Runs
 from arena_lab.watching import watch
@@ -30,6 +30,12 @@ class Ladders:
 
     def get(self, slug: str, *, subset: str | None = None, category: str | None = None) -> Ladder:
         return self._line.do(questions.ladder(slug, subset, category))
+
+    def milestones(self, slug: str, *, version: str | None = None, date: str | None = None) -> Rows[Milestone]:
+        return Rows(self._line, questions.milestones(slug, version, date))
+
+    def history(self, slug: str, *, name: str | None = None) -> Rows[Point]:
+        return Rows(self._line, questions.history(slug, name))
 
 
 class Datasets:

@@ -25,8 +25,10 @@ from arena_lab.records import (
     Ladder,
     LadderEntry,
     Message,
+    Milestone,
     Model,
     Pause,
+    Point,
     Record,
     Run,
     UsageReport,
@@ -177,6 +179,14 @@ def ladders() -> Ask[Page[LadderEntry]]:
 
 def ladder(slug: str, subset: str | None, category: str | None) -> Ask[Ladder]:
     return asking.get(f"ladders/{slug}/", Ladder, subset=subset, category=category)
+
+
+def milestones(slug: str, version: str | None, date: str | None) -> Ask[Page[Milestone]]:
+    return asking.get_page(f"ladders/{slug}/milestones/", Milestone.read, version=version, date=date, page_size=ROWS)
+
+
+def history(slug: str, name: str | None) -> Ask[Page[Point]]:
+    return asking.get_page(f"ladders/{slug}/history/", Point.read, name=name, page_size=ROWS)
 
 
 def datasets() -> Ask[Page[Dataset]]:

@@ -134,6 +134,42 @@ class Ladder(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRating(Record):
+    """A rating of a milestone with its 95 % interval, in Elo."""
+
+    name: str
+    rating: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Milestone(Record):
+    """A ladder as it was published, never changed afterwards. version, date: the parts of its name."""
+
+    name: str
+    version: str
+    date: str
+    taken: datetime
+    battles: int
+    note: str = ""
+    ratings: tuple[PublishedRating, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point(Record):
+    """What a contestant was rated at a time. lower, upper: the 95 % interval; None where it had no bound."""
+
+    at: datetime
+    occasion: str = ""
+    name: str
+    rating: float
+    lower: float | None
+    upper: float | None
+    battles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset(Record):
     """state: waiting or reading until it is ready, or refused with `refused_reason`. progress: 0 to 1."""
 
