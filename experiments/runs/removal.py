@@ -57,8 +57,11 @@ def why_not(runs: Collection[Run], by: "User") -> Conflict | Forbidden | None:
     experiments = {run.experiment_id: run.experiment for run in runs}
     if any(experiment.owner_id != by.pk for experiment in experiments.values()):
         return Forbidden(_("Only the owner of an experiment can delete it and its runs."))
+    judgings = _judgings(runs)
+    if any(run.experiment.owner_id != by.pk for run in judgings):
+        return Conflict(_("Someone else judges it again, and their run shows its transcript. It can only be archived."))
     active = Campaign.objects.filter(experiment__in=experiments, state=Campaign.State.RUNNING)
-    if any(not run.is_over for run in (*runs, *_judgings(runs))) or active.exists():
+    if any(not run.is_over for run in (*runs, *judgings)) or active.exists():
         return Conflict(_("It has not ended yet. Stop it before you delete it."))
     if any(experiment.visibility == Experiment.Visibility.PUBLIC for experiment in experiments.values()):
         return Conflict(_("It is public. A curator can unpublish it; then you can delete it."))
@@ -67,7 +70,7 @@ def why_not(runs: Collection[Run], by: "User") -> Conflict | Forbidden | None:
 
 def remove(runs: Collection[Run], *, by: "User") -> int:
     """Delete runs, what judged them again, and the experiments that have no run left. Returns how many were asked for.
-    Their owner's alone: raises Forbidden, and Conflict for what has not ended or is public.
+    Their owner's alone: raises Forbidden, and Conflict for what has not ended, is public, or is judged again by others.
     """
     with transaction.atomic():
         rows = Run.objects.filter(pk__in=[run.pk for run in runs]).select_related("experiment")

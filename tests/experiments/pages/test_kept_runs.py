@@ -94,3 +94,14 @@ def test_the_last_run_takes_its_experiment_with_it_and_a_branch_stays(browser, a
     assert Run.objects.get(pk=branch.pk).branched_from is None
     browser.post("/runs/delete/", {"experiment": [second.experiment_id]})
     assert set(Experiment.objects.all()) == {branch.experiment}
+
+
+def test_what_somebody_else_judges_again_stays_and_ones_own_judging_goes_with_it(browser, alice, charlie):
+    run = talk(alice, "We share.", visibility="lab")
+    judging = talk(charlie, parent=run, workflow="judging")
+
+    assert browser.delete(f"/api/runs/{run.pk}/").status_code == 409
+    assert set(Run.objects.all()) == {run, judging}
+    Experiment.objects.filter(pk=judging.experiment_id).update(owner=alice)
+    assert browser.delete(f"/api/runs/{run.pk}/").status_code == 204
+    assert not Run.objects.exists()
