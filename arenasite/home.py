@@ -16,6 +16,8 @@ from experiments.lab.observing import status
 from experiments.library.first_steps import steps_left
 from experiments.models import Budget, Experiment, Run
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES
+from experiments.review import desk
+from experiments.review.curation import may_curate
 from experiments.runs import progress
 from experiments.workflows.shards import SHARDED, without_shards
 from leaderboard.boards import compute, listing
@@ -39,6 +41,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "budgets": budget_standing.standings(Budget.objects.applying_to(person_id=who.pk)),
         "queues": notifications.queues(who)[:LISTED],
     }
+    if may_curate(who):
+        context["desk"] = desk.counts(who)
     if who.is_admin:
         context |= {"steps": steps_left(who), "status": status.status(), "lately": status.lately()}
     return render(request, "home/home.html", context)

@@ -21,6 +21,7 @@ from django.utils.translation import pgettext_lazy
 from accounts.models import User
 from arenasite import documentation
 from arenasite.describing import VERSION
+from experiments.review.curation import may_curate
 from experiments.workflows import REGISTRY, surface_of
 from experiments.workflows.base.surface import Text
 
@@ -130,7 +131,10 @@ LEADERBOARD = Group(
 REVIEW = Group(
     "review",
     _("Review"),
-    (Item("review", _("Queues"), below=("review-*",)),),
+    (
+        Item("review-desk", _("Review desk"), may_curate, below=("review-desk-*",)),
+        Item("review", _("Queues"), below=("review-*",)),
+    ),
     "review",
 )
 LAB = Group(
@@ -139,8 +143,8 @@ LAB = Group(
     (
         Item("people", _("People"), admins, below=("person", "person-*")),
         Item("projects", _("Projects"), below=("project", "project-*")),
-        Item("providers", _("Providers"), admins, below=("provider", "provider-*"), help="administering"),
-        Item("models", _("Models"), below=("model", "model-new"), help="quickstart"),
+        Item("providers", _("Providers"), admins, below=("provider", "provider-*", "start", "start-*"), help="administering"),
+        Item("models", _("Models"), below=("model", "model-new", "model-try"), help="quickstart"),
         Item("model-defaults", _("Default models"), admins, help="administering"),
         Item("lab-keys", _("Lab keys"), admins),
         Item("budgets", _("Budgets"), admins, below=("budget-*",)),

@@ -24,6 +24,7 @@ from experiments.models import (
     Passage,
     Preset,
     RunImport,
+    RunListColumns,
     Sample,
     SavedView,
     Scenario,
@@ -64,6 +65,7 @@ class NoteAdmin(Long):
 
 
 table(SavedView, "name owner project is_default created", search="name owner__username", base=ReadOnly)
+table(RunListColumns, "owner hidden", search="owner__username", base=ReadOnly)
 table(
     Dataset,
     "name slug owner modality visibility takes_votes state created",

@@ -66,7 +66,7 @@ table(
 )
 table(
     RunReview,
-    "run_id approved approved_by excluded excluded_by reason",
+    "run_id submitted returned approved approved_by excluded excluded_by reason",
     filters=[("approved", admin.EmptyFieldListFilter), ("excluded", admin.EmptyFieldListFilter)],
     search="=run__id",
 )

@@ -246,11 +246,13 @@ class RunReviewQuerySet(models.QuerySet["RunReview"]):
 class RunReview(models.Model):
     """Whether a curator has approved a run, and whether it counts in ladders.
 
-    approved_by: who has approved it; as long as `approved` is empty, who has submitted it to the curators. reason: why
-    it is left out, or why it was returned to its owner.
+    submitted: when its owner asked the curators to decide, until they do. returned: when a curator gave it back to its
+    owner undecided, until it is submitted or approved. reason: why it is left out, or why it was returned.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="review", verbose_name=_("run"))
+    submitted = models.DateTimeField(_("submitted"), null=True, blank=True)
+    returned = models.DateTimeField(_("returned"), null=True, blank=True)
     approved = models.DateTimeField(_("approved"), null=True, blank=True)
     approved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", verbose_name=_("approved by")
@@ -272,11 +274,3 @@ class RunReview(models.Model):
 
     def __str__(self) -> str:
         return str(self.run_id)
-
-    @property
-    def is_submitted(self) -> bool:
-        return self.approved is None and self.approved_by_id is not None
-
-    @property
-    def is_returned(self) -> bool:
-        return bool(self.reason) and self.approved is None and self.excluded is None and self.approved_by_id is None

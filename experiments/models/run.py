@@ -71,7 +71,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         """
         if not user.is_active or getattr(user, "role", "") not in CURATORS:
             return self.none()
-        submitted = models.Q(review__approved__isnull=True, review__approved_by__isnull=False)
+        submitted = models.Q(review__submitted__isnull=False)
         seen = models.Q(experiment__in=Experiment.objects.visible_to(user))
         return self.filter(seen | submitted | models.Q(review__approved_by=user.pk))
 
@@ -84,7 +84,8 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def undecided(self) -> Self:
         """Those that have ended, and that no curator has approved, left out or returned."""
-        untouched = models.Q(review__approved__isnull=True, review__excluded__isnull=True, review__reason="")
+        decided = ("approved", "excluded", "returned")
+        untouched = models.Q(**{f"review__{decision}__isnull": True for decision in decided})
         return self.filter(models.Q(review__isnull=True) | untouched, state__in=TERMINAL_STATES)
 
     def live(self) -> Self:

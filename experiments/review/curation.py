@@ -42,10 +42,10 @@ def submit(run: Run, *, by: "User") -> bool:
     with transaction.atomic():
         _require_end(run, _("This run has not ended. It can be submitted when it has."))
         RunReview.objects.get_or_create(run=run)
-        rows = RunReview.objects.filter(pk=run.pk, approved__isnull=True, approved_by__isnull=True)
-        if not rows.update(approved_by=by, changed=clock.now()):
+        rows = RunReview.objects.filter(pk=run.pk, approved__isnull=True, submitted__isnull=True)
+        if not rows.update(submitted=clock.now(), changed=clock.now()):
             return False
-        RunReview.objects.filter(pk=run.pk, excluded__isnull=True).update(reason="")
+        _forget_return(run)
         audit.record(audit.Action.SUBMITTED, by=by, of=run, name=run.experiment.title)
     return True
 
@@ -54,8 +54,8 @@ def take_back(run: Run, *, by: "User") -> bool:
     """Submit it no more. Returns whether this call did it. Raises Forbidden."""
     _require_owner(run, by)
     with transaction.atomic():
-        rows = RunReview.objects.filter(pk=run.pk, approved__isnull=True, approved_by__isnull=False)
-        if not rows.update(approved_by=None, changed=clock.now()):
+        rows = RunReview.objects.filter(pk=run.pk, submitted__isnull=False)
+        if not rows.update(submitted=None, changed=clock.now()):
             return False
         audit.record(audit.Action.SHARED, by=by, of=run, name=run.experiment.title, submitted=False)
     return True
@@ -70,7 +70,8 @@ def give_back(run: Run, *, by: "User", reason: str) -> bool:
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=True, excluded__isnull=True)
-        if not rows.exclude(approved_by__isnull=True, reason=said).update(approved_by=None, reason=said):
+        same = {"submitted__isnull": True, "returned__isnull": False, "reason": said}
+        if not rows.exclude(**same).update(submitted=None, returned=clock.now(), reason=said):
             return False
         audit.record(audit.Action.RETURNED, by=by, of=run, name=run.experiment.title, reason=said)
     return True
@@ -82,15 +83,15 @@ def approve(run: Run, *, by: "User", is_approved: bool = True) -> bool:
     Raises Forbidden for others than curators and administrators, Invalid for a run that is not over.
     """
     _require(by)
-    fields = {"approved": timezone.now(), "approved_by": by} if is_approved else {"approved": None, "approved_by": None}
+    fields = {"approved": timezone.now() if is_approved else None, "approved_by": by if is_approved else None}
     with transaction.atomic():
         if is_approved:
             _require_end(run, _("This run has not ended. It can be approved when it has."))
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, approved__isnull=is_approved)
-        if not rows.update(**fields, changed=clock.now()):
+        if not rows.update(**fields, submitted=None, changed=clock.now()):
             return False
-        RunReview.objects.filter(pk=run.pk, excluded__isnull=True).update(reason="")
+        _forget_return(run)
         action = audit.Action.APPROVED if is_approved else audit.Action.DISAPPROVED
         audit.record(action, by=by, of=run, name=run.experiment.title)
     return True
@@ -108,7 +109,7 @@ def exclude(run: Run, *, by: "User", reason: str) -> bool:
     with transaction.atomic():
         RunReview.objects.get_or_create(run=run)
         rows = RunReview.objects.filter(pk=run.pk, excluded__isnull=True)
-        if not rows.update(excluded=now, excluded_by=by, reason=said, changed=now):
+        if not rows.update(excluded=now, excluded_by=by, returned=None, reason=said, changed=now):
             return False
         for battle in run.battles.filter(void_reason="").exclude(winner="").select_related("board__dataset"):
             battle_voiding.void(battle, by=by, reason=battle_voiding.WITH_RUN, as_part=True)
@@ -191,6 +192,10 @@ def act(action: str, run: Run, *, by: "User", reason: str = "") -> bool:
 def _shown(run: Run, by: "User", visibility: str) -> bool:
     experiment = Experiment.objects.select_related("project").get(pk=run.experiment_id)
     return sharing.share(experiment, by=by, visibility=visibility, project=experiment.project)
+
+
+def _forget_return(run: Run) -> None:
+    RunReview.objects.filter(pk=run.pk, returned__isnull=False).update(returned=None, reason="")
 
 
 def _require(by: "User") -> None:

@@ -56,9 +56,12 @@ class FlagAsked(serializers.Serializer[Any]):
 
 
 class CurationSerializer(serializers.Serializer[Any]):
-    """submitted: whether it waits for a curator. reason: why it is left out of ratings, or was returned."""
+    """submitted: since when it waits for a curator. returned: when a curator gave it back. reason: why it was returned
+    or left out of ratings.
+    """
 
-    submitted = serializers.BooleanField(source="is_submitted")
+    submitted = serializers.DateTimeField(allow_null=True)
+    returned = serializers.DateTimeField(allow_null=True)
     approved = serializers.DateTimeField(allow_null=True)
     excluded = serializers.DateTimeField(allow_null=True)
     reason = serializers.CharField(allow_blank=True)

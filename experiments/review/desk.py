@@ -38,7 +38,7 @@ LISTS = {
     "all": _("All"),
 }
 ANY_FLAG = Sought(marks=(tuple(mark("flag", flag) for flag in REVIEWED),))
-AWAITED = Q(experiment__visibility__in=WIDELY) | Q(review__approved_by__isnull=False)
+AWAITED = Q(experiment__visibility__in=WIDELY) | Q(review__submitted__isnull=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,7 @@ def _listed(user: "User | AnonymousUser", show: str) -> "QuerySet[Run]":
         return decidable.undecided().filter(AWAITED)
     if show == FLAGGED:
         return decidable.undecided().filter(with_message(ANY_FLAG))
-    if show == "returned":
-        returned = Q(review__approved__isnull=True, review__excluded__isnull=True, review__approved_by__isnull=True)
-        return decidable.filter(returned).exclude(review__reason="")
-    if show in ("approved", "excluded"):
+    if show in ("returned", "approved", "excluded"):
         return decidable.filter(**{f"review__{show}__isnull": False})
     return Run.objects.readable_at_desk(user)
 

@@ -12,7 +12,7 @@ from accounts.pickers import Finder, Picker, PickerOfSeveral, people
 from experiments.models import Experiment, ProviderModel, ReviewQueue, ReviewRubric
 from experiments.models.labels import FLAGS, workflow_name
 from experiments.review import desk, queues, rubrics
-from experiments.review.filling import MOST_ITEMS, Filters, chosen
+from experiments.review.filling import MOST_ITEMS, Filters
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.flags import REVIEWED
 
@@ -122,13 +122,6 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
         given = {name: self.cleaned_data.get(name) for name in Filters.model_fields}
         given["experiment"] = given["experiment"] and given["experiment"].pk
         return {name: value for name, value in given.items() if value not in ("", None, [])}
-
-    def matching(self, *, by: User) -> int:
-        """How many items the queue would begin with."""
-        filters = queues.checked_filters(self.filters())
-        asked = {"over": self.cleaned_data["over"], "filters": filters, "is_lab": self.cleaned_data["whose"] == LAB}
-        project = self.projects.get(self.cleaned_data["whose"])
-        return len(chosen(ReviewQueue(owner=by, project=project, **asked), set()))
 
     def make(self, *, by: User) -> ReviewQueue:
         """The queue that was asked for; raises what `queues.make` raises."""
