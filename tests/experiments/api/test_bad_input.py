@@ -170,7 +170,7 @@ def test_events_after_no_number_are_refused(api, arena, is_problem, after):
     ("method", "path", "status"),
     [
         ("DELETE", "experiments/", 405),
-        ("PATCH", "experiments/01a1fd93-cef6-75d2-b9a8-cd401838a2b6/", 405),
+        ("PUT", "experiments/01a1fd93-cef6-75d2-b9a8-cd401838a2b6/", 405),
         ("GET", "runs/01a1fd93-cef6-75d2-b9a8-cd401838a2b6/stop/", 405),
         ("GET", "nothing/", 404),
         ("GET", "runs/17/", 404),
