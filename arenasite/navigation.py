@@ -143,7 +143,13 @@ LAB = Group(
     (
         Item("people", _("People"), admins, below=("person", "person-*")),
         Item("projects", _("Projects"), below=("project", "project-*")),
-        Item("providers", _("Providers"), admins, below=("provider", "provider-*", "start", "start-*"), help="administering"),
+        Item(
+            "providers",
+            _("Providers"),
+            admins,
+            below=("provider", "provider-*", "start", "start-*"),
+            help="administering",
+        ),
         Item("models", _("Models"), below=("model", "model-new", "model-try"), help="quickstart"),
         Item("model-defaults", _("Default models"), admins, help="administering"),
         Item("lab-keys", _("Lab keys"), admins),

@@ -18,12 +18,14 @@ from experiments.engine import keys
 from experiments.engine.leases import claim, finish
 from experiments.engine.recording import Lease
 from experiments.lab.budgets import budgeting
+from experiments.lab.catalog import defaults, models, providers
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
 from experiments.library import presets
 from experiments.library.datasets import contestants, demonstration, making
 from experiments.models import Battle, Provider, Run
 from experiments.review import curation
+from experiments.runs import actions, removal
 from experiments.runs.sharing import sharing
 from experiments.workflows.base.events import BudgetReached
 from experiments.workflows.base.replay import End
@@ -185,6 +187,21 @@ def share_preset(lab):
     presets.share_preset(made, by=lab.alice)
 
 
+def added_provider(lab):
+    new = Provider(name="local", base_url="http://127.0.0.1:1/v1", allow_private=True)
+    return providers.add(new, by=lab.ada, key=KEY)
+
+
+def default(lab):
+    defaults.choose({"judge": add_model("sim/judge")}, by=lab.ada)
+
+
+def submitted(lab, then=None):
+    curation.submit(lab.run, by=lab.alice)
+    if then:
+        then(lab.run, by=lab.ada, reason="Name the models.")
+
+
 ACTIONS = [
     ("signing in", Action.SIGNED_IN, sign_in),
     ("a wrong password", Action.SIGN_IN_FAILED, lambda lab: sign_in(lab, WRONG)),
@@ -219,6 +236,12 @@ ACTIONS = [
     ("its use", Action.KEY_USED, use_key),
     ("its end", Action.KEY_REMOVED, lambda lab: keyring.remove(key(lab), by=lab.alice)),
     ("rotation", Action.KEYS_ROTATED, lambda lab: call_command("rotate_keys", verbosity=0)),
+    ("a provider", Action.PROVIDER_ADDED, added_provider),
+    ("its end", Action.PROVIDER_CHANGED, lambda lab: providers.enable(lab.provider, by=lab.ada, enabled=False)),
+    ("its list of models", Action.MODELS_SYNCED, lambda lab: providers.sync(added_provider(lab), by=lab.ada)),
+    ("one less", Action.PROVIDER_REMOVED, lambda lab: providers.remove(added_provider(lab), by=lab.ada)),
+    ("a model", Action.MODEL_CHANGED, lambda lab: models.add(added_provider(lab), "large", by=lab.ada)),
+    ("a default model", Action.DEFAULTS_CHANGED, default),
     ("a budget", Action.BUDGET_CHANGED, lambda lab: budgeting.set_budget(lab.experiment, by=lab.alice, tokens=10)),
     ("the end of one", Action.BUDGET_REACHED, reach_budget),
     ("a webhook", Action.WEBHOOK_CREATED, webhook),
@@ -243,6 +266,11 @@ ACTIONS = [
     ("a battle again", Action.RESTORED, lambda lab: voiding.restore(void_battle(lab), by=lab.alice)),
     ("a cycle again", Action.RESTORED, lambda lab: cycle_voiding.restore(void_cycle(lab), by=lab.ada)),
     ("a contestant again", Action.RESTORED, lambda lab: contestants.restore(void_contestant(lab), by=lab.alice)),
+    ("a title", Action.RENAMED, lambda lab: actions.rename(lab.experiment, by=lab.alice, title="Other")),
+    ("an archived run", Action.ARCHIVED, lambda lab: actions.archive([lab.run], by=lab.alice)),
+    ("a deleted run", Action.DELETED, lambda lab: removal.remove([lab.run], by=lab.alice)),
+    ("a run for the curators", Action.SUBMITTED, submitted),
+    ("its return", Action.RETURNED, lambda lab: submitted(lab, curation.give_back)),
     ("an approval", Action.APPROVED, approved),
     ("one less", Action.DISAPPROVED, lambda lab: approved(lab, partial(curation.approve, is_approved=False))),
     ("publishing", Action.PUBLISHED, lambda lab: approved(lab, curation.publish)),

@@ -61,18 +61,19 @@ def test_switched_to_automatic_a_waiting_debate_goes_on_as_it_was_set_up(stage, 
     assert "round/2/C" in asked(run)
 
 
-def test_an_addendum_is_frozen_once_the_second_round_has_begun(stage, alice):
+def test_an_addendum_is_frozen_once_the_next_step_has_begun(stage, alice):
     run = stage.say(stage.play(mode="manual"), "default")
     steering.draft(run, by=alice, key="round/1/next", text="  Ten clear nights.\n")
     run = stage.say(run, "round")
 
     with pytest.raises(AlreadyAnswered):
         steering.draft(run, by=alice, key="round/1/next", text="Twelve.")
-    steering.draft(run, by=alice, key="round/2/next", text="Too late.")
+    steering.draft(run, by=alice, key="round/2/next", text="Keep it short.")
     run = stage.say(run, "summarize")
-    assert texts(run, kind="addendum") == ["Ten clear nights."]
+    assert texts(run, kind="addendum") == ["Ten clear nights.", "Keep it short."]
     assert all("Ten clear nights." in told(run, key) for key in ("round/2/A", "round/2/B", "round/2/C", "summary"))
-    assert not any(late in told(run, "summary") for late in ("Twelve.", "Too late."))
+    assert "Keep it short." in told(run, "summary")
+    assert "Twelve." not in told(run, "summary")
 
 
 def everything(run):

@@ -67,7 +67,8 @@ def test_a_campaign_shows_how_far_it_is_and_what_came_of_it(browser, read, begun
     for battle in experiment.battles.order_by("-judged", "-pk")[:3]:
         assert after.find("a", href=reverse("battle", args=[battle.pk]))
     assert "6 of 6" in read(browser.get("/battles/")).by_id("campaigns").text
-    assert experiment.title not in read(browser.get("/runs/")).text
+    [row] = [one for one in read(browser.get("/runs/")).find("tr") if experiment.title in one.text]
+    assert row.find(".//a").get("href") == address(experiment)
 
     assert_live_part_follows_until_the_ladder_is_new(browser, read, experiment)
     assert_who_has_no_rating_is_told_why(read(browser.get(address(experiment))))
