@@ -227,6 +227,11 @@ def give_password(page: Page, name: str, password: str = PASSWORD) -> None:
     page.click("main button.primary")
 
 
+def sign_out(page: Page) -> None:
+    page.locator(".account-menu > summary").click()
+    page.locator("form[action='/sign-out/'] button").click()
+
+
 def markup(page: Page, *places: str) -> list[str]:
     """The elements of these places, without what a reader has opened."""
     parts = page.evaluate("all => all.map(one => document.querySelector(one).innerHTML)", places)

@@ -7,7 +7,7 @@ import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import QUICK, RUN, Lab, SignIn, give_password, violations
+from tests.browser.conftest import QUICK, RUN, Lab, SignIn, give_password, sign_out, violations
 from tests.fixtures import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
@@ -85,7 +85,7 @@ def with_second_factor(lab: Lab, mia: Page) -> None:
     mia.click("main button.primary")
     expect(mia.locator(".codes li")).to_have_count(10)
 
-    mia.locator("form[action='/sign-out/'] button").first.click()
+    sign_out(mia)
     give_password(mia, "mia", OWN_PASSWORD)
     mia.wait_for_url(re.compile("/second-factor/authenticate/"))
     mia.fill("#id_code", code_of(secret))
@@ -148,7 +148,7 @@ def test_a_security_key_is_added_and_opens_the_door(lab: Lab, sign_in: SignIn) -
     expect(page.locator(".codes li")).to_have_count(10)
     assert violations(page) == []
 
-    page.locator("form[action='/sign-out/'] button").first.click()
+    sign_out(page)
     give_password(page, "keeper")
     page.wait_for_url(f"{lab.url}/account/second-factor/authenticate/")
     assert violations(page) == []

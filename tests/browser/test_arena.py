@@ -21,6 +21,7 @@ from tests.browser.conftest import (
     SignIn,
     assert_same_when_opened_now,
     markup,
+    sign_out,
     violations,
 )
 from tests.fixtures import wait_until
@@ -102,7 +103,7 @@ def test_browsers_see_the_same_a_closed_one_ends_nothing_and_signing_out_ends_it
     closed.context.close()
     out = second.context.new_page()
     out.goto(f"{lab.url}/account/")
-    out.locator("form[action='/sign-out/'] button").first.click()
+    sign_out(out)
     expect(second.locator(CONNECTION)).to_have_attribute("data-connection", "signed-out")
     wait_for_more(first)
     lab.ask("POST", f"runs/{run}/stop/")
@@ -193,7 +194,7 @@ def test_the_file_of_a_long_run_is_saved_by_itself_even_where_an_answer_never_co
     workers = lab.platform.pids("reports")
     wait_until(lambda: frozen_between_writes(lab, workers), "a worker that holds no lock")
     try:
-        page.locator(".exports summary").click()
+        page.locator(".more-menu > summary").click()
         page.locator(".exports button[value=csv]").click()
         expect(page.locator("#file")).to_contain_text("Waiting for a worker")
         assert violations(page) == []

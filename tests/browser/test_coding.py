@@ -29,7 +29,8 @@ def test_a_whole_cycle_is_watched_live_and_read_on_a_narrow_screen(lab: Lab, sig
         page.locator("#start").click()
         page.wait_for_url(RUN)
         expect(page.locator(".phase[data-phase=problem]")).to_have_attribute("data-state", "active")
-        expect(page.locator("[data-live] .raw")).to_contain_text("{")
+        expect(page.locator("[data-live] .live-fields p").first).not_to_be_empty()
+        expect(page.locator("[data-live] .live-fields")).not_to_contain_text("{")
     expect(page.locator("#status")).to_have_attribute("data-over", "")
     phases = page.locator(".phase")
     if page.locator("[data-outcome=void]").count() == 0:

@@ -194,7 +194,7 @@ class ModelList(LoginRequiredMixin, ListView[ProviderModel]):
 
 HEADS = (
     ("name", gettext_lazy("Model")),
-    ("context", gettext_lazy("Context")),
+    ("context", gettext_lazy("Context, tokens")),
     ("input", gettext_lazy("In, $ per million")),
     ("output", gettext_lazy("Out, $ per million")),
 )
