@@ -37,7 +37,7 @@ def name_kinds(**kinds: str) -> None:
 class AuditMiddleware:
     """Entries that are written within a request have the address from which it came. Besides, it writes an entry for
 
-    * every 403 that somebody known was answered: once a minute for each address of a page, and not more often than
+    * every 403 for a person who is signed in: once a minute for each address of a page, and not more often than
       MOST_REFUSALS allows. The API has put the owner of its token into `request.user` by then.
     * every file that somebody known took away, whichever page or address gave it: once a minute for each.
     """

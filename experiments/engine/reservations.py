@@ -45,7 +45,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class NoRoom:
+class OverLimit:
     """Why the next call is not made: the stop reason, and the sentence that people read. budget: which one it was and
     what is left of it, as the event tells it; None for a limit of the run itself.
     """
@@ -57,21 +57,21 @@ class NoRoom:
 
 def refuse(
     spent: Spent, reservation: Decimal | None, least: int, *, tokens: int | None, cost: Decimal | None
-) -> NoRoom | None:
+) -> OverLimit | None:
     """The reason not to make a call for which `reservation` US dollars would be set aside, and that takes `least`
     tokens at least, its prompt included; None when it fits.
     """
     if tokens is not None and (left := tokens - spent.tokens - spent.under_way) < least:
-        return NoRoom(
+        return OverLimit(
             "limit_tokens",
             f"The next call needs at least {least} tokens; {max(left, 0)} are left of the limit of {tokens} tokens.",
         )
     if cost is None:
         return None
     if reservation is None:
-        return NoRoom("limit_cost", "The run has a limit of cost, but the price of the next model is unknown.")
+        return OverLimit("limit_cost", "The run has a limit of cost, but the price of the next model is unknown.")
     if spent.cost + reservation > cost:
-        return NoRoom(
+        return OverLimit(
             "limit_cost",
             f"The next call could cost up to ${reservation:.4f}; with ${spent.cost:.4f} spent or set aside, "
             f"that is over the limit of ${cost:.4f}.",
@@ -79,7 +79,7 @@ def refuse(
     return None
 
 
-def over_budget(reached: BudgetReached) -> NoRoom:
+def over_budget(reached: BudgetReached) -> OverLimit:
     """Why a call is not made for which a budget has no room, and whom to ask for more."""
     name = f"the {PERIODS[reached.period]}budget of {reached.kind} {reached.name}"
     admins = f" ({', '.join(reached.admins)})" if reached.admins else ""
@@ -97,7 +97,7 @@ def over_budget(reached: BudgetReached) -> NoRoom:
             left.append(f"{max(reached.tokens_left, 0)} tokens are")
         needs = f"The next call could take up to {' and '.join(wanted)}; {' and '.join(left)} left of {name}."
         advice = f"Ask {whom} to raise it, then resume."
-    return NoRoom(f"{REACHED}{reached.kind}", f"{needs} {advice}", reached)
+    return OverLimit(f"{REACHED}{reached.kind}", f"{needs} {advice}", reached)
 
 
 class Amount(NamedTuple):
@@ -126,9 +126,9 @@ class Account:
 class OverBudget(Exception):
     """The next call does not fit into a budget; nothing was written."""
 
-    def __init__(self, no_room: NoRoom) -> None:
-        super().__init__(no_room.message)
-        self.no_room = no_room
+    def __init__(self, over_limit: OverLimit) -> None:
+        super().__init__(over_limit.message)
+        self.over_limit = over_limit
 
 
 class Accounts:

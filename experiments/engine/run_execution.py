@@ -20,7 +20,7 @@ from experiments.engine.leases import MANUAL_STOP, Held, finish
 from experiments.engine.pauses import recorded_outcomes, started_keys
 from experiments.engine.recording import Lease, OpenCall
 from experiments.engine.requests import Catalogue, prepare_call, seats_of
-from experiments.engine.reservations import Account, Accounts, NoRoom, OverBudget, Spent, refuse
+from experiments.engine.reservations import Account, Accounts, OverBudget, OverLimit, Spent, refuse
 from experiments.gateway import EmptyAnswer
 from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide
@@ -292,16 +292,16 @@ class RunExecution:
             empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
         ordered = prepare_call(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties)
         cost = None if limits.cost is None else Decimal(str(limits.cost))
-        if no_room := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
-            if no_room.reason == "limit_tokens" and spent.under_way:
+        if over_limit := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
+            if over_limit.reason == "limit_tokens" and spent.under_way:
                 self._ask_later(ROOM_SECONDS, ask)
             else:
-                self._refuse(ask, no_room)
+                self._refuse(ask, over_limit)
             return None
         try:
             return recording.open_call(self.lease, ask, ordered, call_id, accounts)
         except OverBudget as over:
-            self._refuse(ask, over.no_room)
+            self._refuse(ask, over.over_limit)
             return None
 
     def _note_key(self, key: keys.Key) -> None:
@@ -310,10 +310,10 @@ class RunExecution:
         keys.note_use(key, self.run.pk, self.run.experiment.owner)
         self._noted[key.row_id] = time.monotonic()
 
-    def _refuse(self, ask: Ask, no_room: NoRoom) -> None:
+    def _refuse(self, ask: Ask, over_limit: OverLimit) -> None:
         """Begin nothing more, and let what is under way, and is paid for, come to its end."""
-        self._refused, self._budget = ask, no_room.budget
-        self._ending, self._was_halted = End(no_room.reason, message=no_room.message), True
+        self._refused, self._budget = ask, over_limit.budget
+        self._ending, self._was_halted = End(over_limit.reason, message=over_limit.message), True
         self._agenda.append(self._finish_when_quiet)
 
     @property

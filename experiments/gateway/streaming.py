@@ -13,7 +13,7 @@ from experiments.gateway.usage import parse_usage
 BOM = b"\xef\xbb\xbf"
 
 _NO_FIELDS: Mapping[str, Any] = {}
-# Words of providers for the reason why an answer ends, in lower case. The provider's own word is kept beside ours.
+# Finish reasons as providers name them, in lower case. The provider's own name is kept beside ours.
 _FINISH_WORDS: dict[str, FinishReason] = {
     **dict.fromkeys(("stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "max_length", "model_length"), "length"),

@@ -72,7 +72,8 @@ def test_at_the_border_there_is_room_again_and_calls_are_settled_where_they_bega
     first = begin(accounts)
     with pytest.raises(OverBudget) as refused:
         begin(accounts)
-    assert f"{ {'month': 'monthly', 'day': 'daily'}[period] } budget of person alice" in refused.value.no_room.message
+    name = {"month": "monthly", "day": "daily"}[period]
+    assert f"{name} budget of person alice" in refused.value.over_limit.message
 
     clock(LAST + timedelta(seconds=2))
     second = begin(accounts)

@@ -71,7 +71,7 @@ def test_threads_that_set_aside_at_once_never_pass_the_limit(starts, allow):
 
     given = at_once(*(partial(ask, run) for run in runs), refused=OverBudget)
 
-    results = sorted(one.no_room.reason if isinstance(one, OverBudget) else one for one in given)
+    results = sorted(one.over_limit.reason if isinstance(one, OverBudget) else one for one in given)
     assert results == ["budget_person"] * 7 + ["fits"] * 5
     assert {account(budget).cost_reserved for budget in budgets} == {Decimal("0.5")}
 

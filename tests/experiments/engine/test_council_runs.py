@@ -9,7 +9,7 @@ import pytest
 from accounts.errors import AlreadyAnswered, Forbidden, Invalid
 from experiments.engine import run_execution
 from experiments.engine.driver import Driver
-from experiments.engine.reservations import NoRoom
+from experiments.engine.reservations import OverLimit
 from experiments.models import Call, Run, Step
 from experiments.runs import actions
 from experiments.runs.steering import steering
@@ -279,7 +279,7 @@ def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked
 
     def refuse_the_second(*given, **limits):
         asked.append(1)
-        return None if len(asked) == 1 else NoRoom("limit_tokens", "The limit of tokens is reached.")
+        return None if len(asked) == 1 else OverLimit("limit_tokens", "The limit of tokens is reached.")
 
     with monkeypatch.context() as patch:
         patch.setattr(run_execution, "refuse", refuse_the_second)
