@@ -39,7 +39,8 @@ RUN = re.compile(r"/runs/[0-9a-f-]{36}/")
 LIVE = "[data-live] [data-text]"
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 EXPECTED_ERRORS = re.compile(
-    "status of (404|409|410|413|502)|WebSocket connection|ERR_CONNECTION_REFUSED|htmx:(timeout|afterRequest|sendError|sendAbort)"
+    "status of (404|409|410|413|502)|WebSocket connection|ERR_CONNECTION_REFUSED"
+    "|htmx:(timeout|afterRequest|sendError|sendAbort)"
 )
 
 QUICK = tuple(f"sim/{name}:first=0:tps=0" for name in ("cooperative", "competitive", "neutral", "drifting"))
