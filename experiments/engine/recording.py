@@ -160,7 +160,8 @@ def close_call(
         if is_message:
             write(lease.run_id, [_message(lease.run_id, call, outcome, first, noticed)], first, lease.announce)
         elif is_failure:
-            facts: list[EventData] = [CallFailed(**_trouble(call, result))]
+            partial = "" if is_cut else outcome.text
+            facts: list[EventData] = [CallFailed(**_trouble(call, result), partial=partial)]
             if is_cut:
                 cut = replace(outcome, finish_reason=INTERRUPTED)
                 facts.append(_message(lease.run_id, call, cut, first + 1, None))

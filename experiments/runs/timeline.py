@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Prefetch, Q
+from django.db.models import Case, Prefetch, Q, TextField, Value, When
 from django.template.loader import render_to_string
 from django.utils import translation
 
@@ -128,7 +128,8 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     """The entries of a run as its rows say; when a turn is named, of it and of what belongs to none, which the purposes
     `beside` are said to do, too.
     """
-    calls = Prefetch("calls", Call.objects.defer(*LARGE))
+    partial = Case(When(state=Call.State.FAILED, then="text"), default=Value(""), output_field=TextField())
+    calls = Prefetch("calls", Call.objects.defer(*LARGE).annotate(partial=partial))
     rows = with_rows(run.steps.order_by("id"))
     if turn is not None:
         rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
@@ -160,12 +161,12 @@ def _said_at(run: Run, turn: int | None) -> dict[int, JsonObject]:
 def _of_step(step: Step, loaded: Loaded) -> Iterator[EventData]:
     yield from row_writer_of(step).entries(step, loaded)
     for call in sorted(step.calls.all(), key=lambda call: call.attempt):
-        yield from _trouble(step, call)
+        yield from _trouble(step, call, has_message=step.pk in loaded.messages)
     if said := loaded.messages.get(step.pk):
         yield stored("message_parsed" if f"{step.key}/parsed" in loaded.steps else "message_completed", said)
 
 
-def _trouble(step: Step, call: Call) -> Iterator[EventData]:
+def _trouble(step: Step, call: Call, *, has_message: bool) -> Iterator[EventData]:
     place = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
     place["purpose"] = step.purpose
     if call.state == Call.State.LOST:
@@ -173,7 +174,8 @@ def _trouble(step: Step, call: Call) -> Iterator[EventData]:
     elif call.state == Call.State.FAILED and (call.attempt < len(step.calls.all()) or step.state == Step.State.OPEN):
         yield CallRetried(**place, kind=call.error_kind, message=call.error)
     elif call.state == Call.State.FAILED and step.purpose in SPOKEN:
-        yield CallFailed(**place, kind=call.error_kind, message=call.error)
+        partial = "" if has_message else call.partial  # type: ignore[attr-defined]  # annotated
+        yield CallFailed(**place, kind=call.error_kind, message=call.error, partial=partial)
 
 
 def _metrics(run: Run) -> Iterator[EventData]:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from experiments.lab.budgets import standing as budget_standing
-from experiments.models import Call, Run
+from experiments.models import Run
 from experiments.models.client import ClientSystem
 from experiments.models.labels import (
     ACTIONS,
@@ -113,12 +113,6 @@ def moment(value: Any) -> datetime | None:
 def turn_name(turn: int | None) -> str:
     """What is said before the first turn, such as a debate's request, is in none."""
     return gettext("Turn %(turn)s") % {"turn": turn} if turn else gettext("Before turn 1")
-
-
-@register.simple_tag
-def partial_text(call_id: str) -> str:
-    """What a call that failed had said by then."""
-    return Call.objects.values_list("text", flat=True).filter(pk=call_id).first() or ""
 
 
 @register.filter

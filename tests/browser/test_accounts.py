@@ -120,8 +120,8 @@ def play(lab: Lab, mia: Page) -> str:
 
 
 def show_to_the_lab(mia: Page) -> None:
-    mia.get_by_role("link", name="Experiment").click()
-    mia.locator("a[href$='/sharing/']").first.click()
+    mia.locator(".run-links .more-menu > summary").click()
+    mia.locator(".run-links a[href$='/sharing/']").click()
     mia.check("[value=lab]")
     mia.click("main button.primary")
     expect(mia.locator("[value=lab]")).to_be_checked()
@@ -130,9 +130,9 @@ def show_to_the_lab(mia: Page) -> None:
 def publish(admin: Page, run: str) -> None:
     """Approved first: what nobody has approved is not published."""
     admin.goto(f"{run}curation/")
-    admin.get_by_role("button", name="Approve").click()
+    admin.get_by_role("button", name="Approve", exact=True).click()
     expect(admin.get_by_role("button", name="Withdraw approval")).to_be_visible()
-    admin.get_by_role("button", name="Publish").click()
+    admin.get_by_role("button", name="Publish", exact=True).click()
     expect(admin.locator("main")).to_contain_text("Show to the lab only")
 
 

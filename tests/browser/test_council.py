@@ -149,7 +149,7 @@ def test_members_come_and_go_and_a_council_is_kept(lab: Lab, sign_in: SignIn) ->
     expect(page.locator(".model-row [data-remove]").first).to_be_disabled()
     page.locator("[data-add]").click()
     expect(page.locator(".model-row")).to_have_count(3)
-    expect(page.locator(".model-row").nth(2).locator("select")).to_be_focused()
+    expect(page.locator(".model-row").nth(2).locator("button.picked")).to_be_focused()
     page.fill("#id_question", "Half a question")
     page.locator(".presets > summary").click()
     page.fill("#preset_name", "Twins and one")

@@ -29,6 +29,7 @@ def fail_once(lab: Lab) -> None:
 
 
 def in_language(page: Page, code: str) -> None:
+    page.locator(".account-menu > summary").click()
     page.locator(f"form[action='/language/'] button[value='{code}']").click()
     expect(page.locator("html")).to_have_attribute("lang", code)
 

@@ -221,9 +221,10 @@ class CallError(CallTrouble):
 
 
 class CallFailed(CallError):
-    """Nothing more is asked for its step."""
+    """Nothing more is asked for its step. partial: what had arrived by then, where no message has it."""
 
     type: Literal["call_failed"] = "call_failed"
+    partial: str = ""
 
 
 class CallRetried(CallError):

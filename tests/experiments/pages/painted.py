@@ -1,5 +1,8 @@
 """The page of a run that is built from its rows is the one that its events build, fragment by fragment."""
 
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
 from experiments.models import Run
 from experiments.runs import timeline
 from experiments.runs.timeline import render, render_envelope
@@ -48,7 +51,9 @@ def assert_every_fragment_finds_its_place(run, *slots):
     """
     workflow, cast, ids = run.experiment.workflow, run.experiment.labels, {"transcript", *slots}
     for event in run.events.order_by("seq"):
-        html = render_envelope(event.envelope, "en", workflow, cast)
+        with CaptureQueriesContext(connection) as asked:
+            html = render_envelope(event.envelope, "en", workflow, cast)
+        assert not asked.captured_queries, event.type  # it is rendered in an event loop
         if html is None:
             continue
         element = fragment(html)
