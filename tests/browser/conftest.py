@@ -62,6 +62,7 @@ from tests.leaderboard import boards
 for name, (address, *models) in {providers!r}.items():
     call_command("add_provider", "--name", name, "--base-url", address, "--allow-private", "--model", *models)
 User.objects.create_user("keeper", password="{password}")
+User.objects.create_user("curator", password="{password}", role="curator")
 researcher = User.objects.get(username="researcher")
 board = boards.filled(researcher, visibility="public", contestants=9, battles=300, subsets=("easy", "hard"), gap=60)
 long_name = "a-contestant-with-a-name-that-is-longer-than-any-column"
@@ -175,6 +176,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+OpenPage = Callable[..., Page]
 SignIn = Callable[..., Page]
 
 
@@ -185,20 +187,16 @@ def sessions() -> dict[str, Any]:
 
 
 @pytest.fixture
-def sign_in(browser: Browser, lab: Lab, sessions: dict[str, Any]) -> Iterator[SignIn]:
-    """Opens a browser of its own for a person; fails the test on an error in its console. anew: they sign in now. ""
-    is somebody who has not signed in.
-    """
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Opens a browser of its own for somebody; fails the test on an error in its console."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def open_page(name: str = "researcher", *, anew: bool = False, **options: Any) -> Page:
-        known = None if anew else sessions.get(name)
+    def open_page(**options: Any) -> Page:
         contexts.append(
             browser.new_context(
                 **{
                     "viewport": {"width": 1280, "height": 900},
-                    "storage_state": known,
                     "reduced_motion": "reduce",  # drawing costs more than all the rest
                     **options,
                 }
@@ -208,18 +206,30 @@ def sign_in(browser: Browser, lab: Lab, sessions: dict[str, Any]) -> Iterator[Si
         page = contexts[-1].new_page()
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        if name and not known:
-            page.goto(f"{lab.url}/sign-in/")
-            give_password(page, name)
-            page.wait_for_url(f"{lab.url}/")
-            if not anew:
-                sessions[name] = contexts[-1].storage_state()
         return page
 
     yield open_page
     for context in contexts:
         context.close()
     assert [error for error in errors if not EXPECTED_ERRORS.search(error)] == []
+
+
+@pytest.fixture
+def sign_in(open_page: OpenPage, lab: Lab, sessions: dict[str, Any]) -> SignIn:
+    """Opens a page for a person of the lab. anew: they sign in now. "" is somebody who has not signed in."""
+
+    def sign_in(name: str = "researcher", *, anew: bool = False, **options: Any) -> Page:
+        known = None if anew else sessions.get(name)
+        page = open_page(storage_state=known, **options)
+        if name and not known:
+            page.goto(f"{lab.url}/sign-in/")
+            give_password(page, name)
+            page.wait_for_url(f"{lab.url}/")
+            if not anew:
+                sessions[name] = page.context.storage_state()
+        return page
+
+    return sign_in
 
 
 def give_password(page: Page, name: str, password: str = PASSWORD) -> None:
