@@ -1,5 +1,6 @@
 """Pages and fragments as lxml reads them: its elements, whose `text` is all the text in them."""
 
+import re
 from typing import Any
 
 from lxml import etree, html
@@ -63,6 +64,11 @@ def is_sent(field: Element) -> bool:
 
 def value_of(field: Element) -> str:
     return field.text_content().removeprefix("\n") if field.tag == "textarea" else field.value or ""
+
+
+def squeezed(markup: str) -> str:
+    """Without the white space between elements, and with single spaces elsewhere."""
+    return re.sub(r" ?(<[^>]*>) ?", r"\1", " ".join(markup.split()))
 
 
 def fragment(markup: str) -> Element:

@@ -16,6 +16,7 @@ from leaderboard.ratings.judging import judging, setters
 from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import LEVELS, SEATS, Contest, votes_of
+from tests.markup import squeezed
 
 PAGE = "/leaderboard/coding/"
 MODELS = tuple(f"lab/{seat}" for seat in SEATS)
@@ -46,7 +47,7 @@ def page(client, address=PAGE, **asked):
 
 def chosen(shown):
     """Whose boxes are ticked."""
-    return re.findall(r'name="name" value="([^"]+)" checked', shown)
+    return re.findall(r'name="name" value="([^"]+)" checked', squeezed(shown))
 
 
 def test_visitors_read_no_titles_times_or_addresses_of_runs(client, ladder, contest, alice, charlie):
@@ -80,7 +81,7 @@ def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client,
 
 
 def test_the_history_is_filtered_by_its_address(client, ladder):
-    shown = page(client, f"{PAGE}history/", name=["lab/coder-1", "lab/coder-3"], board="elo")
+    shown = squeezed(page(client, f"{PAGE}history/", name=["lab/coder-1", "lab/coder-3"], board="elo"))
 
     assert ('data-label="coder-1 model"' in shown, 'data-label="coder-2 model"' in shown) == (True, False)
     assert chosen(shown) == ["lab/coder-1", "lab/coder-3"]

@@ -16,7 +16,7 @@ from experiments.models import Battle, ProviderModel, Verdict
 from leaderboard.boards import compute, listing, ranking
 from leaderboard.models import Ladder, RatingPoint
 from tests.leaderboard import boards
-from tests.markup import Page
+from tests.markup import Page, squeezed
 
 PAGES = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones")
 BROWSER = ("ladder-battles", "ladder-samples", "ladder-agreement")
@@ -25,7 +25,7 @@ SHOWN = ("ladder", "ladder-matrix", "ladder-battles", "ladder-samples")
 
 def told(response):
     assert response.status_code == 200
-    return response.content.decode()
+    return squeezed(response.content.decode())
 
 
 def test_a_visitor_sees_the_public_ladders_and_no_others(client, league, alice):
