@@ -101,7 +101,9 @@ class Launch:
 
     def _prepare_database(self) -> None:
         try:
-            if preparation.migrate():
+            if preparation.is_outdated():
+                self._say("Updating the database. The first time, this takes up to a minute.")
+                preparation.migrate()
                 self._say("The database is up to date.")
         except DatabaseError as error:
             raise CannotStart(

@@ -8,13 +8,15 @@ from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
 
-def migrate() -> bool:
-    """Bring the database up to date. False when it was. Raises django.db.Error."""
+def is_outdated() -> bool:
+    """Whether the database lacks a table or a change of one. Raises django.db.Error."""
     executor = MigrationExecutor(connections["default"])
-    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        return False
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def migrate() -> None:
+    """Bring the database up to date. Raises django.db.Error."""
     call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
-    return True
 
 
 def compile_translations() -> None:
