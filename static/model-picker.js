@@ -2,24 +2,34 @@
  * value and stands there without a script. What is known of each model is fetched when the first picker is opened.
  */
 const RECENT = "arena-recent-models";
+const FAVORITES = "arena-favorite-models";
 const MOST_RECENT = 5;
 let menu; // what is known of each model, by its slug, once it has been asked for
 let count = 0;
 
-function recent() {
+function stored(place) {
   try {
-    return JSON.parse(localStorage.getItem(RECENT)) ?? [];
+    return JSON.parse(localStorage.getItem(place)) ?? [];
   } catch {
     return [];
   }
 }
 
-function remember(slug) {
+function store(place, slugs) {
   try {
-    localStorage.setItem(RECENT, JSON.stringify([slug, ...recent().filter((one) => one !== slug)].slice(0, MOST_RECENT)));
+    localStorage.setItem(place, JSON.stringify(slugs));
   } catch {
-    // a browser that stores nothing shows no recent ones
+    // a browser that stores nothing shows no recent models and no favorites
   }
+}
+
+function remember(slug) {
+  store(RECENT, [slug, ...stored(RECENT).filter((one) => one !== slug)].slice(0, MOST_RECENT));
+}
+
+function star(isFavorite) {
+  const attributes = isFavorite ? { role: "img", "aria-label": gettext("Favorite") } : { "aria-hidden": "true" };
+  return element("span", { class: "picker-star", ...attributes }, isFavorite ? "★" : "☆");
 }
 
 async function known(address) {
@@ -97,10 +107,12 @@ class ModelPicker extends HTMLElement {
       "aria-autocomplete": "list",
       "aria-expanded": "true",
       "aria-controls": `picker-${this.number}-list`,
+      "aria-describedby": `picker-${this.number}-hint`,
     });
     this.list = element("div", { role: "listbox", class: "picker-list", id: `picker-${this.number}-list`, "aria-label": gettext("Models") });
-    this.none = element("p", { class: "muted picker-none", role: "status" });
-    this.popup = element("div", { class: "picker-popup" }, this.search, this.list, this.none);
+    this.said = element("p", { class: "muted picker-said", role: "status" });
+    const hint = element("p", { class: "hint", id: `picker-${this.number}-hint` }, gettext("Ctrl+D adds or removes a favorite."));
+    this.popup = element("div", { class: "picker-popup" }, this.search, this.list, this.said, hint);
     this.fill();
     this.append(this.popup);
     this.activate(this.rows.find((row) => row.dataset.value === this.select.value) ?? this.rows[0]);
@@ -119,7 +131,11 @@ class ModelPicker extends HTMLElement {
     this.search.addEventListener("input", () => this.filter());
     this.popup.addEventListener("keydown", (event) => this.pressed(event));
     this.popup.addEventListener("mousedown", (event) => event.target !== this.search && event.preventDefault()); // focus stays
-    this.list.addEventListener("click", (event) => this.choose(event.target.closest("[role=option]")));
+    this.list.addEventListener("click", ({ target }) => {
+      const row = target.closest("[role=option]");
+      if (target.matches(".picker-star")) this.star(row);
+      else this.choose(row);
+    });
     this.search.addEventListener("blur", () => document.hasFocus() && this.close({ focus: false }));
   }
 
@@ -133,8 +149,12 @@ class ModelPicker extends HTMLElement {
 
   fill() {
     const options = [...this.select.options];
-    const used = recent().flatMap((slug) => options.filter((option) => option.value === slug && !option.disabled));
-    if (used.length) this.list.append(this.group(gettext("Recently used"), used));
+    this.favorites = stored(FAVORITES);
+    const recent = stored(RECENT).filter((slug) => !this.favorites.includes(slug));
+    for (const [label, slugs] of [[gettext("Favorites"), this.favorites], [gettext("Recently used"), recent]]) {
+      const found = slugs.flatMap((slug) => options.filter((option) => option.value === slug && !option.disabled));
+      if (found.length) this.list.append(this.group(label, found));
+    }
     const plain = options.filter((option) => option.parentNode === this.select);
     for (const option of plain) this.list.append(this.row(option));
     for (const group of this.select.querySelectorAll("optgroup")) this.list.append(this.group(group.label, [...group.children]));
@@ -152,13 +172,14 @@ class ModelPicker extends HTMLElement {
     const row = element("div", { role: "option", "aria-selected": String(isChosen), "data-value": option.value });
     row.append(element("span", { class: "picker-name" }, option.textContent), element("span", { class: "picker-facts muted small" }));
     if (option.disabled) row.setAttribute("aria-disabled", "true");
+    else if (option.value) row.append(star(this.favorites.includes(option.value)));
     row.words = `${option.textContent} ${option.value} ${option.dataset.provider ?? ""}`.toLowerCase();
     return row;
   }
 
   describe(row, details) {
     if (!details) return;
-    row.lastChild.textContent = facts(details);
+    row.querySelector(".picker-facts").textContent = facts(details);
     row.words += ` ${details.accepts.join(" ")}`.toLowerCase();
   }
 
@@ -172,7 +193,7 @@ class ModelPicker extends HTMLElement {
     for (const row of this.rows) row.hidden = !words.every((word) => row.words.includes(word));
     for (const group of this.list.querySelectorAll("[role=group]")) group.hidden = !group.querySelector("[role=option]:not([hidden])");
     const { shown } = this;
-    this.none.textContent = shown.length ? "" : gettext("No model matches.");
+    this.said.textContent = shown.length ? "" : gettext("No model matches.");
     if (this.active?.hidden || !this.active) this.activate(shown[0]);
   }
 
@@ -193,10 +214,24 @@ class ModelPicker extends HTMLElement {
     const at = shown.indexOf(this.active);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 8, PageUp: at - 8 }[event.key];
     if (to !== undefined) this.activate(shown[Math.max(0, Math.min(shown.length - 1, to))]);
+    else if ((event.ctrlKey || event.metaKey) && event.key === "d") this.star(this.active);
     else if (event.key === "Enter" && !event.isComposing) this.choose(this.active);
     else if (event.key === "Escape") this.close();
     else return;
     event.preventDefault();
+  }
+
+  /** Makes a model a favorite, or one no longer. The rows stay where they are until the list is opened again. */
+  star(row) {
+    const slug = row?.dataset.value;
+    if (!slug) return;
+    const others = stored(FAVORITES).filter((one) => one !== slug);
+    const isFavorite = !this.favorites.includes(slug);
+    this.favorites = isFavorite ? [...others, slug] : others;
+    store(FAVORITES, this.favorites);
+    for (const one of this.rows) if (one.dataset.value === slug) one.lastChild.replaceWith(star(isFavorite));
+    const words = isFavorite ? gettext("%(model)s is now a favorite.") : gettext("%(model)s is no longer a favorite.");
+    this.said.textContent = interpolate(words, { model: row.firstChild.textContent }, true);
   }
 
   choose(row) {
