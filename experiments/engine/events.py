@@ -5,7 +5,7 @@ announced after its commit, and text as it streams.
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -62,7 +62,7 @@ def _continues(first: dict[str, Any], second: dict[str, Any]) -> bool:
     return bool(one["call"] == two["call"] and texts == (two["offset"], two["reasoning_offset"]))
 
 
-def delta(run_id: UUID | str, data: dict[str, Any]) -> str:
+def delta(run_id: UUID | str, data: Mapping[str, Any]) -> str:
     """A piece of streaming text as it travels; written once, however many viewers there are."""
     message = {"v": ENVELOPE_VERSION, "run": str(run_id), "type": "message_stream", "data": data}
     return json.dumps(message, ensure_ascii=False)

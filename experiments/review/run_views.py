@@ -1,6 +1,5 @@
 """The pages beside a run: its flags with their history, and what curators decided about it."""
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -87,7 +86,7 @@ def say_decided(request: HttpRequest, *, done: bool) -> None:
         messages.info(request, _("Nothing changed: it was already so."))
 
 
-def decided_context(run: Run) -> dict[str, Any]:
+def decided_context(run: Run) -> dict[str, object]:
     """What was decided about a run, by whom, and the flags that can be set."""
     targets = Q(target=target_of(run)) | Q(target=target_of(run.experiment))
     return {

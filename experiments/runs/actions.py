@@ -1,7 +1,7 @@
 """The verbs: pages, API, admin and commands all call these. Each is one transaction and emits its event."""
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -50,7 +50,7 @@ MOST_LIVE_RUNS = 200
 
 
 def create(
-    *, owner: "User", workflow: str, title: str = "", config: Any, cast: dict[str, Any], project: str = ""
+    *, owner: "User", workflow: str, title: str = "", config: Any, cast: Mapping[str, Any], project: str = ""
 ) -> Experiment:
     """A new experiment. project: the id of one that its owner has a share of; its members see it then. Raises
     Invalid when it could not be played.

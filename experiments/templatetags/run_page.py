@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.template import Context
 
 from experiments.library.annotations import notes, tags
 from experiments.models import Experiment, Run
@@ -16,7 +17,7 @@ register = template.Library()
 
 
 @register.inclusion_tag("annotations/_annotations.html", takes_context=True)
-def run_annotations(context: dict[str, Any], run: Run) -> dict[str, Any]:
+def run_annotations(context: Context, run: Run) -> dict[str, object]:
     """The tags and notes of a run, for whoever is signed in."""
     user, may_tag = context["user"], context.get("may_control", False)
     if not user.is_authenticated:
@@ -35,7 +36,7 @@ def run_annotations(context: dict[str, Any], run: Run) -> dict[str, Any]:
 
 
 @register.inclusion_tag("annotations/_tags.html", takes_context=True)
-def experiment_tags(context: dict[str, Any], experiment: Experiment) -> dict[str, Any]:
+def experiment_tags(context: Context, experiment: Experiment) -> dict[str, object]:
     user, may_tag = context["user"], context.get("may_control", False)
     if not user.is_authenticated:
         return {"user": user}
@@ -63,7 +64,7 @@ class Sent:
     """messages: what the model was told; parameters: everything else of the request; raw: all of it as JSON."""
 
     messages: list[dict[str, str]]
-    parameters: dict[str, Any]
+    parameters: dict[str, str]
     raw: str
 
 

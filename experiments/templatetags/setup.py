@@ -7,6 +7,7 @@ from typing import Any
 
 from django import template
 from django.forms import BaseForm, BoundField
+from django.template import Context
 
 from experiments.lab.catalog.menu import askable_models
 from experiments.models import ProviderModel
@@ -96,7 +97,7 @@ def _group(members: list[Option]) -> Group:
 
 
 @register.inclusion_tag("sharing/_belongs.html", takes_context=True)
-def belongs(context: dict[str, Any]) -> dict[str, Any]:
+def belongs(context: Context) -> dict[str, object]:
     """A choice among the reader's projects; the one chosen last stands there. Nothing for who has none."""
     request = context["request"]
     projects = projects_of(request.user)

@@ -87,7 +87,7 @@ def void_cycles(user: "User | Any") -> dict[str, object]:
     rows = list(void[:MOST_VOID])
     visible = set(Run.objects.visible_to(user).filter(pk__in={row.run_id for row in rows}).values_list("pk", flat=True))
 
-    def shown(row: Cycle) -> dict[str, Any]:
+    def shown(row: Cycle) -> dict[str, object]:
         by = row.voided_by.get_username() if user.is_authenticated and row.voided_by else ""
         review = getattr(row.run, "review", None)
         is_of_run = review is not None and review.excluded and review.reason == row.void_reason

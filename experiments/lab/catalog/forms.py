@@ -133,7 +133,7 @@ class ModelChangeForm(forms.ModelForm[ProviderModel]):
         return [self[name] for name in ("input", "output", "cached_input")]
 
     @property
-    def capabilities(self) -> dict[str, Any]:
+    def capabilities(self) -> dict[str, object]:
         """What was changed from what was known, beside what stays."""
         said = self.cleaned_data
         stated = {name: said[name] for name in ("context_tokens", "max_output_tokens", "schema")}

@@ -152,7 +152,7 @@ class Report:
         """Whose file it is for the most part."""
         return max(self.sources, key=lambda name: self.sources[name], default="")
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             **{name: getattr(self, name) for name in ("found", "known", "stored", "refused", "messages", "runs")},
             "refusals": self.refusals,

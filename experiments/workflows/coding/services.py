@@ -1,5 +1,6 @@
 """The problems that a new run may not set again: those that its owner's models have set before."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
@@ -30,7 +31,7 @@ def remember_earlier(run: Run) -> None:
     Step.objects.create(run=run, key=coding.KNOWN, data=data, **done)
 
 
-def without_titles(data: dict[str, Any]) -> dict[str, object]:
+def without_titles(data: Mapping[str, Any]) -> dict[str, object]:
     """What such a step has, for others than the owner of the run: it may have been shared only later."""
     problems = data.get(COPIED, {}).get("found", {}).get("problems", ())
     return {COPIED: {"found": {"problems": [{**one, "title": ""} for one in problems]}}}

@@ -117,7 +117,7 @@ def coder_number(seat: str) -> str:
 
 
 @register.filter
-def left_out(data: Data, cast: Cast | None) -> list[dict[str, Any]]:
+def left_out(data: Data, cast: Cast | None) -> list[dict[str, str]]:
     """Who does not take part after a look at the pool, and why, as far as this look says it."""
     found = {one["seat"]: one for one in data["checked"]}
     absent = [seat for seat in cast or found if seat not in data["pool"]]

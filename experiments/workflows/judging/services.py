@@ -1,7 +1,7 @@
 """Judging a transcript again: a run of its own, beside the first scores."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -17,6 +17,11 @@ from experiments.workflows.judging import WORKFLOW
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+
+class Saw(TypedDict):
+    judge_sees: Sees
+    judge_sees_reasoning: bool
 
 
 def judge_again(
@@ -67,7 +72,7 @@ def judge_again(
     return started
 
 
-def first_judge_saw(run: Run) -> dict[str, Any]:
+def first_judge_saw(run: Run) -> Saw:
     """What the run's own judge was set to see, under the names of the settings. A StarChamber has no filter."""
     return {
         "judge_sees": run.config.get("judge_sees", "original"),

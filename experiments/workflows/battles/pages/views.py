@@ -188,9 +188,28 @@ class Cell:
         return max(1, min(SHADES, SHADES * self.done // self.wanted)) if self.wanted else SHADES // 2
 
 
-def pair_table(scope: Scope) -> dict[str, Any]:
-    """A row for each contestant: its pairs with those of higher numbers, and all of its pairs together. is_table:
-    whether the rows have cells, None where one would say it twice; of many contestants there are totals alone.
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Of a contestant: its pairs with those of higher numbers, and all of its pairs together. A cell is None where it
+    would say the same twice.
+    """
+
+    number: int
+    name: str
+    cells: tuple[Cell | None, ...]
+    total: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """is_table: whether the rows have cells; of many contestants there are totals alone."""
+
+    rows: list[PairRow]
+    is_table: bool
+
+
+def pair_table(scope: Scope) -> PairTable:
+    """A row for each contestant.
 
     It counts what is on the boards, also what other experiments have decided: it is not judged again. Where two
     contestants have outputs on different samples, a pair wants fewer than is said here.
@@ -213,12 +232,21 @@ def pair_table(scope: Scope) -> dict[str, Any]:
         wanted = None if any(cell.wanted is None for cell in own) else sum(cell.wanted or 0 for cell in own)
         line = tuple(cells.get((one.pk, other.pk)) for other in one_each) if is_table else ()
         total = Cell(sum(cell.done for cell in own), wanted)
-        rows.append({"number": number, "name": str(one), "cells": line, "total": total})
-    return {"rows": rows, "is_table": is_table}
+        rows.append(PairRow(number, str(one), line, total))
+    return PairTable(rows, is_table)
 
 
-def made_by_each(shown: Experiment) -> list[dict[str, Any]]:
-    """How many of the outputs that are wanted each contestant has, and the model that answers for it."""
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How many of the outputs that are wanted a contestant has, and the model that answers for it."""
+
+    name: str
+    model: str
+    done: int
+    wanted: int
+
+
+def made_by_each(shown: Experiment) -> list[Made]:
     config = shown.parsed_config()
     dataset = Dataset.objects.get(slug=config.dataset)
     samples, outputs = Sample.objects.filter(dataset=dataset), Output.objects.filter(contestant__dataset=dataset)
@@ -228,7 +256,7 @@ def made_by_each(shown: Experiment) -> list[dict[str, Any]]:
     for one in shown.participants.select_related("model"):
         name = name_of(config, one)
         done = outputs.filter(contestant__name=name).count()
-        found.append({"name": name, "model": one.model.label, "done": done, "wanted": wanted})
+        found.append(Made(name, one.model.label, done, wanted))
     return found
 
 

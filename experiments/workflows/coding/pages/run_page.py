@@ -140,30 +140,40 @@ def context(reader: User | AnonymousUser, run: Run, shown: Sequence[Entry]) -> d
         "cast": cast,
         "coders": coders(cast),
         "cycles": cycles,
-        "rated": sum(line["cycle"].state == Cycle.State.RATED for line in cycles),
+        "rated": sum(line.cycle.state == Cycle.State.RATED for line in cycles),
         "is_stranded": not run.is_over and waiting.exists() and not hosts.known(),
-        "overalls": histogram(line["overall"] for line in cycles if not line["cycle"].voided),
+        "overalls": histogram(line.overall for line in cycles if not line.cycle.voided),
     }
 
 
-def lines_of(run: Run, named: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The cycles without their votes, of which there may be hundreds each; overall and means are read out of those.
-    setter, best: what the models are called; score: of the best one.
-    """
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A cycle in the list of all. setter, best: what the models are called; score: of the best one."""
+
+    cycle: Any
+    setter: str
+    overall: float | None
+    best: str
+    score: float | None
+    seconds: float | None
+
+
+def lines_of(run: Run, named: Mapping[str, str]) -> list[Line]:
+    """The cycles without their votes, of which there may be hundreds each; overall and means are read out of those."""
     read = {"overall": F("found__overall"), "means": F("found__means")}
     cycles: Iterable[Any] = run.cycles.only(*OF_A_LINE).annotate(**read).order_by("-turn")
     lines = []
     for cycle in cycles:
         means: Mapping[str, float] = cycle.means or {}
         best = max(means, key=means.__getitem__, default="")
-        line = {
-            "cycle": cycle,
-            "setter": named.get(cycle.setter, cycle.setter),
-            "overall": cycle.overall,
-            "best": named.get(best, best),
-            "score": means.get(best),
-            "seconds": (cycle.ended - cycle.began).total_seconds() if cycle.ended else None,
-        }
+        line = Line(
+            cycle=cycle,
+            setter=named.get(cycle.setter, cycle.setter),
+            overall=cycle.overall,
+            best=named.get(best, best),
+            score=means.get(best),
+            seconds=(cycle.ended - cycle.began).total_seconds() if cycle.ended else None,
+        )
         lines.append(line)
     return lines
 
@@ -171,11 +181,37 @@ def lines_of(run: Run, named: Mapping[str, str]) -> list[dict[str, Any]]:
 # --- the latest cycle as a picture: how far each phase is, and who has judged whom ---
 
 
-def matrix(slots: Slots | None, begun: Mapping[str, Any], cast: Cast) -> dict[str, Any]:
-    """Solvers from above, judges from the left, in one order. begun: the data of `cycle_begun`. Without slots, as a
-    fragment is pushed, nobody has voted yet. A row's mean is None where the solution is not rated (or not yet), and
-    reason says why; nobody judges their own. missing: votes that were not given.
-    """
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """entry: None where it was not given, or not yet. Nobody judges their own."""
+
+    judge: str
+    is_own: bool
+    entry: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """On one solution. mean is None where it is not rated (or not yet), and reason says why."""
+
+    solver: Coder
+    cells: list[Vote]
+    mean: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Solvers from above, judges from the left, in one order. missing: votes that were not given."""
+
+    turn: int
+    coders: Sequence[Coder]
+    rows: list[Votes]
+    missing: list[Entry]
+
+
+def matrix(slots: Slots | None, begun: Mapping[str, Any], cast: Cast) -> Matrix:
+    """begun: the data of `cycle_begun`. Without slots, as a fragment is pushed, nobody has voted yet."""
     turn, seated, slots = begun["turn"], coders(cast, begun["coders"]), slots or {}
     rated = _rated(slots, turn)
     means, unrated = (rated.means, rated.unrated) if rated else ({}, {})
@@ -184,16 +220,35 @@ def matrix(slots: Slots | None, begun: Mapping[str, Any], cast: Cast) -> dict[st
         cells = []
         for judge in seated:
             entry = next(iter(slots.get(f"vote-{turn}-{solver.seat}-{judge.seat}", ())), None)
-            cells.append({"judge": judge.seat, "is_own": judge.seat == solver.seat, "entry": entry})
+            cells.append(Vote(judge.seat, judge.seat == solver.seat, entry))
             if entry and SolutionJudgedData.read(entry.data).judgment.scores is None:
                 missing.append(entry)
         reason = unrated.get(solver.seat, "")
-        rows.append({"solver": solver, "cells": cells, "mean": means.get(solver.seat), "reason": reason})
-    return {"turn": turn, "coders": seated, "rows": rows, "missing": missing}
+        rows.append(Votes(solver, cells, means.get(solver.seat), reason))
+    return Matrix(turn, seated, rows, missing)
 
 
-def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """How far each phase is: done of `of`, None where nobody can know. begun: the data of `cycle_begun`."""
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """How far it is: done of `of`, None where nobody can know. words: its outcome."""
+
+    name: str
+    done: int
+    of: int | None
+    state: str
+    words: str
+
+    @property
+    def label(self) -> Any:
+        return PHASES[self.name]
+
+    @property
+    def state_label(self) -> Any:
+        return STATES[self.state]
+
+
+def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[Phase]:
+    """Of the latest cycle. begun: the data of `cycle_begun`."""
     slots, turn, n = slots or {}, begun["turn"], len(begun["coders"])
     is_void = any(entry.type == "cycle_void" for entry in slots.get(f"outcome-{turn}", ()))
     is_set, rated = bool(slots.get(f"set-{turn}")), _rated(slots, turn)
@@ -220,12 +275,7 @@ def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[dict[str, Any]
         "rated": (int(rated is not None), 1),
     }
     words = f"{rated.overall:.2f}" if rated and rated.overall is not None else ""
-    found = []
-    for name, (done, of) in counts.items():
-        now = state(name, done, of)
-        labels = {"label": PHASES[name], "state_label": STATES[now], "words": words}
-        found.append({"name": name, "done": done, "of": of, "state": now, **labels})
-    return found
+    return [Phase(name, done, of, state(name, done, of), words) for name, (done, of) in counts.items()]
 
 
 def _rated(slots: Slots, turn: int) -> CycleRated | None:
