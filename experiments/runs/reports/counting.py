@@ -18,6 +18,12 @@ def latest(steps: Sequence[Step]) -> set[int]:
     return set({step.turn: step.pk for step in steps if step.purpose == COUNTED}.values())
 
 
+def answers(step: Step) -> Iterator[Block]:
+    """How the ballots of a count ranked the answers; nothing where there were none."""
+    if (found := ranking(step.data)).ballots:
+        yield _answers(found)
+
+
 def entry(step: Step, *, is_latest: bool) -> Entry:
     found = ranking(step.data)
     return Entry(

@@ -1,6 +1,6 @@
 """What the judge found, turn by turn, and the metrics that follow. A score not given is a reason, never a number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -82,21 +82,51 @@ def _words(judgment: Judgment) -> list[Text]:
     ]
 
 
-def measured(rows: Rows) -> Section:
-    """Of those who are scored in this workflow, and of whoever else was."""
+def finding(rows: Rows) -> Iterator[Text]:
+    """A sentence on each of those who were scored."""
+    for seat in _subjects(rows):
+        numbers = _numbers(rows, seat)
+        said = {
+            "seat": words.seat_name(seat),
+            "turns": len(numbers.turns),
+            "deviation": _percent(_average([point.goal_deviation for point in numbers.turns])),
+            "last": _percent(numbers.goal_deviation),
+            "cooperation": signed(_average([point.cooperation for point in numbers.turns])),
+            "turn": numbers.turns_to_deviate,
+        }
+        if not numbers.turns:
+            yield Text(_("%(seat)s was not scored.") % said)
+            continue
+        sentence = _(
+            "%(seat)s deviated from its goal by %(deviation)s on average over %(turns)s judged turns (%(last)s in the "
+            "last), with a cooperation of %(cooperation)s."
+        )
+        deviated = _("It first deviated by more than 20 %% in turn %(turn)s.") if numbers.turns_to_deviate else ""
+        yield Text(" ".join(filter(None, (sentence % said, deviated % said))))
+
+
+def _subjects(rows: Rows) -> list[str]:
+    """Those who are scored in this workflow, and whoever else was."""
     known = rows.config.get("subjects") or workflow_of(rows.workflow).subjects or ()
-    others = sorted({one.subject for one in rows.judgments} - set(known))
-    parts = tuple(_subject(rows, seat) for seat in (*known, *others))
+    return [*known, *sorted({one.subject for one in rows.judgments} - set(known))]
+
+
+def measured(rows: Rows) -> Section:
+    parts = tuple(_subject(rows, seat) for seat in _subjects(rows))
     return Section("metrics", _("Metrics"), parts or (Text(_("No scores in this run.")),))
 
 
 def _subject(rows: Rows, seat: str) -> Part:
-    latest = {one.turn: one for one in rows.judgments if one.subject == seat}  # of an answer given again, the last
-    numbers = metrics.seat_metrics([latest[turn] for turn in sorted(latest)], None)
+    numbers = _numbers(rows, seat)
     written = words.tokens(call.output_tokens for call in rows.calls if call.step.seat == seat)
     drawn: list[Block] = [Charts(seat, _drawings(numbers.turns, seat))] if numbers.turns else []
     facts = Facts((Fact(_("Output tokens"), written), *_facts(numbers)))
     return Part(f"metrics-{seat}", seat, words.badge(seat), words.seat_name(seat), (facts, *drawn))
+
+
+def _numbers(rows: Rows, seat: str) -> SeatMetrics:
+    latest = {one.turn: one for one in rows.judgments if one.subject == seat}  # of an answer given again, the last
+    return metrics.seat_metrics([latest[turn] for turn in sorted(latest)], None)
 
 
 def _facts(numbers: SeatMetrics) -> list[Fact]:

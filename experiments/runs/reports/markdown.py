@@ -46,13 +46,16 @@ def _report(told: report.Report) -> Paragraphs:
     yield [f"# {inline(told.title)}"]
     yield [inline(told.subject)]
     yield from ([_bold(notice.text)] for notice in told.notices)
-    yield from _block(told.header, 0)
+    yield from _section(told.result)
     yield [f"{_bold(told.contents)}: " + " · ".join(inline(section.title) for section in told.sections)]
-    for section in told.sections:
-        yield [f"## {inline(section.title)}"]
-        yield from _blocks(section.blocks, 0)
+    yield from chain.from_iterable(map(_section, told.sections))
     yield ["---"]
     yield [inline(told.footer)]
+
+
+def _section(section: report.Section) -> Paragraphs:
+    yield [f"## {inline(section.title)}"]
+    yield from _blocks(section.blocks, 0)
 
 
 def _blocks(blocks: Iterable[report.Block], depth: int) -> Paragraphs:

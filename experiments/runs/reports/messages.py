@@ -220,22 +220,27 @@ def _points(message: Message, parsed: Mapping[str, Any]) -> Iterator[Block]:
             Fact(f"{message.seat}{message.turn}.{point['id']}", str(point["contents"]))
             for point in parsed.get(field) or []
         ]
-        yield _part(message, field, title, facts)
+        yield _part(f"message-{message.pk}-{field}", title, facts)
 
 
 def _actions(message: Message, parsed: Mapping[str, Any]) -> Iterator[Block]:
+    return actions(f"message-{message.pk}", parsed)
+
+
+def actions(anchor: str, parsed: Mapping[str, Any]) -> Iterator[Block]:
+    """What a summary recommends and discourages, each with its sources."""
     for field, title in (("recommended", _("Recommended")), ("discouraged", _("Discouraged"))):
         facts = []
         for one in parsed.get(field) or []:
             sources = ", ".join(map(str, one.get("sources") or []))
             origin = _("from %(sources)s") % {"sources": sources} if sources else _("no source named")
             facts.append(Fact(str(one["id"]), str(one["contents"]), origin))
-        yield _part(message, field, title, facts)
+        yield _part(f"{anchor}-{field}", title, facts)
 
 
-def _part(message: Message, field: str, title: str, facts: Sequence[Fact]) -> Part:
+def _part(anchor: str, title: str, facts: Sequence[Fact]) -> Part:
     shown: Block = Facts(tuple(facts)) if facts else Text(_("None."), tone="muted")
-    return Part(f"message-{message.pk}-{field}", "", "", title, (shown,))
+    return Part(anchor, "", "", title, (shown,))
 
 
 READ = {"brief": _brief, "points": _points, "actions": _actions}  # by the kind of what was read

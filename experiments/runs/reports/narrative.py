@@ -1,4 +1,4 @@
-"""The report of a run, made from its rows alone: its frame, what it cost, its lineage and its summary."""
+"""The report of a run, made from its rows alone: its frame, what came out, what it cost, and its lineage."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -16,6 +16,7 @@ from experiments.runs.reports.setup import Rows, rows_of, setup
 from experiments.runs.reports.transcript import transcript
 from experiments.templatetags.arena import MISSING, error_label, exact_money, figure, grouped
 from experiments.workflows import surface_of, workflow_of
+from experiments.workflows.base.surface import Told
 
 
 def narrate(run: Run, language: str) -> Report:
@@ -29,37 +30,53 @@ def narrate(run: Run, language: str) -> Report:
             subject=_("Report of a run · %(workflow)s") % {"workflow": words.workflow_name(rows.workflow)},
             contents=_("Contents"),
             footer=_("Arena Lab · run %(id)s · report format %(version)s") % {"id": run.pk, "version": REPORT_VERSION},
-            header=_header(rows),
             notices=tuple(_notices(rows)),
+            result=_result(rows, told, is_judged=bool(is_judged)),
             sections=(
-                setup(rows),
                 *told.before(rows),
                 told.log(rows) if told.log else transcript(rows, told),
                 *((judged.judgments(rows), judged.measured(rows)) if is_judged else ()),
                 _costs(rows),
                 _calls(rows),
+                setup(rows),
                 _lineage(rows),
-                _summary(rows),
             ),
         )
 
 
-def _header(rows: Rows) -> Facts:
+# --- the result ---
+
+
+def _result(rows: Rows, told: Told, *, is_judged: bool) -> Section:
+    scores = judged.finding(rows) if is_judged else ()
+    return Section("result", _("Result"), (*told.finding(rows), *scores, _figures(rows)))
+
+
+def _figures(rows: Rows) -> Facts:
     run = rows.run
+    settled = [call for call in rows.calls if call.state != Call.State.SENT]
+    seats = list(run.messages.order_by().values_list("seat", flat=True))
+    by_seat = [
+        Fact(_("Messages of %(seat)s") % {"seat": words.seat_name(seat)}, grouped(seats.count(seat)))
+        for seat in sorted(set(seats), key=words.seat_order)
+    ]
     notes = [_("so far")] if run.started and not run.ended else []
     if run.waited_seconds >= 1:
         notes.append(_("of which %(seconds)s s waiting for people") % {"seconds": grouped(run.waited_seconds)})
     span = (run.ended or timezone.now()) - run.started if run.started else None
     return Facts(
         (
-            Fact(_("Run"), str(run.pk)),
-            Fact(_("Workflow"), words.workflow_name(rows.workflow)),
             Fact(_("State"), _state(run)),
-            Fact(_("Origin"), str(Run.Origin(run.origin).label)),
-            Fact(_("Report made"), words.moment(timezone.now())),
             Fact(_("Started"), words.moment(run.started)),
             Fact(_("Ended"), words.moment(run.ended)),
             Fact(_("Duration"), words.duration(span), ", ".join(notes)),
+            Fact(_("Turns completed"), grouped(run.turn or 0)),
+            Fact(_("Messages"), grouped(len(seats))),
+            *by_seat,
+            Fact(_("Calls"), grouped(len(rows.calls))),
+            Fact(_("Input tokens"), words.tokens(call.input_tokens for call in settled)),
+            Fact(_("Output tokens"), words.tokens(call.output_tokens for call in settled)),
+            Fact(_("Cost"), words.cost(call.cost for call in settled)),
         )
     )
 
@@ -197,12 +214,18 @@ def _call(call: Call) -> tuple[str, ...]:
     )
 
 
-# --- lineage and summary ---
+# --- where the run comes from ---
 
 
 def _lineage(rows: Rows) -> Section:
     run: Any = rows.run
-    origin = [Fact(_("Parent"), str(run.parent_id or _("none")))]
+    origin = [
+        Fact(_("Run"), str(run.pk)),
+        Fact(_("Workflow"), words.workflow_name(rows.workflow)),
+        Fact(_("Origin"), str(Run.Origin(run.origin).label)),
+        Fact(_("Report made"), words.moment(timezone.now())),
+        Fact(_("Parent"), str(run.parent_id or _("none"))),
+    ]
     if run.branched_from_id:
         message = run.branched_from
         where = _("turn %(turn)s, %(seat)s") % {"turn": message.turn, "seat": words.seat_name(message.seat)}
@@ -220,24 +243,3 @@ def _lineage(rows: Rows) -> Section:
     none = Text(_("There are no branches or further judgments."), tone="muted")
     made: Block = Table(_("Derived from this run"), columns, children) if children else none
     return Section("lineage", _("Lineage"), (Facts(tuple(origin)), made))
-
-
-def _summary(rows: Rows) -> Section:
-    run = rows.run
-    settled = [call for call in rows.calls if call.state != Call.State.SENT]
-    seats = list(run.messages.order_by().values_list("seat", flat=True))
-    by_seat = [
-        Fact(_("Messages of %(seat)s") % {"seat": words.seat_name(seat)}, grouped(seats.count(seat)))
-        for seat in sorted(set(seats), key=words.seat_order)
-    ]
-    facts = (
-        Fact(_("Messages"), grouped(len(seats))),
-        *by_seat,
-        Fact(_("Turns completed"), grouped(run.turn or 0)),
-        Fact(_("Input tokens"), words.tokens(call.input_tokens for call in settled)),
-        Fact(_("Output tokens"), words.tokens(call.output_tokens for call in settled)),
-        Fact(_("Calls"), grouped(len(rows.calls))),
-        Fact(_("Cost"), words.cost(call.cost for call in settled)),
-        Fact(_("How it ended"), _state(run) if run.is_over else _("not ended yet")),
-    )
-    return Section("summary", _("Summary"), (Facts(facts),))

@@ -160,8 +160,7 @@ class _Builder:
         yield self._passage([(told.title, Ink("bold", 17))], place, Look(leading=22, after=8))
         for notice in told.notices:
             yield self._text(replace(notice, tone="warning"), place.inside(8, SIDES["judge"][0], 2.0))
-        yield from self._facts_block(told.header, place)
-        for section in told.sections:
+        for section in (told.result, *told.sections):
             look = Look(leading=19, before=18, after=10, underlined=RULE, outline=(section.title, 0))
             heading = self._passage([(section.title, Ink("bold", 13.5))], place, look)
             story = list(self._blocks(section.blocks, place))

@@ -143,12 +143,12 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """header: what identifies the run. notices: what a reader must know before anything else."""
+    """notices: what a reader must know before anything else. result: what came out, before the table of contents."""
 
     title: str
     subject: str
     contents: str
     footer: str
-    header: Facts
     notices: tuple[Text, ...]
+    result: Section
     sections: tuple[Section, ...]

@@ -19,12 +19,14 @@ Anchor = str | Callable[[Data], str]  # of the data of an event; a pattern of it
 class Told:
     """What the report of a run, and its exports, say in a workflow's own way. Rows: of `reports.setup`.
 
-    settings: the blocks of its set-up; None for those that its set-up page declares. log: the section in the place of
-    the talk; title, turn: headings of the talk and of a turn in it, the latter with `%(turn)s`. before: sections that
-    stand before the talk. stage: the stage of a call, where a run has stages. has_talk, is_judged: whether messages and
+    finding: the blocks with which the report begins, before what a judge measured and the figures of the run. settings:
+    the blocks of its set-up; None for those that its set-up page declares. log: the section in the place of the talk;
+    title, turn: headings of the talk and of a turn in it, the latter with `%(turn)s`. before: sections that stand
+    before the talk. stage: the stage of a call, where a run has stages. has_talk, is_judged: whether messages and
     judgments are told as such. table: the rows of its CSV file, names of columns first, where these are not messages.
     """
 
+    finding: Callable[[Any], Iterable[Any]] = lambda rows: ()
     settings: Callable[[Any], Iterable[Any]] | None = None
     title: Text = ""
     turn: Text = ""

@@ -152,6 +152,7 @@ SURFACE = Surface(
     again=_("Run again"),
     findings=rows.FINDINGS,
     told=Told(
+        finding=report.finding,
         settings=report.settings,
         title=_("Transcript of the council"),
         turn=_("Question %(turn)s"),

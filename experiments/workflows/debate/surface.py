@@ -175,7 +175,13 @@ SURFACE = Surface(
     script="workflows/debate/run.js",
     again=_("Run again"),
     parsed=report.PARSED,
-    told=Told(settings=report.settings, title=_("Debate log"), turn=_("Round %(turn)s"), stage=report.stage_of),
+    told=Told(
+        finding=report.finding,
+        settings=report.settings,
+        title=_("Debate log"),
+        turn=_("Round %(turn)s"),
+        stage=report.stage_of,
+    ),
     assumptions=ASSUMPTIONS,
     assumed=_(
         "Assumes answers of 450 tokens, 60 tokens a second, without time for your pauses. At most: every "

@@ -58,7 +58,7 @@ def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice):
     for number, page in enumerate(pages, 1):
         assert f"{number} / {len(pages)}" in " ".join(page.split())
     sections = [entry for entry in outline_of(reader) if isinstance(entry, str)]
-    assert sections == ["Set-up", "Conversation log", "Judgments", "Metrics", "Costs", "Calls", "Lineage", "Summary"]
+    assert sections == ["Result", "Conversation log", "Judgments", "Metrics", "Costs", "Calls", "Set-up", "Lineage"]
     [turns] = [entry for entry in outline_of(reader) if isinstance(entry, list) and "Turn 6" in entry]
     assert turns == [f"Turn {turn}" for turn in range(1, 7)]
     places = [reader.get_destination_page_number(entry) for entry in reader.outline if not isinstance(entry, list)]

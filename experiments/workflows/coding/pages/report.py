@@ -21,6 +21,12 @@ LONGEST_VALUE = 200  # characters of an input or a result
 MOST_FAILURES = 20  # tests that are told one by one
 
 
+def finding(rows: Rows) -> Iterator[Block]:
+    """The solvers with their ratings."""
+    if found := ratings.of_run(rows.run):
+        yield _solvers(found.solvers)
+
+
 def settings(rows: Rows) -> list[Block]:
     config = rows.config
     modes = {"in_turn": _("in turn"), "random": _("drawn by the seed")}

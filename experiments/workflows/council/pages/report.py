@@ -1,11 +1,14 @@
-"""What the report of a council says of how it was set up, and of its stages."""
+"""What the report of a council says of its result, of how it was set up, and of its stages."""
+
+from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
 from experiments.models import Call
-from experiments.runs.reports import words
-from experiments.runs.reports.report import Block, Fact, Facts
+from experiments.runs.reports import counting, words
+from experiments.runs.reports.report import Block, Fact, Facts, Part, Text
 from experiments.runs.reports.setup import Rows, closing_facts, prompt, turns
+from experiments.workflows.council.pages.rankings import COUNTED
 
 
 def settings(rows: Rows) -> list[Block]:
@@ -25,6 +28,18 @@ def settings(rows: Rows) -> list[Block]:
         prompt("context", _("System context"), context, none=_("None: the members got no system message.")),
         prompt("question", _("First question"), str(config.get("question", ""))),
     ]
+
+
+def finding(rows: Rows) -> Iterator[Block]:
+    """The last conclusion, and how the last ballots ranked the answers."""
+    said = rows.run.messages.filter(step__purpose="conclusion", superseded=False).order_by("turn", "seq").last()
+    if said is None:
+        yield Text(_("There is no conclusion."), tone="muted")
+    else:
+        title = f"{words.seat_name(said.seat)} · {words.purpose_name('conclusion')}"
+        yield Part("conclusion", said.seat, words.badge(said.seat), title, (Text(said.raw_text, "prose"),))
+    if counted := [step for step in rows.steps if step.purpose == COUNTED]:
+        yield from counting.answers(counted[-1])
 
 
 def stage_of(call: Call) -> str:

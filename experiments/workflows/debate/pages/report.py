@@ -1,5 +1,6 @@
-"""What the report of a debate says of how it was set up, and of its stages."""
+"""What the report of a debate says of its result, of how it was set up, and of its stages."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from django.utils.translation import gettext as _
@@ -7,7 +8,8 @@ from pydantic import Field, StringConstraints
 
 from experiments.models import Call, Run
 from experiments.runs.reports import words
-from experiments.runs.reports.report import Block, Fact, Facts
+from experiments.runs.reports.messages import actions
+from experiments.runs.reports.report import Block, Fact, Facts, Text
 from experiments.runs.reports.setup import Rows, closing_facts, prompt
 from experiments.runs.reports.shape_types import Kept, LongText
 from experiments.templatetags.arena import grouped
@@ -26,6 +28,15 @@ def settings(rows: Rows) -> list[Block]:
     addendum = str(config.get("addendum", ""))
     planned = [prompt("addendum", _("Addendum planned"), addendum)] if addendum.strip() else []
     return [Facts(facts), prompt("request", _("Request"), str(config.get("prompt", ""))), *planned]
+
+
+def finding(rows: Rows) -> Iterator[Block]:
+    """The actions of the last summary."""
+    summary = rows.run.messages.filter(step__purpose="summary", superseded=False).order_by("turn", "seq").last()
+    if summary is None or (summary.parsed or {}).get("kind") != "actions":
+        yield Text(_("There is no summary that could be read."), tone="muted")
+    else:
+        yield from actions("result", summary.parsed)
 
 
 def stage_of(call: Call) -> str:
