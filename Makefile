@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast test-all check fix bench faults mutants sizes soak bench-ratings fuzz messages audit sbom \
+.PHONY: help demo run test test-fast test-all check fix bench faults mutants sizes soak bench-ratings fuzz messages pictures audit sbom \
   setup setup-dev setup-bench setup-fuzz setup-supply
 
 help: ## this list
@@ -94,6 +94,9 @@ fuzz: setup-fuzz ## look for inputs that break a reader of strangers' files and 
 soak: setup-dev ## hours under load, then faults: what grows, what is lost, what is repeated (MINUTES=120)
 	$(BIN)/python -m benchmarks.load --minutes $(or $(MINUTES),120) --runs 25 --viewers 250 --database postgresql; load=$$?; \
 	$(BIN)/python -m benchmarks.faults && exit $$load
+
+pictures: setup-dev ## take the pictures of the documentation (docs/pictures) anew, of the demonstration in Chromium
+	$(BIN)/python -m pytest tests/browser/pictures.py -n 0
 
 messages: setup-dev ## write new sentences into locale/, to be translated there (needs gettext)
 	$(MANAGE) makemessages --locale zh_Hans --ignore 'tests/*' --ignore 'benchmarks/*' --no-location

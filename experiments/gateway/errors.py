@@ -35,7 +35,7 @@ _WRONG_KEY = re.compile(
     re.IGNORECASE,
 )
 _NO_MODEL = re.compile(
-    r"model.?not.?found|(unknown|no such|invalid) model|model.{0,80}(does not exist|not found|not a valid)",
+    r"model.?not.?found|(unknown|no such|invalid) model|model((?!model).){0,80}(does not exist|not found|not a valid)",
     re.IGNORECASE,
 )
 _WORD_STATUS = (

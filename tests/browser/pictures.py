@@ -1,0 +1,125 @@
+"""`make pictures`: the pictures of the documentation, taken of the demonstration in Chromium."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Lab, SignIn
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+WIDTH, HEIGHT = 1280, 900
+DEMO_A, DEMO_B = "sim/cooperative", "sim/competitive"
+
+
+class Camera:
+    def __init__(self, lab: Lab, page: Page) -> None:
+        self.lab, self.page = lab, page
+
+    def take(self, name: str, address: str, *, height: int = HEIGHT, at: str = "", press: str = "") -> None:
+        """at: what the picture begins with, the page where it is empty; press: keys, once the page is there."""
+        self.page.set_viewport_size({"width": WIDTH, "height": height})
+        self.page.goto(address if "://" in address else f"{self.lab.url}/{address}")
+        expect(self.page.locator("h1").first).to_be_visible()
+        self.page.wait_for_function("document.fonts.status === 'loaded'")
+        if at:
+            self.page.locator(at).first.evaluate("one => scrollBy(0, one.getBoundingClientRect().top - 120)")
+        if press:
+            self.page.keyboard.press(press)
+        self.save(name)
+
+    def save(self, name: str) -> None:
+        self.page.screenshot(path=FOLDER / f"{name}.png", animations="disabled")
+
+
+@pytest.fixture
+def camera(lab: Lab, sign_in: SignIn) -> Any:
+    return lambda name: Camera(lab, sign_in(name, anew=True))
+
+
+@pytest.fixture
+def played(lab: Lab) -> dict[str, str]:
+    """The address of a run of each workflow that the demonstration has played."""
+    runs = {}
+    for one in lab.ask("GET", "runs/?limit=100")["results"]:
+        runs.setdefault(one["workflow"], one["id"])
+    for run in runs.values():
+        lab.wait_for(run, "ended", "offer", "waiting_for")
+    return {workflow: f"runs/{run}/" for workflow, run in runs.items()}
+
+
+def test_pictures_of_runs(lab: Lab, camera: Any, played: dict[str, str]) -> None:
+    researcher = camera("researcher")
+    researcher.take("arena-run", played["arena"])
+    researcher.take("arena-reading", played["arena"], press="f")
+    researcher.take("starchamber", played["starchamber"], at="#transcript")
+    researcher.take("council", played["council"], at="#transcript")
+    researcher.take("debate", played["debate"], at="#transcript")
+    researcher.take("coding", played["coding"])
+    researcher.take("cycle", played["coding"], at=".solution-slot")
+    manual = lab.start(DEMO_A, DEMO_B, mode="manual", max_turns=3)
+    lab.say(manual)
+    researcher.take("arena-manual", f"runs/{manual}/")
+    limited = lab.start(DEMO_A, DEMO_B, max_turns=20, limits={"tokens": 1500})
+    lab.wait_for(limited, "ended")
+    researcher.take("researcher-budget", f"runs/{limited}/")
+    experiment = lab.ask("GET", f"{played['arena']}")["experiment"]
+    researcher.take("researcher-sharing", f"experiments/{experiment}/sharing/")
+    researcher.take("search", "search/?q=panels")
+    researcher.take("runs", "runs/")
+    researcher.take("home", "")
+    researcher.take("arena-form", "arena/")
+    researcher.take("palette", "runs/", press="Control+k")
+    researcher.take("models", "models/")
+
+
+def test_pictures_of_boards(lab: Lab, camera: Any) -> None:
+    visitor = camera("")
+    visitor.take("home-visitor", "")
+    visitor.take("visitor-leaderboard", "leaderboard/")
+    visitor.take("ladder", f"leaderboard/{lab.ladder}/")
+    [slug, *_others] = [one["slug"] for one in lab.ask("GET", "ladders/")["results"] if "demo-answers" in one["slug"]]
+    researcher = camera("researcher")
+    researcher.page.goto(f"{lab.url}/leaderboard/{slug}/battles/")
+    battle = researcher.page.locator("a[data-open]").first.get_attribute("href")
+    researcher.take("battle", str(battle).lstrip("/"), height=1100)
+    researcher.take("vote", "vote/demo-answers/")
+
+
+def test_pictures_of_review(lab: Lab, camera: Any, played: dict[str, str]) -> None:
+    curator = camera("curator")
+    curator.take("review-desk", "review/runs/?show=all")
+    curator.take("curator-curation", f"{played['arena']}curation/")
+    curator.take("curator-flags", f"{played['arena']}flags/")
+    queue = lab.ask("GET", "review/queues/")["results"][-1]["id"]
+    item = lab.ask("GET", f"review/queues/{queue}/items/")["results"][0]["id"]
+    researcher = camera("researcher")
+    researcher.take("reviewer-item", f"review/items/{item}/")
+    researcher.take("reviewer-agreement", f"review/{queue}/agreement/")
+
+
+def test_pictures_of_the_lab(camera: Any) -> None:
+    admin = camera("admin")
+    admin.take("admin-audit", "audit/", height=800)
+    admin.take("admin-budgets", "lab/budgets/", height=800)
+    admin.take("providers", "lab/providers/", height=800)
+    admin.take("system-status", "operator/")
+
+
+def test_pictures_of_a_published_run_and_a_report(lab: Lab, camera: Any, played: dict[str, str]) -> None:
+    admin, visitor = camera("admin"), camera("")
+    admin.page.goto(f"{lab.url}/{played['council']}curation/")
+    admin.page.get_by_role("button", name="Approve and publish").click()
+    expect(admin.page.locator("main")).to_contain_text("Show to the lab only")
+    visitor.take("visitor-run", played["council"])
+
+    researcher = camera("researcher")
+    researcher.page.goto(f"{lab.url}/{played['council']}")
+    researcher.page.locator(".run-links .more-menu > summary").click()
+    researcher.page.get_by_role("button", name="Web page").click()
+    with researcher.page.expect_download() as saved:
+        researcher.page.locator("#download").click()
+    researcher.page.set_content(saved.value.path().read_text())
+    researcher.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+    researcher.save("report")
