@@ -1,9 +1,10 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import battles, coding, durability, engine, leaderboard, library, start
+from benchmarks import battles, coding, durability, engine, leaderboard, library, pages, start
 
 if __name__ == "__main__":
     start.main()
+    pages.main()
     engine.main()
     durability.main()
     battles.main()

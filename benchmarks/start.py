@@ -1,11 +1,13 @@
 """How long `manage.py up` takes until it serves: with an empty data directory, and again."""
 
+import contextlib
 import os
 import signal
 import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.parts import PYTHON, ROOT, free_port
@@ -24,14 +26,23 @@ def main(times: int = 3) -> None:
 
 def start(data: Path) -> float:
     """Seconds from the command to the line that says Ready."""
-    environment = {**os.environ, "ARENA_DATA": str(data), "ARENA_DEMO": "1", "PORT": str(free_port())}
     begun = time.monotonic()
+    with demonstration(data):
+        return time.monotonic() - begun
+
+
+@contextlib.contextmanager
+def demonstration(data: Path) -> Iterator[str]:
+    """A platform in this directory, and the address it is at."""
+    port = free_port()
+    environment = {**os.environ, "ARENA_DATA": str(data), "ARENA_DEMO": "1", "PORT": str(port)}
     command = [PYTHON, "manage.py", "up"]
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as platform:
         assert platform.stdout is not None
         for line in platform.stdout:
             if line.startswith("Ready:"):
                 break
-        seconds = time.monotonic() - begun
-        platform.send_signal(signal.SIGTERM)
-    return seconds
+        try:
+            yield f"http://localhost:{port}"
+        finally:
+            platform.send_signal(signal.SIGTERM)
