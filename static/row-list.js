@@ -12,7 +12,6 @@ class RowList extends HTMLElement {
     this.least = Number(this.dataset.least);
     this.next = this.rows.length;
     for (const row of this.rows) if (!this.isFilled(row) && this.rows.length > this.least) row.remove();
-    for (const button of this.querySelectorAll("[data-add], [data-remove], [data-up]")) button.hidden = false;
     this.adder.addEventListener("click", () => this.add());
     this.list.addEventListener("click", (event) => this.clicked(event.target));
     this.addEventListener("input", () => this.update());
@@ -36,7 +35,6 @@ class RowList extends HTMLElement {
     const template = document.createElement("template");
     template.innerHTML = this.querySelector("template").innerHTML.replaceAll(NUMBER, this.next++);
     const row = template.content.firstElementChild;
-    for (const button of row.querySelectorAll("[data-remove], [data-up]")) button.hidden = false;
     const [first] = this.tells(row);
     if (first.matches("select")) choose(first, this.chosen());
     this.list.append(row);

@@ -11,7 +11,6 @@ export function startTabs(list, onShow, first = 1) {
   let chosen = tabs[first];
 
   function arrange() {
-    list.hidden = !SMALL.matches;
     list.toggleAttribute("role", false);
     if (SMALL.matches) list.setAttribute("role", "tablist");
     for (const tab of tabs) arrangeTab(tab);

@@ -1,4 +1,5 @@
-"""axe-core finds nothing on any page, wide or narrow, in both themes and languages; nothing scrolls sideways.
+"""axe-core finds nothing on any page, wide or narrow, in both themes and languages; nothing scrolls sideways or jumps,
+a run begins with its words, and every page leads on.
 
 Every other page is looked at in the first of two views, the rest in the second; in the exhaustive tests all in both.
 """
@@ -20,6 +21,17 @@ HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site bu
   .map((box) => Math.round((box.top + box.bottom) / 12))).size"""
 BROKEN_CELLS = """() => [...document.querySelectorAll('.rows :is(td, th)')]
   .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent.trim())"""
+SHIFT = """() => new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) if (!one.hadRecentInput) sum += one.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  requestIdleCallback(() => setTimeout(() => resolve(sum), 100));
+})"""
+MOST_SHIFT = 0.05
+FIRST_WORDS = "document.querySelector('#transcript article')?.getBoundingClientRect().top + scrollY"
+PHONE = {"width": 390, "height": 844}
+LEADS_ON = "document.querySelector('main a[href], main button:not(:disabled), nav.crumbs a') !== null"
 TALLEST_ROW = """() => Math.max(...[...document.querySelectorAll('.rows tbody tr')].map((one) => one.offsetHeight))"""
 
 in_views = pytest.mark.parametrize(
@@ -43,11 +55,23 @@ OF_RESEARCHERS = (
     *("vote/", "vote/demo-answers/", "vote/mine/", "nowhere/", "datasets/new/", "datasets/demo-answers/"),
     *(f"datasets/demo-answers/{part}/" for part in ("contestants", "outputs", "outputs/make", "battles/import")),
 )
+OF_REVIEWERS = ("", "review/", "notifications/", "account/", "vote/")
 OF_ADMINS = (
     "",
     *("people/", "people/1/", "audit/", "account/", "projects/new/", "lab/keys/", "lab/budgets/", "operator/"),
     *("account/email/", "account/password/", "account/second-factor/", "account/second-factor/totp/activate/"),
 )
+
+
+def below_the_middle(page: Page, width: int) -> int:
+    """How far the first message of a run is from the upper half of a window of this width, in pixels."""
+    if not page.locator("#transcript article").count():
+        return 0
+    window = {"width": width, "height": 800} if width == WIDE else PHONE
+    page.set_viewport_size(window)
+    top = page.evaluate(FIRST_WORDS)
+    page.set_viewport_size({"width": width, "height": 800})
+    return max(0, round(top - window["height"] / 2))
 
 
 def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_both: bool) -> dict[str, list[str]]:
@@ -60,8 +84,15 @@ def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_both: bool)
         for address in addresses if in_both else addresses[number::2]:
             page.goto(f"{lab.url}/{address}")
             expect(page.locator("main")).to_be_visible()
+            shift, first_words = page.evaluate(SHIFT), below_the_middle(page, width)
             page.evaluate(OPEN)
             wrong = violations(page)
+            if shift > MOST_SHIFT:
+                wrong.append(f"shifts by {shift:.3f}")
+            if first_words:
+                wrong.append(f"begins {first_words} px below the middle of the window")
+            if not page.evaluate(LEADS_ON):
+                wrong.append("leads nowhere")
             if (sideways := page.evaluate(SIDEWAYS)) > 0:
                 wrong.append(f"scrolls sideways by {sideways} px")
             if page.evaluate(HEADER_LINES) > 1:
@@ -170,6 +201,23 @@ def test_pages_of_researchers(
 
     addresses = (*OF_RESEARCHERS, *stages, *repeated, *of_others, *lists[:2], *entries)
     assert complaints(lab, page, (*addresses, f"leaderboard/{ladder}/agreement/"), in_both=in_both) == {}
+
+
+@in_views
+def test_pages_of_reviewers(lab: Lab, sign_in: SignIn, of_others: list[str], in_both: bool) -> None:
+    _webhook, queue, _agreement, item = of_others
+    addresses = (*OF_REVIEWERS, queue, item)
+    assert complaints(lab, sign_in("reviewer"), addresses, in_both=in_both) == {}
+
+
+@in_views
+def test_pages_of_curators(lab: Lab, sign_in: SignIn, in_both: bool) -> None:
+    run = lab.start(max_turns=2)
+    lab.wait_for(run, "ended")
+    lab.ask("POST", f"runs/{run}/curation/", {"deed": "submit"})
+
+    addresses = ("", *(f"review/runs/{part}" for part in ("", f"{run}/", "?show=all")), "review/")
+    assert complaints(lab, sign_in("curator"), addresses, in_both=in_both) == {}
 
 
 @in_views
