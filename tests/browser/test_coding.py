@@ -50,7 +50,7 @@ def test_a_whole_cycle_is_watched_live_and_read_on_a_narrow_screen(lab: Lab, sig
     expect(page.locator("#cycles")).to_be_visible()
     expect(page.locator("#latest")).to_be_hidden()
     tabs.nth(1).press("End")
-    expect(page.locator("#ratings")).to_be_visible()
+    expect(page.locator("#set-up")).to_be_visible()
     page.goto(page.url.split("#")[0] + "#cycles")
     expect(page.locator("#cycles")).to_be_visible()
     assert violations(page) == []
