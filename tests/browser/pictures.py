@@ -6,10 +6,21 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.arenasite.platforms import manage
 from tests.browser.conftest import Lab, SignIn
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 WIDTH, HEIGHT = 1280, 900
+HIDING = """
+from experiments.models import ProviderModel
+from leaderboard.models import Ladder
+
+for ladder in Ladder.objects.filter(slug="{slug}"):
+    ladder.board.dataset.visibility = "private"
+    ladder.board.dataset.save()
+    ladder.delete()
+ProviderModel.objects.filter(provider__is_simulated=False).update(is_active=False)
+"""
 DEMO_A, DEMO_B = "sim/cooperative", "sim/competitive"
 
 
@@ -38,12 +49,18 @@ def camera(lab: Lab, sign_in: SignIn) -> Any:
     return lambda name: Camera(lab, sign_in(name, anew=True))
 
 
+@pytest.fixture(autouse=True)
+def only_the_demonstration(lab: Lab) -> None:
+    """Without what the other tests have made."""
+    data = {"ARENA_DATA": str(lab.platform.data), "ARENA_DEMO": "1"}
+    assert manage("shell", "--no-imports", "--command", HIDING.format(slug=lab.ladder), **data).returncode == 0
+
+
 @pytest.fixture
 def played(lab: Lab) -> dict[str, str]:
     """The address of a run of each workflow that the demonstration has played."""
-    runs = {}
-    for one in lab.ask("GET", "runs/?limit=100")["results"]:
-        runs.setdefault(one["workflow"], one["id"])
+    found = lab.ask("GET", "runs/?limit=100")["results"]
+    runs = {one["workflow"]: one["id"] for one in found if one["origin"] == "live"}
     for run in runs.values():
         lab.wait_for(run, "ended", "offer", "waiting_for")
     return {workflow: f"runs/{run}/" for workflow, run in runs.items()}
@@ -78,8 +95,8 @@ def test_pictures_of_boards(lab: Lab, camera: Any) -> None:
     visitor = camera("")
     visitor.take("home-visitor", "")
     visitor.take("visitor-leaderboard", "leaderboard/")
-    visitor.take("ladder", f"leaderboard/{lab.ladder}/")
-    [slug, *_others] = [one["slug"] for one in lab.ask("GET", "ladders/")["results"] if "demo-answers" in one["slug"]]
+    [slug] = [one["slug"] for one in lab.ask("GET", "ladders/")["results"] if "demo-pictures" in one["slug"]]
+    visitor.take("ladder", f"leaderboard/{slug}/")
     researcher = camera("researcher")
     researcher.page.goto(f"{lab.url}/leaderboard/{slug}/battles/")
     battle = researcher.page.locator("a[data-open]").first.get_attribute("href")
@@ -88,38 +105,41 @@ def test_pictures_of_boards(lab: Lab, camera: Any) -> None:
 
 
 def test_pictures_of_review(lab: Lab, camera: Any, played: dict[str, str]) -> None:
+    experiment = lab.ask("GET", played["arena"])["experiment"]
+    researcher = camera("researcher")
+    researcher.page.goto(f"{lab.url}/experiments/{experiment}/sharing/")
+    researcher.page.check("[value=lab]")
+    researcher.page.click("main button.primary")
+    expect(researcher.page.locator("[value=lab]")).to_be_checked()
     curator = camera("curator")
     curator.take("review-desk", "review/runs/?show=all")
     curator.take("curator-curation", f"{played['arena']}curation/")
     curator.take("curator-flags", f"{played['arena']}flags/")
     queue = lab.ask("GET", "review/queues/")["results"][-1]["id"]
     item = lab.ask("GET", f"review/queues/{queue}/items/")["results"][0]["id"]
-    researcher = camera("researcher")
+    curator.page.goto(f"{lab.url}/{played['arena']}curation/")
+    for name in ("Approve", "Publish"):
+        curator.page.get_by_role("button", name=name, exact=True).click()
+    camera("").take("visitor-run", played["arena"])
     researcher.take("reviewer-item", f"review/items/{item}/")
+    review_all(lab, researcher.page, queue)
     researcher.take("reviewer-agreement", f"review/{queue}/agreement/")
+
+
+def review_all(lab: Lab, page: Page, queue: str) -> None:
+    page.goto(f"{lab.url}/review/{queue}/")
+    page.locator("#next-pair").click()
+    while page.locator("#review[data-script]").count():
+        for key in "4112n":
+            page.keyboard.press(key)
+        page.wait_for_load_state("networkidle")
 
 
 def test_pictures_of_the_lab(camera: Any) -> None:
     admin = camera("admin")
     admin.take("admin-audit", "audit/", height=800)
+    admin.page.goto(f"{admin.lab.url}/lab/budgets/")
+    admin.page.get_by_label("US dollars").fill("25")
+    admin.page.get_by_role("button", name="Set the budget").click()
     admin.take("admin-budgets", "lab/budgets/", height=800)
-    admin.take("providers", "lab/providers/", height=800)
     admin.take("system-status", "operator/")
-
-
-def test_pictures_of_a_published_run_and_a_report(lab: Lab, camera: Any, played: dict[str, str]) -> None:
-    admin, visitor = camera("admin"), camera("")
-    admin.page.goto(f"{lab.url}/{played['council']}curation/")
-    admin.page.get_by_role("button", name="Approve and publish").click()
-    expect(admin.page.locator("main")).to_contain_text("Show to the lab only")
-    visitor.take("visitor-run", played["council"])
-
-    researcher = camera("researcher")
-    researcher.page.goto(f"{lab.url}/{played['council']}")
-    researcher.page.locator(".run-links .more-menu > summary").click()
-    researcher.page.get_by_role("button", name="Web page").click()
-    with researcher.page.expect_download() as saved:
-        researcher.page.locator("#download").click()
-    researcher.page.set_content(saved.value.path().read_text())
-    researcher.page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
-    researcher.save("report")

@@ -19,7 +19,7 @@ from experiments.library.bulk import tables
 from experiments.library.datasets import process
 from experiments.models import Run
 from experiments.runs.reports.csv_export import BOM, cell
-from experiments.runs.reports.document import document, encoded, message_rows
+from experiments.runs.reports.document import document, each, encoded, message_rows
 from experiments.runs.reports.inspect_log import inspect_log, log_name
 from experiments.runs.zipping import entry
 from experiments.workflows.shards import is_sharded
@@ -87,7 +87,7 @@ def _messages(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
 
     def rows(run: Run) -> Iterator[dict[str, object]]:
         place = {"run": str(run.pk), "experiment": str(run.experiment_id), "workflow": run.experiment.workflow}
-        for message in run.messages.select_related("call", "step").iterator(chunk_size=50):
+        for message in each(run.messages.select_related("call", "step")):
             yield {**place, **as_row(message)}
 
     return _lines(runs, path, "messages.jsonl", rows)

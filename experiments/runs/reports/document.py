@@ -111,9 +111,14 @@ def file_name(run: Any, extension: str) -> str:
 # --- rows ---
 
 
-def each(rows: QuerySet[Any]) -> Iterator[Any]:
-    """The rows, a few at a time."""
-    return rows.iterator(chunk_size=ROWS_AT_ONCE)
+def each(rows: QuerySet[Any], at_once: int = ROWS_AT_ONCE) -> Iterator[Any]:
+    """The rows, a few at a time. No query is open between them: on SQLite, one whose reader has not ended can write
+    nothing, such as how far a file is, once somebody else has written.
+    """
+    keys = list(rows.values_list("pk", flat=True))
+    for first in range(0, len(keys), at_once):
+        found = rows.order_by().in_bulk(part := keys[first : first + at_once])
+        yield from (found[key] for key in part if key in found)
 
 
 def message_rows() -> Callable[[Message], Row]:

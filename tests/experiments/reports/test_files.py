@@ -11,12 +11,15 @@ import pytest
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from experiments.models import Export, Run
+from experiments.models import Experiment, Export, Run
 from experiments.runs.reports import jobs, narrative
+from experiments.runs.reports.document import each
 from experiments.runs.reports.formats import FORMATS, Format
 from experiments.tasks import waiting
+from tests.experiments.reports.records import Record
 from tests.fixtures import environment, wait_until
 from tests.making import maker
+from tests.rivals import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -222,3 +225,22 @@ def test_a_real_worker_takes_up_what_a_killed_one_left(arena, start, drive, ask,
         worker.terminate()
         code = worker.wait(timeout=80)
     assert code == 0
+
+
+@pytest.mark.databases
+@pytest.mark.django_db(transaction=True)
+def test_what_others_write_while_rows_are_read_holds_no_file_up(alice):
+    record = Record(alice)
+    for turn in range(1, 4):
+        record.reply("A", turn, "Hello.")
+    run, lines = Run.objects.get(pk=record.run.pk), 0
+
+    def rename(title):
+        Experiment.objects.filter(pk=run.experiment_id).update(title=title)
+
+    for _row in each(run.messages.all(), at_once=1):
+        at_once(lambda: rename("Elsewhere"))
+        rename("Here")
+        lines += 1
+
+    assert lines == 3

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from experiments.models import Battle, Run
 from experiments.runs.reports import words
+from experiments.runs.reports.document import each
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Section, Table, Text
 from experiments.runs.reports.setup import Rows, limits
 from experiments.runs.reports.transcript import ending
@@ -60,7 +61,7 @@ def output_lines(run: Run) -> Iterator[Sequence[Any]]:
 
 def _lines(run: Run, purpose: str, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
     yield columns
-    for step in run.steps.filter(purpose=purpose).order_by("id").iterator():
+    for step in each(run.steps.filter(purpose=purpose).order_by("id")):
         data = {"run": run.pk, **step.data, "contestant": step.data.get("name")}
         data |= {side: step.data.get(f"{side}_name") for side in ("left", "right")}
         yield [data.get(name) for name in columns]

@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.models import Call, Cycle, Judgment, Run
 from experiments.runs import zipping
-from experiments.runs.reports.document import encoded
+from experiments.runs.reports.document import each, encoded
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.cycles import SCORES, Contents, contents, passed
 from experiments.workflows.coding.pages.rated import Moment
@@ -212,11 +212,11 @@ def _raw(archive: zipfile.ZipFile, row: Cycle, folder: str, files: Mapping[str, 
     calls = Call.objects.filter(run=row.run_id, step__turn=row.turn, step__purpose__in=ANSWERS).exclude(text="")
     counts = Counter(_raw_name(key, files) for key in calls.values_list("step__key", flat=True))
     seen = Counter[str]()
-    for key, text in calls.order_by("id").values_list("step__key", "text").iterator(chunk_size=ANSWERS_AT_ONCE):
-        name = _raw_name(key, files)
+    for call in each(calls.order_by("id").select_related("step").only("step__key", "text"), ANSWERS_AT_ONCE):
+        name = _raw_name(call.step.key, files)
         seen[name] += 1
         number = "" if seen[name] == counts[name] else f"_attempt_{seen[name]}"
-        archive.writestr(zipping.entry(f"{folder}/{name}{number}.txt", row.began), text)
+        archive.writestr(zipping.entry(f"{folder}/{name}{number}.txt", row.began), call.text)
         yield
 
 
@@ -252,7 +252,7 @@ def table(run: Run) -> Iterator[list[Any]]:
     Cells are empty where something is missing: a missing vote is never a zero.
     """
     yield list(COLUMNS)
-    for row in run.cycles.order_by("turn").iterator(chunk_size=1):
+    for row in each(run.cycles.order_by("turn"), at_once=1):
         row.run = run
         for cells in _cells(contents(row)):
             yield [cells.get(name) for name in COLUMNS]
