@@ -322,8 +322,8 @@ class DeclaredForm(SetupForm):
             for name in set(seat.params) - {"seed", "reasoning_effort"}:
                 placeholder = self.page.usual.get(name, _("default"))
                 self.fields[f"seat-{seat.seat}-{name}"].widget.attrs["placeholder"] = placeholder
-        if self.page.starts_on_enter and isinstance(self.page.main, str):
-            self.fields[self.page.main].widget.attrs["autofocus"] = True
+        if not self.is_bound and (main := self._main(self.initial)):
+            self.fields[main].widget.attrs["autofocus"] = True
         if self.page.fill:
             self.page.fill(self)
 
@@ -394,7 +394,7 @@ class DeclaredForm(SetupForm):
     def _field_at(self, path: str) -> str | None:
         kind, _dot, rest = path.partition(".")
         if path == "config":
-            return self._main() or None
+            return self._main(self.cleaned_data) or None
         if kind == "config":
             first, dot, inner = rest.partition(".")
             path = f"{kind}.{self.page.renamed.get(first, first)}{dot}{inner}"
@@ -402,8 +402,8 @@ class DeclaredForm(SetupForm):
         within = (name for name in self.fields if kind == "config" and name.startswith(f"{rest}-"))
         return next(rows, None) or super()._field_at(path) or next(within, None)
 
-    def _main(self) -> str:
-        return self.page.main if isinstance(self.page.main, str) else self.page.main(self.cleaned_data)
+    def _main(self, filled: Mapping[str, Any]) -> str:
+        return self.page.main if isinstance(self.page.main, str) else self.page.main(filled)
 
     def _at_row(self, path: str, message: str) -> str:
         field = self.fields.get(self._field_at(path) or "")
