@@ -11,6 +11,7 @@ from experiments.lab.budgets.standing import Most
 from experiments.models import Budget, BudgetPeriod, Experiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
+from tests.markup import squeezed
 
 
 def use(budget, **amounts):
@@ -21,10 +22,10 @@ def test_the_list_shows_where_every_budget_stands(admin, alice, project, allow):
     use(allow(alice, 10, period="month"), cost_spent="2.5", cost_reserved="1")
     allow(project, tokens=5000)
 
-    page = signed_in(admin).get("/lab/budgets/").content.decode()
+    page = squeezed(signed_in(admin).get("/lab/budgets/").content.decode())
 
-    assert "<b>$2.50</b> of $10.00 spent, $1.00 set aside · $6.50 left" in page
-    assert "<b>0</b> of 5,000 tokens spent" in page
+    assert "<b>$2.50</b>of $10.00 spent, $1.00 set aside · $6.50 left" in page
+    assert "<b>0</b>of 5,000 tokens spent" in page
 
 
 def test_many_budgets_take_three_queries(admin, alice, charlie, project, allow, django_assert_max_num_queries):
