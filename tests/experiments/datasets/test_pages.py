@@ -212,7 +212,7 @@ def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work,
     work()
 
     page = html(browser.get(address))
-    assert "b: 1 new output" in page
+    assert "b: 1 new output" in " ".join(page.split())
     assert "1 output already existed and was not changed." in page
     assert "b has outputs for 1 of 2 samples." in page
     wrong = browser.post(address, {"file": SimpleUploadedFile("o.zip", b"x"), "version": "no"})
