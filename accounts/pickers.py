@@ -55,12 +55,12 @@ class PickerOfSeveral(_Picker, forms.SelectMultiple):
 
 
 def people() -> QuerySet[User]:
-    """Whom one may name: their names are no secret among people of the lab."""
+    """The active accounts; everyone in the lab may see their names."""
     return User.objects.filter(is_active=True).order_by("username")
 
 
 class Finder(LoginRequiredMixin, View):
-    """The rows that fit what was typed, for who is signed in."""
+    """Rows that match what was typed, for the signed-in person. Subclasses say which the person may see."""
 
     def get(self, request: HttpRequest) -> JsonResponse:
         typed = request.GET.get("q", "").replace("\0", "").strip()[:200]

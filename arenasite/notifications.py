@@ -1,6 +1,6 @@
-"""What a person is told of: their runs that wait or failed, their files that are ready, what they are asked to review.
+"""Notifications: runs that wait or failed, files that are ready, reviews that are asked for.
 
-All of it follows from rows; kept is only when the person has last said that they have read it.
+All of it follows from rows; only the time at which a person last marked them as read is stored.
 """
 
 from collections.abc import Iterator

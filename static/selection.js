@@ -1,4 +1,4 @@
-/** Ticked rows of a table: how many they are, all of them at once, and what can be done with so many. */
+/** Selected rows of a table: how many they are, all of them at once, and what can be done with so many. */
 
 const form = document.getElementById("chosen");
 const all = document.getElementById("choose-all");

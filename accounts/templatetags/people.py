@@ -21,7 +21,7 @@ def takes_security_keys(request: HttpRequest) -> bool:
 
 @register.filter
 def held_invitation(request: HttpRequest) -> Invitation | None:
-    """By which whoever signs up in this browser does so."""
+    """The invitation whose link was opened in this browser."""
     return invitations.held(request)
 
 

@@ -267,7 +267,7 @@ class SavedView(models.Model):
 
 
 class RunListColumns(models.Model):
-    """Which columns of the list of runs somebody has switched off."""
+    """The columns that a person has hidden in the list of runs."""
 
     owner = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+", verbose_name=_("owner")

@@ -1,4 +1,4 @@
-"""What somebody may have meant whose words are nowhere: the nearest words of titles, names of datasets and tags."""
+"""Corrects misspelled searches with the nearest words of titles, names of datasets and tags."""
 
 from dataclasses import replace
 from difflib import get_close_matches
