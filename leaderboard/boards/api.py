@@ -148,7 +148,7 @@ class LadderDetail(LadderSerializer):
 
     subset = serializers.CharField()
     category = serializers.CharField()
-    source = serializers.CharField()  # type: ignore[assignment]
+    source = serializers.CharField()  # type: ignore[assignment]  # a field with the name of a Field attribute
     subsets = serializers.ListField(child=serializers.CharField())
     categories = serializers.ListField(child=serializers.CharField())
     sources = serializers.ListField(child=serializers.CharField())
