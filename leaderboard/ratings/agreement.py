@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leaderboard.ratings.ballots import Ballots, positions
-from leaderboard.ratings.statistics import Interval, middle_of, resampled
+from leaderboard.ratings.statistics import Interval, middle_of, resampled, resampled_clusters
 from leaderboard.ratings.values import FloatArray, IntArray, Reason, Undefined
 
 Weights = Literal["none", "linear", "quadratic"]
@@ -111,36 +111,63 @@ def _paired(
     if unknown := {value for pair in both for value in pair} - set(places):
         raise ValueError(f"not one of the categories: {sorted(map(repr, unknown))[0]}")
     pairs = np.array([(places[a], places[b]) for a, b in both], dtype=np.int64).reshape(-1, 2)
-    distances = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places)))).astype(float)
-    if weights == "quadratic":
-        return pairs, distances**2
-    return pairs, distances if weights == "linear" else np.minimum(distances, 1.0)
+    return pairs, _apart(len(places), weights)
+
+
+def _apart(categories: int, weights: Weights) -> FloatArray:
+    """How much a disagreement counts, by two categories: square, 0 on the diagonal, 1 at most."""
+    places = np.arange(categories)
+    distances: FloatArray = np.abs(np.subtract.outer(places, places)) / max(categories - 1, 1)
+    if weights == "none":
+        return np.asarray(distances > 0, dtype=np.float64)
+    return distances if weights == "linear" else distances**2
 
 
 # --- Krippendorff's alpha: agreement of any number of raters, missing values allowed, on any level of measurement ---
 
 
-def krippendorff_alpha(matrix: ArrayLike, level: Level = "interval") -> float | Undefined:
+def krippendorff_alpha(
+    matrix: ArrayLike, level: Level = "interval", *, weights: ArrayLike | None = None
+) -> float | Undefined:
     """1 - observed / expected disagreement: 1 perfect, 0 as by chance, below 0 systematic disagreement.
 
     matrix: raters × units, nan where a rater gave no value; categories as numbers. Units with fewer than two values
     are left out. level says how far two values are apart: nominal equal or not, ordinal by the ranks between them,
-    interval by their difference, ratio by their difference over their sum (values from 0 up).
+    interval by their difference, ratio by their difference over their sum (values from 0 up). weights: how many units
+    each stands for, 1 without them; where some kinds of units were drawn more often than others.
     Undefined when no unit has two values, or when all are the same. Raises ValueError for another shape or level, and
     for negative values on a ratio scale.
     Source: Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section E.
     """
     units, values = _counted(np.asarray(matrix, dtype=np.float64))
-    return _alpha(units, values, level)
+    return _alpha(units, values, level, _weights(weights, len(units)))
 
 
 def alpha_interval(
-    matrix: ArrayLike, level: Level = "interval", *, rounds: int = 1000, seed: int = 0
+    matrix: ArrayLike,
+    level: Level = "interval",
+    *,
+    weights: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    rounds: int = 1000,
+    seed: int = 0,
 ) -> Interval | Undefined:
-    """The 95 % interval of alpha, by drawing units anew with replacement."""
+    """The 95 % interval of alpha, by drawing anew with replacement: units, or clusters of them (a number per unit)."""
     units, values = _counted(np.asarray(matrix, dtype=np.float64))
-    paired = units[units.sum(axis=1) > 1]
-    return resampled(lambda drawn: _alpha(paired[drawn], values, level), len(paired), rounds=rounds, seed=seed)
+    is_paired = units.sum(axis=1) > 1
+    paired, heavy = units[is_paired], _weights(weights, len(units))[is_paired]
+    numbers = np.arange(len(units)) if clusters is None else np.asarray(clusters)
+    return resampled_clusters(
+        lambda drawn: _alpha(paired[drawn], values, level, heavy[drawn]), numbers[is_paired], rounds=rounds, seed=seed
+    )
+
+
+def _weights(given: ArrayLike | None, units: int) -> FloatArray:
+    """As many as there are units. Raises ValueError for others, and for those that are not above 0."""
+    found = np.ones(units) if given is None else np.asarray(given, dtype=np.float64)
+    if found.shape != (units,) or not (found > 0).all():
+        raise ValueError("there is one weight above 0 for each unit")
+    return found * (units / found.sum()) if units else found
 
 
 def _counted(matrix: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -154,22 +181,23 @@ def _counted(matrix: FloatArray) -> tuple[IntArray, FloatArray]:
     return counts, values
 
 
-def _alpha(units: IntArray, values: FloatArray, level: Level) -> float | Undefined:
+def _alpha(units: IntArray, values: FloatArray, level: Level, weights: FloatArray) -> float | Undefined:
     raters = units.sum(axis=1)
     paired, raters = units[raters > 1], raters[raters > 1]
     if not len(paired):
         return Undefined(Reason.NOTHING_PAIRED)
-    marginals = paired.sum(axis=0)
+    standing = paired * weights[units.sum(axis=1) > 1][:, None]
+    marginals = standing.sum(axis=0)
     distances = _distances(marginals, values, level)
     expected = float(marginals @ distances @ marginals)
     if expected == 0.0:
         return Undefined(Reason.CONSTANT)
     weighted = paired / (raters - 1)[:, None]
-    observed = float((distances * (weighted.T @ paired)).sum())
+    observed = float((distances * (weighted.T @ standing)).sum())
     return 1.0 - (float(marginals.sum()) - 1.0) * observed / expected
 
 
-def _distances(marginals: IntArray, values: FloatArray, level: Level) -> FloatArray:
+def _distances(marginals: FloatArray, values: FloatArray, level: Level) -> FloatArray:
     """Squared distances of values, n × n, 0 on the diagonal."""
     apart: FloatArray
     if level == "nominal":
@@ -219,22 +247,25 @@ def kendalls_w(ballots: Ballots) -> float | Undefined:
 # --- agreement and correlation from counts: for so many units that their table is kept, and the units are not ---
 
 
-def kappa_of_table(counts: ArrayLike) -> float | Undefined:
+def kappa_of_table(counts: ArrayLike, *, weights: Weights = "none") -> float | Undefined:
     """Cohen's kappa of a square table: counts[i, j] units that the first rater put into i, the second into j.
 
-    1 perfect, 0 as by chance. Undefined for an empty table, and where both gave everything one and the same value.
-    Raises ValueError for another shape. Source: Cohen, Educ. Psychol. Meas. 20 (1960).
+    1 perfect, 0 as by chance. weights: as of `cohen_kappa`, with the categories in the table's order. Undefined for an
+    empty table, and where both gave everything one and the same value. Raises ValueError for another shape. Source:
+    Cohen, Educ. Psychol. Meas. 20 (1960).
     """
     table = np.asarray(counts, dtype=np.float64)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or (table < 0).any():
         raise ValueError("counts are numbers from 0 up in a square table")
     if not table.sum():
         return Undefined(Reason.NOTHING_PAIRED)
-    value = float(_kappas(table[None])[0])
+    value = float(_kappas(table[None], weights)[0])
     return Undefined(Reason.CONSTANT) if np.isnan(value) else value
 
 
-def kappa_interval_of_items(tables: ArrayLike, *, rounds: int = 1000, seed: int = 0) -> Interval | Undefined:
+def kappa_interval_of_items(
+    tables: ArrayLike, *, weights: Weights = "none", rounds: int = 1000, seed: int = 0
+) -> Interval | Undefined:
     """The 95 % interval of Cohen's kappa of the sum of tables, by drawing whole items anew with replacement.
 
     tables: items × values × values, each item's own table. What was said of one item stays together (a cluster
@@ -249,7 +280,7 @@ def kappa_interval_of_items(tables: ArrayLike, *, rounds: int = 1000, seed: int 
         return Undefined(Reason.TOO_FEW_UNITS)
     kinds, counts = np.unique(found.reshape(len(found), -1), axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).multinomial(len(found), counts / len(found), size=rounds)
-    values = _kappas((drawn @ kinds).reshape(rounds, *found.shape[1:]))
+    values = _kappas((drawn @ kinds).reshape(rounds, *found.shape[1:]), weights)
     return middle_of(values[~np.isnan(values)], rounds)
 
 
@@ -276,11 +307,12 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | Undefined:
     return float((a * b).sum() / size) if size else Undefined(Reason.CONSTANT)
 
 
-def _kappas(tables: FloatArray) -> FloatArray:
+def _kappas(tables: FloatArray, weights: Weights) -> FloatArray:
     """Of a stack of tables, each its kappa; nan where chance alone explains everything."""
     units = np.where(tables.any(axis=(1, 2)), tables.sum(axis=(1, 2)), np.nan)
-    observed = np.trace(tables, axis1=1, axis2=2) / units
-    expected = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / units**2
+    near = 1.0 - _apart(tables.shape[1], weights)
+    observed = (tables * near).sum(axis=(1, 2)) / units
+    expected = ((tables.sum(axis=2) @ near) * tables.sum(axis=1)).sum(axis=1) / units**2
     beyond = 1.0 - expected
     values: FloatArray = np.full(len(tables), np.nan)
     np.divide(observed - expected, beyond, out=values, where=beyond > 1e-12)

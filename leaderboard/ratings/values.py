@@ -54,6 +54,8 @@ class Reason(StrEnum):
     NO_VOTES = "no_votes", "no vote was counted"
     NOTHING_RUN = "nothing_run", "nothing that was judged was also run in the sandbox"
     NO_SPREAD = "no_spread", "no variation, so there is no interval"
+    UNLABELED = "unlabeled", "no unit has a label, or none of a part of the units has one"
+    USELESS_JUDGE = "useless_judge", "the judge says yes as often where people say no, so it says nothing of the rate"
     RESTS_ON_ONE = (
         "rests_on_one",
         "without one of the cycles the figure does not exist, so an interval does not either",

@@ -1,0 +1,172 @@
+"""Rates that a judge gives of all units, corrected by what people say of some: against published figures, and by
+simulation with judges whose errors are known.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings.agreement import alpha_interval, cohen_kappa, kappa_of_table, krippendorff_alpha
+from leaderboard.ratings.prevalence import Rate, corrected, ratio, rogan_gladen, standing_for
+from leaderboard.ratings.statistics import resampled_clusters
+from leaderboard.ratings.values import NORMAL, Reason, Undefined
+from tests.cases import each_case
+
+LABELS = [1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 0]
+SAID = [0.9, 0.4, 0.3, 0.6, 0.4, 0.1, 0.8, 0.7, 0.5, 0.2, 0.9, 0.3]
+OTHERS = [0.8, 0.1, 0.3, 0.7, 0.2, 0.6, 0.4, 0.9, 0.5, 0.2, 0.3, 0.1, 0.6, 0.7, 0.2, 0.4, 0.1, 0.3, 0.8, 0.5]
+UNLABELED = [math.nan] * len(OTHERS)
+
+
+@each_case(
+    ("power", "value", "low", "high"),
+    [  # ppi_mean_pointestimate and ppi_mean_ci (alpha 0.05) of ppi-python 0.2.3, by the authors of PPI++, on the lists
+        (None, 0.46326405462741976, 0.19666273570763687, 0.7298653735472027),
+        (1, 0.42666666666666664, 0.14577901452269537, 0.7075543188106379),
+        (0, 0.5, 0.21710356648095702, 0.7828964335190429),
+    ],
+)
+def test_the_correction_is_that_of_the_reference_implementation(power, value, low, high):
+    found = corrected(SAID + OTHERS, LABELS + UNLABELED, power=power)
+
+    assert found.value == pytest.approx(value, abs=1e-9)
+    assert found.error == pytest.approx((high - low) / 2 / NORMAL * math.sqrt(12 / 11), abs=1e-9)
+    assert (found.units, found.clusters) == (12, 12)
+
+
+def test_strata_count_by_their_units_and_the_error_is_that_of_stratified_sampling():
+    strata = [0] * 6 + [1] * 4
+    labels = [1, 0, 0, math.nan, math.nan, math.nan, 1, 1, 0, 1]
+    within = 0.6**2 * (2 / 9) / 3 + 0.4**2 * (3 / 16) / 4
+    between = (0.6 * (1 / 3 - 0.5) ** 2 + 0.4 * (3 / 4 - 0.5) ** 2) / 10
+
+    found = corrected(strata, labels, strata=strata)
+
+    assert found.value == pytest.approx(0.6 / 3 + 0.4 * 3 / 4, abs=1e-9)
+    assert found.error == pytest.approx(math.sqrt((within + between) * 7 / 5), abs=1e-9)
+    assert standing_for(strata, ~np.isnan(labels)) == pytest.approx([2, 2, 2, 0, 0, 0, 1, 1, 1, 1])
+
+
+def test_rogan_gladen_is_as_the_manual_of_rsurveillance_has_it():
+    # RSurveillance 0.2.1, tp(20, 120, 0.9, 0.99, "normal"): 0.17603, 0.1011094 to 0.2509506
+    raw = Rate(1 / 6, math.sqrt(1 / 6 * 5 / 6 / 120), (0, 1), 120, 120)
+    sensitivity, specificity = Rate(0.9, 0.0, (0.9, 0.9), 0, 0), Rate(0.99, 0.0, (0.99, 0.99), 0, 0)
+
+    found = rogan_gladen(raw, sensitivity, specificity)
+
+    assert found.value == pytest.approx((1 / 6 + 0.99 - 1) / 0.89, abs=1e-9)
+    assert found.interval == pytest.approx((0.1011094, 0.2509506), abs=5e-8)
+    measured = [Rate(share, math.sqrt(share * (1 - share) / 80), (0, 1), 80, 80) for share in (0.9, 0.99)]
+    p = found.value
+    wider = 1 / 6 * 5 / 6 / 120 + p**2 * 0.9 * 0.1 / 80 + (1 - p) ** 2 * 0.99 * 0.01 / 80
+    assert rogan_gladen(raw, *measured).error == pytest.approx(math.sqrt(wider) / 0.89, abs=1e-9)
+
+
+@each_case(
+    ("found", "reason"),
+    [
+        (lambda: corrected([], []).value, Reason.UNLABELED),
+        (lambda: corrected([1, 0], [math.nan] * 2).value, Reason.UNLABELED),
+        (lambda: corrected([1, 0], [1, math.nan], strata=[1, 0]).value, Reason.UNLABELED),
+        (lambda: corrected([1, 0, 0], [1, 0, 1], strata=[1, 0, 0]).interval, Reason.TOO_FEW_UNITS),
+        (lambda: corrected([1, 0, 0], [1, 0, 1], clusters=[4, 4, 4]).interval, Reason.TOO_FEW_UNITS),
+        (lambda: corrected([3] * 4, [3] * 4, high=math.inf).interval, Reason.NO_SPREAD),
+        (lambda: ratio([0], [0], [0]).value, Reason.UNLABELED),
+        (lambda: ratio([1, 0], [1, 1], [7, 7]).interval, Reason.TOO_FEW_UNITS),
+        (lambda: rogan_gladen(*[ratio([1, 0], [1, 1], [0, 1])] * 3).value, Reason.USELESS_JUDGE),
+        (lambda: resampled_clusters(lambda drawn: 1.0, []), Reason.TOO_FEW_UNITS),
+    ],
+)
+def test_a_rate_that_labels_do_not_give_has_a_reason(found, reason):
+    assert found() == Undefined(reason)
+
+
+def test_labels_that_are_all_the_same_leave_room_for_what_they_did_not_meet():
+    none_found = corrected([0] * 400, [0] * 20 + [math.nan] * 380)
+
+    assert none_found.value == 0
+    assert 3 / 20 < none_found.interval[1] < 4 / 20  # the rule of three, and more
+
+
+# --- simulation ---
+
+
+def within(rounds, low=0.93, high=0.97):
+    """The counts that true coverages between low and high give in 999 of 1000 simulations, or more."""
+    reach = 3.29 if rounds < 1000 else 0
+    spread = [reach * math.sqrt(rounds * share * (1 - share)) for share in (low, high)]
+    return rounds * low - spread[0], rounds * high + spread[1]
+
+
+def judged_and_labeled(random, *, rate, sensitivity, specificity, runs, labels):
+    """1,000 units in runs of five, whose own rates differ; labels: how many, half of them where the judge says yes."""
+    of_run = random.beta(2 * rate, 2 * (1 - rate), runs) if runs else np.full(1000, rate)
+    clusters = np.arange(1000) % (runs or 1000)
+    truth = (random.random(1000) < of_run[clusters]) * 1.0
+    judged = np.where(truth == 1, random.random(1000) < sensitivity, random.random(1000) > specificity) * 1.0
+    given = np.full(1000, np.nan)
+    for value in (0, 1):
+        drawn = random.choice(np.flatnonzero(judged == value), labels // 2, replace=False)
+        given[drawn] = truth[drawn]
+    alone = random.choice(1000, labels, replace=False)
+    return judged, given, clusters, ratio(truth[alone], np.ones(labels), clusters[alone])
+
+
+@pytest.mark.parametrize("rounds", [150, pytest.param(4000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("runs", [0, 200], ids=["single units", "units in runs"])
+@pytest.mark.parametrize(
+    ("rate", "sensitivity", "specificity"),
+    [(0.3, 0.9, 0.9), (0.5, 0.85, 0.7), (0.2, 0.7, 0.98)],
+    ids=["a good judge", "one that finds too much", "one that misses some"],
+)
+def test_intervals_hold_whatever_the_judges_errors_and_are_narrower_than_labels_alone(
+    rate, sensitivity, specificity, runs, rounds
+):
+    random = np.random.default_rng(20230113)
+    errors = {"rate": rate, "sensitivity": sensitivity, "specificity": specificity}
+    covered, raw_covered, widths = 0, 0, []
+    for _ in range(rounds):
+        judged, given, clusters, alone = judged_and_labeled(random, **errors, runs=runs, labels=100)
+        low, high = corrected(judged, given, strata=judged, clusters=clusters).interval
+        raw = ratio(judged, np.ones(1000), clusters).interval
+        covered += low <= rate <= high
+        raw_covered += raw[0] <= rate <= raw[1]
+        widths.append((high - low, alone.interval[1] - alone.interval[0]))
+
+    least, most = within(rounds)
+    assert least <= covered <= most
+    assert raw_covered < 0.93 * rounds  # the judge's own interval is of another figure
+    ours, labels_alone = np.mean(widths, axis=0)
+    assert ours < 0.95 * labels_alone
+
+
+# --- agreement of samples in which some units stand for more than others, and in clusters ---
+
+
+def test_a_unit_of_weight_two_counts_as_two_units():
+    values, weights = np.array([[1, 2, 3, 3, 2, 1], [1, 2, 3, 2, 2, 3]]), [1, 2, 1, 2, 1, 1]
+    repeated = np.repeat(values, weights, axis=1)
+    table = np.zeros((3, 3))
+    np.add.at(table, (values[0] - 1, values[1] - 1), weights)
+
+    for level in ("nominal", "ordinal", "interval"):  # alpha divides by one value less than there are
+        weighted, plain = krippendorff_alpha(values, level, weights=weights), krippendorff_alpha(repeated, level)
+        assert (1 - weighted) / 11 * 12 == pytest.approx((1 - plain) / 15 * 16, abs=1e-9)
+    for kind in ("none", "linear", "quadratic"):
+        pairs = cohen_kappa(*repeated.tolist(), weights=kind, categories=[1, 2, 3])
+        assert kappa_of_table(table, weights=kind) == pytest.approx(pairs, abs=1e-9)
+
+
+def test_the_same_judgments_again_in_the_same_run_make_no_interval_of_alpha_narrower():
+    random = np.random.default_rng(3)
+    once = random.integers(0, 3, size=(2, 40))
+    once[1, :25] = once[0, :25]
+    often, runs = np.tile(once, 5), np.tile(np.arange(40), 5)
+
+    expected = alpha_interval(once, "nominal")
+    found = alpha_interval(often, "nominal", clusters=runs)
+    naive = alpha_interval(often, "nominal")
+
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.02)
+    assert naive.high - naive.low < 0.6 * (found.high - found.low)
