@@ -22,8 +22,8 @@ from experiments.models import Judgment, ReviewAnswer, ReviewCorrection, ReviewQ
 from experiments.review import rubrics
 from experiments.review.coefficients import FEW, Asked, Measure, Values
 from experiments.review.queues import is_manager
-from experiments.review.rubrics import Label, Rubric, Scale
 from experiments.runs.metrics import by_beginning
+from experiments.workflows.base.rubrics import Label, Rubric, Scale
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from experiments.models import ReviewAnswer, ReviewComment
 from experiments.review.answers import Content, Correction, Remark
-from experiments.review.rubrics import Rubric, plain
 from experiments.review.spans import Span, located
+from experiments.workflows.base.rubrics import Rubric, plain
 
 UNSAID = "unsaid"  # the value of a scale's choice "cannot say"
 LONGEST_NUMBER = 30

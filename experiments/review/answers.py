@@ -32,11 +32,11 @@ from experiments.models import (
     ReviewSlot,
 )
 from experiments.review import flagging, rubrics, slots
-from experiments.review.rubrics import Rubric
 from experiments.review.spans import digest
 from experiments.tasks import clock
 from experiments.workflows.base.flags import REVIEWED
 from experiments.workflows.base.judge import RANGES
+from experiments.workflows.base.rubrics import Rubric
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
