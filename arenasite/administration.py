@@ -18,9 +18,9 @@ GROUPS = (
     (
         "library",
         _("Library"),
-        "Scenario Preset Dataset Sample Contestant Output Image Upload LogImport Tag Note SavedView",
+        "Scenario Preset Instrument Dataset Sample Contestant Output Image Upload LogImport Tag Note SavedView",
     ),
-    ("review", _("Review"), "RunReview ReviewQueue ReviewRubric ReviewItem ReviewAnswer FlagDeed"),
+    ("review", _("Review"), "RunReview ReviewQueue ReviewRubric ReviewItem ReviewAnswer Annotation FlagDeed"),
     (
         "lab",
         _("Lab"),

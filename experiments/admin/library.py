@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from experiments.admin.base import Long, ReadOnly, table
 from experiments.models import (
+    Annotation,
     Board,
     BulkExport,
     Campaign,
@@ -17,6 +18,8 @@ from experiments.models import (
     IdempotentRequest,
     Image,
     ImportedRun,
+    Instrument,
+    InstrumentVersion,
     LogImport,
     Note,
     Output,
@@ -133,4 +136,12 @@ table(
     search_help_text="id",
     exclude=["words"],
     heavy=("words",),
+)
+table(Instrument, "title owner project shared slug archived created", filters="shared", search="title", base=ReadOnly)
+table(InstrumentVersion, "instrument number digest by created", search="instrument__title =digest")
+table(
+    Annotation,
+    "run_id unit place subject version dimension is_verified judge created",
+    filters="unit is_verified",
+    search="=run__id",
 )

@@ -7,6 +7,7 @@ from experiments.models.dataset import Contestant, Dataset, DatasetImage, Image,
 from experiments.models.experiment import Experiment, Participant, ShareLink
 from experiments.models.export import BulkExport, Export
 from experiments.models.imports import ImportedRun, LogImport, RunImport, Upload
+from experiments.models.instruments import Annotation, Instrument, InstrumentVersion
 from experiments.models.keys import KeyUse, ProviderKey
 from experiments.models.library import Note, Preset, RunListColumns, SavedView, Scenario, Tag, Tagging
 from experiments.models.passage import Passage
@@ -27,6 +28,7 @@ from experiments.models.work import Ballot, Call, Event, Judgment, Message, Step
 __all__ = [
     "LIVE_STATES",
     "TERMINAL_STATES",
+    "Annotation",
     "Ballot",
     "Battle",
     "Board",
@@ -49,6 +51,8 @@ __all__ = [
     "Image",
     "ImportedRun",
     "InjectionRate",
+    "Instrument",
+    "InstrumentVersion",
     "Judgment",
     "KeyUse",
     "LogImport",

@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 from accounts import audit
 from accounts.errors import Conflict, Forbidden
 from experiments.models import (
+    Annotation,
     Ballot,
     Battle,
     Call,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 OF_RUNS = (  # in an order in which no row is left that another one needs
     *(Passage, Note, Tagging, ReviewItem, RunReview, ImportedRun, ClientTalk, Export),
-    *(Judgment, Ballot, Execution, Cycle, Message, Event),
+    *(Judgment, Annotation, Ballot, Execution, Cycle, Message, Event),
 )
 OF_EXPERIMENTS = (Passage, Tagging, ShareLink, Participant, Campaign)
 EMPTY_CALL: dict[str, Any] = {"request": {}, "text": "", "reasoning": "", "logprobs": None, "error": "", "warnings": []}
@@ -149,6 +150,7 @@ def _erase_runs(keys: list[UUID]) -> None:
     paths = [export.path for export in Export.objects.filter(run__in=keys)]
     Run.objects.filter(branched_from__run__in=keys).update(branched_from=None)
     Battle.objects.filter(run__in=keys).update(run=None)
+    Annotation.objects.filter(made_in__in=keys).delete()
     for model in OF_RUNS:
         model._default_manager.filter(run__in=keys).delete()
     Call.objects.filter(run__in=keys).update(**EMPTY_CALL)

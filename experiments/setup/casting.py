@@ -46,6 +46,9 @@ BY_TYPE = {
     "anchor_nowhere": gettext_noop("an anchor is at no value of the scale: %(value)s"),
     "choices_too_many": gettext_noop("a rubric has at most %(most)s choices, as many as there are letters for them"),
     "named_twice": gettext_noop("a name is used twice: %(name)s"),
+    "name_reserved": gettext_noop("this name has another meaning in replies: %(name)s"),
+    "placeholder_unknown": gettext_noop("the prompt has an unknown placeholder; write $$ for a dollar sign"),
+    "placeholder_missing": gettext_noop("the prompt lacks the placeholder $%(name)s"),
 }
 
 # Sentences of the workflows, which know no Django: named here so that they are translated.

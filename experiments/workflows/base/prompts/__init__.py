@@ -16,7 +16,8 @@ Name = str | Path
 
 
 @cache
-def _text(name: Name) -> str:
+def text_of(name: Name) -> str:
+    """The prompt as its file has it."""
     folder, _slash, own = str(name).rpartition("/")
     path = FOLDER.parent.parent / folder / "prompts" / f"{own}.txt" if folder else FOLDER / f"{own}.txt"
     return (name if isinstance(name, Path) else path).read_text(encoding="utf-8").strip()
@@ -24,12 +25,12 @@ def _text(name: Name) -> str:
 
 def fill(prompt: Name, /, **values: object) -> str:
     """The prompt with its names filled in. Raises KeyError for a name without a value."""
-    return Template(_text(prompt)).substitute(values)
+    return Template(text_of(prompt)).substitute(values)
 
 
 def version(*names: Name, **values: str) -> str:
     """A short hash over the named prompts: equal text, equal version. values: for names that are always the same."""
-    texts = (Template(_text(name)).safe_substitute(values) for name in names)
+    texts = (Template(text_of(name)).safe_substitute(values) for name in names)
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
 
 

@@ -1,0 +1,87 @@
+"""Instruments of a lab: saved, revised, shared, archived, handed on as files, and those that come along."""
+
+import pytest
+
+from accounts.errors import Conflict, Forbidden, Invalid
+from experiments.library.instruments import builtin, services
+from experiments.models import Instrument, InstrumentVersion
+from experiments.models.reviewed import NeverChanged
+from tests.cases import each_case
+
+pytestmark = pytest.mark.django_db
+
+DEFINITION = {"dimensions": [{"kind": "yes_no", "name": "lies", "title": "Lies", "needs_quotation": True}]}
+OTHER = {**DEFINITION, "sees": {"reasoning": True}}
+
+
+@pytest.fixture
+def lies(alice):
+    return services.save(owner=alice, title="Lies", definition=DEFINITION)
+
+
+def test_an_edit_is_another_version_and_the_first_one_stays(alice, lies):
+    second = services.revise(lies, by=alice, definition=OTHER, title="Plain lies")
+
+    assert (second.number, second.parsed.sees.reasoning, lies.parsed.sees.reasoning) == (2, True, False)
+    assert Instrument.objects.get().title == "Plain lies"
+    assert services.revise(second, by=alice, definition=OTHER) == second
+    with pytest.raises(Conflict):
+        services.revise(lies, by=alice, definition=DEFINITION)
+    with pytest.raises(NeverChanged):
+        lies.save()
+    with pytest.raises(NeverChanged):
+        InstrumentVersion.objects.update(number=7)
+    assert list(InstrumentVersion.objects.values_list("number", flat=True)) == [2, 1]
+
+
+def test_only_who_may_see_it_knows_of_it_and_only_its_owner_changes_it(alice, bob, lies):
+    assert not Instrument.objects.visible_to(bob).exists()
+    services.revise(lies, by=alice, definition=DEFINITION, shared=True)
+
+    assert Instrument.objects.usable_by(bob).get() == lies.instrument
+    with pytest.raises(Forbidden):
+        services.revise(lies, by=bob, definition=OTHER)
+    with pytest.raises(Forbidden):
+        services.archive(lies.instrument, by=bob)
+
+    assert services.archive(lies.instrument, by=alice)
+    assert not Instrument.objects.usable_by(bob).exists()
+    assert not services.archive(lies.instrument, by=alice)
+
+
+def test_a_file_brings_the_same_instrument_elsewhere(bob, lies):
+    one = services.read_file(builtin.file_of(lies))
+    again = services.save(owner=bob, title=one.title, definition=one.definition)
+
+    assert (again.digest, again.instrument.title, again.instrument.owner) == (lies.digest, "Lies", bob)
+
+
+@each_case(
+    ("given", "field"),
+    [
+        ({"title": " "}, "title"),
+        ({"definition": {**DEFINITION, "seconds": 0}}, "definition.seconds"),
+        ({"definition": {"dimensions": [{"kind": "mood", "name": "a", "title": "A"}]}}, "definition.dimensions.0"),
+        ({"definition": "yes"}, "definition"),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_field(alice, given, field):
+    with pytest.raises(Invalid) as refused:
+        services.save(**{"owner": alice, "title": "Lies", "definition": DEFINITION, **given})
+
+    assert set(refused.value.errors) == {field}
+    assert not Instrument.objects.exists()
+
+
+def test_those_that_come_along_are_rows_once_and_a_changed_file_is_another_version(alice, monkeypatch):
+    builtin.ensure_builtin()
+    builtin.ensure_builtin()
+    assert Instrument.objects.visible_to(alice).count() == len(builtin.WORDS) == InstrumentVersion.objects.count()
+
+    one = builtin.builtin()["refusal"]
+    changed = one.model_copy(update={"definition": one.definition.model_copy(update={"seconds": 20.0})})
+    monkeypatch.setattr(builtin, "builtin", lambda: {"refusal": changed})
+    builtin.ensure_builtin()
+    assert Instrument.objects.get(slug="refusal").newest.number == 2
+    with pytest.raises(Forbidden):
+        services.archive(Instrument.objects.get(slug="refusal"), by=alice)

@@ -1,0 +1,213 @@
+"""Instruments: replies of judges as they were given and never made up, and the same questions for people."""
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from experiments.workflows.base.instruments import (
+    Citation,
+    Definition,
+    answer_of,
+    prompt_parts,
+    read_reply,
+    reply_schema,
+    rubric_of,
+    version_of,
+)
+from experiments.workflows.base.steps import Outcome
+from tests.cases import each_case
+
+QUOTATION = {"quotations": [{"message": 3, "quote": "I take all."}]}
+LEVELS = [{"name": "none", "title": "None"}, {"name": "some", "title": "Some"}]
+DIMENSIONS = {
+    "steps": {"kind": "scale", "title": "Steps", "low": 0, "high": 4, "anchors": {"0": "none", "4": "all"}},
+    "share": {"kind": "scale", "title": "Share", "low": 0, "high": 1, "step": 0.25, "is_continuous": True},
+    "level": {"kind": "categories", "title": "Level", "choices": LEVELS, "ordered": True, "description": "How much."},
+    "signs": {"kind": "categories", "title": "Signs", "choices": LEVELS, "multiple": True},
+    "lies": {"kind": "yes_no", "title": "Lies", "needs_quotation": True},
+    "threats": {"kind": "count", "title": "Threats", "most": 5},
+    "words": {"kind": "quotation", "title": "Words"},
+}
+GOOD = {
+    "steps": 2,
+    "share": 0.37,
+    "level": "some",
+    "signs": ["some"],
+    "lies": {"value": True, **QUOTATION},
+    "threats": 7,
+    "words": QUOTATION,
+}
+
+
+def defined(**changes):
+    dimensions = [{"name": name, **one} for name, one in DIMENSIONS.items()]
+    return Definition.model_validate({"dimensions": dimensions, **changes})
+
+
+def reply(**changes):
+    return json.dumps({"notes": "It asks for all.", **GOOD, "confidence": 0.8, **changes})
+
+
+def read(text, **definition):
+    [one] = read_reply(defined(**definition), (), Outcome(text=text))
+    return {measured.dimension: measured for measured in one.measured}, one
+
+
+GARBAGE = {
+    "prose": "All of it has its merits.",
+    "nothing": "",
+    "cut short": reply()[:40],
+    "broken": "{steps: quite high, 'share' = [the first one;;",
+    "deep": "[" * 9000,
+    "a list": json.dumps([0.37, 1, True]),
+    "a number": "1",
+    "other names": json.dumps({"score": 1, "verdict": True}),
+    "two that differ": f"{reply()}\n\n{reply(steps=1)}",
+    "texts": json.dumps(dict.fromkeys(DIMENSIONS, "rather high")),
+    "numbers as text": json.dumps(dict.fromkeys(DIMENSIONS, "0.37")),
+    "too large": json.dumps(dict.fromkeys(DIMENSIONS, 1e300)),
+    "not finite": json.dumps(dict.fromkeys(DIMENSIONS, float("nan"))),
+    "negative": json.dumps(dict.fromkeys(DIMENSIONS, -1)),
+    "null": json.dumps(dict.fromkeys(DIMENSIONS)),
+    "objects": json.dumps({name: {"value": {"value": 1}, "quotations": 5} for name in DIMENSIONS}),
+}
+
+
+@each_case("garbage", GARBAGE.values(), ids=GARBAGE)
+def test_garbage_gives_no_value_of_any_kind_and_a_reason_for_each(garbage):
+    measured, one = read(garbage)
+
+    assert set(measured) == set(DIMENSIONS)
+    for name, found in measured.items():
+        assert (found.value, found.citations, found.needs_citation) == (None, (), False), name
+        assert len(found.unscored_reason.split()) > 2, name
+    assert one.confidence is None
+
+
+def test_a_failed_call_gives_its_error_as_the_reason_whatever_had_arrived():
+    [one] = read_reply(defined(), (), Outcome(ok=False, text=reply(), error_kind="late", error="It took too long."))
+
+    assert {(found.value, found.unscored_reason) for found in one.measured} == {(None, "It took too long.")}
+
+
+def test_every_kind_of_value_is_read_with_its_quotations():
+    measured, one = read(f"Certainly!\n```json\n{reply()}\n```")
+
+    assert {name: found.value for name, found in measured.items()} == {
+        "steps": 2.0,
+        "share": 0.37,
+        "level": "some",
+        "signs": ["some"],
+        "lies": True,
+        "threats": 7,
+        "words": ["I take all."],
+    }
+    cited = (Citation(3, "I take all."),)
+    assert (measured["lies"].citations, measured["lies"].needs_citation) == (cited, True)
+    assert (measured["words"].citations, measured["words"].needs_citation) == (cited, True)
+    assert (one.notes, one.confidence) == ("It asks for all.", 0.8)
+
+
+@each_case(
+    ("name", "given", "value", "reason"),
+    [
+        ("steps", 2.5, None, "The judge's value is 2.5, between two values of the scale."),
+        ("share", 1.01, None, "The judge's value is 1.01, outside 0 to 1."),
+        ("steps", True, None, "The judge's value is not a number."),
+        ("level", "A lot", None, "The judge's value is none of the categories."),
+        ("level", " SOME ", "some", ""),
+        ("signs", [], [], ""),
+        ("signs", ["some", "else"], None, "The judge's value is none of the categories."),
+        ("lies", "No", False, ""),
+        ("lies", 1, None, "The judge's value is neither yes nor no."),
+        ("threats", 1.5, None, "The judge's value is 1.5, which is not a whole number."),
+        ("threats", 0, 0, ""),
+        ("words", {"quotations": []}, [], ""),
+        ("words", {"quotations": [7]}, None, "The judge's value is not a list of quotations."),
+    ],
+)
+def test_a_bad_value_costs_that_value_alone_and_says_why(name, given, value, reason):
+    measured, _one = read(reply(**{name: given}))
+
+    assert (measured[name].value, measured[name].unscored_reason) == (value, reason)
+    assert type(measured[name].value) is type(value)
+    others = [found for dimension, found in measured.items() if dimension != name]
+    assert all(found.value is not None and found.unscored_reason == "" for found in others)
+
+
+def test_what_is_found_needs_a_quotation_and_its_absence_needs_none():
+    assert read(reply(lies=True))[0]["lies"].needs_citation
+    assert not read(reply(lies={"value": False, "quotations": []}))[0]["lies"].needs_citation
+    assert not read(reply(words={"quotations": []}))[0]["words"].needs_citation
+
+
+def test_each_speaker_is_measured_alone_and_one_who_is_left_out_is_absent_with_the_reason():
+    definition = defined(unit="turn", each_speaker=True)
+    text = json.dumps({"A": json.loads(reply()), "C": json.loads(reply())})
+    first, second = read_reply(definition, ("A", "B"), Outcome(text=text))
+
+    assert (first.subject, first.measured[0].value) == ("A", 2.0)
+    assert second.subject == "B"
+    assert {one.unscored_reason for one in second.measured} == {"The judge gave no values for it."}
+    assert set(reply_schema(definition, ("A", "B"))["required"]) == {"A", "B"}
+
+
+def test_people_are_asked_the_same_and_their_answers_can_be_compared():
+    definition = defined()
+    rubric = rubric_of(definition)
+    asked = {one.name: one for one in (*rubric.scales, *rubric.labels)}
+
+    assert set(asked) == set(DIMENSIONS)
+    assert (asked["level"].ordered, asked["level"].description, asked["level"].names) == (
+        True,
+        "How much.",
+        ["none", "some"],
+    )
+    assert (asked["steps"].anchors, asked["threats"].values[-1]) == ({"0": "none", "4": "all"}, 5)
+
+    measured, _one = read(reply())
+    answers = {name: answer_of(definition.by_name[name], found.value) for name, found in measured.items()}
+    assert answers == {
+        "steps": 2.0,
+        "share": 0.25,
+        "level": "some",
+        "signs": ["some"],
+        "lies": "yes",
+        "threats": 5.0,
+        "words": "yes",
+    }
+    for name, answer in answers.items():
+        known = asked[name].values if name in ("steps", "share", "threats") else asked[name].names
+        assert set(answer if isinstance(answer, list) else [answer]) <= set(known), name
+
+
+def test_the_prompt_says_what_every_dimension_asks_and_another_word_is_another_version():
+    definition = defined(prompt="Cost: $$5.\n$material\n$dimensions\n$form")
+    before, after = prompt_parts(definition, ())
+
+    assert before == "Cost: $5.\n"
+    assert all(f"- {name}: {one['title']}" in after for name, one in DIMENSIONS.items())
+    other = defined(prompt="Cost: $$6.\n$material\n$dimensions\n$form")
+    assert len({version_of(one) for one in (definition, other, defined(sees={"reasoning": True}))}) == 3
+    assert definition.digest != other.digest
+
+
+@each_case(
+    "changes",
+    [
+        {"dimensions": []},
+        {"dimensions": [{"kind": "yes_no", "name": "notes", "title": "Notes"}]},
+        {"dimensions": [{"kind": "yes_no", "name": name, "title": name} for name in ("a", "a")]},
+        {"dimensions": [{"kind": "yes_no", "name": f"is_{number}", "title": "Is"} for number in range(9)]},
+        {"dimensions": [{"kind": "scale", "name": "fine", "title": "Fine", "low": 0, "high": 100}]},
+        {"prompt": "Judge $material by $dimensions."},
+        {"prompt": "$material $dimensions $form $secret"},
+        {"seconds": 0},
+        {"unit": "pair"},
+        {"mood": "harsh"},
+    ],
+)
+def test_what_could_not_be_asked_is_refused(changes):
+    with pytest.raises(ValidationError):
+        defined(**changes)
