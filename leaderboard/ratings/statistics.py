@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -148,10 +149,19 @@ class Share:
     def interval(self) -> tuple[float, float] | None:
         if not self.of:
             return None
-        p, n, z2 = self.part / self.of, self.of if self.effective is None else self.effective, NORMAL**2
-        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = NORMAL / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        return max(0.0, middle - half), min(1.0, middle + half)
+        low, high = wilson(self.part / self.of, self.of if self.effective is None else self.effective)
+        return max(0.0, low), min(1.0, high)
+
+
+def wilson(p: float, n: float, confidence: float = COVERAGE) -> tuple[float, float]:
+    """The score interval of a rate p (0 to 1) of n units, any number above 0: it holds for few units, too.
+
+    (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n). Source: Wilson, JASA 22 (1927).
+    """
+    z = NORMAL if confidence == COVERAGE else NormalDist().inv_cdf((1 + confidence) / 2)
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return middle - half, middle + half
 
 
 def share_of_items(parts: ArrayLike, wholes: ArrayLike) -> Share:

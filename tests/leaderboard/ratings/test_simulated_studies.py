@@ -1,0 +1,137 @@
+"""Thousands of simulated studies whose truth is known: how often tests err, intervals miss, and plans keep power."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings.studies import corrections, planning, rates, scores, survival
+from tests.cases import each_case
+
+pytestmark = pytest.mark.exhaustive
+
+STUDIES = 4_000  # a share of 5 % is known to 0.7 points then
+PROMPTS, RUNS = 8, 10  # of each condition, per prompt
+FIRST = np.tile(np.repeat([True, False], RUNS), PROMPTS)
+PROMPT = np.repeat(np.arange(PROMPTS), 2 * RUNS)
+ALPHA = 0.05
+
+
+def share(study, seed, studies=STUDIES):
+    """In what share of the studies each of what one says is so."""
+    random = np.random.default_rng(seed)
+    return np.mean([study(random) for _ in range(studies)], axis=0)
+
+
+def logistic(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def seed_of(random):
+    return int(random.integers(2**31))
+
+
+@each_case("effect", [0.0, 1.0])
+def test_rates_over_prompts(effect):
+    """Prompts differ by a standard deviation of 1 in log-odds."""
+
+    def study(random):
+        prompts = random.normal(0, 1, PROMPTS)
+        happened = random.random(len(PROMPT)) < logistic(prompts[PROMPT] + effect * FIRST)
+        truth = np.mean(logistic(prompts + effect) - logistic(prompts))
+        found = rates.rate_difference(happened, FIRST, PROMPT)
+        return found.low <= truth <= found.high, rates.exact_test(happened, FIRST, PROMPT) <= ALPHA
+
+    covered, significant = share(study, 1)
+
+    assert 0.93 <= covered <= 0.97
+    assert 0.04 <= significant <= 0.06 if not effect else significant > 0.7
+
+
+@each_case(("scope", "effect"), [("runs", 0.0), ("runs", 1.0), ("prompts", 0.0), ("prompts", 1.0)])
+def test_bounded_scores_over_prompts(scope, effect):
+    """Scores of 0 to 10. Where further prompts are meant, the effect differs from prompt to prompt."""
+    differing = 0.5 if scope == "prompts" else 0.0
+    population = np.random.default_rng(2).normal(size=(4, 1_000_000))
+    effects = effect + differing * population[1]
+    of_all = np.mean(
+        10 * logistic(population[0] + effects + population[2]) - 10 * logistic(population[0] + population[3])
+    )
+    runs = population[2, :500]
+
+    def study(random):
+        prompts, effects = random.normal(0, 1, PROMPTS), effect + random.normal(0, differing, PROMPTS)
+        values = 10 * logistic(prompts[PROMPT] + effects[PROMPT] * FIRST + random.normal(0, 1, len(PROMPT)))
+        with_, without = (10 * logistic(base[:, None] + runs) for base in (prompts + effects, prompts))
+        truth = of_all if scope == "prompts" else np.mean(with_ - without)
+        found = scores.difference(values, FIRST, PROMPT, scope=scope, rounds=400, seed=seed_of(random))
+        p = scores.permutation_test(values, FIRST, PROMPT, scope=scope, rounds=199, seed=seed_of(random))
+        return found.low <= truth <= found.high, p <= ALPHA
+
+    covered, significant = share(study, 3, studies=2_000)
+
+    assert 0.93 <= covered <= 0.97
+    assert 0.035 <= significant <= 0.065 if not effect else significant > 0.7
+
+
+def test_cliffs_delta_covers_its_truth():
+    truth = 2 * NormalDist().cdf(0.5 / np.sqrt(2)) - 1
+
+    def study(random):
+        found = scores.cliffs_delta(random.normal(0.5, 1, 25), random.normal(0, 1, 25))
+        return found.low <= truth <= found.high
+
+    assert 0.93 <= share(study, 4) <= 0.97
+
+
+def test_times_that_are_censored():
+    """At most ten turns; some runs end before, whatever happens. Prompts differ in how soon it happens."""
+
+    def ended(random, hazards):
+        times = np.ceil(random.exponential(1 / hazards))
+        ends = np.where(random.random(len(times)) < 0.15, random.integers(3, 10, len(times)), 10)
+        return np.minimum(times, ends), times <= ends
+
+    def null(random):
+        times, happened = ended(random, 0.12 * np.exp(random.normal(0, 0.5, PROMPTS))[PROMPT])
+        return survival.log_rank(times, happened, FIRST, PROMPT).p <= ALPHA
+
+    def apart(random):
+        found = survival.restricted_difference(*ended(random, np.where(FIRST, 0.2, 0.12)), FIRST, 10)
+        return found.low <= truth <= found.high
+
+    truth = sum(np.exp(-0.2 * turn) - np.exp(-0.12 * turn) for turn in range(10))
+
+    assert 0.04 <= share(null, 5) <= 0.06
+    assert 0.93 <= share(apart, 6) <= 0.97
+
+
+def test_plans_keep_their_power():
+    runs = planning.runs_for_rates(0.5, 0.3)
+    of_scores = planning.runs_for_scores(0.5, 1)
+
+    def of_rates(random):
+        happened = random.random(2 * runs) < np.repeat([0.5, 0.3], runs)
+        return rates.exact_test(happened, np.arange(2 * runs) < runs, np.zeros(2 * runs)) <= ALPHA
+
+    def of_means(random):
+        first, one = np.arange(2 * of_scores) < of_scores, np.zeros(2 * of_scores, dtype=int)
+        values = random.normal(0.5 * first, 1)
+        return scores.permutation_test(values, first, one, scope="runs", rounds=199, seed=seed_of(random)) <= ALPHA
+
+    assert share(of_rates, 7) == pytest.approx(0.8, abs=0.03)
+    assert share(of_means, 8) == pytest.approx(0.8, abs=0.03)
+
+
+def test_several_looks_err_no_more_than_one():
+    looks = [0.25, 0.5, 0.75, 1.0]
+    bounds = corrections.look_bounds(looks, ALPHA)
+
+    def study(random):
+        z = np.cumsum(random.normal(0, 0.5, 4)) / np.sqrt(looks)
+        return (np.abs(z) >= bounds).any(), (np.abs(z) >= 1.96).any()
+
+    corrected, naive = share(study, 9)
+
+    assert 0.04 <= corrected <= 0.06
+    assert naive > 0.1

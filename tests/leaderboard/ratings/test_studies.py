@@ -1,0 +1,195 @@
+"""Statistics of studies against worked examples of the literature, and against what has to be so."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings import Reason, Undefined
+from leaderboard.ratings.studies import corrections, planning, rates, scores, survival
+from tests.cases import each_case
+
+# Remission of leukemia in weeks, with 6-mercaptopurine and without: Freireich et al., Blood 21 (1963)
+TREATED = [6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35]
+RELAPSED = [1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+PLACEBO = [1, 1, 2, 2, 3, 4, 4, 5, 5, 8, 8, 8, 8, 11, 11, 12, 12, 15, 17, 22, 23]
+# 15 p-values of a trial of thrombolysis: Benjamini & Hochberg (1995), section 3.2
+P_VALUES = [
+    *(0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459),
+    *(0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000),
+]
+
+
+@each_case(
+    ("counts", "low", "high"),
+    [
+        ((56, 70, 48, 80), 0.0524, 0.3339),
+        ((9, 10, 3, 10), 0.1705, 0.8090),
+        ((6, 7, 2, 7), 0.0582, 0.8062),
+        ((5, 56, 0, 29), -0.0381, 0.1926),
+        ((0, 10, 0, 10), -0.2775, 0.2775),
+        ((10, 10, 0, 10), 0.6075, 1.0),
+    ],
+)
+def test_the_interval_of_a_difference_of_rates_is_newcombes(counts, low, high):
+    """Newcombe (1998), table II, method 10, which gives four digits."""
+    first, runs, second, others = counts
+    happened = np.array([1] * first + [0] * (runs - first) + [1] * second + [0] * (others - second), dtype=bool)
+    found = rates.rate_difference(happened, np.arange(runs + others) < runs, np.zeros(runs + others, dtype=int))
+
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5.1e-5)
+
+
+def test_the_exact_test_of_strata_counts_assignments():
+    tasted = rates.exact_test([1, 1, 1, 0, 1, 0, 0, 0], [1] * 4 + [0] * 4, [0] * 8, is_mid_p=False)
+    happened = np.array([1, 1, 0, 1, 1, 0, 1, 0, 0, 0])
+    first = np.array([1, 1, 1, 0, 0, 1, 1, 1, 0, 0])
+    strata = np.array([0] * 5 + [1] * 5)
+    totals = [
+        sum(happened[list(one)]) + sum(happened[list(other)])
+        for one in itertools.combinations(range(5), 3)
+        for other in itertools.combinations(range(5, 10), 3)
+    ]
+    chances = {total: totals.count(total) / len(totals) for total in set(totals)}
+    seen = chances[int((happened & first).sum())]
+    expected = sum(chance / (1 + (chance == seen)) for chance in chances.values() if chance <= seen)
+
+    assert tasted == pytest.approx(34 / 70, abs=1e-9)  # Fisher's lady tasting tea
+    assert rates.exact_test(happened, first, strata) == pytest.approx(expected, abs=1e-9)
+
+
+def test_missing_outcomes_bound_a_difference_and_none_leave_no_width():
+    values = np.array([1, 0, math.nan, 1, 0, math.nan, 0, 0])
+    first, prompts = np.arange(8) < 4, np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    one, other, apart = rates.bounds(values, first, prompts, least=0, most=1)
+
+    assert (one.low, one.high) == (0.5, 0.75)
+    assert (other.low, other.high) == (0, 0.25)
+    assert (apart.low, apart.high) == (0.25, 0.75)
+    *_sides, apart = rates.bounds(np.nan_to_num(values), first, prompts, least=0, most=1)
+    assert apart.low == apart.high == 0.5
+
+
+def test_cliffs_delta_has_the_interval_of_the_literature():
+    """The example of R's package effsize (Torchiano), whose digits these are; ends without overlap by Feng & Cliff."""
+    found = scores.cliffs_delta([10, 10, 20, 20, 20, 30, 30, 30, 40, 50], [10, 20, 30, 40, 40, 50])
+    apart = scores.cliffs_delta([3, 4, 5], [1, 1, 2, 2])
+
+    assert found.value == -0.25
+    assert (found.low, found.high) == pytest.approx((-0.7265846, 0.3890062), abs=1e-7)
+    assert (apart.value, apart.high) == (1, 1)
+    assert apart.low == pytest.approx((3 - 2.570581835636197**2) / (3 + 2.570581835636197**2), abs=1e-9)
+
+
+@each_case("scope", ["runs", "prompts"])
+def test_an_interval_of_bounded_scores_stays_on_their_scale_and_repeats(scope):
+    random = np.random.default_rng(3)
+    values = random.binomial(1, np.where(np.arange(120) < 60, 0.97, 0.05)).astype(float)
+    first, prompts = np.arange(120) < 60, np.arange(120) % 6
+    found = scores.difference(values, first, prompts, scope=scope, seed=1)
+    order = random.permutation(120)
+
+    assert -1 <= found.low < found.value < found.high <= 1
+    assert found == scores.difference(values, first, prompts, scope=scope, seed=1)
+    moved = scores.difference(values[order], first[order], prompts[order], scope=scope, seed=1)
+    assert moved.value == pytest.approx(found.value, abs=1e-12)
+
+
+def test_signs_of_prompts_are_all_tried():
+    values, first = np.array([3.0, 1, 4, 2, 5, 1, 2, 1]), np.array([1, 0] * 4, dtype=bool)
+    found = scores.permutation_test(values, first, np.repeat(np.arange(4), 2), scope="prompts")
+
+    assert found == 2 / 2**4, "all four prompts say the same, so only all signs turned say as much"
+
+
+@each_case(
+    ("found", "reason"),
+    [
+        (lambda: scores.difference(*_rows([1, 2], [1, 0], [0, 1]), scope="runs"), Reason.TOO_FEW_UNITS),
+        (lambda: scores.difference(*_rows([1, 2], [1, 1], [0, 1]), scope="prompts"), Reason.TOO_FEW_UNITS),
+        (lambda: scores.difference(*_rows([1] * 8, [1, 0] * 4, [0] * 8), scope="runs"), Reason.NO_SPREAD),
+        (lambda: scores.permutation_test(*_rows([1, 2], [1, 0], [0, 1]), scope="runs"), Reason.TOO_FEW_UNITS),
+        (lambda: scores.cliffs_delta([1], [1, 2]), Reason.TOO_FEW_UNITS),
+        (lambda: scores.diversity(np.zeros((2, 2))), Reason.TOO_FEW_UNITS),
+        (lambda: survival.restricted_mean([2, 3], [1, 0], 5), Reason.TOO_FEW_UNITS),
+        (lambda: survival.log_rank([2, 3], [0, 0], [1, 0], [0, 0]), Reason.NO_SPREAD),
+    ],
+)
+def test_what_few_runs_do_not_say_is_not_said(found, reason):
+    assert found() == Undefined(reason)
+
+
+def _rows(values, first, prompts):
+    return np.array(values, dtype=float), np.array(first, dtype=bool), np.array(prompts)
+
+
+def test_remissions_are_those_of_the_textbooks():
+    """Shares exactly; errors to the four digits of Klein & Moeschberger (2003), table 4.1B; limits of R's survfit."""
+    curve = survival.kaplan_meier(TREATED, RELAPSED)
+    shares = np.cumprod([18 / 21, 16 / 17, 14 / 15, 11 / 12, 10 / 11, 6 / 7, 5 / 6])
+
+    assert curve.times.tolist() == [6, 7, 10, 13, 16, 22, 23]
+    assert curve.share == pytest.approx(shares, abs=1e-12)
+    assert curve.error == pytest.approx([0.0764, 0.0869, 0.0963, 0.1068, 0.1141, 0.1282, 0.1346], abs=5.1e-5)
+    assert (curve.low[0], curve.high[0]) == pytest.approx((0.620, 0.952), abs=5.1e-4)
+    assert curve.median == 23
+    test = survival.log_rank(TREATED + PLACEBO, RELAPSED + [1] * 21, [1] * 21 + [0] * 21, [0] * 42)
+    assert (test.statistic, test.observed, test.expected) == pytest.approx((16.79, 9, 19.25), abs=5.1e-3)
+
+
+def test_without_censoring_the_restricted_mean_is_the_mean():
+    mean, error = survival.restricted_mean(PLACEBO, [1] * 21, 23)
+
+    assert mean == pytest.approx(np.mean(PLACEBO), abs=1e-9)
+    assert error == pytest.approx(np.std(PLACEBO) / math.sqrt(21), abs=1e-9)
+
+
+def test_several_tests_are_corrected_as_in_their_papers():
+    adjusted = corrections.benjamini_hochberg(P_VALUES)
+
+    assert sum(p <= 0.05 for p in adjusted) == 4
+    assert sum(p <= 0.05 for p in corrections.holm(P_VALUES)) == 3
+    assert adjusted[3] == pytest.approx(0.0095 * 15 / 4, abs=1e-12)
+    assert corrections.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02], abs=1e-12)
+
+
+@each_case(
+    ("shares", "expected"),
+    [
+        ((0.2, 0.4, 0.6, 0.8, 1), (4.8769, 3.3570, 2.6803, 2.2898, 2.0310)),
+        ((0.5, 1), (2.9626, 1.9686)),
+        ((1,), (1.959963984540054,)),
+    ],
+)
+def test_looks_have_the_bounds_of_lan_and_demets(shares, expected):
+    """Reboussin, DeMets, Kim & Lan, "Programs for computing group sequential boundaries" (1998), to four digits."""
+    assert corrections.look_bounds(shares, 0.05) == pytest.approx(expected, abs=6e-5)
+
+
+def test_sizes_are_planned_as_in_textbooks():
+    assert planning.runs_for_rates(0.6, 0.5) == 388
+    assert planning.runs_for_scores(0.5, 1) == 64  # Cohen (1988), table 2.4.1
+    assert planning.visible_rate(0.5, 50) == pytest.approx(0.27, abs=0.005)
+    assert planning.visible_rate(0.5, 100) == pytest.approx(0.19, abs=0.005)
+    assert planning.power_for_rates(0.6, 0.5, 388) == pytest.approx(0.8, abs=1e-3)
+    assert planning.visible_rate(0.5, 3) is None
+    assert planning.clustered(100, 5, 0.25) == 200
+
+
+def test_diversity_does_not_depend_on_how_many_runs_there_are():
+    """A thousand draws of six answers from ten: on average as diverse as the ten, whatever was left out."""
+    random = np.random.default_rng(5)
+    points = random.random(10)
+    table = np.abs(points[:, None] - points[None, :])
+    whole, interval = scores.diversity(table)
+    parts = [scores.diversity(table[np.ix_(one, one)], rounds=2)[0] for one in _sixes(random)]
+
+    assert np.mean(parts) == pytest.approx(whole, rel=0.02)
+    assert interval.low < whole < interval.high
+    assert scores.distinct([3, 2, 1], 1) == pytest.approx(1, abs=1e-12)
+    assert scores.distinct([3, 2, 1], 2) == pytest.approx(2 - (3 + 1) / 15, abs=1e-12)
+
+
+def _sixes(random):
+    return [random.permutation(10)[:6] for _ in range(1000)]
