@@ -59,6 +59,8 @@ OF_WORKFLOWS = [
     gettext_noop("The instructions for Model A and Model B are empty."),
     gettext_noop("The text of the intervention is empty."),
     gettext_noop("Write the first message. The researcher begins."),
+    gettext_noop("A message of the script is empty."),
+    gettext_noop("Enter the words to look for in the answer."),
     gettext_noop("There is nothing to judge yet."),
     gettext_noop("Write the question for the council."),
     gettext_noop("Enter the number of samples per pair."),

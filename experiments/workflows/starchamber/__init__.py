@@ -24,21 +24,20 @@ from experiments.workflows.base.records import (
 )
 from experiments.workflows.base.steps import STOPPED, Ask, Cast, End, Listen, Outcome, Play, Prompt, numbered
 from experiments.workflows.base.workflow import Workflow
+from experiments.workflows.starchamber.script import LONGEST_SCRIPT, Script, Text, next_line
 
 SEATS = ("model", "judge")
 SUBJECTS = ("model",)
 DEFAULT_PARAMS = {"temperature": 0.7, "max_tokens": 6144}
 TOP_LOGPROBS = 5
-LONGEST_TEXT = 100_000
 RUBRIC = Rubric("starchamber/judge", "starchamber/rubric", subject="model")
-
-Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 
 
 class Config(BaseModel):
     """How a model is questioned. context: the system message, none at all when blank; nothing is ever added to it.
 
     preset: which saved context it is, "custom" when it was changed. persona: how the researcher is named on the page.
+    script: what is said after the first message. With a script nobody is waited for, and max_turns is at most its end.
     """
 
     STORED_WITHOUT: ClassVar[Mapping[str, Any]] = {k: v for k, v in STORED_WITHOUT.items() if k != "judge_sees"}
@@ -48,6 +47,7 @@ class Config(BaseModel):
     preset: Annotated[str, StringConstraints(max_length=80)] = ""
     persona: Annotated[str, StringConstraints(max_length=100)] = ""
     first_message: Text
+    script: Script = []
     logprobs: bool = True
     judge: bool = True
     judge_sees_reasoning: bool = True
@@ -59,6 +59,8 @@ class Config(BaseModel):
     def something_is_asked(self) -> Self:
         if not self.first_message.strip():
             raise ValueError("Write the first message. The researcher begins.")
+        if self.script:
+            self.max_turns = min(self.max_turns or LONGEST_SCRIPT + 1, len(self.script) + 1)
         return self
 
     def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
@@ -86,11 +88,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What the model remembers. A question that got no answer is in the record, but not here."""
+    """What the model remembers. A question that got no answer is in the record, but not here. place: in the script, of
+    the next message.
+    """
 
     config: Config
     cast: Cast
     exchanges: tuple[Exchange, ...] = ()
+    place: int = 0
 
     def asked(self, question: str) -> tuple[Prompt, ...]:
         """The request: the context as it stands, the answered exchanges, the question. Nothing else."""
@@ -102,8 +107,8 @@ class Talk:
         ]
         return (*system, *past, Prompt("user", question))
 
-    def and_then(self, exchange: Exchange) -> "Talk":
-        return Talk(self.config, self.cast, (*self.exchanges, exchange))
+    def and_then(self, exchange: Exchange, place: int = 0) -> "Talk":
+        return Talk(self.config, self.cast, (*self.exchanges, exchange), place)
 
     def shown_to_judge(self, turn: int, exchange: Exchange) -> TurnToJudge:
         past = [f"Researcher: {past.question}\n\nModel: {past.answer}" for past in self.exchanges]
@@ -178,10 +183,15 @@ def _answer(talk: Talk, question: Question) -> Playing:
 
 def _after(talk: Talk, question: Question, exchange: Exchange) -> Playing:
     """The researcher goes on, has the question answered again, or ends the talk. Runs beside the judge."""
-    key, turn = question.key, question.turn
+    key, turn, script = question.key, question.turn, talk.config.script
     yield Record(f"{key}/completed", TurnCompleted(turn=turn), turn=turn)
     if turn == talk.config.max_turns:
         return End("max_turns")
+    if script:
+        place = next_line(script, talk.place, exchange.answer)
+        if place is None:
+            return End("completed")
+        return (yield from _turn(talk.and_then(exchange, place + 1), turn + 1, script[place].text))
     actions = ("send", "regenerate", "end")
     said = yield Listen(f"{key}/next", "your_turn", actions, seat="researcher", turn=turn)
     if said.action == "end":
@@ -193,7 +203,11 @@ def _after(talk: Talk, question: Question, exchange: Exchange) -> Playing:
 
 
 def _without_answer(talk: Talk, question: Question, failed: Outcome) -> Playing:
-    """The model gave no answer: the same question again, another one in its place, or the end."""
+    """The model gave no answer: the same question again, another one in its place, or the end; with a script, the run
+    fails, and can be resumed.
+    """
+    if talk.config.script:
+        return End(failed.error_kind, failed=True, message=failed.error)
     key, actions = f"{question.key}/failed", ("retry", "send", "end")
     said = yield Listen(key, "answer_failed", actions, seat="researcher", turn=question.turn, error=failed.error)
     if said.action == "end":
