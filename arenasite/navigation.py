@@ -113,6 +113,7 @@ LIBRARY = Group(
             below=("dataset*", "battles-import*", "log-import", "contestant-*", "outputs-*"),
             help="battles",
         ),
+        Item("instruments", _("Instruments"), below=("instrument", "instrument-*")),
         Item("review-rubrics", _("Rubrics"), below=("review-rubric*",), help="review"),
     ),
     "experiments",

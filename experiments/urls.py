@@ -12,6 +12,7 @@ from experiments.library.annotations import urls as annotation_urls
 from experiments.library.bulk import views as bulk_views
 from experiments.library.datasets import views as dataset_views
 from experiments.library.imports import views as import_views
+from experiments.library.instruments import urls as instrument_urls
 from experiments.library.search import views as search_views
 from experiments.review import urls as review_urls
 from experiments.runs import experiment_views, token_views, views
@@ -49,6 +50,7 @@ urlpatterns = [
     *webhook_urls.urlpatterns,
     *observing_urls.urlpatterns,
     *annotation_urls.urlpatterns,
+    *instrument_urls.urlpatterns,
     path("start/", start_views.start, name="start"),
     path("start/provider/", start_views.StartProvider.as_view(), name="start-provider"),
     path("start/models/", start_views.StartModels.as_view(), name="start-models"),

@@ -1,7 +1,7 @@
-/** Notes on a message stand beside it, too, whenever it is on the page. */
+/** Notes and findings on a message stand beside it, too, whenever it is on the page. */
 
 export function startNotes(transcript) {
-  const notes = [...document.querySelectorAll("#annotations .person-note[data-message]")];
+  const notes = [...document.querySelectorAll(":is(#annotations, #findings) .person-note[data-message]")];
   if (!notes.length || !transcript) return;
   const place = () => {
     for (const note of notes) beside(note);

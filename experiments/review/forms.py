@@ -13,6 +13,7 @@ from experiments.models import Experiment, ProviderModel, ReviewQueue, ReviewRub
 from experiments.models.labels import FLAGS, workflow_name
 from experiments.review import desk, queues, rubrics
 from experiments.review.filling import MOST_ITEMS, Filters
+from experiments.setup.form_fields import pairs
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.flags import REVIEWED
 
@@ -208,7 +209,7 @@ class RubricForm(forms.Form):
     def content(self) -> dict[str, object]:
         """A rubric as the rows have it; what is no number stays text, which the rubric refuses by name."""
         scales = [
-            {**_said(row, SCALE_PARTS, step="1", level="ordinal"), "anchors": dict(_pairs(row["anchors"]))}
+            {**_said(row, SCALE_PARTS, step="1", level="ordinal"), "anchors": dict(pairs(row["anchors"]))}
             for row in self.scales
             if row["name"] or row["title"]
         ]
@@ -216,7 +217,7 @@ class RubricForm(forms.Form):
             {
                 **_said(row, ("name", "title")),
                 "multiple": bool(row["multiple"]),
-                "choices": [{"name": name, "title": title} for name, title in _pairs(row["choices"])],
+                "choices": [{"name": name, "title": title} for name, title in pairs(row["choices"])],
             }
             for row in self.labels
             if row["name"] or row["title"]
@@ -246,13 +247,3 @@ def _stored(row: ReviewRubric | None) -> Iterator[tuple[str, str]]:
         choices = "\n".join(f"{one['name']} = {one['title']}" for one in label["choices"])
         for name, text in {**label, "multiple": "on" if label["multiple"] else "", "choices": choices}.items():
             yield f"label-{number}-{name}", text
-
-
-def _pairs(text: str) -> list[tuple[str, str]]:
-    """`value = words` a line; words alone name themselves."""
-    found = []
-    for line in text.splitlines():
-        name, equals, words = (part.strip() for part in line.partition("="))
-        if name:
-            found.append((name, words if equals else name))
-    return found

@@ -44,6 +44,16 @@ def _equal(typed: list[str], shown: list[str]) -> int:
     return sum(1 for _pair in takewhile(lambda pair: pair[0] == as_typed(pair[1]), pairs))
 
 
+def pairs(text: str) -> list[tuple[str, str]]:
+    """`value = words` a line; words alone name themselves."""
+    found = []
+    for line in text.splitlines():
+        name, equals, words = (part.strip() for part in line.partition("="))
+        if name:
+            found.append((name, words if equals else name))
+    return found
+
+
 class LinesField(forms.CharField):
     """Text as it was typed: browsers send each line end as two characters, whichever was typed."""
 

@@ -157,6 +157,14 @@ class ShownPartOfRow:
         return isinstance(self.row.field.fields[self.name].widget, forms.Textarea)
 
     @property
+    def is_box(self) -> bool:
+        return isinstance(self.row.field.fields[self.name].widget, forms.CheckboxInput)
+
+    @property
+    def is_hidden(self) -> bool:
+        return bool(self.row.field.fields[self.name].widget.is_hidden)
+
+    @property
     def control(self) -> SafeString:
         attributes: dict[str, Any] = {"id": self.id}
         if self.name in self.row.field.widget.telling:

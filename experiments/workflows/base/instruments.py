@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from string import Template
 from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from experiments.workflows.base.json_reader import read_json
@@ -133,6 +133,19 @@ class Definition(RubricPart):
     attempts: Annotated[int, Field(ge=1, le=4)] = ATTEMPTS
     beside: bool = True
 
+    @field_validator("prompt", mode="after")
+    @classmethod
+    def _has_its_placeholders(cls, prompt: str) -> str:
+        template = Template(prompt)
+        used = set(template.get_identifiers()) if template.is_valid() else set()
+        if not template.is_valid() or used - PLACEHOLDERS:
+            said = "the prompt has a placeholder that is not known; write $$ for a dollar sign"
+            raise PydanticCustomError("placeholder_unknown", said)
+        if missing := NEEDED - used:
+            said = "the prompt lacks the placeholder ${name}"
+            raise PydanticCustomError("placeholder_missing", said, {"name": min(missing)})
+        return prompt
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         names = [dimension.name for dimension in self.dimensions]
@@ -141,14 +154,6 @@ class Definition(RubricPart):
         if taken := RESERVED.intersection(names):
             said = "this name has a meaning of its own in replies: {name}"
             raise PydanticCustomError("name_reserved", said, {"name": min(taken)})
-        template = Template(self.prompt)
-        used = set(template.get_identifiers()) if template.is_valid() else set()
-        if not template.is_valid() or used - PLACEHOLDERS:
-            said = "the prompt has a placeholder that is not known; write $$ for a dollar sign"
-            raise PydanticCustomError("placeholder_unknown", said)
-        if missing := NEEDED - used:
-            said = "the prompt lacks the placeholder ${name}"
-            raise PydanticCustomError("placeholder_missing", said, {"name": min(missing)})
         try:
             rubric_of(self)
         except ValidationError as error:

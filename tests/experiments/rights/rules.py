@@ -42,6 +42,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
+        instruments instrument-new instrument-import
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import home-now notifications notifications-menu notifications-read palette
@@ -95,7 +96,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
-        """note note-delete view view-delete api-note api-view file file-download api-file api-file-download
+        """instrument instrument-edit instrument-archive instrument-file instrument-changes
+        note note-delete view view-delete api-note api-view file file-download api-file api-file-download
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
         scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
         api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-preset

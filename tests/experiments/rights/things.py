@@ -19,6 +19,7 @@ from experiments.library.annotations import notes, saved_views
 from experiments.library.bulk import making as bulk
 from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
+from experiments.library.instruments import services as instruments
 from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
 from experiments.runs import actions
 from experiments.runs.reports import jobs
@@ -84,6 +85,8 @@ class Things:
         self.scenario = scenarios.save_scenario(
             owner=self.owner, title="Mine", description="", kind="mixed", config={**arena.experiment.config}
         )
+        asked = {"dimensions": [{"kind": "yes_no", "name": "refuses", "title": "Refuses"}]}
+        self.instrument = instruments.save(owner=self.owner, title="Mine", definition=asked).instrument
         self.preset = presets.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         council = {"cast": {f"member-{n}": {"model": "sim/judge:first=0"} for n in (1, 2)}, "config": {}}
         self.seats = presets.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
@@ -150,6 +153,7 @@ class Things:
             "s": self.secret,
             "tokens": self.token.token_key,
             "scenarios": self.scenario.pk,
+            "instruments": self.instrument.pk,
             "changes": self.scenario.pk,
             "presets": self.seats.pk if "council" in name else self.preset.pk,
             "datasets": self.dataset.slug,
@@ -194,6 +198,7 @@ class Things:
             "model": self.left.name,
             "battle_id": f"{self.left.name}_vs_{self.right.name}:{self.sample.pk}",
             "side": "first",
+            **dict.fromkeys(("number", "before", "after"), 1),
             "format": _format(name),
         }
         if before == "vote" and word == "slug":

@@ -1,0 +1,31 @@
+"""What the pages of instruments show: the list by where they come from, and what was made with one."""
+
+from typing import TYPE_CHECKING, Any
+
+from experiments.library.instruments.builtin import words_of
+from experiments.library.instruments.forms import initial_of
+from experiments.models import Instrument, InstrumentVersion
+from experiments.workflows.base.instruments import Definition
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+MOST_LISTED = 300
+
+
+def listed(person: "User", *, archived: bool) -> dict[str, list[Instrument]]:
+    """The newest versions' instruments that a person sees: built-in ones, own ones, and those of others."""
+    rows = Instrument.objects.visible_to(person).filter(archived__isnull=not archived)
+    groups: dict[str, list[Instrument]] = {"builtin": [], "mine": [], "others": []}
+    for one in rows.with_newest().select_related("owner", "project")[:MOST_LISTED]:
+        group = "builtin" if one.is_builtin else "mine" if one.owner_id == person.pk else "others"
+        groups[group].append(one)
+    return groups
+
+
+def initial(source: InstrumentVersion | None) -> dict[str, Any]:
+    """What the editor begins with: a version that is there, or a blank one with the usual prompt."""
+    if source is None:
+        return initial_of(Definition.model_construct(dimensions=[]))
+    title, description = words_of(source.instrument)
+    return {"title": title, "description": description, **initial_of(source.parsed)}
