@@ -1,4 +1,4 @@
-"""The migrated database, made once and copied: migrating takes 9 CPU seconds, copying the file some milliseconds.
+"""The migrated database, made once and copied: migrating takes seconds, copying the file some milliseconds.
 
 The template is kept between runs under a name that depends on whatever a migration or a setting says: of SQLite the
 file, of PostgreSQL what `pg_dump` says, which is read into the server of each test process.
