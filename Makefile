@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast test-all check fix bench faults mutants sizes soak bench-ratings fuzz messages pictures audit sbom \
+.PHONY: help demo run test test-fast test-system test-postgresql test-all check fix bench faults mutants sizes soak bench-ratings fuzz messages pictures audit sbom \
   setup setup-dev setup-bench setup-fuzz setup-supply
 
 help: ## this list
@@ -28,14 +28,22 @@ run: setup ## the platform as a lab runs it (PORT, ARENA_DATA, DATABASE_URL, RED
 	@exec $(MANAGE) up
 
 test: setup-dev ## everything that a change has to pass: check, the fast tests, the system tests, PostgreSQL
-	$(MAKE) check
-	$(MAKE) test-fast
+	$(MAKE) --jobs 2 test-fast beside-check
+	$(MAKE) --jobs 2 test-system beside-test-postgresql
+
+test-system: setup-dev ## the tests with processes, servers and browsers
 	$(SYSTEM) -m "system and not exhaustive"
+
+test-postgresql: setup-dev ## the tests that depend on the database, on PostgreSQL
 	ARENA_TEST_DATABASE=postgresql $(SYSTEM) -m "databases and not exhaustive"
 
 test-fast: setup-dev ## the tests that start no process, open no port and wait for nothing
 	$(MANAGE) compile_translations --verbosity 0
 	$(FAST) -m "not system and not exhaustive"
+
+# Runs beside another target: what it says is printed as a whole when it ends.
+beside-%:
+	@said=$$(mktemp); $(MAKE) --no-print-directory $* >$$said 2>&1; result=$$?; cat $$said; rm $$said; exit $$result
 
 test-all: setup-dev ## all of it: every sandbox backend, all chunkings, load, faults, several machines, all tests on PostgreSQL
 	$(MAKE) test

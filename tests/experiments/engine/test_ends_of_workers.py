@@ -9,6 +9,8 @@ import django_rq
 import pytest
 from django.db import InterfaceError, OperationalError
 from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from rq import Queue
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
@@ -250,7 +252,7 @@ def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(
 
 
 def test_a_redis_that_is_away_does_not_break_off_what_a_worker_is_at(tmp_path):
-    away = Redis(unix_socket_path=str(tmp_path / "nobody.sock"))
+    away = Redis(unix_socket_path=str(tmp_path / "nobody.sock"), retry=Retry(NoBackoff(), 1))
     worker = BaseWorker([Queue("engine", connection=away)], connection=away, prepare_for_work=False)
     worker._state, worker._shutdown_requested_date = "busy", datetime.now(UTC)
 
