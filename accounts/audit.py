@@ -23,7 +23,7 @@ def record(
     name: str = "",
     **detail: Any,
 ) -> AuditEntry:
-    """Write an entry. An action that is not there yet: a member of `AuditEntry.Action`, with a migration, and
+    """Write an entry. An action that is not there yet: a member of `AuditEntry.Action`, and
     a line in `tests/experiments/audited`.
 
     by: who did it. of: what it was done to; target: the same as `kind:id`, where the row is not at hand. name: what
