@@ -19,7 +19,7 @@ from accounts.models import User
 from experiments.models import Export, Run
 from experiments.runs.reports.csv_export import table
 from experiments.runs.reports.document import document, encoded, file_name, gathered, json_lines
-from experiments.runs.reports.inspect_log import inspect_log, log_name
+from experiments.runs.reports.inspect_log import inspect_archive, inspect_log, log_name
 from experiments.runs.reports.markdown import render_markdown
 from experiments.runs.reports.narrative import narrate
 from experiments.runs.reports.pdf import render_pdf
@@ -96,7 +96,16 @@ REPORTS = {
 EXPORTS = {
     "jsonl": Format("jsonl", "JSON Lines", "application/jsonl", _counted(json_lines, *LISTS), is_streamed=True),
     "csv": Format("csv", "CSV", "text/csv; charset=utf-8", _counted(table, "messages"), is_streamed=True),
-    "inspect": Format("inspect", gettext_lazy("Inspect log"), JSON, lambda run, *_asked: [inspect_log(run)], log_name),
+    "inspect": Format(
+        "inspect", gettext_lazy("Inspect log (JSON)"), JSON, lambda run, *_asked: [inspect_log(run)], log_name
+    ),
+    "eval": Format(
+        "eval",
+        gettext_lazy("Inspect log (.eval)"),
+        "application/zip",
+        lambda run, *_asked: [inspect_archive(run)],
+        lambda run: log_name(run, "eval"),
+    ),
 }
 FORMATS = REPORTS | EXPORTS
 LINKED = Format("html-link", WEB_PAGE, HTML, _html_of_link)

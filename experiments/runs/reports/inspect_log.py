@@ -1,4 +1,5 @@
-"""A run as a log of Inspect AI (`inspect_ai.log.read_eval_log` reads it): one log, one sample, plain dictionaries.
+"""A run as a log of Inspect AI (`inspect_ai.log.read_eval_log` reads it): one log, one sample, plain dictionaries. It
+is a JSON file, or the zip `.eval` that Inspect View and Scout read.
 
 The first judged seat is the assistant, everybody else a user; in a council and a debate every model is an assistant,
 and whoever concludes gives the output. Each message carries its seat, turn and what became of it in its metadata.
@@ -7,6 +8,8 @@ and the share of tests passed: one that is missing is left out, with its reason 
 Inspect has no number for "not scored".
 """
 
+import io
+import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -18,6 +21,8 @@ from uuid import UUID
 from experiments.api.serializers import BallotSerializer
 from experiments.models import Call, Judgment, Message, Run
 from experiments.runs.reports.document import Row, encoded, interventions, lineage, message_rows
+from experiments.runs.reports.inspect_events import SCORER, STOP_REASONS, Data, events, given_scores, usage
+from experiments.runs.zipping import entry
 from experiments.workflows import workflow_of
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 from experiments.workflows.coding.rows import cycles, executions
@@ -25,24 +30,52 @@ from experiments.workflows.council.pages.rankings import Ranking, rankings_of
 from experiments.workflows.council.rows import ballots
 
 LOG_VERSION = 2
-SCORER = "arena_lab_judge"
 BORDA = "borda"
 SANDBOX = "sandbox"
 STATUS = {"completed": "success", "failed": "error", "stopped": "cancelled"}
 LIMITS = {"limit_tokens": ("token", "tokens"), "limit_seconds": ("time", "seconds"), "limit_cost": ("cost", "cost")}
-STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
 METADATA = (  # of a message
     *("seat", "turn", "purpose", "model", "parsed", "filter", "operator", "flags", "finish_reason"),
     *("created", "call"),
 )
-Data = dict[str, object]
+OF_SUMMARY = (
+    *("id", "epoch", "uuid", "input", "target", "scores", "model_usage"),
+    *("started_at", "completed_at", "total_time"),
+)
 
 
 def inspect_log(run: Run) -> bytes:
     """The log as JSON. `run` needs the totals of `with_totals`."""
-    workflow = run.experiment.workflow
     sample = _sample(run)
-    log = {
+    return encoded(_header(run, sample) | {"samples": [sample]})
+
+
+def inspect_archive(run: Run) -> bytes:
+    """The log as an `.eval` file: a zip whose header and sample are read one without the other."""
+    sample = _sample(run)
+    header = _header(run, sample)
+    summary = {name: sample[name] for name in OF_SUMMARY if name in sample}
+    if isinstance(error := sample.get("error"), dict):
+        summary["error"] = error["message"]
+    files = {
+        "_journal/start.json": {name: header[name] for name in ("version", "eval", "plan")},
+        f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample,
+        "summaries.json": [
+            summary | {"completed": run.is_over, "message_count": run.messages.filter(superseded=False).count()}
+        ],
+        "header.json": header,
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(entry(name), encoded(content))
+    return packed.getvalue()
+
+
+def _header(run: Run, sample: Data) -> Data:
+    """The log without its samples."""
+    workflow = run.experiment.workflow
+    header: Data = {
         "version": LOG_VERSION,
         "status": STATUS.get(run.state, "started"),
         "eval": _spec(run),
@@ -53,15 +86,14 @@ def inspect_log(run: Run) -> bytes:
             "completed_at": _moment(run.ended) or "",
             "model_usage": sample["model_usage"],
         },
-        "samples": [sample],
     }
-    return encoded(log | ({"error": _error(run)} if run.state == Run.State.FAILED else {}))
+    return header | ({"error": _error(run)} if run.state == Run.State.FAILED else {})
 
 
-def log_name(run: Run) -> str:
+def log_name(run: Run, ending: str = "json") -> str:
     """As Inspect names its logs: it lists only those that begin with a moment."""
     moment = (run.started or run.created).strftime("%Y-%m-%dT%H-%M-%S+00-00")
-    return f"{moment}_arena-lab-{run.experiment.workflow}_{run.pk.hex}.json"
+    return f"{moment}_arena-lab-{run.experiment.workflow}_{run.pk.hex}.{ending}"
 
 
 def _spec(run: Run) -> Data:
@@ -92,6 +124,7 @@ def _sample(run: Run) -> Data:
     said = [message for message in messages if not message.superseded]
     scores, unscored = _scores(run.judgments.order_by("turn", "id"))
     counted, contests = rankings_of(run), cycles(run)
+    happened, attachments = events(run)
     scores |= {f"ranking turn {one.turn}": ranked for one in counted if (ranked := _ranked(one))}
     for cycle in contests:  # the share of tests that each solution passed
         if passed := cycle.found.get("passed"):
@@ -119,7 +152,8 @@ def _sample(run: Run) -> Data:
             "cycles": CycleSerializer(contests, many=True).data,
             "executions": ExecutionSerializer(executions(run), many=True).data,
         },
-        "events": [],
+        "events": happened,
+        "attachments": attachments,
         "model_usage": _usage_by_model(run),
         "started_at": _moment(run.started),
         "completed_at": _moment(run.ended),
@@ -163,8 +197,9 @@ def _output(run: Run, said: Sequence[Message], rows: Mapping[UUID, Row]) -> Data
         return {"model": "", "choices": []}
     stop_reason = STOP_REASONS.get(last.finish_reason, "unknown")
     choice = {"message": _chat(last, rows[last.pk], run), "stop_reason": stop_reason}
-    usage = _usage([last.call]) if last.call else None
-    return {"model": last.model, "choices": [choice], "completion": last.raw_text} | ({"usage": usage} if usage else {})
+    output = {"model": last.model, "choices": [choice], "completion": last.raw_text}
+    tokens = usage([last.call]) if last.call else None
+    return output | ({"usage": tokens} if tokens else {})
 
 
 def _scores(judgments: Any) -> tuple[dict[str, Data], dict[str, Data]]:
@@ -187,7 +222,7 @@ def _scores(judgments: Any) -> tuple[dict[str, Data], dict[str, Data]]:
             **({"judge_seat": judgment.judge_seat, "flags": judgment.flags} if by else {}),
         }
         if judgment.scores:
-            value = {key: score for key, score in judgment.scores.items() if score is not None}
+            value = given_scores(judgment)
             scores[name] = {"value": value, "explanation": judgment.rationale or None, "metadata": about}
         if judgment.unscored_reason or not judgment.scores:
             unscored[name] = about
@@ -231,21 +266,7 @@ def _usage_by_model(run: Run) -> dict[str, Data]:
     calls: dict[str, list[Call]] = {}
     for call in run.calls.select_related("model").defer("request", "logprobs", "text", "reasoning").order_by("id"):
         calls.setdefault(call.model.slug, []).append(call)
-    return {slug: usage for slug, those in calls.items() if (usage := _usage(those))}
-
-
-def _usage(calls: Sequence[Call]) -> Data | None:
-    """Tokens and US dollars; None when none are known. The cost is left out unless all of it is known."""
-    known = [call for call in calls if call.input_tokens is not None or call.output_tokens is not None]
-    if not known:
-        return None
-    read, written = (sum(getattr(c, name) or 0 for c in known) for name in ("input_tokens", "output_tokens"))
-    usage: Data = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
-    for ours, theirs in (("reasoning_tokens", "reasoning_tokens"), ("cached_input_tokens", "input_tokens_cache_read")):
-        counts = [getattr(call, ours) for call in known if getattr(call, ours) is not None]
-        usage |= {theirs: sum(counts)} if counts else {}
-    costs = [call.cost for call in calls]
-    return usage | ({"total_cost": float(sum(cost for cost in costs if cost))} if None not in costs else {})
+    return {slug: counted for slug, those in calls.items() if (counted := usage(those))}
 
 
 def _error(run: Run) -> Data:

@@ -1,11 +1,13 @@
 """The log that Inspect AI reads: its own package reads it, writes it, and reads it again."""
 
+from pathlib import Path
+
 import pytest
-from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries, write_eval_log
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
 from experiments.models import Message, Run
-from experiments.runs.reports.inspect_log import inspect_log, log_name
+from experiments.runs.reports.inspect_log import inspect_archive, inspect_log, log_name
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, votes_of
 from tests.experiments.reports.deliberations import council, debate
@@ -43,6 +45,35 @@ def test_inspect_reads_the_transcript_what_was_tried_and_its_scores_and_writes_t
         assert again.samples[0].scores == sample.scores
         assert again.results.scores == read.results.scores
         assert again.stats.model_usage == read.stats.model_usage
+
+
+def test_an_archive_has_every_call_in_the_span_of_its_participant_with_scores_and_what_an_operator_did(
+    played, with_totals, tmp_path
+):
+    run = with_totals(played(interventions=[{"turn": 1, "side": "B", "kind": "note", "text": "Be brief. " * 20}]))
+    path = str(tmp_path / log_name(run, "eval"))
+    Path(path).write_bytes(inspect_archive(run))
+
+    [sample] = read_eval_log(path, resolve_attachments="full").samples
+    [summary] = read_eval_log_sample_summaries(path)
+
+    assert (summary.uuid, summary.message_count, summary.completed) == (str(run.pk), run.messages.count(), True)
+    spans = {event.id: event for event in sample.events if event.event == "span_begin"}
+    asked = {event.uuid: event for event in sample.events if event.event == "model"}
+    for call in run.calls.select_related("step"):
+        event, body = asked.pop(str(call.pk)), call.request
+        assert spans[event.span_id].name == call.step.seat
+        assert spans[event.span_id].type == ("scorer" if call.step.purpose == "judge" else "agent")
+        said = [(one["role"], one["content"]) for one in body["messages"]]
+        assert [(one.role, one.text) for one in event.input] == said
+        assert event.output.completion == call.text
+        assert event.output.usage.output_tokens == call.output_tokens
+    assert asked == {}
+    scores = [event.score.value for event in sample.events if event.event == "score"]
+    assert scores == [judgment.scores for judgment in run.judgments.order_by("created")]
+    [done] = [event.data for event in sample.events if event.event == "info"]
+    assert (done["kind"], done["seat"], done["turn"]) == ("note", "B", 1)
+    assert [event.timestamp for event in sample.events] == sorted(event.timestamp for event in sample.events)
 
 
 def test_what_is_special_about_a_run_under_way_is_told(played, log):

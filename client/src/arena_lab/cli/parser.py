@@ -91,7 +91,10 @@ def _of_runs(named: Parsers) -> None:
         ("resume", "go on with a run that was paused or has failed"),
     ):
         _run_of(_command(named, name, commands.steer, help_)).set_defaults(verb=name)
-    _file(_run_of(_command(named, "export", commands.export, "a run for other programs")), ("jsonl", "csv", "inspect"))
+    _file(
+        _run_of(_command(named, "export", commands.export, "a run for other programs")),
+        ("jsonl", "csv", "inspect", "eval"),
+    )
     _file(_run_of(_command(named, "report", commands.report, "a run to be read")), ("html", "pdf", "md", "json"))
 
 
