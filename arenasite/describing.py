@@ -8,6 +8,7 @@ VERSION: str = tomllib.loads(Path(__file__).parent.with_name("pyproject.toml").r
 TAGS = {
     "tokens": "Tokens by which programs act in your name.",
     "people": "Who is in the lab, for administrators.",
+    "instruments": "What judges measure, what they found, and how far people agree.",
     "invitations": "Links with which people join the lab.",
     "projects": "Who works together.",
     "audit": "Actions of people, for administrators.",

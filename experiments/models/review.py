@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Project, User
+from experiments.models.experiment import Experiment
 from experiments.models.ids import new_id
 from experiments.models.run import CURATORS, Run
 from experiments.models.work import Message
@@ -118,12 +119,15 @@ class ReviewQueue(models.Model):
 
     is_lab: every reviewer of the lab may take part. filters: what it is filled with, of `review.filling`. overlap:
     how many people review each item. is_blind: neither models nor judges' scores are shown before one has answered.
+    version, scan, sample: of a queue that holds an instrument to people, which one, the experiment that judged with it,
+    and what was drawn of that, as `review.instruments.sampling.Sample` reads it.
     """
 
     class Over(models.TextChoices):
         MESSAGES = "messages", _("single messages")
         TRANSCRIPTS = "transcripts", _("whole transcripts")
         JUDGMENTS = "judgments", _("judgments of models")
+        UNITS = "units", _("what an instrument has judged")
 
     State = QueueState
 
@@ -149,6 +153,18 @@ class ReviewQueue(models.Model):
         default=20,
         validators=[MinValueValidator(1), MaxValueValidator(LONGEST_LOCK)],
     )
+    version = models.ForeignKey(
+        "experiments.InstrumentVersion",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="queues",
+        verbose_name=_("version of an instrument"),
+    )
+    scan = models.ForeignKey(
+        Experiment, models.SET_NULL, null=True, blank=True, related_name="queues_of_scan", verbose_name=_("scan")
+    )
+    sample = models.JSONField(_("sample"), default=dict, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=QueueState, default=QueueState.OPEN)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     filled = models.DateTimeField(_("last filled"), null=True, blank=True)

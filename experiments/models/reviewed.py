@@ -49,16 +49,22 @@ class ItemQuerySet(models.QuerySet["ReviewItem"]):
 class ReviewItem(models.Model):
     """One thing to be reviewed. subject: what it is, as `kind:id`, so that a queue holds it once.
 
-    message, judgment: null where the whole transcript is meant. number: its place in the queue, from 1.
+    message, judgment: null where the whole transcript is meant, or the `turn` of it that is given. seat: whose part of
+    it, where not all of it is meant. number: its place in the queue, from 1. stratum, probability: of what was drawn
+    from what an instrument has judged, by which value, and with which chance.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     queue = models.ForeignKey(ReviewQueue, models.CASCADE, related_name="items", verbose_name=_("queue"))
     number = models.PositiveIntegerField(_("number"))
-    subject = models.CharField(_("subject"), max_length=60)
+    subject = models.CharField(_("subject"), max_length=120)
     run = models.ForeignKey(Run, models.CASCADE, related_name="review_items", verbose_name=_("run"))
     message = models.ForeignKey(Message, models.CASCADE, null=True, blank=True, related_name="review_items")
     judgment = models.ForeignKey(Judgment, models.CASCADE, null=True, blank=True, related_name="review_items")
+    turn = models.PositiveIntegerField(_("turn"), null=True, blank=True)
+    seat = models.CharField(_("participant"), max_length=40, blank=True)
+    stratum = models.CharField(_("stratum"), max_length=60, blank=True)
+    probability = models.FloatField(_("sampling probability"), null=True, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
 
     objects = ItemQuerySet.as_manager()

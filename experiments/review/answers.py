@@ -209,6 +209,8 @@ def messages_of(item: ReviewItem) -> Sequence[Message]:
         rows = rows.filter(seq__lte=Message.objects.filter(pk=item.message_id).values("seq"))
     elif item.judgment:
         rows = rows.filter(turn__lte=item.judgment.turn)
+    elif item.turn is not None:
+        rows = rows.filter(turn__lte=item.turn)
     return list(rows)
 
 
@@ -219,6 +221,8 @@ def judgments_of(item: ReviewItem) -> list[Judgment]:
     rows = item.run.judgments.all()
     if item.message:
         rows = rows.filter(turn=item.message.turn, subject=item.message.seat)
+    elif item.turn is not None:
+        rows = rows.filter(turn=item.turn)
     return list(rows.order_by("turn", "subject", "pk"))
 
 

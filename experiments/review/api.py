@@ -246,6 +246,7 @@ def _item_shown(item: ReviewItem, request: Request) -> Response:
             "model": said.model or None,
             "text": said.message.text,
             "flags": said.flags,
+            "reasoning": said.reasoning,
             "is_subject": said.is_subject,
         }
         for said in (*page.before, *page.shown)

@@ -64,6 +64,10 @@ class Found(NamedTuple):
     run_id: UUID
     message_id: UUID | None = None
     judgment_id: UUID | None = None
+    turn: int | None = None
+    seat: str = ""
+    stratum: str = ""
+    probability: float | None = None
 
 
 def runs_of(queue: ReviewQueue) -> QuerySet[Run]:

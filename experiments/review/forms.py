@@ -115,6 +115,7 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
         lab = [(LAB, _("the lab: every reviewer"))] if queues.may_make_for_lab(user) else []
         self.projects = {str(one.pk): one for one in queues.projects_for(user)}
         fields["whose"].choices = [*mine, *lab, *((key, one.name) for key, one in self.projects.items())]
+        fields["over"].choices = [(over.value, over.label) for over in queues.FILTERED]
         fields["workflow"].choices = workflows()
         fields["experiment"].queryset = experiments_of(user)
         fields["model"].choices = fields["judge"].choices = [("", _("any")), *models()]

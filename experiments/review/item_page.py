@@ -6,10 +6,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.db.models import Q
+
+from experiments.library.instruments import findings
+from experiments.library.instruments.findings import Finding
 from experiments.models import Judgment, Message, ReviewComment, ReviewItem
 from experiments.models.labels import FLAGS
 from experiments.review import answer_form, answers, flagging, rubrics, slots
 from experiments.review.answer_form import UNSAID, Fields, first
+from experiments.review.instruments.units import annotations_of
 from experiments.review.spans import Piece, Span, pieces, sentences
 from experiments.workflows.base.flags import REVIEWED
 
@@ -36,6 +41,7 @@ class Question:
 
     name: str
     title: str
+    description: str
     options: list[Option]
     errors: list[str]
     multiple: bool = False
@@ -46,12 +52,13 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """A message to be read. model: empty where it is hidden. flags: those of the reader alone where the others' are
-    hidden. is_subject: what the item is about.
+    hidden. reasoning: where the judge saw it too. is_subject: what the item is about.
     """
 
     message: Message
     model: str
     flags: Sequence[str]
+    reasoning: str
     pieces: list[Piece]
     sentences: list[Span]
     is_subject: bool
@@ -96,8 +103,10 @@ class ItemPage:
         self.slot = slots.place_of(item, user)  # they hold it, or have answered
         self.rubric = rubrics.of(item.queue.rubric)
         self.is_answered = bool(self.slot and self.slot.answer_id)
-        # Whether models and judges' scores are hidden.
+        # Whether judges' scores are hidden, and the models' names with them, unless the instrument's judge saw these.
         self.hides = not answers.sees_judge(item, self.slot) and not answers.may_look_behind(item, user)
+        self.sees = item.queue.version.parsed.sees if item.queue.version else None
+        self.hides_models = self.hides and not (self.sees and self.sees.names)
         self.fields = self._known() if fields is None else fields
 
     def _known(self) -> Fields:
@@ -135,7 +144,8 @@ class ItemPage:
             chosen, why = first(self.fields, f"score.{scale.name}"), first(self.fields, f"why.{scale.name}")
             options = [Option(one.text, one.text, one.key, one.text == chosen, one.anchor) for one in scale.points]
             errors = self.errors.get(scale.name, [])
-            found.append(Question(scale.name, scale.title, options, errors, is_unsaid=chosen == UNSAID, why=why))
+            words = (scale.name, scale.title, scale.description)
+            found.append(Question(*words, options, errors, is_unsaid=chosen == UNSAID, why=why))
         return found
 
     @cached_property
@@ -146,7 +156,8 @@ class ItemPage:
             options = [
                 Option(one.name, one.title, keys[label.name, one.name], one.name in chosen) for one in label.choices
             ]
-            found.append(Question(label.name, label.title, options, errors, multiple=label.multiple))
+            words = (label.name, label.title, label.description)
+            found.append(Question(*words, options, errors, multiple=label.multiple))
         return found
 
     @cached_property
@@ -178,13 +189,16 @@ class ItemPage:
         about = {
             one.pk
             for one in self.messages
-            if one.pk == self.item.message_id or (judged and (one.turn, one.seat) == (judged.turn, judged.subject))
+            if one.pk == self.item.message_id
+            or (judged and (one.turn, one.seat) == (judged.turn, judged.subject))
+            or self._is_of_unit(one)
         }
         return [
             Utterance(
                 one,
-                one.model if own is None else "",
+                "" if self.hides_models else one.model,
                 one.flags if own is None else sorted(own.get(one.pk, ())),
+                one.reasoning if self.sees and self.sees.reasoning else "",
                 pieces(one.text, [(r.number, r.span) for r in self.remarks if r.message == one.pk and r.span]),
                 sentences(one.text),
                 not about or one.pk in about,
@@ -201,6 +215,11 @@ class ItemPage:
     def shown(self) -> list[Utterance]:
         return [one for one in self.utterances if one.is_subject]
 
+    def _is_of_unit(self, message: Message) -> bool:
+        """Whether it belongs to the turn, or to the participant's part of it or of the run, that was judged."""
+        turn, seat = self.item.turn, self.item.seat
+        return (turn is not None or bool(seat)) and turn in (None, message.turn) and seat in ("", message.seat)
+
     def _own_flags(self) -> dict[UUID, set[str]]:
         """The reader's flags, also those of their answer that others had set before them."""
         own = flagging.set_by(self.user, self.messages)
@@ -211,6 +230,17 @@ class ItemPage:
     @cached_property
     def judgments(self) -> list[Judged]:
         return [] if self.hides else [self._judged(one) for one in answers.judgments_of(self.item)]
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the instrument said that this queue holds to people: nothing while it is hidden."""
+        version, scan, item = self.item.queue.version, self.item.queue.scan, self.item
+        if self.hides or version is None or scan is None:
+            return []
+        of_part = Q(run=item.run, turn=item.turn) if item.turn is not None else Q(run=item.run)
+        same = Q(message=item.message) if item.message_id else of_part & Q(subject=item.seat)
+        rows = annotations_of(version, scan).filter(same).select_related("version__instrument", "person")
+        return list(findings.of(rows.order_by("judge", "pk")))
 
     def _judged(self, judgment: Judgment) -> Judged:
         scores = []

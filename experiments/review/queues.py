@@ -1,7 +1,7 @@
 """The verbs of queues: making, changing, filling, opening and closing them, and who reviews in them."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db import transaction
 from django.db.models import Max
@@ -13,10 +13,19 @@ from accounts import audit
 from accounts.errors import Forbidden, Invalid
 from accounts.models import Project, User
 from experiments.engine.text import is_storable
-from experiments.models import QueueMember, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
+from experiments.models import (
+    Experiment,
+    InstrumentVersion,
+    QueueMember,
+    ReviewItem,
+    ReviewQueue,
+    ReviewRubric,
+    ReviewSlot,
+)
 from experiments.models.review import LONGEST_LOCK, MOST_PEOPLE
 from experiments.models.run import CURATORS
 from experiments.review.filling import Filters, chosen
+from experiments.review.instruments import sampling
 from experiments.setup.casting import complaint
 
 if TYPE_CHECKING:
@@ -25,6 +34,15 @@ if TYPE_CHECKING:
 LONGEST_NAME = 120
 LONGEST_INSTRUCTIONS = 10_000
 BATCH = 500
+FILTERED = (ReviewQueue.Over.MESSAGES, ReviewQueue.Over.TRANSCRIPTS, ReviewQueue.Over.JUDGMENTS)
+
+
+class OfScan(TypedDict):
+    """What a queue that holds an instrument to people was drawn from. sample: as `instruments.sampling.Sample`."""
+
+    version: InstrumentVersion
+    scan: Experiment
+    sample: dict[str, Any]
 
 
 def may_make_for_lab(user: "User | AnonymousUser") -> bool:
@@ -59,18 +77,21 @@ def make(
     project: Project | None = None,
     is_lab: bool = False,
     members: Sequence[str] = (),
+    of_scan: OfScan | None = None,
 ) -> ReviewQueue:
-    """A queue that is filled at once. members: user names. Raises Forbidden for a project that one does not lead, and
+    """A queue that is filled at once. members: user names. of_scan: in place of filters, with a rubric of the same
+    instrument. Raises Forbidden for a project that one does not lead, and
     for the lab's queue of somebody who is no curator; Invalid naming the fields at fault.
     """
     _require_right(by, project=project, is_lab=is_lab)
     fields = _checked(name, instructions, lock_minutes)
     people = people_of(members)
     numbers = {"overlap": _within("overlap", overlap, 1, MOST_PEOPLE)}
-    if over not in ReviewQueue.Over.values:
+    if over not in FILTERED and not of_scan:
         raise Invalid({"over": [_("A queue is over messages, transcripts or judgments.")]})
     content = {**fields, **numbers, "over": over, "filters": checked_filters(filters), "is_blind": is_blind}
     with transaction.atomic():
+        content |= of_scan or {}
         queue = ReviewQueue.objects.create(owner=by, rubric=rubric, project=project, is_lab=is_lab, **content)
         _set_members(queue, people)
         audit.record(audit.Action.SHARED, by=by, of=queue, members=[one.username for one in people], lab=is_lab)
@@ -126,7 +147,8 @@ def fill(queue: ReviewQueue, *, by: User) -> int:
         ReviewQueue.objects.select_for_update().get(pk=queue.pk)
         known = set(queue.items.values_list("subject", flat=True))
         last = queue.items.aggregate(last=Max("number"))["last"] or 0
-        fresh = enumerate(chosen(queue, known), last + 1)
+        found = sampling.chosen(queue, known) if queue.over == ReviewQueue.Over.UNITS else chosen(queue, known)
+        fresh = enumerate(found, last + 1)
         items = [ReviewItem(queue=queue, number=number, **one._asdict()) for number, one in fresh]
         ReviewItem.objects.bulk_create(items, batch_size=BATCH)
         places = [ReviewSlot(item=item, number=n) for item in items for n in range(1, queue.overlap + 1)]

@@ -12,11 +12,14 @@ from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubr
 from experiments.review.agreement import Disputed, Report, Reviewer
 from experiments.review.answers import Content, Correction, Remark
 from experiments.review.coefficients import Figure, Measure, Pair, WithJudge
+from experiments.review.queues import FILTERED
 from leaderboard.ratings.values import Undefined
 
 
 class QueueSerializer(serializers.ModelSerializer[ReviewQueue]):
-    """rubric: scales and labels as they are asked. places, answers: one for each person that an item is to have."""
+    """rubric: scales and labels as they are asked. places, answers: one for each person that an item is to have.
+    version, scan, sample: of a queue that holds an instrument to people; null and empty in others.
+    """
 
     owner = serializers.CharField(source="owner.username")
     project = serializers.UUIDField(source="project_id", allow_null=True)
@@ -31,6 +34,7 @@ class QueueSerializer(serializers.ModelSerializer[ReviewQueue]):
         fields = [
             *("id", "name", "owner", "project", "is_lab", "over", "filters", "rubric", "overlap", "is_blind"),
             *("instructions", "lock_minutes", "state", "members", "items", "places", "answers", "created", "filled"),
+            *("version", "scan", "sample"),
         ]
 
     @extend_schema_field({"type": "object", "description": "id, title, version, scales, labels."})
@@ -86,6 +90,7 @@ class ShownMessage(serializers.Serializer[Any]):
     model = serializers.CharField(allow_null=True)
     text = serializers.CharField()
     flags = serializers.ListField(child=serializers.CharField())
+    reasoning = serializers.CharField(allow_blank=True, help_text="Where the instrument's judge saw it, too.")
     is_subject = serializers.BooleanField(help_text="Whether the item is about it; the others came before.")
 
 
@@ -162,7 +167,7 @@ class AskedQueue(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=120)
     rubric = serializers.UUIDField()
-    over = serializers.ChoiceField(ReviewQueue.Over.values, default=ReviewQueue.Over.MESSAGES)
+    over = serializers.ChoiceField([over.value for over in FILTERED], default=ReviewQueue.Over.MESSAGES)
     filters = serializers.DictField(required=False, default=dict)
     overlap = serializers.IntegerField(default=1, min_value=1, max_value=5)
     is_blind = serializers.BooleanField(default=True)

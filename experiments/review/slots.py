@@ -120,7 +120,7 @@ def reveal(item: ReviewItem, *, by: "User") -> bool:
 def visible_items(user: "User | AnonymousUser") -> "QuerySet[ReviewItem]":
     """With all that their page reads of them."""
     rows = ReviewItem.objects.visible_to(user)
-    return rows.select_related("queue__rubric", "run__experiment", "message", "judgment")
+    return rows.select_related("queue__rubric", "queue__version", "run__experiment", "message", "judgment")
 
 
 def place_of(item: ReviewItem, user: "User") -> ReviewSlot | None:

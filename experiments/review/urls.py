@@ -6,6 +6,8 @@ from experiments.review import curation_api, desk_views, item_views, rubric_view
 from experiments.review.api import AnswersView, ItemsView, ItemViewSet, QueueViewSet, RubricViewSet
 from experiments.review.desk_api import DeskViewSet
 from experiments.review.forms import FindExperiments
+from experiments.review.instruments import views as instrument_views
+from experiments.review.instruments.api import CardViewSet, SampleViewSet
 
 urlpatterns = [
     path("review/", views.index, name="review"),
@@ -23,6 +25,8 @@ urlpatterns = [
     path("review/items/<uuid:pk>/draft/", item_views.draft, name="review-draft"),
     path("review/items/<uuid:pk>/skip/", item_views.skip, name="review-skip"),
     path("review/items/<uuid:pk>/reveal/", item_views.reveal, name="review-reveal"),
+    path("review/scans/<uuid:pk>/sample/", instrument_views.sample, name="review-sample"),
+    path("instruments/<uuid:pk>/card/", instrument_views.card_page, name="instrument-card"),
     path("review/<uuid:pk>/", views.queue, name="review-queue"),
     path("review/<uuid:pk>/change/", views.queue_change, name="review-queue-change"),
     path("review/<uuid:pk>/fill/", views.queue_fill, name="review-queue-fill"),
@@ -39,6 +43,8 @@ queues, queue, item, rubric = "review/queues/", "review/queues/<uuid:pk>/", "rev
 api_urlpatterns = [
     path(queues, QueueViewSet.as_view({"get": "list", "post": "create"}), name="api-review-queues"),
     path(queue, QueueViewSet.as_view({"get": "retrieve"}), name="api-review-queue"),
+    path("review/samples/", SampleViewSet.as_view({"post": "create"}), name="api-review-samples"),
+    path("instruments/<uuid:pk>/card/", CardViewSet.as_view({"get": "retrieve"}), name="api-instrument-card"),
     path(f"{queue}items/", ItemsView.as_view(), name="api-review-items"),
     path(f"{queue}answers/", AnswersView.as_view(), name="api-review-answers"),
     path(f"{queue}agreement/", QueueViewSet.as_view({"get": "agreement"}), name="api-review-agreement"),

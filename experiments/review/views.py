@@ -206,7 +206,9 @@ def _safe(text: str) -> str:
 
 
 def _visible(request: HttpRequest, pk: UUID) -> ReviewQueue:
-    rows = ReviewQueue.objects.visible_to(request.user).select_related("rubric", "project", "owner")
+    rows = ReviewQueue.objects.visible_to(request.user).select_related(
+        "rubric", "project", "owner", "version__instrument"
+    )
     return get_object_or_404(rows, pk=pk)
 
 

@@ -97,6 +97,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
         """instrument instrument-edit instrument-archive instrument-file instrument-changes
+        instrument-card api-instrument-card
         note note-delete view view-delete api-note api-view file file-download api-file api-file-download
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
         scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
@@ -181,6 +182,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, owner=YES, reviewer=(REFUSED, UNKNOWN)),
         """review-queue-change review-queue-fill review-queue-state api-review-queue-change api-review-queue-fill""",
     ),
+    "of a scan that one may look at": (rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))), "review-sample"),
     "of a run that one may look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN))),  # unknown: the message that was not named
         "run-flags api-run-flags run-curation api-run-curation",
@@ -194,7 +196,10 @@ RULES: dict[str, tuple[Rule, str]] = {
         """api-log-import log-import dataset-image vote-picture api-vote compat-starchamber-status compat-subset-model
         ladder-embed""",
     ),
-    "told what to ask for": (rule(visitor=SIGN_IN, everybody=TOLD), "compare-chosen runs-delete"),
+    "told what to ask for": (
+        rule(visitor=SIGN_IN, everybody=TOLD),
+        "compare-chosen runs-delete api-review-samples",
+    ),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-slices ladder-picture ladder-history

@@ -20,7 +20,7 @@ from experiments.library.bulk import making as bulk
 from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
 from experiments.library.instruments import services as instruments
-from experiments.models import Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
+from experiments.models import Annotation, Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
 from experiments.runs import actions
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
@@ -86,7 +86,10 @@ class Things:
             owner=self.owner, title="Mine", description="", kind="mixed", config={**arena.experiment.config}
         )
         asked = {"dimensions": [{"kind": "yes_no", "name": "refuses", "title": "Refuses"}]}
-        self.instrument = instruments.save(owner=self.owner, title="Mine", definition=asked).instrument
+        version = instruments.save(owner=self.owner, title="Mine", definition=asked)
+        self.instrument = version.instrument
+        said = {"version": version, "unit": "run", "dimension": version.parsed.dimensions[0].name, "judge": "opus"}
+        Annotation.objects.create(run=self.arena, made_in=self.arena, **said)
         self.preset = presets.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         council = {"cast": {f"member-{n}": {"model": "sim/judge:first=0"} for n in (1, 2)}, "config": {}}
         self.seats = presets.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
@@ -154,6 +157,7 @@ class Things:
             "tokens": self.token.token_key,
             "scenarios": self.scenario.pk,
             "instruments": self.instrument.pk,
+            "scans": self.arena.experiment_id,
             "changes": self.scenario.pk,
             "presets": self.seats.pk if "council" in name else self.preset.pk,
             "datasets": self.dataset.slug,
