@@ -115,7 +115,7 @@ def prepare_call(
         schema=ask.schema if takes_schema else None,
         schema_name=ask.purpose,
         request_id=str(call_id),
-        routing=Routing() if model.provider.routes else None,
+        routing=_routing(participant.params) if model.provider.routes else None,
         capabilities=model.accepts,
         # The first word may come at the end of the time that the question may take.
         deadlines=Deadlines() if ask.deadline is None else Deadlines(first_byte=ask.deadline, total=ask.deadline),
@@ -128,6 +128,12 @@ def prepare_call(
     reserved = None if most is None else kept_upwards(most)
     prompt, answer = most_tokens(request)
     return PreparedCall(model, price, request, reserved, prompt + answer, prompt + min(answer, LEAST_ANSWER), key=key)
+
+
+def _routing(of_seat: Mapping[str, Any]) -> Routing:
+    """The upstreams that the seat names, and no others."""
+    named = tuple(one.strip() for one in of_seat.get("served_by", "").split(",") if one.strip())
+    return Routing(order=named, only=named)
 
 
 def _within(request: ChatRequest, share: int) -> ChatRequest:
@@ -156,6 +162,7 @@ def _params(of_purpose: Mapping[str, Any], of_seat: Mapping[str, Any], ask: Ask)
     at most the server's limit for what the role may write, which the set-up of a run cannot raise.
     """
     merged = {**of_purpose, **{name: value for name, value in of_seat.items() if value is not None}}
+    merged.pop("served_by", None)
     if ask.room:
         merged["max_tokens"] = max(of_seat.get("max_tokens") or 0, ask.room)
     limit = settings.ROLE_TOKENS.get(ask.role)

@@ -85,6 +85,7 @@ PARAMS = {
     "max_tokens": _("Max tokens per reply"),
     "seed": _("Seed"),
     "reasoning_effort": _("Reasoning effort"),
+    "served_by": _("Served by"),
 }
 
 INTERVENTION_KINDS = (

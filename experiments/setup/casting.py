@@ -1,11 +1,12 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from accounts.errors import Errors, Invalid
 from experiments.engine.keys import where
@@ -57,6 +58,7 @@ OF_WORKFLOWS = [
     gettext_noop("The instructions for Model A are empty."),
     gettext_noop("The instructions for Model B are empty."),
     gettext_noop("The instructions for Model A and Model B are empty."),
+    gettext_noop("Enter names of upstream providers, separated by commas."),
     gettext_noop("The text of the intervention is empty."),
     gettext_noop("Write the first message. The researcher begins."),
     gettext_noop("A message of the script is empty."),
@@ -92,8 +94,21 @@ def complaint(problem: Mapping[str, Any]) -> str:
 USUAL = {"judge": "is_default_judge", "filter": "is_default_filter", "title": "is_default_filter"}
 
 
+UPSTREAM = re.compile(r"[\w.-]{1,60}(/[\w.-]{1,60})?")
+
+
+def _upstreams(text: str) -> str:
+    """Names as the provider has them, with commas between."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(UPSTREAM.fullmatch(name) for name in names):
+        raise ValueError("Enter names of upstream providers, separated by commas.")
+    return ", ".join(names)
+
+
 class SeatParams(BaseModel):
-    """Sampling parameters of one seat. What is left out is the workflow's default."""
+    """Sampling parameters of one seat. What is left out is the workflow's default. served_by: which upstreams of a
+    provider that routes may answer, in this order, and no others; as it calls them: "deepinfra/fp8, together".
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -106,6 +121,7 @@ class SeatParams(BaseModel):
     ) = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
+    served_by: Annotated[str, StringConstraints(max_length=300), AfterValidator(_upstreams)] | None = None
 
 
 class SeatRequest(BaseModel):
@@ -177,10 +193,13 @@ def _participant(seat: str, asked: Any, owner: "User") -> Participant:
         request = SeatRequest.model_validate(asked)
     except ValidationError as error:
         raise Invalid(_errors(field, error)) from error
-    model = ProviderModel.objects.available().filter(slug=request.model).first()
+    model = ProviderModel.objects.available().select_related("provider").filter(slug=request.model).first()
     if model is None:
         raise Invalid({field: [_("There is no available model “%(slug)s”.") % {"slug": request.model}]})
     _refuse_keyless(model, field, owner)
+    if request.params.served_by and not model.provider.routes:
+        message = _("%(provider)s answers itself: there is nothing to choose.") % {"provider": model.provider.name}
+        raise Invalid({f"{field}.params.served_by": [message]})
     params = request.params.model_dump(exclude_none=True)
     return Participant(seat=seat, model=model, persona=request.persona, params=params)
 

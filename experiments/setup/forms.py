@@ -124,12 +124,16 @@ def _number(kind: type[forms.IntegerField], **bounds: float) -> forms.Field:
     return kind(required=False, widget=forms.NumberInput(attrs={**bounds, **decimals}))
 
 
+UPSTREAMS = forms.TextInput(
+    attrs={"maxlength": 300, "autocomplete": "off", "spellcheck": "false", "placeholder": "deepinfra/fp8, together"}
+)
 SEAT_PARAMS: dict[str, Callable[[], forms.Field]] = {
     "temperature": lambda: _number(forms.FloatField, min=0, max=2),
     "top_p": lambda: _number(forms.FloatField, min=0, max=1),
     "max_tokens": lambda: _number(forms.IntegerField, min=1),
     "seed": lambda: _number(forms.IntegerField),
     "reasoning_effort": _effort,
+    "served_by": lambda: forms.CharField(required=False, widget=UPSTREAMS),
 }
 
 
@@ -257,6 +261,7 @@ PARAM_LABELS = {
     "max_tokens": _("Max tokens per reply"),
     "seed": _("Seed"),
     "reasoning_effort": _("Reasoning effort"),
+    "served_by": _("Served by (OpenRouter)"),
 }
 NAME = forms.TextInput(attrs={"maxlength": 200, "autocomplete": "off"})
 NUMBERS = {"temperature": float, "top_p": float, "max_tokens": int, "seed": int}

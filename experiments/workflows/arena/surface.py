@@ -77,7 +77,7 @@ def main(filled: Mapping[str, Any]) -> str:
     return "prompts-B" if str(filled.get("prompts-A", "")).strip() else "prompts-A"
 
 
-SAMPLING = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort")
+SAMPLING = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort", "served_by")
 SIDES = {"A": _("Model A"), "B": _("Model B")}
 
 SPEAKERS = Seats(

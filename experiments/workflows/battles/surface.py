@@ -55,7 +55,7 @@ SETUP = Setup(
         Group(("contestants",), template="workflows/battles/_contestants.html"),
         *PLAN,
         Seats(
-            (SeatForm("judge", _("Judge"), params=("temperature", "max_tokens"), is_tool=True),),
+            (SeatForm("judge", _("Judge"), params=("temperature", "max_tokens", "served_by"), is_tool=True),),
             title=_("Judge"),
             is_beside=True,
         ),

@@ -34,7 +34,7 @@ SETUP = Setup(
             hint=_(
                 "Three to twenty, each once. Every model sets, solves and judges. Rows without a model are left out."
             ),
-            params=("temperature", "top_p", "max_tokens", "reasoning_effort"),
+            params=("temperature", "top_p", "max_tokens", "reasoning_effort", "served_by"),
             is_distinct=True,
             has_specialists=True,
             everybody=_("All available text models"),

@@ -43,7 +43,7 @@ def _ballot(data: Mapping[str, Any]) -> str:
     return f"message-{message['id']}" if message else f"ballot-{data['ballot']['id']}"
 
 
-PARAMS = ("temperature", "top_p", "max_tokens")
+PARAMS = ("temperature", "top_p", "max_tokens", "served_by")
 EXAMPLES = (
     Example(
         _("Weigh a decision"),

@@ -91,7 +91,7 @@ EXAMPLES = (
 MODEL = SeatForm(
     "model",
     _("Model"),
-    params=("temperature", "top_p", "max_tokens", "seed", "reasoning_effort"),
+    params=("temperature", "top_p", "max_tokens", "seed", "reasoning_effort", "served_by"),
     fields=("logprobs",),
 )
 JUDGE = SeatForm(

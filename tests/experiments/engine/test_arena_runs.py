@@ -6,10 +6,12 @@ from itertools import pairwise
 
 import pytest
 
+from accounts.errors import Invalid
 from experiments.engine import leases, run_execution
-from experiments.models import Call, ModelPrice, ProviderModel, Run
+from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
+from experiments.runs import actions
 from experiments.runs.steering import steering
-from tests.fixtures import wait_until
+from tests.fixtures import ARENA, wait_until
 from tests.making import maker
 
 pytestmark = pytest.mark.django_db
@@ -255,3 +257,23 @@ def test_what_is_due_is_done_while_many_runs_are_taken_over(arena, start, drive,
     assert done.count("claim") >= len(runs)
     assert ("claim", "claim") not in set(pairwise(done))
     assert {Run.objects.get(pk=run.pk).state for run in runs} == {Run.State.COMPLETED}
+
+
+def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_may_ask(alice, arena, start, drive):
+    named = {"A": {"served_by": "deepinfra/fp8 ,together"}}
+    cast = {
+        one.seat: {"model": one.model.slug, "params": named.get(one.seat, {})} for one in arena().participants.all()
+    }
+    with pytest.raises(Invalid) as refusal:
+        actions.create(owner=alice, workflow="arena", config=ARENA, cast=cast)
+    assert list(refusal.value.errors) == ["cast.A.params.served_by"], "its provider answers itself"
+
+    Provider.objects.update(routes=True)
+    run = start(actions.create(owner=alice, workflow="arena", config=ARENA | {"max_turns": 1}, cast=cast))
+    drive()
+
+    asked = {call.step.seat: call.request["provider"] for call in run.calls.select_related("step")}
+    whichever = {"allow_fallbacks": False, "require_parameters": True}
+    upstreams = ["deepinfra/fp8", "together"]
+    assert asked.pop("A") == {**whichever, "order": upstreams, "only": upstreams}
+    assert list(asked.values()) == [whichever] * len(asked)
