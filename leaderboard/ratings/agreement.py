@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leaderboard.ratings.ballots import Ballots, positions
-from leaderboard.ratings.statistics import Interval, middle_of, resampled, resampled_clusters
+from leaderboard.ratings.statistics import Interval, middle_of, resampled
 from leaderboard.ratings.values import FloatArray, IntArray, Reason, Undefined
 
 Weights = Literal["none", "linear", "quadratic"]
@@ -126,48 +126,27 @@ def _apart(categories: int, weights: Weights) -> FloatArray:
 # --- Krippendorff's alpha: agreement of any number of raters, missing values allowed, on any level of measurement ---
 
 
-def krippendorff_alpha(
-    matrix: ArrayLike, level: Level = "interval", *, weights: ArrayLike | None = None
-) -> float | Undefined:
+def krippendorff_alpha(matrix: ArrayLike, level: Level = "interval") -> float | Undefined:
     """1 - observed / expected disagreement: 1 perfect, 0 as by chance, below 0 systematic disagreement.
 
     matrix: raters × units, nan where a rater gave no value; categories as numbers. Units with fewer than two values
     are left out. level says how far two values are apart: nominal equal or not, ordinal by the ranks between them,
-    interval by their difference, ratio by their difference over their sum (values from 0 up). weights: how many units
-    each stands for, 1 without them; where some kinds of units were drawn more often than others.
+    interval by their difference, ratio by their difference over their sum (values from 0 up).
     Undefined when no unit has two values, or when all are the same. Raises ValueError for another shape or level, and
     for negative values on a ratio scale.
     Source: Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section E.
     """
     units, values = _counted(np.asarray(matrix, dtype=np.float64))
-    return _alpha(units, values, level, _weights(weights, len(units)))
+    return _alpha(units, values, level)
 
 
 def alpha_interval(
-    matrix: ArrayLike,
-    level: Level = "interval",
-    *,
-    weights: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
-    rounds: int = 1000,
-    seed: int = 0,
+    matrix: ArrayLike, level: Level = "interval", *, rounds: int = 1000, seed: int = 0
 ) -> Interval | Undefined:
-    """The 95 % interval of alpha, by drawing anew with replacement: units, or clusters of them (a number per unit)."""
+    """The 95 % interval of alpha, by drawing units anew with replacement."""
     units, values = _counted(np.asarray(matrix, dtype=np.float64))
-    is_paired = units.sum(axis=1) > 1
-    paired, heavy = units[is_paired], _weights(weights, len(units))[is_paired]
-    numbers = np.arange(len(units)) if clusters is None else np.asarray(clusters)
-    return resampled_clusters(
-        lambda drawn: _alpha(paired[drawn], values, level, heavy[drawn]), numbers[is_paired], rounds=rounds, seed=seed
-    )
-
-
-def _weights(given: ArrayLike | None, units: int) -> FloatArray:
-    """As many as there are units. Raises ValueError for others, and for those that are not above 0."""
-    found = np.ones(units) if given is None else np.asarray(given, dtype=np.float64)
-    if found.shape != (units,) or not (found > 0).all():
-        raise ValueError("there is one weight above 0 for each unit")
-    return found * (units / found.sum()) if units else found
+    paired = units[units.sum(axis=1) > 1]
+    return resampled(lambda drawn: _alpha(paired[drawn], values, level), len(paired), rounds=rounds, seed=seed)
 
 
 def _counted(matrix: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -181,23 +160,28 @@ def _counted(matrix: FloatArray) -> tuple[IntArray, FloatArray]:
     return counts, values
 
 
-def _alpha(units: IntArray, values: FloatArray, level: Level, weights: FloatArray) -> float | Undefined:
+def _alpha(units: IntArray, values: FloatArray, level: Level) -> float | Undefined:
     raters = units.sum(axis=1)
     paired, raters = units[raters > 1], raters[raters > 1]
     if not len(paired):
         return Undefined(Reason.NOTHING_PAIRED)
-    standing = paired * weights[units.sum(axis=1) > 1][:, None]
-    marginals = standing.sum(axis=0)
+    weighted = paired / (raters - 1)[:, None]
+    coincidences: FloatArray = weighted.T @ paired
+    return _alpha_of(coincidences, paired.sum(axis=0), values, level)
+
+
+def _alpha_of(
+    coincidences: FloatArray, marginals: FloatArray | IntArray, values: FloatArray, level: Level
+) -> float | Undefined:
+    """coincidences: how often two values meet in a unit, n × n; what stands on the diagonal does not count."""
     distances = _distances(marginals, values, level)
     expected = float(marginals @ distances @ marginals)
     if expected == 0.0:
         return Undefined(Reason.CONSTANT)
-    weighted = paired / (raters - 1)[:, None]
-    observed = float((distances * (weighted.T @ standing)).sum())
-    return 1.0 - (float(marginals.sum()) - 1.0) * observed / expected
+    return 1.0 - (float(marginals.sum()) - 1.0) * float((distances * coincidences).sum()) / expected
 
 
-def _distances(marginals: FloatArray, values: FloatArray, level: Level) -> FloatArray:
+def _distances(marginals: FloatArray | IntArray, values: FloatArray, level: Level) -> FloatArray:
     """Squared distances of values, n × n, 0 on the diagonal."""
     apart: FloatArray
     if level == "nominal":
@@ -278,10 +262,42 @@ def kappa_interval_of_items(
         raise ValueError("tables are numbers from 0 up, items × values × values")
     if len(found) < 2:
         return Undefined(Reason.TOO_FEW_UNITS)
-    kinds, counts = np.unique(found.reshape(len(found), -1), axis=0, return_counts=True)
-    drawn = np.random.default_rng(seed).multinomial(len(found), counts / len(found), size=rounds)
-    values = _kappas((drawn @ kinds).reshape(rounds, *found.shape[1:]), weights)
+    values = _kappas(_drawn_tables(found, rounds, seed), weights)
     return middle_of(values[~np.isnan(values)], rounds)
+
+
+def alpha_of_table(counts: ArrayLike, values: ArrayLike, level: Level) -> float | Undefined:
+    """Krippendorff's alpha of two raters from their square table: counts[i, j] units that the first rater gave
+    values[i], the second values[j]. values: rising numbers.
+
+    1 perfect, 0 as by chance. Undefined for an empty table, and where all values are the same. Raises ValueError for
+    another shape. Source: Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), section E.
+    """
+    table, known = np.asarray(counts, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    if table.shape != (len(known), len(known)) or (table < 0).any():
+        raise ValueError("counts are numbers from 0 up in a square table, with as many values as rows")
+    if not table.sum():
+        return Undefined(Reason.NOTHING_PAIRED)
+    both = table + table.T
+    return _alpha_of(both, both.sum(axis=0), known, level)
+
+
+def alpha_interval_of_items(
+    tables: ArrayLike, values: ArrayLike, level: Level, *, rounds: int = 1000, seed: int = 0
+) -> Interval | Undefined:
+    """The 95 % interval of alpha of the sum of tables, by drawing whole items anew: see `kappa_interval_of_items`."""
+    found = np.asarray(tables, dtype=np.float64)
+    if len(found) < 2:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    alphas = [alpha_of_table(table, values, level) for table in _drawn_tables(found, rounds, seed)]
+    return middle_of([alpha for alpha in alphas if not isinstance(alpha, Undefined)], rounds)
+
+
+def _drawn_tables(tables: FloatArray, rounds: int, seed: int) -> FloatArray:
+    """Sums of as many tables as there are, drawn with replacement: rounds × values × values."""
+    kinds, counts = np.unique(tables.reshape(len(tables), -1), axis=0, return_counts=True)
+    drawn = np.random.default_rng(seed).multinomial(len(tables), counts / len(tables), size=rounds)
+    return np.asarray(drawn @ kinds).reshape(rounds, *tables.shape[1:])
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> float | Undefined:

@@ -100,24 +100,6 @@ def resampled(
     return middle_of([value for value in found if not isinstance(value, Undefined)], rounds)
 
 
-def resampled_clusters(
-    statistic: Callable[[IntArray], float | Undefined], clusters: ArrayLike, *, rounds: int = 1000, seed: int = 0
-) -> Interval | Undefined:
-    """`resampled`, but whole clusters of units are drawn: those with the same number (one per unit) stay together.
-
-    Undefined for fewer than two clusters, and when half of the rounds or more give no figure. Source: Davison &
-    Hinkley, "Bootstrap Methods" (1997), §3.8.
-    """
-    numbers = np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
-    order = np.argsort(numbers, kind="stable")
-    members = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
-
-    def of_drawn(drawn: IntArray) -> float | Undefined:
-        return statistic(np.concatenate([members[cluster] for cluster in drawn]))
-
-    return resampled(of_drawn, len(members), rounds=rounds, seed=seed)
-
-
 def middle_of(values: Sequence[float] | FloatArray, rounds: int) -> Interval | Undefined:
     """The middle 95 % of what so many rounds gave; Undefined when half of them or more gave nothing."""
     count = len(values)

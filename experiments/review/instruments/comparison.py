@@ -15,10 +15,10 @@ import numpy as np
 from experiments.review.coefficients import FEW, Figure
 from experiments.review.instruments.quantities import Quantity
 from leaderboard.ratings.agreement import (
-    alpha_interval,
+    alpha_interval_of_items,
+    alpha_of_table,
     kappa_interval_of_items,
     kappa_of_table,
-    krippendorff_alpha,
 )
 from leaderboard.ratings.prevalence import Rate, ratio
 from leaderboard.ratings.values import FloatArray, IntArray, Reason, Undefined
@@ -77,15 +77,15 @@ def agreement(quantity: Quantity, pairs: Sequence[Pair]) -> Agreement:
         few = Undefined(Reason.TOO_FEW_UNITS if pairs else Reason.NOTHING_PAIRED)
         return Agreement(len(pairs), groups, percent, Figure(few, few), Figure(few, few), table)
     tables = np.zeros((groups, len(places), len(places)))
-    np.add.at(tables, (runs, rows, columns), weights)
+    np.add.at(tables, (runs, rows, columns), weights * (len(pairs) / weights.sum()))
+    total = tables.sum(axis=0)
     kappa = Figure(
-        kappa_of_table(tables.sum(axis=0), weights=quantity.weights),
+        kappa_of_table(total, weights=quantity.weights),
         kappa_interval_of_items(tables, weights=quantity.weights, rounds=ROUNDS),
     )
-    both = np.array([first, second])
     alpha = Figure(
-        krippendorff_alpha(both, quantity.level, weights=weights),
-        alpha_interval(both, quantity.level, weights=weights, clusters=runs, rounds=ROUNDS),
+        alpha_of_table(total, quantity.values, quantity.level),
+        alpha_interval_of_items(tables, quantity.values, quantity.level, rounds=ROUNDS),
     )
     return Agreement(len(pairs), groups, percent, kappa, alpha, table)
 

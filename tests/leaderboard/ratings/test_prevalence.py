@@ -7,9 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from leaderboard.ratings.agreement import alpha_interval, cohen_kappa, kappa_of_table, krippendorff_alpha
 from leaderboard.ratings.prevalence import Rate, corrected, ratio, rogan_gladen, standing_for
-from leaderboard.ratings.statistics import resampled_clusters
 from leaderboard.ratings.values import NORMAL, Reason, Undefined
 from tests.cases import each_case
 
@@ -75,7 +73,6 @@ def test_rogan_gladen_is_as_the_manual_of_rsurveillance_has_it():
         (lambda: ratio([0], [0], [0]).value, Reason.UNLABELED),
         (lambda: ratio([1, 0], [1, 1], [7, 7]).interval, Reason.TOO_FEW_UNITS),
         (lambda: rogan_gladen(*[ratio([1, 0], [1, 1], [0, 1])] * 3).value, Reason.USELESS_JUDGE),
-        (lambda: resampled_clusters(lambda drawn: 1.0, []), Reason.TOO_FEW_UNITS),
     ],
 )
 def test_a_rate_that_labels_do_not_give_has_a_reason(found, reason):
@@ -139,34 +136,3 @@ def test_intervals_hold_whatever_the_judges_errors_and_are_narrower_than_labels_
     assert raw_covered < 0.93 * rounds  # the judge's own interval is of another figure
     ours, labels_alone = np.mean(widths, axis=0)
     assert ours < 0.95 * labels_alone
-
-
-# --- agreement of samples in which some units stand for more than others, and in clusters ---
-
-
-def test_a_unit_of_weight_two_counts_as_two_units():
-    values, weights = np.array([[1, 2, 3, 3, 2, 1], [1, 2, 3, 2, 2, 3]]), [1, 2, 1, 2, 1, 1]
-    repeated = np.repeat(values, weights, axis=1)
-    table = np.zeros((3, 3))
-    np.add.at(table, (values[0] - 1, values[1] - 1), weights)
-
-    for level in ("nominal", "ordinal", "interval"):  # alpha divides by one value less than there are
-        weighted, plain = krippendorff_alpha(values, level, weights=weights), krippendorff_alpha(repeated, level)
-        assert (1 - weighted) / 11 * 12 == pytest.approx((1 - plain) / 15 * 16, abs=1e-9)
-    for kind in ("none", "linear", "quadratic"):
-        pairs = cohen_kappa(*repeated.tolist(), weights=kind, categories=[1, 2, 3])
-        assert kappa_of_table(table, weights=kind) == pytest.approx(pairs, abs=1e-9)
-
-
-def test_the_same_judgments_again_in_the_same_run_make_no_interval_of_alpha_narrower():
-    random = np.random.default_rng(3)
-    once = random.integers(0, 3, size=(2, 40))
-    once[1, :25] = once[0, :25]
-    often, runs = np.tile(once, 5), np.tile(np.arange(40), 5)
-
-    expected = alpha_interval(once, "nominal")
-    found = alpha_interval(often, "nominal", clusters=runs)
-    naive = alpha_interval(often, "nominal")
-
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.02)
-    assert naive.high - naive.low < 0.6 * (found.high - found.low)

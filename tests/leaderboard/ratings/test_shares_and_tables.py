@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Reason, Undefined
-from leaderboard.ratings.agreement import cohen_interval, cohen_kappa, kappa_interval_of_items, kappa_of_table, spearman
+from leaderboard.ratings.agreement import (
+    alpha_interval_of_items,
+    alpha_of_table,
+    cohen_interval,
+    cohen_kappa,
+    kappa_interval_of_items,
+    kappa_of_table,
+    krippendorff_alpha,
+    spearman,
+)
 from leaderboard.ratings.intervals import widening
 from leaderboard.ratings.statistics import Share, resampled, share_of_items
 from tests.cases import each_case
@@ -29,8 +38,38 @@ def items_of(units, times=1):
 
 def test_the_same_answer_again_on_the_same_item_makes_no_interval_narrower():
     once, often = (kappa_interval_of_items(items_of(UNITS, times), rounds=500) for times in (1, 25))
+    alphas = [alpha_interval_of_items(items_of(UNITS, times), (1, 2, 3), "ordinal", rounds=500) for times in (1, 25)]
 
     assert (often.low, often.high) == pytest.approx((once.low, once.high))
+    assert (alphas[1].low, alphas[1].high) == pytest.approx((alphas[0].low, alphas[0].high), abs=0.01)
+    assert alphas[0].low < alpha_of_table(table_of(UNITS), (1, 2, 3), "ordinal") < alphas[0].high
+
+
+@each_case(
+    ("first", "second", "alpha"),
+    [  # Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), sections A and B
+        ("0100000010", "1110010000", 1 - 19 * 8 / (2 * 14 * 6)),
+        ("aabbdcccedda", "babbbccceddd", 1 - 23 * 6 / (24 * 23 - 4 * 3 - 3 * 6 * 5 - 2)),
+    ],
+)
+def test_alpha_of_two_observers_is_as_published(first, second, alpha):
+    places = sorted({*first, *second})
+    table = np.zeros((len(places), len(places)))
+    for one, other in zip(first, second, strict=True):
+        table[places.index(one), places.index(other)] += 1
+
+    assert alpha_of_table(table, range(len(places)), "nominal") == pytest.approx(alpha, abs=1e-9)
+
+
+@each_case(("level", "weights"), [("nominal", "none"), ("ordinal", "linear"), ("interval", "quadratic")])
+def test_a_table_says_what_its_units_say(level, weights):
+    first, second = zip(*UNITS, strict=True)
+
+    assert alpha_of_table(table_of(UNITS), (0, 1, 2), level) == pytest.approx(
+        krippendorff_alpha([first, second], level)
+    )
+    pairs = cohen_kappa(first, second, weights=weights, categories=(0, 1, 2))
+    assert kappa_of_table(table_of(UNITS), weights=weights) == pytest.approx(pairs, abs=1e-9)
 
 
 @each_case(
@@ -43,6 +82,9 @@ def test_the_same_answer_again_on_the_same_item_makes_no_interval_narrower():
         (lambda: kappa_interval_of_items(items_of([(0, 0)] * 9)), Reason.MOSTLY_UNDEFINED),
         (lambda: kappa_interval_of_items(PAIRED_TWICE), Reason.MOSTLY_UNDEFINED),
         (lambda: resampled(lambda _drawn: Undefined(Reason.CONSTANT), 5, rounds=9), Reason.MOSTLY_UNDEFINED),
+        (lambda: alpha_of_table(np.zeros((2, 2)), (0, 1), "nominal"), Reason.NOTHING_PAIRED),
+        (lambda: alpha_of_table(np.diag([5, 0]), (0, 1), "interval"), Reason.CONSTANT),
+        (lambda: alpha_interval_of_items(items_of([(0, 1)]), (0, 1, 2), "nominal"), Reason.TOO_FEW_UNITS),
         (lambda: spearman([1, 2], [2, 1]), Reason.TOO_FEW_UNITS),
         (lambda: spearman([1, 1, 1], [1, 2, 3]), Reason.CONSTANT),
     ],
@@ -56,6 +98,7 @@ def test_a_figure_that_does_not_exist_says_why(found, reason):
     [
         (lambda: kappa_of_table([[1, 2, 3], [4, 5, 6]]), "square"),
         (lambda: kappa_interval_of_items([[1, 2], [3, 4]]), "items"),
+        (lambda: alpha_of_table([[1, 2], [3, 4]], (1, 2, 3), "nominal"), "square"),
         (lambda: spearman([1, 2], [1, 2, 3]), "one length"),
     ],
 )
