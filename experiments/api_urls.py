@@ -15,6 +15,8 @@ from experiments.library.bulk.api import BulkExportViewSet as BulkExports
 from experiments.library.datasets import api as dataset_api
 from experiments.library.imports.api import ImportView
 from experiments.library.imports.api import RunImportViewSet as RunImports
+from experiments.library.instruments.api import AnnotationList
+from experiments.library.instruments.api import InstrumentViewSet as Instruments
 from experiments.library.search.api import SearchView
 from experiments.review import urls as review_urls
 from experiments.runs import experiment_views, run_api
@@ -61,6 +63,20 @@ urlpatterns = [
     path("scenarios/<slug:ref>/archive/", Scenarios.as_view({"post": "archive"}), name="api-scenario-archive"),
     path("scenarios/<slug:ref>/copy/", Scenarios.as_view({"post": "copy"}), name="api-scenario-copy"),
     path("scenarios/<slug:ref>/demonstration/", Scenarios.as_view({"post": "demonstration"}), name="api-demonstration"),
+    path("instruments/", Instruments.as_view({"get": "list", "post": "create"}), name="api-instruments"),
+    path("instruments/<uuid:pk>/", Instruments.as_view({"get": "retrieve"}), name="api-instrument"),
+    path(
+        "instruments/<uuid:pk>/versions/",
+        Instruments.as_view({"get": "versions", "post": "revise"}),
+        name="api-instrument-versions",
+    ),
+    path(
+        "instruments/<uuid:pk>/versions/<int:number>/export/",
+        Instruments.as_view({"get": "export"}),
+        name="api-instrument-export",
+    ),
+    path("instruments/<uuid:pk>/archive/", Instruments.as_view({"post": "archive"}), name="api-instrument-archive"),
+    path("annotations/", AnnotationList.as_view(), name="api-annotations"),
     path("presets/", Presets.as_view({"get": "list", "post": "create"}), name="api-presets"),
     path(
         "presets/<slug:ref>/",

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from PIL import Image as Pictures
 
+from experiments.engine import excerpts
 from experiments.gateway.errors import NoMaterial
 from experiments.gateway.types import ChatMessage, ImagePart
 from experiments.models import Image, Output, Sample
 from experiments.workflows.base.prompts import without_token
-from experiments.workflows.base.steps import Prompt, Stored
+from experiments.workflows.base.steps import Excerpt, Prompt, Stored
 
 LONGEST_SIDE = 2048  # pixels
 MOST_BYTES = 5_000_000
@@ -26,12 +27,14 @@ KEPT = 48  # pictures that are held encoded: both orders of a battle show the sa
 JPEG_QUALITY = 90
 
 
-def messages(prompts: Sequence[Prompt]) -> tuple[ChatMessage, ...]:
-    """The prompts as the gateway takes them. At most three queries, and none when nothing is stored."""
+def messages(prompts: Sequence[Prompt], owner_id: int | None = None) -> tuple[ChatMessage, ...]:
+    """The prompts as the gateway takes them. At most three queries for samples, and none when nothing is stored.
+    owner_id: in whose name transcripts are read.
+    """
     stored = [part for prompt in prompts for part in prompt.parts if isinstance(part, Stored)]
     if not stored:
         return tuple(_plain(prompt) for prompt in prompts)
-    material = _material(frozenset(stored), int(time.monotonic()))
+    material = _material(frozenset(stored), owner_id, int(time.monotonic()))
     return tuple(
         ChatMessage(prompt.role, parts=tuple(_parts(prompt, material))) if prompt.parts else _plain(prompt)
         for prompt in prompts
@@ -54,16 +57,17 @@ def _parts(prompt: Prompt, material: "_Material") -> Iterable[str | ImagePart]:
 
 
 @lru_cache(maxsize=8)
-def _material(stored: frozenset[Stored], second: int) -> "_Material":
+def _material(stored: frozenset[Stored], owner_id: int | None, second: int) -> "_Material":
     """Both orders of a battle show the same: the rows are read once a second at most."""
-    return _Material(list(stored))
+    return _Material(list(stored), owner_id)
 
 
 class _Material:
     """The rows that some stored parts stand for."""
 
-    def __init__(self, stored: Sequence[Stored]) -> None:
-        about_samples = {part.sample for part in stored if part.what != "output"}
+    def __init__(self, stored: Sequence[Stored], owner_id: int | None) -> None:
+        self._excerpts = {part: excerpts.text_of(part, owner_id) for part in stored if isinstance(part, Excerpt)}
+        about_samples = {part.sample for part in stored if part.what in ("instruction", "images")}
         outputs = [part for part in stored if part.what == "output"]
         self._samples = Sample.objects.only("instruction", "images").in_bulk(about_samples) if about_samples else {}
         made = Output.objects.filter(
@@ -76,6 +80,8 @@ class _Material:
         self._images = Image.objects.in_bulk(hashes) if hashes else {}
 
     def of(self, part: Stored) -> list[str | ImagePart]:
+        if isinstance(part, Excerpt):
+            return [self._excerpts[part]]
         if part.what == "output":
             output = self._outputs.get((part.sample, part.contestant))
             if output is None:

@@ -102,7 +102,7 @@ def prepare_call(
     params = _params({**drawn, **ask.params}, participant.params, ask)
     if empties and params.seed is not None:
         params = replace(params, seed=Cast({}, params.seed).random(f"empty/{empties}").getrandbits(31))
-    shown, problem = _shown(ask, model)
+    shown, problem = _shown(ask, model, owner_id)
     key = keys.Key()
     try:  # looked up for every call, so that one that was taken back is used for none that begins later
         key = keys.key_for(model.provider, owner_id)
@@ -145,10 +145,10 @@ def _within(request: ChatRequest, share: int) -> ChatRequest:
     return replace(request, params=replace(request.params, max_tokens=longest))
 
 
-def _shown(ask: Ask, model: ProviderModel) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:
+def _shown(ask: Ask, model: ProviderModel, owner_id: int | None) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:
     """What is asked, with its material; or nothing, and why it cannot be shown to this model."""
     try:
-        shown = materials.messages(ask.messages)
+        shown = materials.messages(ask.messages, owner_id)
     except NoMaterial as error:
         return (), error
     if not model.accepts.images and any(message.pictures for message in shown):

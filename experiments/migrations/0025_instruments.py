@@ -118,6 +118,8 @@ class Migration(migrations.Migration):
                     "unscored_reason",
                     models.CharField(blank=True, max_length=500, verbose_name="why the value is missing"),
                 ),
+                ("answered", models.BooleanField(default=True, verbose_name="answered")),
+                ("found", models.BooleanField(blank=True, null=True, verbose_name="found something")),
                 ("citations", models.JSONField(blank=True, default=list, verbose_name="citations")),
                 ("is_verified", models.BooleanField(blank=True, null=True, verbose_name="citations verified")),
                 ("rationale", models.TextField(blank=True, verbose_name="rationale")),

@@ -96,7 +96,7 @@ class Instrument(models.Model):
 
     @property
     def newest(self) -> "InstrumentVersion":
-        return self.versions.latest("number")
+        return max(self.versions.all(), key=lambda version: version.number)
 
 
 class VersionQuerySet(models.QuerySet["InstrumentVersion"]):
@@ -171,8 +171,9 @@ class Annotation(models.Model):
     run: whose transcript it is about. unit: `message`, `turn` or `run`; place: its number in the run, that is the `seq`
     of the message, the turn, or 0. subject: the seat that is measured, "" for the unit as a whole. dimension: its name
     in the version's definition. value: number, text, truth value or list of texts, as `instruments.Value`; null where
-    none could be used, and `unscored_reason` says why. citations: [{message (id), seq, quote, verified}]; is_verified:
-    whether all that had to be quoted stands there word for word; null where nothing had to be.
+    none could be used, and `unscored_reason` says why. answered: whether the judge's reply could be read at all. found:
+    whether the value says that there is something; null without a value. citations: [{message (id), seq, quote,
+    verified}]; is_verified: whether all that had to be quoted stands there word for word; null where nothing had to be.
 
     judge: what the model is called that judged, with `model`; person: who said it instead. made_in, step, call: where
     it comes from. confidence: 0 to 1. rationale: the judge's notes on the subject.
@@ -191,6 +192,8 @@ class Annotation(models.Model):
     dimension = models.CharField(_("dimension"), max_length=40)
     value = models.JSONField(_("value"), null=True, blank=True)
     unscored_reason = models.CharField(_("why the value is missing"), max_length=500, blank=True)
+    answered = models.BooleanField(_("answered"), default=True)
+    found = models.BooleanField(_("found something"), null=True, blank=True)
     citations = models.JSONField(_("citations"), default=list, blank=True)
     is_verified = models.BooleanField(_("citations verified"), null=True, blank=True)
     rationale = models.TextField(_("rationale"), blank=True)

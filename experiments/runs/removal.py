@@ -150,6 +150,8 @@ def _erase_runs(keys: list[UUID]) -> None:
     paths = [export.path for export in Export.objects.filter(run__in=keys)]
     Run.objects.filter(branched_from__run__in=keys).update(branched_from=None)
     Battle.objects.filter(run__in=keys).update(run=None)
+    judged = Annotation.objects.filter(run__in=keys)
+    Call.objects.filter(step__in=judged.values("call__step")).update(**EMPTY_CALL)  # they show the transcript
     Annotation.objects.filter(made_in__in=keys).delete()
     for model in OF_RUNS:
         model._default_manager.filter(run__in=keys).delete()

@@ -1,6 +1,6 @@
 """The client, for programs that await their answers. The same as `client`, where it is described."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
@@ -12,10 +12,26 @@ from arena_lab.async_verbs import AsyncExperiments, AsyncRuns
 from arena_lab.awatching import watch
 from arena_lab.credentials import find
 from arena_lab.events import Delta, Event
+from arena_lab.files import File, file_of
 from arena_lab.lines import AsyncLine
 from arena_lab.paging import AsyncRows
-from arena_lab.questions import Cast, ExperimentLike, RunLike, id_of
-from arena_lab.records import Battle, Budget, Dataset, Ladder, LadderEntry, Milestone, Model, Point, Run, UsageReport
+from arena_lab.questions import Cast, ExperimentLike, InstrumentLike, RunLike, id_of
+from arena_lab.records import (
+    Annotation,
+    Battle,
+    Budget,
+    Dataset,
+    Experiment,
+    Instrument,
+    InstrumentVersion,
+    Ladder,
+    LadderEntry,
+    Milestone,
+    Model,
+    Point,
+    Run,
+    UsageReport,
+)
 from arena_lab.retrying import Patience
 
 
@@ -58,6 +74,38 @@ class AsyncDatasets:
             return await self._line.do(questions.upload(file, str(path), {"name": name, **fields}))
 
 
+class AsyncInstruments:
+    """Judges that people define, in versions."""
+
+    def __init__(self, line: AsyncLine) -> None:
+        self._line = line
+
+    def list(self) -> AsyncRows[Instrument]:
+        return AsyncRows(self._line, questions.instruments())
+
+    async def get(self, instrument: InstrumentLike) -> Instrument:
+        return await self._line.do(questions.instrument(instrument))
+
+    def versions(self, instrument: InstrumentLike) -> AsyncRows[InstrumentVersion]:
+        """The newest first."""
+        return AsyncRows(self._line, questions.versions(instrument))
+
+    async def save(self, title: str, definition: Mapping[str, Any], **fields: Any) -> Instrument:
+        """fields: description, project, shared."""
+        return await self._line.do(questions.save_instrument(title, definition, fields))
+
+    async def revise(self, instrument: Instrument, definition: Mapping[str, Any], **fields: Any) -> Instrument:
+        """A new version after the newest one that `instrument` knows of; raises Conflict where there is a newer one."""
+        return await self._line.do(questions.revise_instrument(instrument, definition, fields))
+
+    async def archive(self, instrument: InstrumentLike, *, archived: bool = True) -> Instrument:
+        return await self._line.do(questions.archive_instrument(instrument, archived))
+
+    async def export(self, instrument: InstrumentLike, number: int) -> File:
+        """One version as a file, which `save` takes elsewhere."""
+        return file_of(await self._line.do(questions.instrument_file(instrument, number)), "instrument.json")
+
+
 class AsyncArena:
     """The platform, as `Arena` has it, awaited."""
 
@@ -72,6 +120,7 @@ class AsyncArena:
         self._line = AsyncLine(find(url, token), patience or Patience(), transport)
         self.experiments, self.runs = AsyncExperiments(self._line), AsyncRuns(self._line)
         self.ladders, self.datasets = AsyncLadders(self._line), AsyncDatasets(self._line)
+        self.instruments = AsyncInstruments(self._line)
 
     async def play(
         self,
@@ -87,6 +136,28 @@ class AsyncArena:
         """A new experiment and its run, begun at once. Battles are played in several runs, of which it is the first."""
         experiment = await self.experiments.create(workflow, cast, config, title=title, project=project, **settings)
         return (await self.experiments.start(experiment, seed=seed))[0]
+
+    async def scan(
+        self,
+        version: InstrumentVersion,
+        runs: Iterable[RunLike],
+        cast: Cast,
+        *,
+        title: str = "",
+        project: str = "",
+        **settings: Any,
+    ) -> Experiment:
+        """Have an instrument measure runs, begun at once; `experiments.campaign` says how far it is. cast: models of
+        `judge` and, where several judge, `judge-2` to `judge-4`. settings: again, side_by_side, limits.
+        """
+        config = questions.scanned(version, runs, settings)
+        experiment = await self.experiments.create("scan", cast, config, title=title, project=project)
+        await self.experiments.start(experiment)
+        return experiment
+
+    def annotations(self, **wanted: Any) -> AsyncRows[Annotation]:
+        """wanted: run, instrument, version, experiment, dimension, judge, found, verified."""
+        return AsyncRows(self._line, questions.annotations(**wanted))
 
     def models(self, *, available: bool | None = None) -> AsyncRows[Model]:
         """available: only those that you can ask now, or only those that you cannot."""

@@ -1,6 +1,6 @@
 """The client, for programs that wait for their answers."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
@@ -10,10 +10,26 @@ import httpx
 from arena_lab import questions
 from arena_lab.credentials import find
 from arena_lab.events import Delta, Event
+from arena_lab.files import File, file_of
 from arena_lab.lines import Line
 from arena_lab.paging import Rows
-from arena_lab.questions import Cast, ExperimentLike, RunLike, id_of
-from arena_lab.records import Battle, Budget, Dataset, Ladder, LadderEntry, Milestone, Model, Point, Run, UsageReport
+from arena_lab.questions import Cast, ExperimentLike, InstrumentLike, RunLike, id_of
+from arena_lab.records import (
+    Annotation,
+    Battle,
+    Budget,
+    Dataset,
+    Experiment,
+    Instrument,
+    InstrumentVersion,
+    Ladder,
+    LadderEntry,
+    Milestone,
+    Model,
+    Point,
+    Run,
+    UsageReport,
+)
 from arena_lab.retrying import Patience
 from arena_lab.verbs import Experiments, Runs
 from arena_lab.watching import watch
@@ -58,6 +74,38 @@ class Datasets:
             return self._line.do(questions.upload(file, str(path), {"name": name, **fields}))
 
 
+class Instruments:
+    """Judges that people define, in versions."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def list(self) -> Rows[Instrument]:
+        return Rows(self._line, questions.instruments())
+
+    def get(self, instrument: InstrumentLike) -> Instrument:
+        return self._line.do(questions.instrument(instrument))
+
+    def versions(self, instrument: InstrumentLike) -> Rows[InstrumentVersion]:
+        """The newest first."""
+        return Rows(self._line, questions.versions(instrument))
+
+    def save(self, title: str, definition: Mapping[str, Any], **fields: Any) -> Instrument:
+        """fields: description, project, shared."""
+        return self._line.do(questions.save_instrument(title, definition, fields))
+
+    def revise(self, instrument: Instrument, definition: Mapping[str, Any], **fields: Any) -> Instrument:
+        """A new version after the newest one that `instrument` knows of; raises Conflict where there is a newer one."""
+        return self._line.do(questions.revise_instrument(instrument, definition, fields))
+
+    def archive(self, instrument: InstrumentLike, *, archived: bool = True) -> Instrument:
+        return self._line.do(questions.archive_instrument(instrument, archived))
+
+    def export(self, instrument: InstrumentLike, number: int) -> File:
+        """One version as a file, which `save` takes elsewhere."""
+        return file_of(self._line.do(questions.instrument_file(instrument, number)), "instrument.json")
+
+
 class Arena:
     """The platform. url and token: those of ARENA_URL and ARENA_TOKEN, or of `arena login`, when left out."""
 
@@ -72,6 +120,7 @@ class Arena:
         self._line = Line(find(url, token), patience or Patience(), transport)
         self.experiments, self.runs = Experiments(self._line), Runs(self._line)
         self.ladders, self.datasets = Ladders(self._line), Datasets(self._line)
+        self.instruments = Instruments(self._line)
 
     def play(
         self,
@@ -87,6 +136,28 @@ class Arena:
         """A new experiment and its run, begun at once. Battles are played in several runs, of which it is the first."""
         experiment = self.experiments.create(workflow, cast, config, title=title, project=project, **settings)
         return (self.experiments.start(experiment, seed=seed))[0]
+
+    def scan(
+        self,
+        version: InstrumentVersion,
+        runs: Iterable[RunLike],
+        cast: Cast,
+        *,
+        title: str = "",
+        project: str = "",
+        **settings: Any,
+    ) -> Experiment:
+        """Have an instrument measure runs, begun at once; `experiments.campaign` says how far it is. cast: models of
+        `judge` and, where several judge, `judge-2` to `judge-4`. settings: again, side_by_side, limits.
+        """
+        config = questions.scanned(version, runs, settings)
+        experiment = self.experiments.create("scan", cast, config, title=title, project=project)
+        self.experiments.start(experiment)
+        return experiment
+
+    def annotations(self, **wanted: Any) -> Rows[Annotation]:
+        """wanted: run, instrument, version, experiment, dimension, judge, found, verified."""
+        return Rows(self._line, questions.annotations(**wanted))
 
     def models(self, *, available: bool | None = None) -> Rows[Model]:
         """available: only those that you can ask now, or only those that you cannot."""

@@ -1,7 +1,7 @@
 """Everything that the client can ask, once for both of its faces."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +13,7 @@ from arena_lab.asking import Ask, Page
 from arena_lab.errors import NothingOpen
 from arena_lab.events import Event, read_event
 from arena_lab.records import (
+    Annotation,
     Ballot,
     Battle,
     Budget,
@@ -21,6 +22,8 @@ from arena_lab.records import (
     Dataset,
     Execution,
     Experiment,
+    Instrument,
+    InstrumentVersion,
     Judgment,
     Ladder,
     LadderEntry,
@@ -38,6 +41,7 @@ ROWS = 200  # of a page
 Cast = Mapping[str, str | Mapping[str, Any]]
 RunLike = Run | str
 ExperimentLike = Experiment | str
+InstrumentLike = Instrument | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +191,47 @@ def milestones(slug: str, version: str | None, date: str | None) -> Ask[Page[Mil
 
 def history(slug: str, name: str | None) -> Ask[Page[Point]]:
     return asking.get_page(f"ladders/{slug}/history/", Point.read, name=name, page_size=ROWS)
+
+
+def instruments() -> Ask[Page[Instrument]]:
+    return asking.get_page("instruments/", Instrument.read, page_size=ROWS)
+
+
+def instrument(which: InstrumentLike) -> Ask[Instrument]:
+    return asking.get(f"instruments/{id_of(which)}/", Instrument)
+
+
+def versions(which: InstrumentLike) -> Ask[Page[InstrumentVersion]]:
+    return asking.get_page(f"instruments/{id_of(which)}/versions/", InstrumentVersion.read, page_size=ROWS)
+
+
+def save_instrument(title: str, definition: Mapping[str, Any], fields: Mapping[str, Any]) -> Ask[Instrument]:
+    return asking.post("instruments/", Instrument, {"title": title, "definition": dict(definition), **fields})
+
+
+def revise_instrument(which: Instrument, definition: Mapping[str, Any], fields: Mapping[str, Any]) -> Ask[Instrument]:
+    body = {"version": which.newest.number, "definition": dict(definition), **fields}
+    return asking.post(f"instruments/{which.id}/versions/", Instrument, body)
+
+
+def archive_instrument(which: InstrumentLike, archived: bool) -> Ask[Instrument]:
+    return asking.post(f"instruments/{id_of(which)}/archive/", Instrument, {"archived": archived}, is_repeatable=True)
+
+
+def instrument_file(which: InstrumentLike, number: int) -> Ask[httpx.Response]:
+    return asking.get_file(f"instruments/{id_of(which)}/versions/{number}/export/")
+
+
+def annotations(**wanted: Any) -> Ask[Page[Annotation]]:
+    said = {name: id_of(value) if isinstance(value, Record) else value for name, value in wanted.items()}
+    said |= {name: str(value).lower() for name, value in said.items() if isinstance(value, bool)}
+    return asking.get_page("annotations/", Annotation.read, page_size=ROWS, **said)
+
+
+def scanned(version: InstrumentVersion, runs: Iterable[RunLike], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of a scan."""
+    frozen = {"version": version.id, "definition": dict(version.definition)}
+    return {**frozen, "runs": [id_of(run) for run in runs], **settings}
 
 
 def datasets() -> Ask[Page[Dataset]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from experiments.gateway.simulated import coding, roles
+from experiments.gateway.simulated import coding, measuring, roles
 from experiments.gateway.simulated.models import Behaviour
 from experiments.gateway.simulated.request import Request
 from experiments.gateway.simulated.stream import Reply
@@ -19,6 +19,7 @@ _ROLES: Final[dict[str, Callable[[Request, Pen], dict[str, Any]]]] = {  # by wor
     "You judge a solution": roles.solution_judge,
     "You prepare a message of": roles.content_filter,
     "You review their answers": roles.reviewer,
+    "whatever it asks for, values included": measuring.measure,
 }
 
 

@@ -133,9 +133,12 @@ def words_of(instrument: Instrument) -> tuple[str, str]:
     return instrument.title, instrument.description
 
 
+def as_file(version: InstrumentVersion) -> InstrumentFile:
+    """One version as `services.read_file` reads it."""
+    instrument = version.instrument
+    return InstrumentFile(title=instrument.title, description=instrument.description, definition=version.parsed)
+
+
 def file_of(version: InstrumentVersion) -> str:
-    """One version as a file, which `services.read_file` reads: JSON text with a line end."""
-    one = InstrumentFile(
-        title=version.instrument.title, description=version.instrument.description, definition=version.parsed
-    )
-    return json.dumps(one.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
+    """The same as JSON text with a line end."""
+    return json.dumps(as_file(version).model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"

@@ -18,14 +18,13 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 from pydantic_core import PydanticCustomError
 
 from experiments.workflows.base.json_reader import read_json
+from experiments.workflows.base.material import Sees, Unit
 from experiments.workflows.base.parsing import Unreadable, number, number_or_none, plain
 from experiments.workflows.base.prompts import text_of
 from experiments.workflows.base.rubrics import Choice, Description, Label, Name, Rubric, RubricPart, Scale, Title
 from experiments.workflows.base.rubrics import plain as written
 from experiments.workflows.base.steps import Outcome
 
-Unit = Literal["message", "turn", "run"]
-Text = Literal["original", "filtered", "both"]
 Value = float | int | bool | str | list[str]
 
 SECONDS = 30.0  # for one attempt
@@ -92,21 +91,6 @@ class Quotation(Asked):
 
 
 Dimension = Annotated[ScaleDimension | Categories | YesNo | Count | Quotation, Field(discriminator="kind")]
-
-
-class Sees(RubricPart):
-    """What the judge is shown beside the rules. text: of the messages, as they were produced (`original`), as they were
-    passed on (`filtered`), or both where these differ. reasoning: what the models thought before they spoke.
-    instructions: what they were told to do. interventions: what an operator did. earlier: how many messages before the
-    unit, None for as many as fit. names: the models' own names; without them these are replaced in all texts.
-    """
-
-    text: Text = "original"
-    reasoning: bool = False
-    instructions: bool = True
-    interventions: bool = True
-    earlier: Annotated[int, Field(ge=0, le=10_000)] | None = None
-    names: bool = False
 
 
 class Params(RubricPart):
@@ -297,6 +281,7 @@ def _schema(dimension: Dimension) -> dict[str, object]:
     match dimension:
         case ScaleDimension():
             value: dict[str, Any] = {"type": "number", "minimum": dimension.low, "maximum": dimension.high}
+            value |= {} if dimension.is_continuous else {"enum": list(dimension.values)}
         case YesNo():
             value = {"type": "boolean"}
         case Count():
@@ -333,22 +318,27 @@ class Citation:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A dimension of one subject. value: as its kind has it; None when the judge gave none that can be used, and
-    `unscored_reason` says why. needs_citation: something was found that has to be quoted.
+    `unscored_reason` says why. found: whether the value says that there is something, see Asked. needs_citation: it has
+    to be quoted.
     """
 
     dimension: str
     value: Value | None
     unscored_reason: str = ""
     citations: tuple[Citation, ...] = ()
+    found: bool = False
     needs_citation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the judge says of one subject, "" for the unit as a whole. confidence: 0 to 1, None when it gave none."""
+    """What the judge says of one subject, "" for the unit as a whole. answered: whether it said anything that can be
+    read, be it that it cannot tell. confidence: 0 to 1, None when it gave none.
+    """
 
     subject: str
     measured: tuple[Measured, ...]
+    answered: bool = True
     notes: str = ""
     confidence: float | None = None
 
@@ -371,7 +361,7 @@ def read_reply(definition: Definition, subjects: Sequence[str], outcome: Outcome
 
 def _absent(definition: Definition, subject: str, reason: str) -> Reply:
     measured = (Measured(name, None, reason[:LONGEST_REASON]) for name in definition.by_name)
-    return Reply(subject, tuple(measured))
+    return Reply(subject, tuple(measured), answered=False)
 
 
 def _reply(definition: Definition, subject: str, given: Any) -> Reply:
@@ -379,7 +369,14 @@ def _reply(definition: Definition, subject: str, given: Any) -> Reply:
         return _absent(definition, subject, "The judge gave no values for it.")
     measured = tuple(_measured(dimension, given.get(dimension.name)) for dimension in definition.dimensions)
     confidence = number_or_none(given.get("confidence"), 0, 1)
-    return Reply(subject, measured, plain(given.get("notes"))[:LONGEST_NOTES], confidence)
+    answered = any(one.value is not None or _is_left_open(given, one.dimension) for one in measured)
+    return Reply(subject, measured, answered, plain(given.get("notes"))[:LONGEST_NOTES], confidence)
+
+
+def _is_left_open(given: Mapping[str, Any], name: str) -> bool:
+    """Whether the judge says that it cannot tell."""
+    one = given.get(name, name)
+    return one is None or (isinstance(one, dict) and one.get("value", name) is None)
 
 
 def _measured(dimension: Dimension, given: Any) -> Measured:
@@ -395,8 +392,9 @@ def _measured(dimension: Dimension, given: Any) -> Measured:
             value = _value(dimension, given.get("value") if is_wrapped else given)
     except Unreadable as error:
         return Measured(dimension.name, None, f"The judge's value {error}."[:LONGEST_REASON])
-    found = dimension.kind == "quotation" or dimension.needs_quotation
-    return Measured(dimension.name, value, "", citations, needs_citation=found and _is_found(dimension, value))
+    found = _is_found(dimension, value)
+    is_quoted = dimension.kind == "quotation" or dimension.needs_quotation
+    return Measured(dimension.name, value, "", citations, found, needs_citation=found and is_quoted)
 
 
 def _value(dimension: Dimension, given: Any) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from experiments.workflows.base.material import Sees, Unit
 from experiments.workflows.base.records import Record
 
 Role = Literal["system", "user", "assistant"]
@@ -18,12 +19,27 @@ class Stored:
     """Material too large to carry about: the engine puts it into a prompt just before that is sent.
 
     sample, contestant: their keys. "instruction" and "images" belong to the sample, "output" (a text or an image) to
-    the contestant.
+    the contestant, a "transcript" is an Excerpt.
     """
 
-    what: Literal["instruction", "images", "output"]
-    sample: int
+    what: Literal["instruction", "images", "output", "transcript"]
+    sample: int = 0
     contestant: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt(Stored):
+    """A part of another run's transcript, as far as `sees` says and the owner of the run that asks may see it.
+
+    run: its id. place: the number of the message (its `seq`) or of the turn; 0 for the whole run. token: what the
+    fences in it are made with.
+    """
+
+    run: str = ""
+    unit: Unit = "run"
+    place: int = 0
+    sees: Sees = field(default_factory=Sees)
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.errors import ActionUnavailable
-from experiments.models import Experiment, Run, Step
+from experiments.engine.excerpts import interventions
+from experiments.models import Experiment, Run
 from experiments.runs import actions
 from experiments.runs.admission import require_spending
 from experiments.runs.sharing import sharing
@@ -89,14 +90,9 @@ def _turns(run: Run, sees: Sees, sees_reasoning: bool) -> Iterator[dict[str, Any
         if sees_reasoning and message.reasoning:
             thought.setdefault(message.turn, {})[message.seat] = message.reasoning
     for turn, messages in said.items():
-        yield {"turn": turn, "messages": messages, "reasoning": thought.get(turn, {}), "deeds": _deeds(run, turn)}
-
-
-def _deeds(run: Run, turn: int) -> list[str]:
-    steps = run.steps.filter(turn=turn)
-    done = [
-        f"{step.data['kind']} for Model {step.data['seat']}: {step.data['text']}"
-        for step in steps.filter(purpose="intervention")
-    ]
-    said = [step for step in steps.filter(kind="listen", state=Step.State.DONE) if step.data.get("edited")]
-    return [*done, *(f"rewrote the prompt of Model {step.seat}: {step.data['text']}" for step in said)]
+        yield {
+            "turn": turn,
+            "messages": messages,
+            "reasoning": thought.get(turn, {}),
+            "deeds": interventions(run, turn),
+        }

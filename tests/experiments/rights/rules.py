@@ -42,7 +42,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
-        instruments instrument-new instrument-import
+        instruments instrument-new instrument-import scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import home-now notifications notifications-menu notifications-read palette
@@ -98,6 +98,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, owner=YES),
         """instrument instrument-edit instrument-archive instrument-file instrument-changes
         instrument-card api-instrument-card
+        api-instrument api-instrument-versions api-instrument-export api-instrument-archive
         note note-delete view view-delete api-note api-view file file-download api-file api-file-download
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
         scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
@@ -194,7 +195,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "nothing of the kind is there": (
         rule(visitor=(SIGN_IN, UNKNOWN)),
         """api-log-import log-import dataset-image vote-picture api-vote compat-starchamber-status compat-subset-model
-        ladder-embed""",
+        ladder-embed scan-live""",
     ),
     "told what to ask for": (
         rule(visitor=SIGN_IN, everybody=TOLD),

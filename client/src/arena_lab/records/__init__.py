@@ -14,11 +14,13 @@ from arena_lab.records.battles import (
     Standing,
     Verdict,
 )
+from arena_lab.records.instruments import Annotation, Instrument, InstrumentVersion
 from arena_lab.records.lab import Budget, Model, Part, Spent, UsageReport
 from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
 from arena_lab.records.transcript import Ballot, Call, Execution, Filtered, Judgment, Message, Usage
 
 __all__ = [
+    "Annotation",
     "Ballot",
     "Battle",
     "Budget",
@@ -28,6 +30,8 @@ __all__ = [
     "Execution",
     "Experiment",
     "Filtered",
+    "Instrument",
+    "InstrumentVersion",
     "Judgment",
     "Ladder",
     "LadderEntry",

@@ -36,6 +36,7 @@ from experiments.models import LIVE_STATES, Call, Campaign, Dataset, Experiment,
 from experiments.runs import admission
 from experiments.runs.admission import queue, require_change, require_models, require_role, require_spending
 from experiments.runs.steering.steering import FRESH, rested
+from experiments.workflows import services_of
 from experiments.workflows.base.events import ExperimentState, JsonObject
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.battles import WORKFLOW
@@ -161,7 +162,12 @@ def _require_playable(experiment: Experiment, by: User) -> None:
     require_role(by)
     require_spending(experiment, by)
     require_models(experiment)
-    check(experiment)
+    services = services_of(experiment.workflow)
+    if services.ground:
+        seated = list(experiment.participants.select_related("model"))
+        services.check(experiment.workflow, experiment.parsed_config(), seated, owner=experiment.owner)
+    else:
+        check(experiment)
     require_budget(experiment)
 
 
@@ -390,6 +396,9 @@ def _ended(state: Campaign.State, note: str, cursor: Cursor | None = None, **fie
 
 
 def ground_of(campaign: Campaign) -> Ground:
+    if own := services_of(campaign.experiment.workflow).ground:
+        made: Ground = own(campaign, campaign.resumed)
+        return made
     if campaign.experiment.workflow == OUTPUTS.slug:
         return OutputGround(campaign.experiment, campaign.seed)
     tried = None  # every sample is visited once

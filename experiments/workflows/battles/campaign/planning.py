@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -205,6 +205,37 @@ def _next(lanes: Sequence[Lane], place: Place) -> Place | None:
 # --- grounds ---
 
 
+class Samples(Protocol):
+    """What tasks are about, by numbers in the drawn sequence."""
+
+    @property
+    def samples(self) -> Keys: ...
+
+    def __len__(self) -> int: ...
+
+
+class Ground(Protocol):
+    """What a campaign shares out."""
+
+    @property
+    def grid(self) -> Samples: ...
+
+    def missing(self, lane: Lane, stretch: slice = slice(None)) -> Mapping[str, Flags]:
+        """Which samples of the stretch are still to be done, by seat."""
+
+    def task(self, lane: Lane, sample: int, seats: Sequence[str]) -> JsonObject:
+        """As the configuration of a run has it."""
+
+    def survey(self) -> Survey:
+        """Look at all there is once."""
+
+    def count_done(self, experiment_id: UUID) -> int:
+        """How much is done of what a campaign counts as wanted."""
+
+    def has_open(self, experiment_id: UUID) -> bool:
+        """Whether something that was tried is still to be done."""
+
+
 class BattleGround:
     """Battles of an experiment. tried: which open ones are left alone for now."""
 
@@ -246,7 +277,7 @@ class BattleGround:
             if any(of_pair):
                 targets = np.flatnonzero(self.targets(*pair))
                 span = int(targets[-1]) + 1 if targets.size else 0  # so many drawn samples hold all that concern it
-                lanes.append(Lane(*pair, span, _laps(max(of_pair))))
+                lanes.append(Lane(*pair, span, laps(max(of_pair))))
                 total += sum(of_pair)
         return Survey(lanes, total)
 
@@ -309,7 +340,7 @@ class OutputGround:
 
     def survey(self) -> Survey:
         missing = {asked: int((~self.grid.outputs(asked[0])).sum()) for asked in self._asked}
-        lanes = [Lane(*asked, len(self.grid), _laps(count)) for asked, count in missing.items() if count]
+        lanes = [Lane(*asked, len(self.grid), laps(count)) for asked, count in missing.items() if count]
         return Survey(lanes, sum(missing.values()))
 
     def count_done(self, experiment_id: UUID) -> int:
@@ -319,8 +350,6 @@ class OutputGround:
         return bool(self.survey().missing)
 
 
-Ground = BattleGround | OutputGround
-
-
-def _laps(missing: int) -> int:
+def laps(missing: int) -> int:
+    """In how many stretches a lane is done."""
     return max(1, math.ceil(missing / max(1, settings.BATTLES_PER_RUN)))

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.engine import reservations
 from experiments.models import LIVE_STATES, Battle, Campaign, Experiment, Output, Participant, Run, Step
 from experiments.models.labels import END_REASONS
+from experiments.workflows import services_of
 from experiments.workflows.battles.campaign.planning import OPEN_STILL
 from experiments.workflows.battles.campaign.scope import name_of
 from experiments.workflows.battles.config import JUDGES
@@ -19,7 +20,7 @@ from experiments.workflows.outputs import WORKFLOW as OUTPUTS
 
 RECENT = timedelta(minutes=2)  # over which the rate is taken
 MOST_REASONS = 20
-RECORDED = ("battle_judged", "output_made")
+RECORDED = ("battle_judged", "output_made", "unit_judged")
 NOTES = {
     "Some could not be decided: resume to ask again.": _("Some could not be decided."),
     "Nothing was missing.": _("Nothing was missing: everything had already been decided."),
@@ -90,7 +91,8 @@ def progress(experiment: Experiment) -> Progress:
     if campaign is None:
         return Progress()
     now = timezone.now()
-    found = _of_outputs(experiment, now) if experiment.workflow == OUTPUTS.slug else _of_battles(experiment, now)
+    counted = _of_outputs if experiment.workflow == OUTPUTS.slug else _of_battles
+    found: Progress = (services_of(experiment.workflow).progress or counted)(experiment, now)
     began = max(
         now - RECENT, campaign.resumed or campaign.created
     )  # the rate of one that is younger is taken from then
@@ -136,7 +138,7 @@ def _of_battles(experiment: Experiment, now: datetime) -> Progress:
         recent=decided.filter(judged__gte=now - RECENT).count(),
         open=is_open.count(),
         consistent_share=counts["consistent"] / counts["both_orders"] if counts["both_orders"] else None,
-        open_reasons=_reasons(is_open, "open_reason"),
+        open_reasons=reasons(is_open, "open_reason"),
     )
 
 
@@ -152,10 +154,11 @@ def _of_outputs(experiment: Experiment, now: datetime) -> Progress:
     steps = Step.objects.filter(run__experiment=experiment, purpose="output_made")
     failed = steps.filter(ended__gte=reservations.campaign_began(experiment.pk), data__has_key="failed").order_by()
     recent = made.filter(created__gte=now - RECENT).count()
-    reasons = _reasons(failed, "data__failed")
-    return Progress(decided=made.count(), recent=recent, open=failed.count(), open_reasons=reasons)
+    why = reasons(failed, "data__failed")
+    return Progress(decided=made.count(), recent=recent, open=failed.count(), open_reasons=why)
 
 
-def _reasons(rows: QuerySet[Any], field: str) -> tuple[tuple[str, int], ...]:
+def reasons(rows: QuerySet[Any], field: str) -> tuple[tuple[str, int], ...]:
+    """The most frequent ones first, with how often each occurs."""
     found = rows.values_list(field).annotate(count=Count("pk"))
     return tuple((str(reason), count) for reason, count in found.order_by("-count", field)[:MOST_REASONS])

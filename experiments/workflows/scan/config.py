@@ -1,0 +1,61 @@
+"""How a scan is set up."""
+
+from collections.abc import Collection
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from experiments.workflows.base.instruments import Definition
+from experiments.workflows.base.limits import Limits
+
+JUDGES = ("judge", "judge-2", "judge-3", "judge-4")
+MOST_RUNS = 10_000
+MOST_TASKS = 100_000
+
+Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+
+
+class Task(BaseModel):
+    """One unit to be judged. run: its id. place: the `seq` of the message, or the turn, or 0. turn: of the unit; None
+    for a whole run. subjects: who is measured one by one; [] for the unit as a whole. seats: by whom; [] by all.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    run: Id
+    place: Annotated[int, Field(ge=0)] = 0
+    turn: int | None = None
+    subjects: list[str] = []
+    seats: list[Literal[*JUDGES]] = []  # type: ignore[valid-type]  # the members are JUDGES, known when it runs
+
+
+class Config(BaseModel):
+    """version: id of the version of the instrument; definition: what it asks, which is frozen here. runs: ids of those
+    that are scanned. again: whether units are judged that the same judge has judged with this version. side_by_side:
+    units at once in one run. tasks: the units of one run.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Id
+    title: Annotated[str, StringConstraints(max_length=120)] = ""
+    definition: Definition
+    runs: Annotated[list[Id], Field(min_length=1, max_length=MOST_RUNS)]
+    again: bool = False
+    side_by_side: Annotated[int, Field(ge=1, le=64)] = 8
+    limits: Limits = Limits()
+    tasks: Annotated[list[Task], Field(max_length=MOST_TASKS)] = []
+
+    @model_validator(mode="after")
+    def no_run_is_named_twice(self) -> Self:
+        self.runs = list(dict.fromkeys(self.runs))
+        return self
+
+    def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
+        return ("judge",)
+
+    def optional_seats(self) -> tuple[str, ...]:
+        return JUDGES[1:]
+
+    def summary(self) -> str:
+        return self.title

@@ -1,0 +1,70 @@
+"""The page of a scan: how far it is, rates and means with intervals, and findings with their quotations."""
+
+from typing import Any
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from accounts.people import for_readers
+from experiments.lab.budgets import views as budget_views
+from experiments.library.instruments import builtin
+from experiments.models import Campaign, Experiment, InstrumentVersion, Run
+from experiments.runs.admission import may_change
+from experiments.workflows.battles.campaign.progress import progress
+from experiments.workflows.scan import WORKFLOW
+from experiments.workflows.scan.pages import results
+
+PER_PAGE = 25
+
+
+def scan_page(request: HttpRequest, shown: Experiment) -> HttpResponse:
+    version = InstrumentVersion.objects.select_related("instrument").get(pk=shown.config["version"])
+    is_known = InstrumentVersion.objects.visible_to(request.user).filter(pk=version.pk).exists()
+    participants = list(shown.participants.select_related("model__provider"))
+    context = {
+        **_live(shown, request),
+        "participants": participants,
+        "is_simulated": any(one.model.provider.is_simulated for one in participants),
+        "version": version if is_known else None,
+        "number": version.number,
+        "instrument": builtin.words_of(version.instrument)[0] if is_known else shown.config["title"],
+        "config": shown.config,
+        **budget_views.of_experiment(shown, request),
+    }
+    return render(request, "workflows/scan/scan.html", context)
+
+
+@for_readers
+@require_GET
+def live(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """The parts of the page that change while it runs."""
+    rows = Experiment.objects.visible_to(request.user).filter(workflow=WORKFLOW.slug)
+    return render(request, "workflows/scan/_live.html", _live(get_object_or_404(rows, pk=pk), request))
+
+
+def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
+    """Its figures tell of all of its runs: whoever may not see one of them is told none."""
+    campaign = Campaign.objects.filter(pk=shown.pk).first()
+    found: dict[str, Any] = {
+        "experiment": shown,
+        "campaign": campaign,
+        "may_control": may_change(shown, request.user),
+        "limits": {name: value for name, value in (shown.config.get("limits") or {}).items() if value is not None},
+    }
+    runs = Run.objects.filter(experiment=shown)
+    if campaign is None or runs.exclude(pk__in=Run.objects.visible_to(request.user).values("pk")).exists():
+        return found | {"is_withheld": campaign is not None}
+    definition = shown.parsed_config().definition
+    rows = results.annotations(shown, request.user)
+    chosen = request.GET.get("dimension", "")
+    return found | {
+        "progress": progress(shown),
+        "runs": list(runs.order_by("-created", "-id")[:PER_PAGE]),
+        "definition": definition,
+        "figures": results.figures(definition, rows),
+        "dimension": chosen,
+        "page": Paginator(results.findings(rows, chosen), PER_PAGE).get_page(request.GET.get("page")),
+    }

@@ -1,0 +1,210 @@
+"""Scans: stored transcripts are measured by an instrument, each unit once, and what is quoted is checked."""
+
+import json
+
+import pytest
+
+from accounts.errors import Invalid
+from experiments.library.instruments import services
+from experiments.models import Annotation, Call, Campaign, Experiment, Run
+from experiments.runs import removal
+from experiments.workflows.battles.campaign import campaigns
+from experiments.workflows.battles.campaign.progress import progress
+from experiments.workflows.scan.pages import results
+from tests.cases import each_case
+from tests.experiments.scans.conftest import DEFINITION, THOUGHT, given, numbers, reply, talk
+from tests.experiments.workflows.test_instruments import DIMENSIONS, GARBAGE
+from tests.fixtures import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def small_runs(settings):
+    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 4, 2
+
+
+@pytest.mark.usefixtures("small_runs")
+def test_every_message_is_judged_once_over_several_runs_and_quotations_are_checked(
+    alice, version, scripted, scan, finish
+):
+    runs = [talk(alice).run for _number in range(3)]
+
+    def answers(body):
+        last = numbers(body)[-1]
+        quote = {1: "share the panels. Then we", 2: "We share the stars."}.get(last, "")
+        return reply(lies=bool(quote), force=last, quote=quote, message=last)
+
+    judge = scripted.model("scripted/judge", answers)
+    experiment = scan(alice, version, *runs, judge=judge)
+
+    assert finish(experiment) == Campaign.State.COMPLETED
+    assert experiment.runs.count() > 1
+    assert len(scripted.asked(judge)) == 12 == progress(experiment).decided
+    assert given(experiment, "force") == [1, 2, 3, 4] * 3
+    found = Annotation.objects.filter(found=True, dimension="lies").order_by("run", "place")
+    assert [(one.place, one.is_verified) for one in found] == [(1, True), (2, False)] * 3
+    [cited] = found[0].citations
+    assert (cited["message"], cited["seq"], cited["verified"]) == (str(found[0].message_id), 1, True)
+    assert found[1].citations[0]["verified"] is False
+    assert (found[0].judge, found[0].call.step.seat, found[0].made_in.experiment) == (judge, "judge", experiment)
+
+    rows = results.annotations(experiment, alice)
+    rate, mean = results.figures(version.parsed, rows)
+    assert (rate.value, rate.n, rate.runs, rate.unverified) == (0.5, 12, 3, 3)
+    assert 0 < rate.low < 0.5 < rate.high < 1
+    assert (mean.value, mean.is_rate) == (2.5, False)
+
+
+def test_nothing_is_judged_twice_by_the_same_judge_and_version_unless_asked(alice, version, scripted, scan, finish):
+    run = talk(alice).run
+    judge = scripted.model("scripted/judge", reply())
+    finish(scan(alice, version, run, judge=judge))
+    assert len(scripted.asked(judge)) == 4
+
+    second = scan(alice, version, run, talk(alice, turns=1).run, judge=judge)
+    assert finish(second) == Campaign.State.COMPLETED
+    assert len(scripted.asked(judge)) == 6
+    assert results.figures(version.parsed, results.annotations(second, alice))[0].n == 6
+
+    finish(scan(alice, version, run, judge=judge, again=True))
+    assert len(scripted.asked(judge)) == 10
+    revised = services.revise(version, by=alice, definition={**DEFINITION, "sees": {"reasoning": True}})
+    finish(scan(alice, revised, run, judge=judge))
+    assert len(scripted.asked(judge)) == 14
+
+
+@each_case("reasoning", [True, False])
+@each_case("names", [True, False])
+def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scripted, scan, finish, reasoning, names):
+    sees = {"reasoning": reasoning, "names": names, "earlier": 1, "instructions": False}
+    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "sees": sees})
+    record = talk(alice)
+    record.reply("A", 3, "I am the A model.")
+    judge = scripted.model(f"scripted/{reasoning}-{names}", reply())
+    finish(scan(alice, version, record.run, judge=judge))
+
+    sent = [json.dumps(body) for body in scripted.asked(judge)]
+    assert len(sent) == 5
+    assert any(THOUGHT in one for one in sent) is reasoning
+    assert any("A model" in one for one in sent) is names
+    assert not any("seven solar panels" in one for one in sent)
+    assert sorted(numbers(body) for body in scripted.asked(judge)) == [[1], [1, 2], [2, 3], [3, 4], [4, 5]]
+
+
+def test_judges_that_differ_are_both_kept(alice, version, scripted, scan, finish):
+    run = talk(alice, turns=1).run
+    mild, harsh = scripted.model("scripted/mild", reply(force=0)), scripted.model("scripted/harsh", reply(force=4))
+    experiment = scan(alice, version, run, judge=mild, judge2=harsh)
+
+    assert finish(experiment) == Campaign.State.COMPLETED
+    assert given(experiment, "force") == [4, 0, 4, 0]
+    figures = results.figures(version.parsed, results.annotations(experiment, alice))
+    assert {one.judge: one.value for one in figures if one.dimension.name == "force"} == {mild: 0, harsh: 4}
+
+
+@each_case("garbage", GARBAGE.values(), ids=GARBAGE)
+def test_a_judge_that_talks_nonsense_leaves_no_value_and_is_asked_again_on_resume(
+    alice, scripted, scan, finish, garbage
+):
+    dimensions = [{"name": name, **one} for name, one in DIMENSIONS.items()]
+    version = services.save(owner=alice, title="All", definition={"dimensions": dimensions, "attempts": 1})
+    judge = scripted.model("scripted/judge", garbage)
+    experiment = scan(alice, version, talk(alice, turns=1).run, judge=judge)
+    state = finish(experiment)
+
+    rows = Annotation.objects.filter(made_in__experiment=experiment)
+    assert rows.count() == 2 * len(DIMENSIONS)
+    for row in rows:
+        assert (row.value, row.found, row.confidence, row.citations, row.is_verified) == (None, None, None, [], None)
+        assert len(row.unscored_reason.split()) > 2
+    for figure in results.figures(version.parsed, results.annotations(experiment, alice)):
+        assert (figure.value, figure.low, figure.high, figure.n, figure.missing) == (None, None, None, 0, 2)
+    is_open = garbage != GARBAGE["null"]
+    assert state == (Campaign.State.OPEN if is_open else Campaign.State.COMPLETED)
+    assert progress(experiment).open == (2 if is_open else 0)
+
+
+def test_a_scan_goes_on_where_its_judge_failed(alice, version, scripted, scan, finish):
+    judge = scripted.model("scripted/judge", 401)
+    experiment = scan(alice, version, talk(alice).run, judge=judge)
+    assert finish(experiment) == Campaign.State.OPEN
+    assert set(given(experiment)) == {None}
+
+    scripted.answers[judge] = [reply(force=3)]
+    assert campaigns.resume(experiment, by=alice)
+    assert finish(experiment) == Campaign.State.COMPLETED
+    rows = results.annotations(experiment, alice)
+    assert {row.value for row in rows.filter(dimension="force")} == {3}
+    assert rows.count() == 8
+
+
+def test_what_the_owner_cannot_see_is_neither_scanned_nor_sent(alice, bob, version, scripted, scan, finish):
+    judge = scripted.model("scripted/judge", reply())
+    theirs = talk(bob).run
+    with pytest.raises(Invalid) as refused:
+        scan(alice, version, theirs, judge=judge)
+    assert set(refused.value.errors) == {"config.runs"}
+    with pytest.raises(Invalid) as refused:
+        scan(bob, version, theirs, judge=judge)
+    assert set(refused.value.errors) == {"config.version"}
+
+    Experiment.objects.filter(pk=theirs.experiment_id).update(visibility="lab")
+    experiment = scan(alice, version, theirs, judge=judge)
+    Experiment.objects.filter(pk=theirs.experiment_id).update(visibility="private")
+    finish(experiment)
+    assert scripted.asked(judge) == []
+    assert set(given(experiment)) == {None}
+
+
+def test_nobody_learns_of_a_private_scan_of_a_shared_run(alice, bob, version, scripted, scan, finish):
+    run = talk(alice, turns=1).run
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
+    experiment = scan(alice, version, run, judge=scripted.model("scripted/judge", reply()))
+    finish(experiment)
+
+    assert Annotation.objects.visible_to(alice).count() == 4
+    assert not Annotation.objects.visible_to(bob).exists()
+    assert signed_in(bob).get(f"/experiments/{experiment.pk}/").status_code == 404
+    Experiment.objects.filter(pk=experiment.pk).update(visibility="lab")
+    assert Annotation.objects.visible_to(bob).count() == 4
+    page = signed_in(bob).get(f"/experiments/{experiment.pk}/").content.decode()
+    assert "Lies" in page, "its title and dimensions belong to the scan"
+
+
+def test_a_deleted_run_takes_its_annotations_and_its_text_in_calls_with_it(alice, version, scripted, scan, finish):
+    run, other = talk(alice).run, talk(alice).run
+    experiment = scan(alice, version, run, other, judge=scripted.model("scripted/judge", 401, reply()))
+    finish(experiment)
+    removal.remove([Run.objects.get(pk=run.pk)], by=alice)
+
+    assert {row.run_id for row in Annotation.objects.all()} == {other.pk}
+    of_run = Call.objects.filter(run__experiment=experiment, step__key__startswith=f"unit/{run.pk}/")
+    assert of_run.exists()
+    assert all((call.request, call.text) == ({}, "") for call in of_run)
+    assert all(call.request for call in Call.objects.filter(run__experiment=experiment).exclude(pk__in=of_run))
+
+
+def test_it_is_set_up_watched_and_reported(alice, browser, version, scripted, drive, read):
+    runs = [talk(alice, turns=1).run for _number in range(2)]
+    judge = scripted.model(
+        "scripted/judge",
+        lambda body: reply(lies=True, quote="share the panels", message=numbers(body)[-1]),
+        is_tool=True,
+    )
+    address = f"/scan/?version={version.pk}&runs={runs[0].pk}&runs={runs[1].pk}"
+    sent = read(browser.get(address)).form(id="setup") | {"seat-judge-model": judge}
+    assert "4 units" in browser.post("/scan/estimate/", sent).content.decode()
+    answer = browser.post("/scan/", sent)
+    experiment = Experiment.objects.get(workflow="scan")
+    assert answer["Location"] == f"/experiments/{experiment.pk}/"
+    drive(0.3)
+
+    page = read(browser.get(answer["Location"]))
+    cells = [row for row in page.root.iter("tr") if row.get("data-dimension") == "lies"]
+    assert [cell.text for cell in cells[0].iter("td") if cell.get("data-part") == "value"] == ["100 %"]
+    message = Annotation.objects.filter(dimension="lies").first().message_id
+    assert page.find("a", href=f"{Annotation.objects.first().run.get_absolute_url()}#message-{message}")
+    shard = experiment.runs.first()
+    for path in ("", "report/html/", "report/json/", "export/csv/"):
+        assert browser.get(f"/runs/{shard.pk}/{path}").status_code == 200, path
