@@ -1,5 +1,6 @@
 """Scans: stored transcripts are measured by an instrument, each unit once, and what is quoted is checked."""
 
+import asyncio
 import json
 
 import pytest
@@ -137,6 +138,25 @@ def test_a_scan_goes_on_where_its_judge_failed(alice, version, scripted, scan, f
     rows = results.annotations(experiment, alice)
     assert {row.value for row in rows.filter(dimension="force")} == {3}
     assert rows.count() == 8
+
+
+def test_a_judge_that_never_answers_costs_its_limit_and_gives_no_value(alice, scripted, scan, finish):
+    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "seconds": 2, "attempts": 2})
+
+    async def never(body):
+        await asyncio.sleep(600)
+        return reply()
+
+    experiment = scan(alice, version, talk(alice).run, judge=scripted.model("scripted/judge", never))
+    assert finish(experiment) == Campaign.State.OPEN
+
+    calls = Call.objects.filter(run__experiment=experiment)
+    assert calls.count() == 2 * 4, "each unit is asked about twice"
+    assert all(call.state == Call.State.FAILED and "within 2 s" in call.error for call in calls)
+    rows = Annotation.objects.filter(made_in__experiment=experiment)
+    assert [row.value for row in rows] == [None] * 8
+    assert not any(row.answered for row in rows)
+    assert all(row.unscored_reason for row in rows)
 
 
 def test_what_the_owner_cannot_see_is_neither_scanned_nor_sent(alice, bob, version, scripted, scan, finish):
