@@ -149,9 +149,10 @@ async def _send(letters: Sequence[Letter], stop: Event) -> list[Answer | None]:
 
 def _settle(delivery: WebhookDelivery, answer: Answer) -> None:
     is_over = answer.problem == ""
+    is_final = answer.problem == sending.Problem.FORBIDDEN  # another attempt would meet the same rule
     measuring.webhook_told(answer.problem)
     told = {name: getattr(answer, name) for name in ("status", "seconds", "problem")} | {"answer": answer.text}
-    wait = None if is_over else wait_after(delivery.tries)
+    wait = None if is_over or is_final else wait_after(delivery.tries)
     if is_over or wait is None:
         told |= {"state": State.DELIVERED if is_over else State.FAILED, "ended": Now()}
     else:

@@ -3,7 +3,7 @@
 A secret is shown once, when it is made. The audit log has each change, without the secret and the path of the address.
 """
 
-import ipaddress
+import socket
 from collections.abc import Collection
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -254,9 +254,12 @@ def _refusal_of(url: str, *, allow_private: bool) -> str:
         return _("The address has to begin with https://.")
     if parts.username or parts.password:
         return _("Leave the user name and password out of the address. Deliveries are signed instead.")
-    try:
-        address = str(ipaddress.ip_address(parts.hostname))
-    except ValueError:
+    host = parts.hostname.rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        host = "127.0.0.1"
+    try:  # also 127.1, 2130706433 and 0x7f000001, which connect as 127.0.0.1
+        address = str(socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)[0][4][0])
+    except (OSError, UnicodeError):
         return ""
     if is_allowed(address, allow_private=allow_private):
         return ""

@@ -158,7 +158,9 @@ def test_no_redirect_is_followed_only_a_2xx_is_an_acceptance_and_of_a_long_answe
 
 @each_case("url", ["http://127.0.0.1:9/", "http://localhost:9/", "http://[::1]/", "http://rebinding.example/"])
 def test_without_permission_no_private_address_is_connected_to(alice, deliver, monkeypatch, url):
-    """What counts is where one connects: a name server may say something else than when the webhook was made."""
+    """What counts is where one connects: a name server may say something else than when the webhook was made. It is not
+    tried again by itself.
+    """
     hook = hook_of(alice, url)
     Webhook.objects.update(allow_private=False)
 
@@ -170,6 +172,7 @@ def test_without_permission_no_private_address_is_connected_to(alice, deliver, m
     deliver()
 
     assert (the_only().problem, the_only().status) == (Problem.FORBIDDEN, None)
+    assert (the_only().state, the_only().tries) == (State.FAILED, 1)
 
 
 @pytest.mark.system
