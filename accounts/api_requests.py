@@ -1,7 +1,8 @@
 """What the API does with every request: read it, know who asks, count it, and say in the answer what is left."""
 
 import time
-from typing import IO, Any
+from collections.abc import Mapping
+from typing import IO, Any, TypeVar
 
 from django.conf import settings
 from django.core.cache import cache
@@ -10,21 +11,54 @@ from django.utils.cache import get_conditional_response, patch_vary_headers, set
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext as _
 from rest_framework import serializers
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.addresses import address_of
 
+Checked = TypeVar("Checked", bound=serializers.Serializer[Any])
 MINUTE = 60
 TOKENS = {"Authorization", "X-Api-Key"}  # the headers that they come in
 
 
 def validated(serializer: type[serializers.Serializer[Any]], request: Request, **options: Any) -> dict[str, Any]:
-    checked = serializer(data=request.data, **options)
-    checked.is_valid(raise_exception=True)
-    return dict(checked.validated_data)
+    """What the request says. Raises and takes options as `checked` does."""
+    return dict(checked(serializer, request, **options).validated_data)
+
+
+def checked(serializer: type[Checked], request: Request, *, allow_unknown: bool = False, **options: Any) -> Checked:
+    """The serializer with what the request says. Raises ValidationError, also for a field that does not exist: a
+    misspelled one would go unnoticed. allow_unknown: for clients of other systems, which say more than is read here.
+    """
+    found = serializer(data=request.data, **options)
+    is_valid = found.is_valid()
+    unknown = [] if allow_unknown else _unknown_fields(found, request.data)
+    if unknown or not is_valid:
+        sentence = _("This field does not exist, or cannot be set.")
+        raise ValidationError({**found.errors, **{name: [sentence] for name in unknown}})
+    return found
+
+
+def _unknown_fields(reader: Any, said: Any, within: str = "") -> list[str]:
+    """Names of what cannot be set, the parts of other fields as `comments.0.text`. reader: of any kind of field."""
+    if isinstance(reader, serializers.ListSerializer) and isinstance(said, list):
+        return [
+            name
+            for number, part in enumerate(said)
+            for name in _unknown_fields(reader.child, part, f"{within}{number}.")
+        ]
+    if not (isinstance(reader, serializers.Serializer) and isinstance(said, Mapping)):
+        return []
+    unknown: list[str] = []
+    for name, value in said.items():
+        field = reader.fields.get(str(name))
+        if field is None or field.read_only:
+            unknown.append(f"{within}{name}")
+        else:
+            unknown += _unknown_fields(field, value, f"{within}{name}.")
+    return unknown
 
 
 def person(request: Request | HttpRequest) -> Any:

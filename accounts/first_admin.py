@@ -44,13 +44,18 @@ def new_token() -> str | None:
 
 
 def link(token: str, address: str) -> str:
-    """The link with this token. address: where this process serves; browsers are sent to the first of ARENA_ORIGINS
-    where those are set, and to TLS where TLS is served.
+    """The link with this token. address: as in `public_address`."""
+    return public_address(address) + PATH.format(token)
+
+
+def public_address(address: str) -> str:
+    """Where browsers reach the platform: the first of ARENA_ORIGINS where those are set, and TLS where TLS is served.
+    address: where this process serves.
     """
     public = [origin for origin in settings.CSRF_TRUSTED_ORIGINS if "*" not in origin]
     if settings.HTTPS:
         public += [f"https://{host}" for host in settings.ALLOWED_HOSTS if host[:1] not in {"*", "."}]
-    return (public[0] if public else address) + PATH.format(token)
+    return public[0] if public else address
 
 
 def is_valid(token: str) -> bool:

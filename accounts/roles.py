@@ -1,7 +1,10 @@
 """What an admin decides about people: their role, whether they may come in, what helps whoever is locked out."""
 
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts import audit, sessions
@@ -59,6 +62,24 @@ def remove_factors(person: User, *, by: User) -> None:
         if Authenticator.objects.filter(user=person).delete()[0]:
             sessions.end_sessions(person)
             audit.record(audit.Action.FACTOR_REMOVED, by=by, of=person, kind="all")
+
+
+def recover_admin(person: User) -> str:
+    """For an administrator who cannot sign in, where no other can help: removes the second factors, ends the sign-ins,
+    and activates the account. Only a command calls it. Returns the path of a link that sets a new password, once and
+    within PASSWORD_RESET_TIMEOUT. Raises Conflict for a person of another role.
+    """
+    with transaction.atomic():
+        person = User.objects.select_for_update().get(pk=person.pk)
+        if person.role != User.Role.ADMIN:
+            raise Conflict(_("%(name)s is not an administrator.") % {"name": person})
+        factors, _kinds = Authenticator.objects.filter(user=person).delete()
+        was_inactive, person.is_active = not person.is_active, True
+        person.save(update_fields=["is_active"])
+        done = {"factors": factors, "sessions": sessions.end_sessions(person), "reactivated": was_inactive}
+        audit.record(audit.Action.PASSWORD_CHANGED, by=None, of=person, by_command=True, **done)
+    key = default_token_generator.make_token(person)
+    return reverse("account_reset_password_from_key", args=[user_pk_to_url_str(person), key])
 
 
 def _require_admin(by: User) -> None:

@@ -63,12 +63,13 @@ def account(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         token = tokens.create_token(who, **form.cleaned_data)
         form = TokenForm()
+    factors = Authenticator.objects.filter(user=who).exclude(type=Authenticator.Type.RECOVERY_CODES)
     context = {
         "form": form,
         "token": token,
         "tokens": ApiToken.objects.filter(user=who).order_by("-created"),
         "emails": EmailAddress.objects.filter(user=who).order_by("-primary", "email"),
-        "factors": Authenticator.objects.filter(user=who).exclude(type=Authenticator.Type.RECOVERY_CODES),
+        "factors": factors.order_by("-type"),  # passkeys first
         "sign_ins": [
             {
                 "browser": browser_of(one.user_agent),

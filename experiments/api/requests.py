@@ -8,13 +8,13 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from accounts.api_requests import person, validated
+from accounts.api_requests import checked, person, validated
 from accounts.scopes import Scope, needs
 from experiments.api.idempotency import once, once_outside
 from experiments.api.problems import ProblemSerializer
 from experiments.models import Run
 
-__all__ = ["IDEMPOTENCY_KEY", "PROBLEMS", "idempotency_key", "person", "runs_with_totals", "validated"]
+__all__ = ["IDEMPOTENCY_KEY", "PROBLEMS", "checked", "idempotency_key", "person", "runs_with_totals", "validated"]
 
 PROBLEMS = dict.fromkeys((400, 401, 403, 404), ProblemSerializer)
 

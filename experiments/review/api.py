@@ -16,7 +16,7 @@ from rest_framework.viewsets import GenericViewSet
 from accounts.models import Project
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
-from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.requests import PROBLEMS, checked, person, validated
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue, ReviewRubric, ReviewSlot
 from experiments.review import agreement, answers, queues, rubrics, slots
 from experiments.review.item_page import ItemPage
@@ -191,8 +191,7 @@ class ItemViewSet(GenericViewSet[ReviewItem]):
     @extend_schema(request=AskedAnswer, responses={200: AnswerSerializer, **RIVALLED})
     def answer(self, request: Request, pk: UUID) -> Response:
         """Submit an answer or a new version of it. Repeating changes nothing; 409 when the item has enough answers."""
-        item, asked = self.get_object(), AskedAnswer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        item, asked = self.get_object(), checked(AskedAnswer, request)
         return Response(AnswerSerializer(answers.submit(item, asked.content(), by=person(request))).data)
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts import first_admin
 from accounts.errors import NotFound
 from accounts.models import AuditEntry, FirstAdminLink, User
+from tests.accounts.conftest import sign_in
 from tests.cases import each_case
 from tests.fixtures import PASSWORD
 from tests.rivals import at_once
@@ -119,3 +120,32 @@ def test_the_link_leads_where_browsers_reach_the_platform(settings):
     assert link() == "https://arena.example"
     settings.CSRF_TRUSTED_ORIGINS = ["https://*.uni.example", "https://arena.example:8443"]
     assert link() == "https://arena.example:8443"
+
+
+def test_the_only_administrator_is_let_in_again_by_a_command_that_the_audit_log_has(
+    visitor, admins, admin, app_of, entries_of, capsys
+):
+    app_of(admin)
+    User.objects.filter(pk=admin.pk).update(is_active=False)
+
+    call_command("recover_admin", "ada")
+
+    address, path = capsys.readouterr().out.strip().split("/", 3)[2:]
+    assert address == "localhost:8000"
+    assert admins.get("/account/").status_code == 302  # who may have taken the account over is out
+    setting = visitor.get(f"/{path}", follow=True).request["PATH_INFO"]
+    assert visitor.post(setting, {name: NEW[name] for name in ("password1", "password2")}).status_code == 302
+    assert sign_in(visitor, "ada", NEW["password1"])["Location"] == "/"
+    assert visitor.get("/people/").status_code == 200
+    [recovered, changed] = entries_of(AuditEntry.Action.PASSWORD_CHANGED)
+    assert recovered.detail == {"by_command": True, "factors": 2, "sessions": 1, "reactivated": True}
+    assert (recovered.actor, recovered.target, changed.actor) == ("", f"user:{admin.pk}", "ada")
+    assert Client().get(f"/{path}", follow=True).context["token_fail"]  # the link works once
+
+
+@each_case("name", ["alice", "nobody"])
+def test_recovery_is_for_administrators_alone(alice, name):
+    with pytest.raises(CommandError):
+        call_command("recover_admin", name)
+
+    assert not AuditEntry.objects.exists()

@@ -4,6 +4,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
+from django.urls import reverse
 
 from accounts import roles
 from accounts.errors import Forbidden
@@ -145,3 +146,12 @@ def test_an_admin_alone_removes_the_factors_of_somebody_who_has_lost_them(admin,
     assert not is_in(elsewhere)
     [entry] = entries_of(Action.FACTOR_REMOVED)
     assert (entry.actor, entry.name) == ("ada", "alice")
+
+
+def test_a_passkey_is_offered_before_the_app_and_named_first(browser, alice, app_of):
+    page = browser.get("/account/second-factor/", headers={"host": "localhost"}).content.decode()
+    assert page.index(reverse("mfa_add_webauthn")) < page.index(reverse("mfa_activate_totp"))
+    app_of(alice)
+    Authenticator.objects.create(user=alice, type=Authenticator.Type.WEBAUTHN, data={"name": "my phone"})
+
+    assert [factor.type for factor in browser.get("/account/").context["factors"]] == ["webauthn", "totp"]

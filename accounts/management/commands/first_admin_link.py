@@ -24,8 +24,8 @@ class Command(BaseCommand):
         token = first_admin.new_token()
         if token is None:
             raise CommandError(
-                "An administrator can sign in already, and invites others on the page People. After a lost password: "
-                "`manage.py changepassword NAME`."
+                "An administrator can sign in already, and invites others on the page People. After a lost password "
+                "or second factor: `manage.py recover_admin NAME`."
             )
         self.stderr.write(f"Create the first administrator here; the link works once, for {first_admin.HOURS} hours:")
         self.stdout.write(first_admin.link(token, address.rstrip("/")))

@@ -206,7 +206,7 @@ class StartView(ArenaView):
 
     @described("compat_experiment_start", ArenaStart, ArenaStarted, spends=True)
     def post(self, request: Request) -> Response:
-        asked = validated(ArenaStart, request)
+        asked = validated(ArenaStart, request, allow_unknown=True)
         individual, turns = asked["promptingMode"] == "individual", asked["maxTurns"]
         config = {
             "mode": asked["experimentMode"],
@@ -306,7 +306,7 @@ class ManualContinueView(ArenaView):
 
     @described("compat_experiment_manual_continue", ManualContinue, ArenaContinued, spends=True)
     def post(self, request: Request) -> Response:
-        asked = validated(ManualContinue, request)
+        asked = validated(ManualContinue, request, allow_unknown=True)
         run = _running_by_hand(request)
         text, key, by = asked["customPrompt"] or "", idempotency_key(request), person(request)
         pause = _pause(run)

@@ -84,7 +84,7 @@ class StartView(ClientView):
 
     @described("compat_starchamber_start", StarChamberStart, StarChamberStarted, spends=True)
     def post(self, request: Request) -> Response:
-        asked = validated(StarChamberStart, request)
+        asked = validated(StarChamberStart, request, allow_unknown=True)
         config = {
             "context": asked["systemContext"] or "",
             "persona": asked["researcherPersona"] or RESEARCHER,
@@ -103,7 +103,7 @@ class TurnView(ClientView):
 
     @described("compat_starchamber_turn", StarChamberTurn, StarChamberAnswered, spends=True)
     def post(self, request: Request) -> Response:
-        asked = validated(StarChamberTurn, request)
+        asked = validated(StarChamberTurn, request, allow_unknown=True)
         run = _run(request, asked["experimentId"])
         sent = {"action": "send", "text": asked["message"], "key": idempotency_key(request)}
         said = talks.say_at(run, lambda: _pause(run), by=person(request), **sent)
@@ -119,7 +119,7 @@ class StopView(ClientView):
 
     @described("compat_starchamber_stop", StarChamberStop, Success)
     def post(self, request: Request) -> Response:
-        talk = _found(request, validated(StarChamberStop, request)["experimentId"])
+        talk = _found(request, validated(StarChamberStop, request, allow_unknown=True)["experimentId"])
         if talk and talk.run and talk.run.state in LIVE_STATES:
             actions.stop(talk.run, by=person(request))
         return Response({"success": True})

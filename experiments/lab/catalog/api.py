@@ -92,11 +92,10 @@ class ProviderViewSet(ForAdmins, mixins.ListModelMixin, mixins.RetrieveModelMixi
     def partial_update(self, request: Request, pk: int) -> Response:
         """Change a provider, or enable or disable it."""
         found = self.get_object()
-        said = ProviderSerializer(found, data=request.data, partial=True)
-        said.is_valid(raise_exception=True)
-        for name, value in said.validated_data.items():
+        said = validated(ProviderSerializer, request, instance=found, partial=True)
+        for name, value in said.items():
             setattr(found, name, value)
-        providers.change(found, by=person(request), changed=list(said.validated_data))
+        providers.change(found, by=person(request), changed=list(said))
         return Response(ProviderSerializer(found).data)
 
     @extend_schema(request=None, responses={204: None, **REFUSALS})

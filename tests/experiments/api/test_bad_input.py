@@ -178,3 +178,14 @@ def test_events_after_no_number_are_refused(api, arena, is_problem, after):
 )
 def test_a_method_or_an_address_that_there_is_not_is_a_problem_document_too(api, is_problem, method, path, status):
     is_problem(api.send(method, path), status, method if status == 405 else "")
+
+
+@each_case(
+    ("path", "said", "unknown"),
+    [
+        ("scenarios/", {"title": "Mine", "config": {}, "owner": "ada", "builtin": True}, {"owner", "builtin"}),
+        ("experiments/", {"workflow": "arena", "titel": "Panels", "config": {}, "cast": {}}, {"titel"}),
+    ],
+)
+def test_a_field_that_does_not_exist_is_refused_by_name_and_nothing_is_stored(refuses, path, said, unknown):
+    assert set(refuses(path, said)["errors"]) == unknown

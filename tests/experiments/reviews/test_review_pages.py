@@ -215,6 +215,8 @@ def test_items_are_read_blind_and_answered_until_nothing_is_left(queue, bobs_api
     message = item["messages"][0]
     comment = {"message": message["id"], "start": 0, "end": 5, "text": "Short."}
     sent = {"scores": {"cooperation": 0.5}, "labels": {"conduct": ["offer"]}, "comments": [comment]}
+    misspelt = bobs_api.post(f"review/items/{item['id']}/answer/", {**sent, "comments": [{**comment, "ends": 5}]})
+    assert list(misspelt.json()["errors"]) == ["comments.0.ends"]
     first, again = (bobs_api.post(f"review/items/{item['id']}/answer/", sent) for _ in range(2))
     assert (first.status_code, first.json()) == (200, again.json())
     assert first.json()["comments"][0]["quote"] == message["text"][:5]
