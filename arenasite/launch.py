@@ -17,6 +17,7 @@ from arenasite.supervisor import CannotStart
 from arenasite.supervisor.children import Backoff, Child
 from arenasite.supervisor.parts import Parts, end_leftover_redis, redis_answers
 from arenasite.supervisor.supervisor import Health, Supervisor
+from experiments.engine import verification
 from experiments.gateway import GatewayError
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import Run
@@ -26,6 +27,7 @@ START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until a p
 LONGEST_START_SECONDS = 20 * START_SECONDS
 WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
+MOST_NAMED = 20
 # Run.get_absolute_url() would load every page and form into this process
 RUN_PATH = "/runs/{}/"
 CAMPAIGN_PATH = "/experiments/{}/"  # where what is shared out over many runs is watched
@@ -60,6 +62,7 @@ class Launch:
     def start(self) -> None:
         self._start_redis()
         self._prepare_database()
+        self._check_records()
         simulated = self._start_simulated()
         health = Health(self._host, self._port, settings.ALLOWED_HOSTS)
         web = self._parts.web(1, self._listener)
@@ -99,6 +102,22 @@ class Launch:
         if not self._supervisor.wait_for(lambda: redis_answers(settings.SOCKET_DIR), REDIS_SECONDS):
             self._say(f"The embedded Redis server does not answer yet; {child.log} says why. Runs wait for it.")
 
+    def _check_records(self) -> None:
+        """Of runs under way, and of those that this machine noted. Damaged ones are named; the others go on."""
+        try:
+            damaged = verification.older_than_noted()
+            damaged |= dict(verification.verify(Run.objects.live().exclude(pk__in=damaged)))
+        except DatabaseError as error:
+            self._say(_unusable(error))
+            return
+        if damaged:
+            self._say(f"The record of {len(damaged)} runs is damaged, or older than what was noted of it:")
+            for key, damage in list(damaged.items())[:MOST_NAMED]:
+                self._say(f"  {key}  {verification.sentence(damage)}")
+            self._say(
+                "They are not continued; all others are. `manage.py verify` checks all runs, `restore` takes a backup."
+            )
+
     def _prepare_database(self) -> None:
         try:
             if preparation.is_outdated():
@@ -106,9 +125,7 @@ class Launch:
                 preparation.migrate()
                 self._say("The database is up to date.")
         except DatabaseError as error:
-            raise CannotStart(
-                f"The database cannot be used: {str(error).strip()}. Check DATABASE_URL, or unset it to use SQLite."
-            ) from error
+            raise CannotStart(_unusable(error)) from error
         preparation.compile_translations()
 
     def _start_simulated(self) -> Child | None:
@@ -198,3 +215,14 @@ class Launch:
         if not is_well:
             lines.append(f"  Not everything answers yet: {address}/api/health/ says what is missing.")
         return "\n".join([*lines, ""])
+
+
+def _unusable(error: DatabaseError) -> str:
+    """What is wrong with the database, and what to do about it."""
+    said, database = f"The database cannot be used: {str(error).strip()}.", settings.DATABASES["default"]
+    if connections["default"].vendor != "sqlite":
+        return f"{said} Check DATABASE_URL, or unset it to use SQLite."
+    return (
+        f"{said} It is the file {database['NAME']}. If it is damaged, move it away together with its -wal and -shm "
+        "files, and restore your latest backup: `manage.py restore FILE` (docs/operating.md, “A damaged database”)."
+    )

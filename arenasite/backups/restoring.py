@@ -16,6 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from arenasite.backups.archive import FILES, LEFT_OUT, OURS, BackupRefused, Reader, tables
 from arenasite.backups.taking import places
 from arenasite.demo import retire_people
+from experiments.engine.verification import forget_heads
 
 Node = tuple[str, str]
 
@@ -50,6 +51,7 @@ def restore(archive: Reader, *, replace: bool = False) -> int:
         ) from error
     call_command("migrate", interactive=False, verbosity=0)
     call_command("reindex", verbosity=0)
+    forget_heads()
     if not settings.DEMO_MODE:
         retire_people()
     cache.clear()

@@ -5,7 +5,7 @@ announced after its commit, and text as it streams.
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from redis import asyncio as redis
 
+from experiments.engine import digests
 from experiments.lab.webhooks import outbox
 from experiments.models import Event, Run
 from experiments.models.work import ENVELOPE_VERSION
@@ -103,39 +104,63 @@ class LeaseLost(Exception):
     """Somebody else drives the run now: whatever this driver holds in memory is out of date."""
 
 
-def reserve_numbers(run_id: UUID, count: int, fence: int | None = None) -> int:
-    """The first of `count` new event numbers. The UPDATE locks the run's row until the commit, so seq order is commit
-    order. With a fence it doubles as the check that the lease is still ours. Raises LeaseLost when it is not.
+class Numbers(NamedTuple):
+    """first: the number of the next event. after: the digest of the one before it."""
+
+    first: int
+    after: str
+
+
+def reserve_numbers(run_id: UUID, count: int, fence: int | None = None, *, settled: int = 0) -> Numbers:
+    """The numbers of `count` new events. The UPDATE locks the run's row until the commit, so seq order is commit order.
+    With a fence it doubles as the check that the lease is still ours. settled: how many calls the transaction settles.
+    Raises LeaseLost when the lease is not ours.
     """
-    table, to_database = connection.ops.quote_name(Run._meta.db_table), Run._meta.pk.get_db_prep_value
+    runs, events = (connection.ops.quote_name(model._meta.db_table) for model in (Run, Event))
     ours = "" if fence is None else " AND fence = %s"
-    values = [count, to_database(run_id, connection), *([] if fence is None else [fence])]
+    before = f"(SELECT digest FROM {events} WHERE run_id = {runs}.id AND seq = {runs}.last_seq - %s)" if count else "''"  # noqa: S608 — names of our own tables
+    values = [
+        *(count, settled, Run._meta.pk.get_db_prep_value(run_id, connection)),
+        *(() if fence is None else (fence,)),
+        *((count,) if count else ()),
+    ]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE {table} SET last_seq = last_seq + %s WHERE id = %s{ours} RETURNING last_seq",  # noqa: S608 — names of our own tables
+            f"UPDATE {runs} SET last_seq = last_seq + %s, settled_calls = settled_calls + %s"  # noqa: S608
+            f" WHERE id = %s{ours} RETURNING last_seq, {before}",
             values,
         )
         row = cursor.fetchone()
     if row is None:
         raise LeaseLost(run_id)
-    return int(row[0]) - count + 1
+    return Numbers(int(row[0]) - count + 1, row[1] or "")
 
 
 def write(
-    run_id: UUID, facts: Sequence[EventData], first: int, announce: Announce, *, are_copies: bool = False
+    run_id: UUID, facts: Sequence[EventData], numbers: Numbers, announce: Announce, *, are_copies: bool = False
 ) -> None:
-    """Store the events under the numbers from `first` on. Call inside the transaction that reserved them. are_copies:
-    they have happened before, in another run, and are no news to a webhook.
+    """Store the events under these numbers. Call inside the transaction that reserved them. are_copies: they have
+    happened before, in another run, and are no news to a webhook.
     """
-    now = timezone.now()
-    events = [
+    now, first = timezone.now(), numbers.first
+    rows = (
         Event(run_id=run_id, seq=seq, type=fact.type, data=fact.data(), at=now) for seq, fact in enumerate(facts, first)
-    ]
+    )
+    events = chained(rows, numbers.after)
     Event.objects.bulk_create(events)
     if not are_copies:
         outbox.of_run(run_id, list(enumerate(facts, first)))
     for event in events:
         transaction.on_commit(partial(announce, event))
+
+
+def chained(events: Iterable[Event], after: str = "") -> list[Event]:
+    """Unsaved events of one run in their order, each with its digest. after: that of the event before them."""
+    found = []
+    for event in events:
+        event.digest = after = digests.of_event(after, event)
+        found.append(event)
+    return found
 
 
 def emit(run_id: UUID, *facts: EventData, fence: int | None = None, announce: Announce | None = None) -> None:

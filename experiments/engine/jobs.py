@@ -19,6 +19,7 @@ from rq import SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 from experiments.engine.driver import Driver
+from experiments.engine.verification import note_heads
 from experiments.lab.observing import counting, measuring
 from experiments.models import Run
 from experiments.models.signals import engine_swept
@@ -165,7 +166,7 @@ def paused() -> dict[tuple[str, ...], float]:
 def _sweep_forever() -> None:
     while True:
         time.sleep(settings.SWEEP_SECONDS)
-        run_looks(sweep, tell_others)
+        run_looks(sweep, note_heads, tell_others)
 
 
 def tell_others() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
+from experiments.engine import digests
 from experiments.engine.events import Announce, reserve_numbers, write
 from experiments.engine.executor import CallResult
 from experiments.engine.projections import message_data, record_step
@@ -37,6 +39,9 @@ UNBILLED = (  # errors with which a provider turns a request away, or that keep 
     *("refused", "context_exceeded", "forbidden_address"),
 )
 NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
+UNKNOWN_USAGE = dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens", "cached_input_tokens", "cost")) | {
+    "usage_is_estimated": False
+}  # the columns as they are where nobody knows
 FORGIVEN = "forgiven"  # how often a step had failed when it was asked again
 
 
@@ -52,7 +57,7 @@ class Lease:
 @dataclass(frozen=True, slots=True)
 class OpenCall:
     """A call under way: one attempt of a step. attempt: its number among all of them, lost ones too. failures: how many
-    earlier ones failed, since the step was begun or the run resumed.
+    earlier ones failed, since the step was begun or the run resumed. begun: the digest of what the row was made with.
     """
 
     id: UUID
@@ -62,6 +67,7 @@ class OpenCall:
     order: PreparedCall
     periods: tuple[int, ...] = ()  # of the budgets in which it is counted
     failures: int = 0
+    begun: str = ""
 
 
 def record_facts(lease: Lease, records: Sequence[Record]) -> None:
@@ -98,7 +104,7 @@ def open_call(lease: Lease, ask: Ask, order: PreparedCall, call_id: UUID, accoun
         failures = 0
         if not is_first:  # a call that was lost with its worker says nothing about its provider
             failures = step.calls.filter(state=Call.State.FAILED).count() - int(step.data.get(FORGIVEN, 0))
-    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures)
+    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures, _begun(call))
 
 
 def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, attempt: int) -> Call:
@@ -113,6 +119,10 @@ def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, at
         reserved_tokens=order.reserved_tokens,
         request=prepare(_with_names(order.request), stream=True).body,
     )
+
+
+def _begun(call: Call) -> str:
+    return digests.of_begun_call({name: getattr(call, name) for name in digests.BEGUN})
 
 
 def _with_names(request: ChatRequest) -> ChatRequest:
@@ -145,27 +155,28 @@ def close_call(
     noticed = ask.inspect(outcome.text) if ask.inspect and is_message else None  # takes too long for a transaction
     with transaction.atomic():
         has_event = retry_in is not None or is_message or is_failure
-        first = reserve_numbers(lease.run_id, has_event + is_cut, lease.fence)
+        numbers = reserve_numbers(lease.run_id, has_event + is_cut, lease.fence, settled=1)
         measuring.call_ended(call.id, call.order.model, settled)
         if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
             transaction.set_rollback(True)  # gives the number back: without an event it would be a gap for ever
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
         settle(call.periods, call.order.set_aside, _spent(call, settled))
         if retry_in is not None:
-            write(lease.run_id, [CallRetried(**_trouble(call, result), seconds=retry_in)], first, lease.announce)
+            write(lease.run_id, [CallRetried(**_trouble(call, result), seconds=retry_in)], numbers, lease.announce)
             return outcome
         if is_final:
             state = Step.State.DONE if outcome.ok else Step.State.FAILED
             Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
         if is_message:
-            write(lease.run_id, [_message(lease.run_id, call, outcome, first, noticed)], first, lease.announce)
+            said = _message(lease.run_id, call, outcome, numbers.first, noticed)
+            write(lease.run_id, [said], numbers, lease.announce)
         elif is_failure:
             partial = "" if is_cut else outcome.text
             facts: list[EventData] = [CallFailed(**_trouble(call, result), partial=partial)]
             if is_cut:
                 cut = replace(outcome, finish_reason=INTERRUPTED)
-                facts.append(_message(lease.run_id, call, cut, first + 1, None))
-            write(lease.run_id, facts, first, lease.announce)
+                facts.append(_message(lease.run_id, call, cut, numbers.first + 1, None))
+            write(lease.run_id, facts, numbers, lease.announce)
     return outcome
 
 
@@ -185,8 +196,12 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
     for call in calls:
         measuring.call_ended(call.pk, call.model, measuring.LOST)
         lost = {"state": Call.State.LOST, "error_kind": "lost", "error": why, "cost_source": "unknown"}
-        Call.objects.filter(pk=call.pk).update(**lost)
+        # The text as it was read: what its driver may still save of it would not be what the digest covers.
+        lost |= {"text": call.text, "reasoning": call.reasoning}
+        ended = {name: lost.get(name, getattr(call, name)) for name in digests.ENDED}
+        Call.objects.filter(pk=call.pk).update(**lost, digest=digests.of_ended_call(_begun(call), ended))
     if calls:
+        Run.objects.filter(pk=run.pk).update(settled_calls=F("settled_calls") + len(calls))
         settle_lost([call.pk for call in calls])
     return [
         CallLost(
@@ -214,7 +229,7 @@ def _settled(call: OpenCall, result: CallResult, outcome: Outcome) -> dict[str, 
     """The columns of the call's row."""
     completion = result.completion
     state = Call.State.COMPLETED if outcome.ok else Call.State.FAILED
-    return {
+    settled = {
         "state": Call.State.STOPPED if result.is_stopped else state,
         "text": outcome.text,
         "reasoning": storable(completion.reasoning),
@@ -232,6 +247,7 @@ def _settled(call: OpenCall, result: CallResult, outcome: Outcome) -> dict[str, 
         "seconds": result.seconds,
         **_usage(call, result),
     }
+    return settled | {"digest": digests.of_ended_call(call.begun, UNKNOWN_USAGE | settled)}
 
 
 def _usage(call: OpenCall, result: CallResult) -> dict[str, Any]:

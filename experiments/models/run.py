@@ -92,11 +92,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(state__in=LIVE_STATES)
 
     def claimable(self) -> Self:
-        """Queued runs, and driven ones whose driver has not renewed its lease in time."""
+        """Queued runs, and driven ones whose driver has not renewed its lease in time; none whose record is damaged."""
         abandoned = models.Q(state__in=DRIVEN_STATES) & (
             models.Q(lease_until__lt=Now()) | models.Q(lease_until__isnull=True)
         )
-        return self.filter(models.Q(state=RunState.QUEUED) | abandoned)
+        return self.filter(models.Q(state=RunState.QUEUED) | abandoned, damage="")
 
     def with_totals(self) -> Self:
         """Adds turn (the last completed one), turns_done (how many), turn_ended, input_, output_ and reasoning_tokens,
@@ -153,7 +153,8 @@ class Run(models.Model):
     overrides: fields of the configuration that were changed while it was played, such as a higher `max_turns`.
     waited_seconds: how long it has waited for people in all, which no limit of time counts. parent: the run that it
     branches from (`branched_from` says at which message), or whose transcript it judges again. archived: left out of
-    lists unless they are asked for it. deleted: nothing of it is left but its calls, which usage counts.
+    lists unless they are asked for it. deleted: nothing of it is left but its calls, which usage counts. settled_calls:
+    how many calls have a digest. damage: what is wrong with its record, of `engine/verification.py`; empty for nothing.
     """
 
     State = RunState
@@ -187,6 +188,8 @@ class Run(models.Model):
     waiting_since = models.DateTimeField(null=True, blank=True, editable=False)
     waited_seconds = models.FloatField(default=0, editable=False)
     last_seq = models.PositiveBigIntegerField(default=0, editable=False)
+    settled_calls = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    damage = models.CharField(max_length=60, blank=True, default="", db_default="", editable=False)
     fence = models.PositiveIntegerField(default=0, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)
     archived = models.DateTimeField(_("archived"), null=True, blank=True, editable=False)

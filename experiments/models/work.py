@@ -92,6 +92,7 @@ class Call(models.Model):
 
     text and reasoning hold the partial answer while the call is under way. cost is null as long as it is unknown;
     `reserved` is the upper estimate that was set aside, `reserved_tokens` likewise of the tokens read and written.
+    digest: of all columns, once it is settled (`engine/digests.py`); empty for a call from elsewhere.
     """
 
     class State(models.TextChoices):
@@ -136,6 +137,7 @@ class Call(models.Model):
     sent = models.DateTimeField(_("sent"), auto_now_add=True)
     first_byte_seconds = models.FloatField(null=True)
     seconds = models.FloatField(_("seconds"), null=True)
+    digest = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
 
     class Meta:
         ordering = ["id"]
@@ -275,13 +277,16 @@ class Envelope(TypedDict):
 
 
 class Event(models.Model):
-    """Written in the transaction that makes it true. seq starts at 1 and has no gap."""
+    """Written in the transaction that makes it true. seq starts at 1 and has no gap. digest: covers the event before it
+    (`engine/digests.py`); empty where an earlier version wrote it.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="events")
     seq = models.PositiveBigIntegerField()
     type = models.CharField(_("type"), max_length=40)
     data = models.JSONField(default=dict)
     at = models.DateTimeField(_("at"))
+    digest = models.CharField(max_length=32, blank=True, default="", db_default="", editable=False)
 
     class Meta:
         ordering = ["seq"]

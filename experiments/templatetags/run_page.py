@@ -9,11 +9,13 @@ from typing import Any
 from django import template
 from django.template import Context
 
+from experiments.engine import verification
 from experiments.library.annotations import notes, tags
 from experiments.models import Experiment, Run
 from experiments.workflows import surface_of
 
 register = template.Library()
+register.filter("damage_sentence", verification.sentence)
 
 
 @register.inclusion_tag("annotations/_annotations.html", takes_context=True)

@@ -99,6 +99,16 @@ def test_a_database_that_cannot_be_used_is_said_in_one_sentence(tmp_path):
     assert "Traceback" not in ended.stderr
 
 
+def test_a_damaged_file_is_named_with_what_to_do_about_it(tmp_path):
+    (tmp_path / "arena.sqlite3").write_bytes(b"SQLite format 3\0" + b"\x07" * 5000)
+
+    ended = manage("up", "--port", str(free_port()), ARENA_DATA=str(tmp_path))
+
+    assert ended.returncode == 1
+    assert str(tmp_path / "arena.sqlite3") in ended.stderr
+    assert "manage.py restore" in ended.stderr
+
+
 # --- what dies is started again ---
 
 

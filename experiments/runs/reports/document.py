@@ -38,7 +38,9 @@ Row = dict[str, object]
 
 
 def document(run: Run) -> Row:
-    """The whole record of a run. `run` needs the totals of `with_totals`."""
+    """The whole record of a run. `run` needs the totals of `with_totals`. damage: of `engine/verification.py`, empty
+    for a record that is whole.
+    """
     messages = list(run.messages.select_related("call", "step"))
     steps = list(with_rows(run.steps.order_by("id").select_related("message").prefetch_related("judgments")))
     return {
@@ -49,6 +51,7 @@ def document(run: Run) -> Row:
             "overrides": run.overrides,
             "origin": run.origin,
             "waited_seconds": run.waited_seconds,
+            "damage": run.damage,
         },
         "experiment": ExperimentSerializer(run.experiment).data,
         "lineage": lineage(run),
@@ -84,6 +87,7 @@ def json_lines(run: Run) -> Iterator[bytes]:
         "mode": run.mode,
         "origin": run.origin,
         "overrides": run.overrides,
+        "damage": run.damage,
         "experiment": ExperimentSerializer(run.experiment).data,
         "lineage": lineage(run),
         "metrics": metrics.shown(metrics.run_metrics(run, seats)),

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from experiments.engine.events import chained
 from experiments.engine.projections import Restoring, listed_writers
 from experiments.lab.catalog.unlisted import known_or_entered
 from experiments.library.search import indexing
@@ -173,7 +174,7 @@ class _Copy:
             data = {**shown.data, "logprobs": None} if "logprobs" in shown.data else shown.data
             events.append(Event(run=self.run, seq=seq, type=shown.type, data=data, at=at))
             places.setdefault(message, seq)
-        Event.objects.bulk_create(events, ROWS_AT_ONCE)
+        Event.objects.bulk_create(chained(events), ROWS_AT_ONCE)
         for row in self.messages:
             row.seq = places[str(row.pk)]
         Message.objects.bulk_update(self.messages, ["seq"], ROWS_AT_ONCE)

@@ -9,6 +9,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from experiments.engine import executions, leases, pauses, recording, run_execution
+from experiments.engine.verification import verify
 from experiments.models import Call, Run, Step
 
 WRITERS = [
@@ -114,6 +115,7 @@ def assert_books_balance(run, provider=None):
     seqs = list(run.events.values_list("seq", flat=True))
     assert seqs == list(range(1, len(seqs) + 1))
     assert run.last_seq == len(seqs)
+    assert dict(verify(Run.objects.filter(pk=run.pk))) == {}
     if provider:
         asked = [row["request_id"] for row in provider.ledger() if row["request_id"] in calls]
         assert len(asked) == len(set(asked))
