@@ -24,7 +24,7 @@ GROUPS = (
     (
         "lab",
         _("Lab"),
-        "Provider ProviderModel ProviderKey Budget UsageDay Webhook WebhookDelivery ShareLink InjectionRate "
+        "Provider ProviderModel ProviderKey Budget UsageDay BilledDay Webhook WebhookDelivery ShareLink InjectionRate "
         "SandboxHost",
     ),
     ("leaderboard", _("Leaderboard"), "Ladder Board Battle Milestone"),

@@ -38,13 +38,18 @@ def whole(name: str, default: int, least: int = 1) -> int:
 
 def seconds(name: str, default: float) -> float:
     """A time from 0 on, fractions too. Raises ImproperlyConfigured for anything else."""
+    return amount(name, default, "seconds")
+
+
+def amount(name: str, default: float, unit: str) -> float:
+    """A number from 0 on, fractions too. Raises ImproperlyConfigured for anything else."""
     text = os.environ.get(name, "").strip() or str(default)
     try:
         value = float(text)
     except ValueError:
         value = nan
     if not 0 <= value < inf:
-        raise ImproperlyConfigured(f"{name} must be a number of seconds from 0 on, not {text!r}.")
+        raise ImproperlyConfigured(f"{name} must be a number of {unit} from 0 on, not {text!r}.")
     return value
 
 

@@ -160,6 +160,7 @@ RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 RUNS_PER_WORKER = int(os.environ.get("ARENA_RUNS_PER_WORKER", "200"))
 LEASE_SECONDS = environment.seconds("ARENA_LEASE_SECONDS", 15)
 SWEEP_SECONDS = environment.seconds("ARENA_SWEEP_SECONDS", 3)
+RISK_DOLLARS = environment.amount("ARENA_RISK_DOLLARS", 1, "dollars")  # of a failed call, to ask the same once more
 DRAIN_SECONDS = environment.seconds("ARENA_DRAIN_SECONDS", 5)
 WEB_DRAIN_SECONDS = environment.seconds("ARENA_WEB_DRAIN_SECONDS", 0)  # not ready, and serving still
 

@@ -9,6 +9,7 @@ from django.db import DatabaseError
 from accounts import audit_hooks, sessions
 from experiments import workflows
 from experiments.lab.observing import measuring
+from experiments.lab.usage import billed
 from experiments.lab.usage import days as usage_days
 from experiments.lab.webhooks import delivering
 from experiments.library.annotations import notes
@@ -40,7 +41,8 @@ def _measure(sender: Any, run_id: UUID, **more: Any) -> None:
 
 
 def _sweep_usage(sender: Any, **more: Any) -> None:
-    usage_days.roll_up()
+    if usage_days.roll_up():
+        billed.fetcher.begin()
 
 
 def _sweep_sign_ins(sender: Any, **more: Any) -> None:

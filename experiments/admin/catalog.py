@@ -14,6 +14,7 @@ from experiments.admin.base import Long, ReadOnly, table
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
 from experiments.models import (
+    BilledDay,
     Budget,
     BudgetPeriod,
     Call,
@@ -186,6 +187,7 @@ table(
     filters="purpose",
     search="=experiment__id model__slug",
 )
+table(BilledDay, "day provider model cost fetched", filters="provider", search="model")
 table(KeyUse, "day key_id run_id", search="=key__id =run__id")
 table(
     ShareLink, "hint experiment created_by created expires revoked", search="hint =experiment__id created_by__username"

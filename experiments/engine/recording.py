@@ -270,6 +270,11 @@ def _usage(call: OpenCall, result: CallResult) -> dict[str, Any]:
     }
 
 
+def at_risk(call: OpenCall, result: CallResult) -> Decimal | None:
+    """What an attempt that failed may have cost; None where nobody knows its price."""
+    return _spent(call, _usage(call, result)).cost
+
+
 def _spent(call: OpenCall, settled: dict[str, Any]) -> Amount:
     """What a settled call counts in budgets: what it cost and took; where nobody knows, what was set aside for it."""
     reserved, known = call.order.set_aside, settled.get("cost")

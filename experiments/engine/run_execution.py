@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
@@ -23,7 +24,7 @@ from experiments.engine.requests import Catalogue, prepare_call, seats_of
 from experiments.engine.reservations import Account, Accounts, OverBudget, OverLimit, Spent, refuse
 from experiments.gateway import EmptyAnswer
 from experiments.gateway.errors import RateLimited
-from experiments.gateway.retry import Wait, decide
+from experiments.gateway.retry import Wait, decide, may_be_billed
 from experiments.gateway.types import Completion
 from experiments.models import Call, Run
 from experiments.models.ids import new_id
@@ -356,8 +357,12 @@ def _pending(run_id: UUID, call: OpenCall) -> PendingCall:
 
 
 def wait_after(call: OpenCall, result: CallResult) -> Wait | None:
-    """How long to wait before the same is asked again; None when it is not."""
+    """How long to wait before the same is asked again; None when it is not, also where the failed attempt may have cost
+    more than may be lost by asking twice.
+    """
     if result.error is None or result.is_stopped:
+        return None
+    if may_be_billed(result.error) and (recording.at_risk(call, result) or 0) > settings.RISK_DOLLARS:
         return None
     jitter = Cast({}, call.attempt).random(str(call.id)).random()
     failures = call.failures + 1  # with this one

@@ -178,6 +178,14 @@ class Client:
         """Asks OpenRouter about the key, as it lists its models without one. Raises a GatewayError."""
         await self._fetched(self._origin("/key"))
 
+    async def fetch(self, path: str) -> Any:
+        """The JSON of GET {base}path. Raises a GatewayError."""
+        origin = self._origin(path)
+        try:
+            return json.loads(await self._fetched(origin))
+        except (ValueError, RecursionError) as error:
+            raise BadAnswer(f"{tried(origin)} gave something that is no JSON.") from error
+
     async def _fetched(self, origin: Origin) -> bytes:
         pace = Pace(CATALOGUE_DEADLINES, streaming=False)
         content = b""

@@ -171,9 +171,14 @@ def decide(error: GatewayError, attempt: int, *, jitter: float) -> Wait | GiveUp
     return Wait(min(LONGEST_WAIT, base * 2 ** (attempt - 1) * (0.5 + jitter)))
 
 
+def may_be_billed(error: GatewayError) -> bool:
+    """Whether the provider may have done the work: a repeat may be billed on top."""
+    return isinstance(error, OutcomeUnknown | Interrupted | BadAnswer)
+
+
 def _attempts_allowed(error: GatewayError) -> int:
-    """Every repeat of a call that may have been billed may be billed on top, hence only one."""
-    if isinstance(error, OutcomeUnknown | Interrupted | BadAnswer):
+    """Of a call that may have been billed, one repeat; how much money may be at risk is for the caller to say."""
+    if may_be_billed(error):
         return 2
     if isinstance(error, TryLater):
         return MAX_ATTEMPTS

@@ -23,6 +23,8 @@ _COMMON_WINDOWS = frozenset(2**power for power in range(11, 21))
 
 SAFE_BYTES_PER_TOKEN = 3
 ASSUMED_OUTPUT_TOKENS = 8192
+ASSUMED_THINKING_TOKENS = 32_768
+"""Output of an answer that thinks first, where neither the request nor the catalogue names a limit."""
 
 
 class _Unreadable(Exception):
@@ -221,10 +223,12 @@ def reserve(request: ChatRequest, price: Price | None) -> Decimal | None:
 def most_tokens(request: ChatRequest) -> tuple[int, int]:
     """An upper estimate of the tokens that a call reads and writes.
 
-    Three bytes of prompt count as a token, and the answer at its limit: the request's, else the model's, else 8192.
+    Three bytes of prompt count as a token, and the answer at its limit: the request's, else the model's, else 8192, or
+    32,768 for a model that thinks before it answers.
     """
     prompt = math.ceil(prompt_bytes(request) / SAFE_BYTES_PER_TOKEN) + image_tokens(request)
     if request.schema is not None:
         prompt += math.ceil(len(str(request.schema)) / SAFE_BYTES_PER_TOKEN)
-    answer = request.params.max_tokens or request.capabilities.max_output_tokens or ASSUMED_OUTPUT_TOKENS
-    return prompt, answer
+    accepts = request.capabilities
+    assumed = ASSUMED_THINKING_TOKENS if accepts.reasoning_effort or accepts.reasoning_opened else ASSUMED_OUTPUT_TOKENS
+    return prompt, request.params.max_tokens or accepts.max_output_tokens or assumed

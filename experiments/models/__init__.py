@@ -1,5 +1,5 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
-from experiments.models.budget import Budget, BudgetPeriod, Reservation, UsageDay
+from experiments.models.budget import BilledDay, Budget, BudgetPeriod, Reservation, UsageDay
 from experiments.models.catalog import InjectionRate, ModelPrice, Provider, ProviderModel
 from experiments.models.client import ClientTalk, IdempotentRequest
 from experiments.models.coding import Cycle, Execution, SandboxHost
@@ -31,6 +31,7 @@ __all__ = [
     "Annotation",
     "Ballot",
     "Battle",
+    "BilledDay",
     "Board",
     "Budget",
     "BudgetPeriod",

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Project, User
-from experiments.models.catalog import ProviderModel
+from experiments.models.catalog import Provider, ProviderModel
 from experiments.models.experiment import Experiment
 from experiments.models.ids import new_id
 from experiments.models.money import MoneyField
@@ -221,3 +221,22 @@ class UsageDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day} {self.purpose}"
+
+
+class BilledDay(models.Model):
+    """What a provider says that it billed for a model on a day (UTC), as it names the model."""
+
+    provider = models.ForeignKey(Provider, models.CASCADE, related_name="billed")
+    day = models.DateField(_("day"))
+    model = models.CharField(_("model"), max_length=200)
+    cost = MoneyField(_("cost"))
+    fetched = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["day", "id"]
+        verbose_name = _("billed day")
+        verbose_name_plural = _("billed days")
+        constraints = [models.UniqueConstraint(fields=["provider", "day", "model"], name="each_bill_once")]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.model}"

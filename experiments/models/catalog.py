@@ -60,6 +60,12 @@ class Provider(models.Model):
         LIMITED = "limited", _("The provider limits requests right now. Try again later.")
         FAILED = "failed", _("The provider answered with an error.")
 
+    class UsageApi(TextChoices):
+        """What can be asked what a provider has billed."""
+
+        OPENROUTER = "openrouter", "OpenRouter: activity"
+        OPENAI = "openai", "OpenAI: costs"
+
     name = models.SlugField(_("name"), unique=True, max_length=40)
     base_url = models.CharField(_("base URL"), max_length=500, validators=[http_address])
     api_key_env = models.CharField(
@@ -79,6 +85,23 @@ class Provider(models.Model):
     )
     concurrency = models.PositiveSmallIntegerField(
         _("calls at once per model"), default=100, help_text=_("The most; fewer are made while the provider limits us.")
+    )
+    usage_api = models.CharField(
+        _("usage API"),
+        max_length=12,
+        choices=UsageApi,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("Where the provider says what it billed, to be compared each day."),
+    )
+    usage_key_env = models.CharField(
+        _("environment variable of the usage key"),
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("OpenRouter calls it a management key, OpenAI an admin key."),
     )
     is_simulated = models.BooleanField(_("simulated"), default=False)
     is_active = models.BooleanField(_("active"), default=True)

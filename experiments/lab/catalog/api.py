@@ -20,7 +20,17 @@ from experiments.models import Provider
 
 REFUSALS = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 CONTACTS = Provider.Contact.values
-SETTINGS = ("name", "base_url", "needs_key", "allow_private", "routes", "concurrency", "api_key_env")
+SETTINGS = (
+    "name",
+    "base_url",
+    "needs_key",
+    "allow_private",
+    "routes",
+    "concurrency",
+    "api_key_env",
+    "usage_api",
+    "usage_key_env",
+)
 
 
 class ProviderSerializer(serializers.ModelSerializer[Provider]):

@@ -33,7 +33,17 @@ class ProviderForm(forms.ModelForm[Provider]):
 
     class Meta:
         model = Provider
-        fields = ("name", "base_url", "needs_key", "allow_private", "routes", "concurrency", "api_key_env")
+        fields = (
+            "name",
+            "base_url",
+            "needs_key",
+            "allow_private",
+            "routes",
+            "concurrency",
+            "api_key_env",
+            "usage_api",
+            "usage_key_env",
+        )
         labels = {
             "name": _("Name"),
             "base_url": _("Base URL"),
@@ -42,6 +52,8 @@ class ProviderForm(forms.ModelForm[Provider]):
             "routes": _("Routes to other providers"),
             "concurrency": _("Max parallel calls per model"),
             "api_key_env": _("Environment variable with the key"),
+            "usage_api": _("Usage API"),
+            "usage_key_env": _("Environment variable with the usage key"),
         }
         widgets = {
             "base_url": forms.URLInput({"autocomplete": "off", "spellcheck": "false", "placeholder": "https://…/v1"}),

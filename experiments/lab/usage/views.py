@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET
 from accounts.models import User
 from accounts.people import person
 from accounts.refusing import back_to
+from experiments.lab.usage import billed
 from experiments.lab.usage.spent import DIMENSIONS, Scope, Totals, Usage, days_of, projects_of, scope_of
 from experiments.lab.usage.spent import usage as found_usage
 from experiments.models.labels import PURPOSES
@@ -29,8 +30,11 @@ def usage(request: HttpRequest) -> HttpResponse:
     scope = _scope(request)
     back_to(request, "usage")
     found = found_usage(scope, *days_of(request.GET))
+    bills = billed.differences(found.since, found.until) if scope.kind == "lab" else []
     context = {
         "scope": scope,
+        "bills": bills,
+        "alarms": sum(bill.is_alarming for bill in bills),
         "usage": found,
         "tables": [_table(name, found) for name in DIMENSIONS[:-1] if name != "person" or scope.kind != "me"],
         "drawing": bars.columns([(day, float(totals.cost)) for day, totals in found.by["day"]]),

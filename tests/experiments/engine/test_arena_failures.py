@@ -2,8 +2,11 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from experiments.engine import run_execution
 from experiments.gateway.retry import Wait
@@ -60,6 +63,19 @@ def everything_that_models_read(run):
 
 
 # --- trouble ---
+
+
+@each_case(("fail", "price", "times"), [("cut", "0.1", 1), ("cut", "0.000001", 2), ("500", "0.1", 4)])
+def test_what_may_have_cost_much_is_not_asked_again_and_what_was_turned_away_is(play, arena, fail, price, times):
+    """Some dozens of tokens were written: dollars, or less than a cent."""
+    speaker = f"sim/competitive:first=0:fail={fail}:words=200"
+    model = arena(b=speaker).participants.get(seat="B").model
+    model.prices.all().delete()
+    model.prices.create(input=Decimal(0), output=Decimal(price), since=timezone.now() - timedelta(days=1))
+
+    run = play(b=speaker, **QUIET)
+
+    assert (run.state, len(attempts(run, "turn/1/B"))) == ("failed", times)
 
 
 @each_case("fail", ["429:retry_after=1", "500", "502", "503", "reset", "cut", "error_event", "reset:after=0"])

@@ -126,6 +126,8 @@ def test_an_unknown_price_is_unknown_and_not_zero(asker_request):
         (Params(max_tokens=100), Capabilities(max_output_tokens=50), 100),
         (Params(), Capabilities(max_output_tokens=50), 50),
         (Params(), Capabilities(), 8192),
+        (Params(), Capabilities(reasoning_effort=True), 32_768),
+        (Params(max_tokens=100), Capabilities(reasoning_effort=True), 100),
     ],
 )
 def test_a_reservation_assumes_the_longest_answer(asker_request, params, capabilities, tokens):
