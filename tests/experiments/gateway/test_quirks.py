@@ -13,6 +13,7 @@ The number in a name is the kind of quirk; names of tests beside this one have i
 * 20 schemas, 21 what a model ignores, 22 fields of requests, 23 logprobs
 * 24 broken ends, 25 a prompt too long, 26 and 27 waits and refusals, 28 cancelling, 29 another model
 * 30 what is no answer at all, 31 images, 32 tool calls, 33 answers without end, 34 asking again
+* 35 a usual answer of each vendor, in the form that it documents
 """
 
 import dataclasses
