@@ -8,7 +8,7 @@ import experiments.models.money
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("experiments", "0025_instruments"),
+        ("experiments", "0026_instruments_held_to_people"),
     ]
 
     operations = [

@@ -23,6 +23,7 @@ LONGEST_RENDERED = 200_000
 MOST_SIGNS = 20_000  # that Markdown may mean something by: each costs as much as a hundred letters
 SIGNS = re.compile(r"[\n*_`~\[\]<>&\\|]")
 LONGEST_COLOURED = 20_000  # some lexers take time out of all proportion
+ORDERING = re.compile("[\u202a-\u202e\u2066-\u2069]")  # with them code reads otherwise than it runs (“Trojan Source”)
 NAMED = "named"
 QUOTED = '“[^”]{0,300}”|"[^"]{0,300}"|«[^»]{0,300}»|「[^」]{0,300}」|『[^』]{0,300}』'
 
@@ -56,7 +57,10 @@ def coloured(code: str, language: str) -> str:
 
 
 def _coloured(code: str, language: str, _attributes: str) -> str:
-    """A block of code with pygments' classes; as it is, where the language is not named or not known."""
+    """A block of code with pygments' classes; as it is, where the language is not named or not known. What would change
+    the direction of its letters is written out.
+    """
+    code = ORDERING.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", code)
     inner = nh3.clean_text(code)
     if language and len(code) <= LONGEST_COLOURED:
         with contextlib.suppress(ClassNotFound):

@@ -2,7 +2,7 @@
 
 import re
 
-from experiments.runs.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, to_html
+from experiments.runs.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, coloured, to_html
 from tests.cases import each_case
 from tests.markup import Page
 
@@ -95,3 +95,13 @@ def test_a_name_is_no_markup():
 
 def test_a_text_with_more_signs_than_words_is_shown_as_it_is():
     assert to_html("**a" * MOST_SIGNS) == f"<pre>{'**a' * MOST_SIGNS}</pre>"
+
+
+def test_code_that_would_read_otherwise_than_it_runs_shows_why():
+    trick = 'if role == "user\u202e \u2066# admin\u2069":'
+
+    for html in (coloured(trick, "python"), to_html(f"```\n{trick}\n```")):
+        shown = Page(html).text
+        assert "⟨U+202E⟩" in shown
+        assert not {"\u202e", "\u2066", "\u2069"} & set(shown)
+    assert "שלום\u200f" in to_html("שלום\u200f")
