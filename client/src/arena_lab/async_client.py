@@ -23,12 +23,14 @@ from arena_lab.records import (
     Dataset,
     Experiment,
     Instrument,
+    InstrumentCard,
     InstrumentVersion,
     Ladder,
     LadderEntry,
     Milestone,
     Model,
     Point,
+    Queue,
     Run,
     UsageReport,
 )
@@ -104,6 +106,16 @@ class AsyncInstruments:
     async def export(self, instrument: InstrumentLike, number: int) -> File:
         """One version as a file, which `save` takes elsewhere."""
         return file_of(await self._line.do(questions.instrument_file(instrument, number)), "instrument.json")
+
+    async def card(self, instrument: InstrumentLike, *, version: int | None = None) -> InstrumentCard:
+        """How far a version agrees with people, the newest one without a number; its scans' rates, corrected."""
+        return await self._line.do(questions.card(instrument, version))
+
+    async def sample(self, scan: ExperimentLike, dimension: str, size: int, **fields: Any) -> Queue:
+        """Send so many units of a scan to reviewers, equally many of each value of a dimension. fields: judge, seed,
+        name, overlap, instructions, members (user names), project, is_lab.
+        """
+        return await self._line.do(questions.sample(scan, dimension, size, fields))
 
 
 class AsyncArena:

@@ -23,6 +23,7 @@ from arena_lab.records import (
     Execution,
     Experiment,
     Instrument,
+    InstrumentCard,
     InstrumentVersion,
     Judgment,
     Ladder,
@@ -32,6 +33,7 @@ from arena_lab.records import (
     Model,
     Pause,
     Point,
+    Queue,
     Record,
     Run,
     UsageReport,
@@ -220,6 +222,15 @@ def archive_instrument(which: InstrumentLike, archived: bool) -> Ask[Instrument]
 
 def instrument_file(which: InstrumentLike, number: int) -> Ask[httpx.Response]:
     return asking.get_file(f"instruments/{id_of(which)}/versions/{number}/export/")
+
+
+def card(which: InstrumentLike, version: int | None) -> Ask[InstrumentCard]:
+    return asking.get(f"instruments/{id_of(which)}/card/", InstrumentCard, version=version)
+
+
+def sample(scan: ExperimentLike, dimension: str, size: int, fields: Mapping[str, Any]) -> Ask[Queue]:
+    body = {"scan": id_of(scan), "dimension": dimension, "size": size, **fields}
+    return asking.post("review/samples/", Queue, body)
 
 
 def annotations(**wanted: Any) -> Ask[Page[Annotation]]:

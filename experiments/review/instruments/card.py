@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 from django.core.cache import cache
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -131,9 +131,11 @@ def of(version: InstrumentVersion, user: "User | AnonymousUser") -> Card:
 
 
 def scans_of(version: InstrumentVersion, user: "User | AnonymousUser") -> list[Experiment]:
-    """The experiments in which this version has judged, as far as somebody sees them, newest first."""
+    """The experiments in which this version has judged, as far as somebody sees them, newest first; also scans whose
+    units others had judged before.
+    """
     made = Annotation.objects.filter(version=version).values("made_in__experiment")
-    rows = Experiment.objects.visible_to(user).filter(pk__in=made)
+    rows = Experiment.objects.visible_to(user).filter(Q(pk__in=made) | Q(config__version=str(version.pk)))
     return list(rows.order_by("-created", "-pk")[:MOST_SCANS])
 
 

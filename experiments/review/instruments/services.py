@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
 from django.shortcuts import get_list_or_404
 from django.utils.translation import gettext as _
 
@@ -34,8 +35,9 @@ def version_of(scan: Experiment, user: "User") -> InstrumentVersion:
     """The version of an instrument with which an experiment has judged. Raises Http404 where there is none that
     somebody may know of.
     """
-    made = Annotation.objects.visible_to(user).filter(made_in__experiment=scan)
-    rows = InstrumentVersion.objects.filter(pk__in=made.values("version")).select_related("instrument")
+    made = Annotation.objects.visible_to(user).filter(made_in__experiment=scan).values("version")
+    named = Q(pk=scan.config["version"]) if "definition" in scan.config else Q(pk__in=made)
+    rows = InstrumentVersion.objects.filter(named).select_related("instrument")
     return get_list_or_404(rows.order_by("-created"))[0]
 
 

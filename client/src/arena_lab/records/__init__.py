@@ -14,7 +14,16 @@ from arena_lab.records.battles import (
     Standing,
     Verdict,
 )
-from arena_lab.records.instruments import Annotation, Instrument, InstrumentVersion
+from arena_lab.records.instruments import (
+    Annotation,
+    CorrectedRate,
+    Instrument,
+    InstrumentCard,
+    InstrumentVersion,
+    Queue,
+    Rate,
+    ScanRates,
+)
 from arena_lab.records.lab import Budget, Model, Part, Spent, UsageReport
 from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
 from arena_lab.records.transcript import Ballot, Call, Execution, Filtered, Judgment, Message, Usage
@@ -26,11 +35,13 @@ __all__ = [
     "Budget",
     "Call",
     "Campaign",
+    "CorrectedRate",
     "Dataset",
     "Execution",
     "Experiment",
     "Filtered",
     "Instrument",
+    "InstrumentCard",
     "InstrumentVersion",
     "Judgment",
     "Ladder",
@@ -44,8 +55,11 @@ __all__ = [
     "Point",
     "Progress",
     "PublishedRating",
+    "Queue",
+    "Rate",
     "Record",
     "Run",
+    "ScanRates",
     "Spent",
     "Standing",
     "Totals",
