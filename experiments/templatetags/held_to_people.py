@@ -63,7 +63,7 @@ def of_figure(rates: ByFigure, one: Figure) -> Corrected | None:
 
 
 @register.filter
-def rate_value(rate: Rate, is_mean: Any = False) -> str:
+def rate_value(rate: Rate, is_mean: bool) -> str:
     """43 %, or the number of a mean; empty where there is none."""
     if isinstance(rate.value, Undefined):
         return ""
@@ -71,7 +71,7 @@ def rate_value(rate: Rate, is_mean: Any = False) -> str:
 
 
 @register.filter
-def rate_around(rate: Rate, is_mean: Any = False) -> str:
+def rate_around(rate: Rate, is_mean: bool) -> str:
     """Its interval as 31 to 56 %, or empty."""
     if isinstance(rate.interval, Undefined):
         return ""

@@ -29,7 +29,7 @@ class SampleForm(forms.Form):
     size = forms.IntegerField(label=_("Units to label"), initial=USUAL_SIZE, min_value=1, max_value=MOST_DRAWN)
     seed = forms.IntegerField(label=_("Seed"), required=False, min_value=0, max_value=2**31 - 1)
     members = ReviewersField()
-    overlap = forms.IntegerField(label=_("people per item"), initial=USUAL_OVERLAP, min_value=1, max_value=MOST_PEOPLE)
+    overlap = forms.IntegerField(label=_("People per item"), initial=USUAL_OVERLAP, min_value=1, max_value=MOST_PEOPLE)
     instructions = InstructionsField(rows=4)
 
     def __init__(self, *args: Any, user: User, version: InstrumentVersion, scan: Experiment, **kwargs: Any) -> None:

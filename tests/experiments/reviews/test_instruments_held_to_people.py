@@ -237,6 +237,10 @@ def test_a_researcher_sends_a_sample_from_the_page_and_reads_the_card(scan, alic
 
     [row] = page.find("tr", **{"data-figure": "refuses"})
     assert [cell.text.partition(" %")[0] for cell in row.findall("td")[1:3]] == ["40", "100"]
+    compared, _table, detected = page.by_id("refuses").findall(".//table")
+    assert [cell.text.partition(" %")[0] for cell in compared.findall("tbody/tr/td")[2:3]] == ["40"]
+    cells = [cell.text for cell in detected.findall("tbody/tr/td")]
+    assert [cell.partition(" %")[0] for cell in cells] == ["100", "40", "labels are missing"]
     assert len(page.by_id("disagreements").findall("tbody/tr")) == 6
     assert browser.get(f"/instruments/{scan.version.instrument_id}/card/?version=2").status_code == 404
 
