@@ -1,6 +1,7 @@
 from django.urls import path
 
 from leaderboard.boards.api import LadderHistory, LadderList, LadderMilestones, LadderView
+from leaderboard.votes.agreement_api import LadderAgreement
 from leaderboard.votes.api import DatasetVotersView, OfferView, VoteView
 
 urlpatterns = [
@@ -8,6 +9,7 @@ urlpatterns = [
     path("ladders/<slug:slug>/", LadderView.as_view(), name="api-ladder"),
     path("ladders/<slug:slug>/milestones/", LadderMilestones.as_view(), name="api-ladder-milestones"),
     path("ladders/<slug:slug>/history/", LadderHistory.as_view(), name="api-ladder-history"),
+    path("ladders/<slug:slug>/agreement/", LadderAgreement.as_view(), name="api-ladder-agreement"),
     path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
     path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),
     path("datasets/<slug:slug>/voters/", DatasetVotersView.as_view(), name="api-dataset-voters"),

@@ -1,10 +1,11 @@
 """Comparisons of outputs: the boards that keep comparable ones together, the battles, and what was said in them."""
 
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
+from django.db.models.functions import Left, StrIndex
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
@@ -23,8 +24,9 @@ class BoardQuerySet(models.QuerySet["Board"]):
 class Board(models.Model):
     """Battles that can be compared: one dataset, one judge with its parameters, one version of one prompt.
 
-    judge: a provider model's slug, "people", or what an import calls it. changes: how often what it counts has
-    changed; ratings that were computed at an earlier number are out of date.
+    judge: a provider model's slug; of people who vote here "people", of those who voted elsewhere and of judges of
+    elsewhere what an import calls them. changes: how often what it counts has changed; ratings that were computed at an
+    earlier number are out of date.
     """
 
     class Kind(models.TextChoices):
@@ -98,6 +100,20 @@ class Campaign(models.Model):
         return str(self.experiment)
 
 
+UNNAMED, UNNAMED_LENGTH = "log:", 40
+OCCASION = "/"  # in a ballot: what follows tells several votes of one voter on the same outputs apart
+
+
+def voter_key(ballot: str) -> str:
+    """Whose vote it is: the same for all votes of a voter, as `by_voter` has it."""
+    return ballot.partition(OCCASION)[0]
+
+
+def is_unnamed(key: str) -> bool:
+    """Whether it is that of one vote, whose log does not tell who cast it."""
+    return key.startswith(UNNAMED) and len(key) == len(UNNAMED) + UNNAMED_LENGTH
+
+
 class BattleQuerySet(models.QuerySet["Battle"]):
     def visible_to(self, user: User | AnonymousUser) -> Self:
         return self.filter(board__in=Board.objects.visible_to(user))
@@ -111,15 +127,27 @@ class BattleQuerySet(models.QuerySet["Battle"]):
 
     def revealed(self) -> Self:
         """What may be shown with names: all but the votes that somebody is still to cast."""
-        return self.exclude(shown_left_first__isnull=False, judged__isnull=True)
+        return self.exclude(shown_left_first__isnull=False, judged__isnull=True, winner="")
+
+    def of_voter(self, key: str) -> Self:
+        return self.filter(models.Q(ballot=key) | models.Q(ballot__startswith=f"{key}{OCCASION}"))
+
+    def by_voter(self) -> Any:
+        """With `cast_by`, the key of who cast each vote; empty for judges that are models."""
+        several = models.When(
+            ballot__contains=OCCASION,
+            then=Left("ballot", StrIndex("ballot", models.Value(OCCASION)) - 1, output_field=models.CharField()),
+        )
+        return self.annotate(cast_by=models.Case(several, default="ballot", output_field=models.CharField()))
 
 
 class Battle(models.Model):
     """Two contestants' outputs on one sample, compared. left is the contestant with the smaller key.
 
     winner: empty as long as it is open; open_reason says why. is_consistent: whether both orders were judged alike;
-    None where there was one judgment. ballot: empty for judges that are models; a person's key for a vote, which has
-    `shown_left_first` (the sides are drawn) and is open until they have voted.
+    None where there was one judgment. ballot: empty for judges that are models; for a vote the voter's key, and of
+    several on the same outputs the occasion after a slash. shown_left_first: of a vote, or of an import that tells it.
+    A vote here is open until it is cast, and its sides are drawn.
     """
 
     class Winner(models.TextChoices):

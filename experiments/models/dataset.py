@@ -126,7 +126,9 @@ class DatasetImage(models.Model):
 
 
 class Sample(models.Model):
-    """One task of a dataset. images: hashes of the pictures that belong to it, in order. category: its kind of task."""
+    """One task of a dataset. images: hashes of the pictures that belong to it, in order. category: its kind of task.
+    language: of the instruction, as the file calls it; empty where it is not known.
+    """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples", verbose_name=_("dataset"))
     subset = models.CharField(_("subset"), max_length=100, blank=True)
@@ -135,6 +137,7 @@ class Sample(models.Model):
     instruction = models.TextField(_("instruction"))
     images = models.JSONField(_("images"), default=list, blank=True)
     source = models.CharField(_("source"), max_length=200, blank=True)
+    language = models.CharField(_("language"), max_length=60, blank=True, default="", db_default="")
     metadata = models.JSONField(_("further fields"), default=dict, blank=True)
 
     class Meta:

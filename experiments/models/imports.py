@@ -114,7 +114,8 @@ class LogImportQuerySet(models.QuerySet["LogImport"]):
 
 
 class LogImport(SentFile):
-    """A file with battles that were judged elsewhere, for a dataset. judge, subset: of logs that name none.
+    """A file with battles that were judged elsewhere, for a dataset. judge, subset: of logs that name none. columns:
+    which column is what, by `logs.columns.PARTS`. is_dry_run: read and reported, then CHECKED until it is to be stored.
 
     attempt rises with every claim: a worker that was frozen writes nothing any more. report: `logs.records.Report`, as
     far as it is read. refused_reason: why it could not be read to its end.
@@ -128,6 +129,7 @@ class LogImport(SentFile):
         READING = "reading", _("being read")
         DONE = "done", _("read")
         REFUSED = "refused", _("refused")
+        CHECKED = "checked", _("checked, nothing stored")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="log_imports", verbose_name=_("dataset"))
@@ -139,6 +141,8 @@ class LogImport(SentFile):
     keep_partial = models.BooleanField(
         _("import the valid lines even if some are refused"), default=False, db_default=False
     )
+    columns = models.JSONField(_("columns"), default=dict, db_default={}, blank=True)
+    is_dry_run = models.BooleanField(_("check only"), default=False, db_default=False)
     state = models.CharField(_("state"), max_length=8, choices=State, default=State.WAITING)
     report = models.JSONField(_("report"), default=dict, blank=True)
     refused_reason = models.TextField(_("why it was refused"), blank=True)
@@ -163,7 +167,8 @@ class LogImport(SentFile):
 
     @property
     def is_over(self) -> bool:
-        return self.state in {self.State.DONE, self.State.REFUSED}
+        """Whether nothing more becomes of it by itself."""
+        return self.state in {self.State.DONE, self.State.REFUSED, self.State.CHECKED}
 
 
 class ImportSource(models.TextChoices):

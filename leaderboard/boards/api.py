@@ -23,6 +23,7 @@ SLICE = [
     OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
     OpenApiParameter("category", str, description="Only battles on samples of this category."),
     OpenApiParameter("source", str, description="Only battles on samples whose prompts come from this source."),
+    OpenApiParameter("language", str, description="Only battles on samples in this language."),
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
 WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
@@ -149,9 +150,11 @@ class LadderDetail(LadderSerializer):
     subset = serializers.CharField()
     category = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # a field with the name of a Field attribute
+    language = serializers.CharField()
     subsets = serializers.ListField(child=serializers.CharField())
     categories = serializers.ListField(child=serializers.CharField())
     sources = serializers.ListField(child=serializers.CharField())
+    languages = serializers.ListField(child=serializers.CharField())
     behind = serializers.IntegerField()
     intervals = IntervalMethod()
     ties = serializers.IntegerField()

@@ -1,17 +1,21 @@
-"""What a judge's verdicts owe to the side and the length of answers, from a bounded sample of them."""
+"""What judgments owe to the order and the length of the outputs shown, from the newest whose order is recorded."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models.functions import Length
 
 from experiments.models import Battle, Board, Output, Verdict
 from leaderboard.boards.caching import memoize
 from leaderboard.models import Ladder
 from leaderboard.ratings import Battles, Bias, Undefined, length_bias, position_bias
-from leaderboard.ratings.values import IntArray
+from leaderboard.ratings.statistics import Share, share_of_items
+from leaderboard.ratings.values import IntArray, Reason
 
-MOST_VERDICTS = 4000
+MOST_JUDGED = 2000  # battles whose verdicts are read, two of each
+MOST_VOTES = 50_000
+KEYS_AT_ONCE = 10_000
 SHOWN_FIRST: dict[str, bool] = {Verdict.Order.ORIGINAL: True, Verdict.Order.SWAPPED: False}
 SCORES: dict[str, float] = {Battle.Winner.LEFT: 1.0, Battle.Winner.RIGHT: 0.0, Battle.Winner.TIE: 0.5}
 Shown = tuple[int, int, int]  # who was shown first, who second, and on which sample
@@ -19,50 +23,65 @@ CHANGES_APART = 500  # the estimate is made anew after so many changes of the bo
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeBias:
-    """In Elo, each with its 95 % interval, None where there is none. position: what being shown first is worth;
-    length: what one standard deviation of relative length is. verdicts: the newest, on which both rest; those on one
-    sample are one observation.
+class OrderEffects:
+    """first: how often what was shown first was chosen, of the judgments that chose a side. In Elo, with their 95 %
+    intervals, position: what being shown first is worth; length: what one standard deviation of relative length is.
+    judgments: how many these rest on; those on one sample are one observation.
     """
 
-    position: tuple[float, float, float] | None
-    length: tuple[float, float, float] | None
-    verdicts: int
+    first: Share
+    position: Bias | Undefined
+    length: Bias | Undefined
+    judgments: int
 
 
-def of_judge(ladder: Ladder) -> JudgeBias | None:
-    """None where a board has no verdicts of single orders: votes, and imports without an audit log."""
-    board = ladder.board
-    if board is None:
-        return None
-    key = (ladder.slug, board.changes // CHANGES_APART, board.changes if board.changes < CHANGES_APART else 0)
-    return memoize("bias", key, lambda: (bias_of(board),))[0]
+def of_judge(ladder: Ladder) -> OrderEffects | None:
+    """None where the order is recorded of no judgment, as of imports without an audit log."""
+    found = current_effects(ladder.board) if ladder.board else None
+    return found if found and found.judgments else None
 
 
-def bias_of(board: Board) -> JudgeBias | None:
-    """Estimated together with the ratings, from the newest verdicts that could be read."""
-    newest = Battle.objects.filter(board=board, voided__isnull=True).order_by("-id").values_list("pk", flat=True)
-    read = Verdict.objects.filter(battle__in=list(newest[: MOST_VERDICTS // 2]), winner__in=SCORES)
+def current_effects(board: Board) -> OrderEffects:
+    key = (board.pk, board.changes // CHANGES_APART, board.changes if board.changes < CHANGES_APART else 0)
+    return memoize("bias", key, lambda: effects_of(board))
+
+
+def effects_of(board: Board) -> OrderEffects:
+    """From the verdicts of single orders; where a board has none, from battles that tell what was shown first."""
+    battles = Battle.objects.filter(board=board, left__void_reason="", right__void_reason="")
+    newest = battles.filter(voided__isnull=True).order_by("-id").values_list("pk", flat=True)[:MOST_JUDGED]
     fields = ("battle__left_id", "battle__right_id", "battle__sample_id", "order", "winner")
-    rows = list(read.order_by("pk").values_list(*fields))
+    read = Verdict.objects.filter(battle__in=list(newest), winner__in=SCORES).order_by("pk").values_list(*fields)
+    rows = [(left, right, sample, SHOWN_FIRST[order], winner) for left, right, sample, order, winner in read]
     if not rows:
-        return None
-    found, samples, shown = in_shown_order(
-        [(left, right, sample, SHOWN_FIRST[order], winner) for left, right, sample, order, winner in rows]
-    )
-    length = None
+        placed = battles.counted().filter(shown_left_first__isnull=False).order_by("-pk")
+        columns = ("left_id", "right_id", "sample_id", "shown_left_first", "winner")
+        rows = list(placed.values_list(*columns)[:MOST_VOTES])
+    found, samples, shown = in_shown_order(rows)
+    if not rows:
+        nothing = Undefined(Reason.NO_BATTLES)
+        return OrderEffects(Share(0, 0), nothing, nothing, 0)
+    chosen, first = found.score != 0.5, found.score == 1.0
+    share = share_of_items(np.bincount(samples, first), np.bincount(samples, chosen))
+    length: Bias | Undefined = Undefined(Reason.CONSTANT)
     if board.dataset.modality == "text":
-        texts = Output.objects.filter(sample__in={sample for *_pair, sample in shown}).order_by()
-        lengths = {
-            (contestant, sample): len(text)
-            for contestant, sample, text in texts.values_list("contestant_id", "sample_id", "text").iterator()
-        }
-        first, second = ([lengths.get((one[side], one[2]), 0) for one in shown] for side in (0, 1))
-        length = _bounds(length_bias(found, first, second, clusters=samples))
-    return JudgeBias(_bounds(position_bias(found, clusters=samples)), length, len(rows))
+        lengths = _lengths(sorted({sample for *_pair, sample in shown}))
+        first_lengths, second_lengths = ([lengths.get((one[side], one[2]), 0) for one in shown] for side in (0, 1))
+        length = length_bias(found, first_lengths, second_lengths, clusters=samples)
+    return OrderEffects(share, position_bias(found, clusters=samples), length, len(rows))
 
 
-def in_shown_order(rows: Iterable[tuple[int, int, int, bool, str]]) -> tuple[Battles, IntArray, list[Shown]]:
+def _lengths(samples: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Characters of each output, by contestant and sample."""
+    found: dict[tuple[int, int], int] = {}
+    for start in range(0, len(samples), KEYS_AT_ONCE):
+        chosen = Output.objects.filter(sample__in=samples[start : start + KEYS_AT_ONCE]).order_by()
+        rows = chosen.annotate(letters=Length("text")).values_list("contestant_id", "sample_id", "letters")
+        found |= {(contestant, sample): letters for contestant, sample, letters in rows}
+    return found
+
+
+def in_shown_order(rows: Iterable[tuple[int, int, int, bool | None, str]]) -> tuple[Battles, IntArray, list[Shown]]:
     """Battles of those who were shown first against those shown second, with the sample of each, numbered from 0.
 
     rows: keys of left, right and sample, whether left was shown first, and the winner; “both bad” counts as a tie.
@@ -76,7 +95,3 @@ def in_shown_order(rows: Iterable[tuple[int, int, int, bool, str]]) -> tuple[Bat
     firsts, seconds = [place[first] for first, *_rest in shown], [place[second] for _first, second, _sample in shown]
     samples = np.unique([sample for *_pair, sample in shown], return_inverse=True)[1].reshape(-1)
     return Battles(firsts, seconds, scores, list(map(str, keys))), samples, shown
-
-
-def _bounds(found: Bias | Undefined) -> tuple[float, float, float] | None:
-    return None if isinstance(found, Undefined) else (found.effect, found.lower, found.upper)

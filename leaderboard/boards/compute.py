@@ -64,7 +64,7 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
     closed = ranking.board_intervals(board, counts, of, most=most)
     rounds = ranking.rounds_for(len(counts.contestants)) if bootstrapped else 0
     found = ranking.ranking_of(ranking.resampled(table, closed, rounds) if rounds else closed, table)
-    subsets, categories, sources = ranking.slices_of(board)
+    slices = ranking.slices_of(board)
     described = {
         one.name: Row(
             name=one.name,
@@ -82,9 +82,7 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
     return Standings(
         changes=changes,
         **of._asdict(),
-        subsets=subsets,
-        categories=categories,
-        sources=sources,
+        **slices._asdict(),
         components=len(found.intervals.ratings.components),
         rows=tuple(ranking.rows_of(table, found, described, counts)),
         excluded=tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in excluded),

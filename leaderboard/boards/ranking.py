@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connection
@@ -26,8 +26,8 @@ from leaderboard.ratings.intervals import NO_SPREAD, Errors, as_wide_as, times_a
 from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray
 
 MOST_READ = 20_000  # battles while a page waits, in less than a tenth of a second
-MOST_OF_SOURCE = 200_000  # battles of a board that are counted by their prompts' source, in about a second
-MOST_SOURCES = 200
+MOST_COUNTED = 200_000  # battles of a board that are counted by what their samples tell, in about a second
+MOST_VALUES = 200  # sources, and languages
 MOST_KEPT = 1_000_000  # battles for what is stored for good, in a few seconds
 FEWEST = 5  # battles
 WIDEST = 400.0  # Elo to one side: odds of ten to one
@@ -87,37 +87,46 @@ def counts_of(board: Board, of: Slice = WHOLE) -> Counts:
 
 
 def _pairs(board: Board, of: Slice) -> QuerySet[Any, Any]:
-    """Rows of left, right and COLUMNS. Counts are kept by subset and category; by source battles are counted anew.
-
-    Raises Invalid where these are too many.
+    """Rows of left, right and COLUMNS. Counts are kept by subset and category; by source and language battles are
+    counted anew. Raises Invalid where these are too many.
     """
     pairs = PairCount.objects.filter(board=board).order_by()
-    if of.source:
+    if of.source or of.language:
         totals = pairs.aggregate(**{name: Sum(name, default=0) for name in COLUMNS[:4]})
-        if sum(totals.values()) > MOST_OF_SOURCE:
-            said = _("A board of more than %(n)s battles cannot be filtered by source.")
-            raise Invalid(source=said % {"n": f"{MOST_OF_SOURCE:,}"})
+        if sum(totals.values()) > MOST_COUNTED:
+            said = _("A board of more than %(n)s battles cannot be filtered by source or language.")
+            raise Invalid({"source" if of.source else "language": [said % {"n": f"{MOST_COUNTED:,}"}]})
         samples = {f"sample__{name}": word for name, word in of.chosen.items()}
         battles = Battle.objects.filter(board=board, **samples).counted().order_by()
         return battles.values("left_id", "right_id").annotate(**COUNTS).values_list("left_id", "right_id", *COLUMNS)
     pairs = pairs.filter(**of.chosen)
-    subsets, categories, _sources = slices_of(board)
-    if subsets or categories:
+    slices = slices_of(board)
+    if slices.subsets or slices.categories:
         return pairs.values_list("left_id", "right_id").annotate(**{f"all_{name}": Sum(name) for name in COLUMNS})
     return pairs.values_list("left_id", "right_id", *COLUMNS)
 
 
-def slices_of(board: Board) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The subsets and the categories that have battles, and the sources of the dataset's prompts, each in sequence.
-    Looked for when a count or a sample has become new.
+class Slices(NamedTuple):
+    subsets: tuple[str, ...]
+    categories: tuple[str, ...]
+    sources: tuple[str, ...]
+    languages: tuple[str, ...]
+
+
+def slices_of(board: Board) -> Slices:
+    """The subsets and the categories that have battles, and the sources and languages of the dataset's prompts, each in
+    sequence. Looked for when a count or a sample has become new.
     """
 
-    def find() -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    def find() -> Slices:
         found = list(PairCount.objects.filter(board=board).order_by().values_list("subset", "category").distinct())
         subsets, categories = ({pair[index] for pair in found} - {""} for index in (0, 1))
-        sources = Sample.objects.filter(dataset=board.dataset_id).exclude(source="").order_by("source")
-        named = sources.values_list("source", flat=True).distinct()[:MOST_SOURCES]
-        return tuple(sorted(subsets)), tuple(sorted(categories)), tuple(named)
+        samples = Sample.objects.filter(dataset=board.dataset_id)
+        sources, languages = (
+            samples.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()[:MOST_VALUES]
+            for name in ("source", "language")
+        )
+        return Slices(tuple(sorted(subsets)), tuple(sorted(categories)), tuple(sources), tuple(languages))
 
     newest = [rows.order_by("-pk").values_list("pk", flat=True).first() for rows in (PairCount.objects, Sample.objects)]
     return memoize("slices", (board.slug, newest), find)

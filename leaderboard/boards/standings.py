@@ -8,15 +8,18 @@ from typing import Any, NamedTuple
 from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard.models import Ladder
 
-SHAPE = 5  # of the stored JSON; a standing of another shape is computed anew
+SHAPE = 6  # of the stored JSON; a standing of another shape is computed anew
 
 
 class Slice(NamedTuple):
-    """Which samples the battles of a board are of, each word empty for all. source: where the prompts come from."""
+    """Which samples the battles of a board are of, each word empty for all. source: where the prompts come from;
+    language: in which they are.
+    """
 
     subset: str = ""
     category: str = ""
     source: str = ""
+    language: str = ""
 
     @property
     def chosen(self) -> dict[str, str]:
@@ -93,9 +96,11 @@ class Standings:
     subset: str = ""
     category: str = ""
     source: str = ""
+    language: str = ""
     subsets: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
     battles: int = 0
     ties: int = 0
     both_bad: int = 0
@@ -126,7 +131,7 @@ class Standings:
 
     @property
     def slice(self) -> Slice:
-        return Slice(self.subset, self.category, self.source)
+        return Slice(self.subset, self.category, self.source, self.language)
 
     @property
     def consistency(self) -> float | None:
@@ -149,7 +154,7 @@ class Standings:
             return None
         rows = tuple(Row(**row) for row in data["rows"])
         excluded = tuple(Excluded(**one) for one in data["excluded"])
-        slices = {name: tuple(data[name]) for name in ("subsets", "categories", "sources")}
+        slices = {name: tuple(data[name]) for name in ("subsets", "categories", "sources", "languages")}
         contest = RunRatings.from_json(data["contest"]) if data.get("contest") else None
         return cls(**{**data, **slices, "rows": rows, "excluded": excluded, "contest": contest})
 

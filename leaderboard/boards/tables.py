@@ -139,6 +139,7 @@ FACETS = {
     "subset": (_("Subset"), "subsets"),
     "category": (_("Category"), "categories"),
     "source": (_("Source"), "sources"),
+    "language": (_("Language"), "languages"),
 }
 
 
@@ -169,7 +170,9 @@ class Sliced:
 
 
 def by_slices(ladder: Ladder, asked: str) -> Sliced | None:
-    """Contestants by subset, category or source, as asked for, or else the first that has several. None without one."""
+    """Contestants by subset, category, source or language, as asked for, or else the first that has several values.
+    None without one.
+    """
     whole = current(ladder).standings
     offered = facets(whole)
     if not offered:

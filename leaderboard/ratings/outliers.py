@@ -70,13 +70,13 @@ def voters(
 ) -> list[Voter]:
     """One per voter, numbered from 0, from one row per vote; a voter votes on an item once.
 
-    answer: LEFT, RIGHT or NEITHER, in terms of the item; first: whether left was shown first; seconds: when; counts:
-    whether the vote does. Raises ValueError for rows of different lengths.
+    answer: LEFT, RIGHT or NEITHER, in terms of the item; first: whether left was shown first; seconds: when; both nan
+    where it is not known. counts: whether the vote does. Raises ValueError for rows of different lengths.
     """
     who, items, said = (np.asarray(one, dtype=np.int64) for one in (voter, item, answer))
-    is_first, counting = np.asarray(first, dtype=bool), np.asarray(counts, dtype=bool)
+    shown, counting = np.asarray(first, dtype=np.float64), np.asarray(counts, dtype=bool)
     when = np.asarray(seconds, dtype=np.float64)
-    if len({len(who), len(items), len(said), len(is_first), len(when), len(counting)}) > 1:
+    if len({len(who), len(items), len(said), len(shown), len(when), len(counting)}) > 1:
         raise ValueError("there is one row per vote")
     count, chose = int(who.max(initial=-1)) + 1, said != NEITHER
 
@@ -86,8 +86,9 @@ def voters(
     is_shared, tables = _compared(who, items, said, counting, count)
     agreed, of = np.trace(tables, axis1=1, axis2=2).tolist(), tables.sum(axis=(1, 2)).tolist()
     total = int(counting.sum())
-    votes, counted, sided = number(who >= 0), number(counting), number(chose)
-    firsts, shared = number(chose & ((said == LEFT) == is_first)), number(is_shared)
+    placed = chose & ~np.isnan(shown)
+    votes, counted, sided, decisive = number(who >= 0), number(counting), number(placed), number(chose)
+    firsts, shared = number(placed & ((said == LEFT) == (shown == 1))), number(is_shared)
     paces = _paces(who, when, count)
 
     def chance(table: IntArray) -> float | Undefined:
@@ -101,7 +102,7 @@ def voters(
             votes=votes[one],
             counted=counted[one],
             first=Share(firsts[one], sided[one]),
-            neither=Share(votes[one] - sided[one], votes[one]),
+            neither=Share(votes[one] - decisive[one], votes[one]),
             pace=paces.get(one, Undefined(Reason.TOO_FEW_UNITS)),
             with_others=Share(shared[one], votes[one]),
             agreement=Share(agreed[one], of[one]),

@@ -15,6 +15,7 @@ from experiments.workflows.battles.campaign.voiding import WITH_RUN
 from leaderboard.boards.titles import judge_words
 from leaderboard.ratings import Undefined
 from leaderboard.ratings.statistics import Interval, Share
+from leaderboard.ratings.values import Reason
 from leaderboard.votes.agreement import AGREEMENT_REASONS
 
 register = template.Library()
@@ -83,6 +84,14 @@ def breadth(interval: Interval) -> float:
 def why(value: Undefined) -> Any:
     """Why there is no figure of agreement."""
     return AGREEMENT_REASONS.get(value.reason.value, value.reason.sentence)
+
+
+@register.filter
+def why_length(value: Undefined) -> Any:
+    """Why there is no effect of length."""
+    if value.reason == Reason.CONSTANT:
+        return gettext("the lengths are not known, or do not differ")
+    return why(value)
 
 
 register.filter("judge", judge_words)

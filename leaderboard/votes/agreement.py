@@ -1,31 +1,35 @@
-"""How far judges agree with people, and people with each other, on the same outputs of the same sample.
+"""How far the boards of a dataset agree, each two of them on the same outputs of the same sample: judges with people,
+people who vote here with people elsewhere, judges with each other; and the people of a board with each other, the
+ceiling for any judge.
 
 "Neither" is one answer here: a tie, and both bad, which models are not asked about. What is looked at is bounded: the
-newest votes, and the newest battles of a judge. Intervals draw items anew, an item being two outputs of one sample: the
-votes on one item are no independent evidence, since all of them meet the same verdict.
+newest judgments of a board, and the boards with the most. Intervals draw items anew, an item being two outputs of one
+sample: the votes on one item are no independent evidence, since all of them meet the same verdict.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext_lazy as _
 
-from experiments.models import Battle, Board, Dataset, Verdict
-from leaderboard.boards.bias import in_shown_order
+from experiments.models import Battle, Board, Dataset
+from experiments.models.battles import is_unnamed
+from leaderboard.boards import bias
+from leaderboard.boards.bias import OrderEffects
 from leaderboard.boards.caching import memoize
-from leaderboard.ratings import Bias, Undefined, fit, position_bias
+from leaderboard.ratings import Undefined, fit
 from leaderboard.ratings.agreement import kappa_interval_of_items, kappa_of_table, spearman
 from leaderboard.ratings.statistics import Interval, Share, share_of_items
-from leaderboard.ratings.values import FloatArray, Reason
+from leaderboard.ratings.values import FloatArray, IntArray
 from leaderboard.votes import voting
 
-MOST_VOTES = 20_000
-MOST_ITEMS = 5_000
-MOST_BATTLES = 4_000
-CHANGES_APART = 200  # of a judge's board, after which the figures are computed again
+MOST_JUDGMENTS = 100_000  # of a board
+MOST_BOARDS = 12
+CHANGES_APART = 200  # of a board, after which the figures are computed again
+FEW_CHANGES = 5_000  # of a board of votes: up to it the figures follow every vote
 ANSWER = {"left": 0, "right": 1, "tie": 2, "both_bad": 2}
 ANSWERS = 3
 AGREEMENT_REASONS = {
@@ -54,63 +58,106 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
-class SideBias:
-    """How often what was shown first was chosen, of the judgments that chose a side; and how many points in Elo
-    standing first is worth.
-    """
+class Pair:
+    """Two boards. ranks: Spearman's correlation of their ratings, of `rated` contestants."""
 
-    first: Share
-    bias: Bias | Undefined
+    first: Board
+    second: Board
+    answers: Agreement
+    ranks: float | Undefined
+    rated: int
+
+    @property
+    def people(self) -> int:
+        """How many of the two are boards of people."""
+        return sum(board.kind == Board.Kind.PEOPLE for board in (self.first, self.second))
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeAgreement:
-    """A judge's board against people's. ranks: Spearman's correlation of ratings, of `rated` contestants."""
+class Answered:
+    """What one board has to say. is_whole: whether all its judgments were read. voters: who cast votes, as far as they
+    are told apart; unnamed: votes of which it is not known who cast them. among: of two people's votes on the same
+    outputs, the ceiling for any judge; None of a judge.
+    """
 
     board: Board
-    votes: Agreement
-    ranks: float | Undefined
-    rated: int
-    leaning: SideBias
+    judgments: int
+    is_whole: bool
+    voters: int
+    unnamed: int
+    among: Agreement | None
+    order: OrderEffects
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """people: of two votes on the same outputs, the ceiling for any judge. is_whole: whether all votes were read."""
+    """Boards and pairs, those of people first. left_out: boards beyond those with the most judgments."""
 
-    votes: int
-    voters: int
-    is_whole: bool
-    judges: tuple[JudgeAgreement, ...]
-    people: Agreement
-    leaning: SideBias
+    boards: tuple[Answered, ...]
+    pairs: tuple[Pair, ...]
+    left_out: int
+
+    @property
+    def people(self) -> tuple[Answered, ...]:
+        return tuple(one for one in self.boards if one.among is not None)
+
+    @property
+    def votes(self) -> int:
+        return sum(one.judgments for one in self.people)
+
+    @property
+    def voters(self) -> int:
+        return sum(one.voters for one in self.people)
+
+    @property
+    def unnamed(self) -> int:
+        return sum(one.unnamed for one in self.people)
+
+    @property
+    def is_whole(self) -> bool:
+        return all(one.is_whole for one in self.boards)
 
 
 def current_report(dataset: Dataset) -> Report:
-    """Computed once per state of the boards: after each vote, and after CHANGES_APART changes of a judge's board."""
+    """Computed once per state of the boards: after each vote while there are few, else after CHANGES_APART changes."""
     states: list[Any] = []
     for pk, kind, changes in Board.objects.filter(dataset=dataset).order_by("pk").values_list("pk", "kind", "changes"):
-        is_exact = kind == Board.Kind.PEOPLE or changes < CHANGES_APART
+        is_exact = changes < (FEW_CHANGES if kind == Board.Kind.PEOPLE else CHANGES_APART)
         states.append((pk, changes if is_exact else -(changes // CHANGES_APART)))
     void = sorted(dataset.contestants.exclude(void_reason="").values_list("pk", flat=True))
     return memoize("agreement", (str(dataset.pk), states, void), lambda: report(dataset))
 
 
 def report(dataset: Dataset) -> Report:
-    """Every board of the dataset that is not people's, against people's."""
-    people = Board.objects.filter(dataset=dataset, kind=Board.Kind.PEOPLE).first()
-    judges = Board.objects.filter(dataset=dataset).exclude(kind=Board.Kind.PEOPLE).select_related("judge_model")
-    votes, is_whole = Battle.objects.none(), True
-    if people:
-        votes = Battle.objects.filter(board=people, left__void_reason="", right__void_reason="").counted()
-        after = votes.order_by("-pk").values_list("pk", flat=True)[MOST_VOTES : MOST_VOTES + 1]
-        if (oldest := next(iter(after), None)) is not None:
-            votes, is_whole = votes.filter(pk__gt=oldest), False
-    found = [_judged(board, people, votes) for board in judges.order_by("pk")]
-    voters = votes.order_by().values("ballot").distinct().count()
-    placed = votes.filter(shown_left_first__isnull=False).order_by()
-    leaning = _side_bias(placed.values_list("left", "right", "sample", "shown_left_first", "winner"))
-    return Report(votes.count(), voters, is_whole, tuple(found), _among_people(votes), leaning)
+    boards = list(dataset.boards.select_related("dataset", "judge_model__provider"))
+    boards.sort(key=lambda board: (board.kind != Board.Kind.PEOPLE, -board.changes, board.pk))
+    chosen = boards[:MOST_BOARDS]
+    keys = list(dataset.contestants.filter(void_reason="").order_by("pk").values_list("pk", flat=True))
+    place = {key: number for number, key in enumerate(keys)}
+    people = [board.pk for board in chosen if board.kind == Board.Kind.PEOPLE]
+    answers = {board.pk: _read(board, place, people) for board in chosen}
+    ratings = {board.pk: fit(voting.pair_table(board, keys)[0]).values for board in chosen}
+    pairs = []
+    for first, second in combinations(chosen, 2):
+        a, b = ratings[first.pk], ratings[second.pk]
+        rated = int((~(np.isnan(a) | np.isnan(b))).sum())
+        both = _between(answers[first.pk], answers[second.pk])
+        pairs.append(Pair(first, second, both, spearman(a, b), rated))
+    pairs.sort(key=lambda pair: -pair.people)
+    found = (
+        Answered(
+            board=board,
+            judgments=len(mine.item),
+            is_whole=mine.is_whole,
+            voters=mine.voters,
+            unnamed=mine.unnamed,
+            among=_among(mine) if board.pk in people else None,
+            order=bias.current_effects(board),
+        )
+        for board in chosen
+        for mine in (answers[board.pk],)
+    )
+    return Report(tuple(found), tuple(pairs), len(boards) - len(chosen))
 
 
 def agreement_of_tables(tables: FloatArray, *, weight: float = 1.0) -> Agreement:
@@ -124,50 +171,65 @@ def agreement_of_tables(tables: FloatArray, *, weight: float = 1.0) -> Agreement
     return Agreement(exact, decisive, kappa_of_table(tables.sum(axis=0)), kappa_interval_of_items(tables))
 
 
-def _judged(board: Board, people: Board | None, votes: QuerySet[Battle]) -> JudgeAgreement:
-    same = {name: OuterRef(name) for name in ("left", "right", "sample")}
-    verdict = Battle.objects.filter(board=board, ballot="", **same).counted().values("winner")[:1]
-    both = votes.order_by().annotate(verdict=Subquery(verdict)).filter(verdict__isnull=False)
-    said = {f"n_{answer}": Count("pk", filter=Q(winner=answer)) for answer in ANSWER}
-    rows = list(both.values("left", "right", "sample", "verdict").annotate(**said).values_list("verdict", *said))
-    tables = np.zeros((len(rows), ANSWERS, ANSWERS))
-    for item, (judged, *counts) in enumerate(rows):
-        for answer, count in zip(ANSWER.values(), counts, strict=True):
-            tables[item, ANSWER[judged], answer] += count
-    ranks: float | Undefined = Undefined(Reason.NOTHING_PAIRED)
-    rated = 0
-    if people:
-        keys = list(board.dataset.contestants.filter(void_reason="").order_by("pk").values_list("pk", flat=True))
-        judge, voted = (fit(voting.pair_table(one, keys)[0]).values for one in (board, people))
-        ranks, rated = spearman(judge, voted), int((~(np.isnan(judge) | np.isnan(voted))).sum())
-    # In the original order left was shown first, in the other one right.
-    newest = Battle.objects.filter(board=board).order_by("-pk").values_list("pk", flat=True)
-    oldest = next(iter(newest[MOST_BATTLES : MOST_BATTLES + 1]), 0)
-    verdicts = Verdict.objects.filter(battle__board=board, battle__gt=oldest, battle__void_reason="")
-    fields = ("battle__left", "battle__right", "battle__sample", "order", "winner")
-    given = verdicts.exclude(winner="").order_by().values_list(*fields)
-    leaning = _side_bias((*of, order == Verdict.Order.ORIGINAL, winner) for *of, order, winner in given)
-    return JudgeAgreement(board, agreement_of_tables(tables), ranks, rated, leaning)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Answers:
+    """One row per judgment: the item, the same number on every board; the answer; and who gave it, numbered from 0."""
+
+    item: IntArray
+    answer: IntArray
+    by: IntArray
+    voters: int
+    unnamed: int
+    is_whole: bool
+
+    def counts(self) -> tuple[IntArray, FloatArray]:
+        """The items, rising, and how often each answer was given on each."""
+        items, place = np.unique(self.item, return_inverse=True)
+        cells = np.bincount(place.reshape(-1) * ANSWERS + self.answer, minlength=len(items) * ANSWERS)
+        return items, cells.reshape(-1, ANSWERS).astype(np.float64)
 
 
-def _among_people(votes: QuerySet[Battle]) -> Agreement:
-    """Of every two votes on the same item; each such pair counts once in either direction, and half."""
-    items = votes.order_by().values("left", "right", "sample")
-    several = items.annotate(n=Count("pk")).filter(n__gte=2).order_by("-sample", "left", "right")
-    counts = {item: np.zeros(ANSWERS) for item in several.values_list("left", "right", "sample")[:MOST_ITEMS]}
-    rows = votes.filter(sample__in={sample for _left, _right, sample in counts}).order_by()
-    for left, right, sample, said in rows.values_list("left", "right", "sample", "winner"):
-        if (item := (left, right, sample)) in counts:
-            counts[item][ANSWER[said]] += 1
-    pairs = [np.outer(one, one) - np.diag(one) for one in counts.values()]
-    return agreement_of_tables(np.array(pairs).reshape(-1, ANSWERS, ANSWERS), weight=0.5)
+def _read(board: Board, place: Mapping[int, int], people: list[int]) -> _Answers:
+    """The newest judgments. Where a judge has more than are read, those on what people have voted on come first."""
+    rows = Battle.objects.filter(board=board, left__void_reason="", right__void_reason="").counted()
+    after = rows.order_by("-pk").values_list("pk", flat=True)[MOST_JUDGMENTS : MOST_JUDGMENTS + 1]
+    oldest = next(iter(after), None)
+    if oldest is not None and people and board.pk not in people:
+        rows = rows.filter(sample__in=Battle.objects.filter(board__in=people).counted().values("sample"))
+    elif oldest is not None:
+        rows = rows.filter(pk__gt=oldest)
+    columns = ("sample_id", "left_id", "right_id", "winner", "cast_by")
+    found = list(rows.by_voter().order_by("-pk").values_list(*columns)[:MOST_JUDGMENTS])
+    items = [(sample * len(place) + place[left]) * len(place) + place[right] for sample, left, right, *_rest in found]
+    cast_by = [row[4] for row in found]
+    voters, by = np.unique(np.array(cast_by, dtype=str), return_inverse=True)
+    unnamed = sum(map(is_unnamed, cast_by))
+    return _Answers(
+        item=np.array(items, dtype=np.int64),
+        answer=np.array([ANSWER[row[3]] for row in found], dtype=np.int64),
+        by=by.reshape(-1),
+        voters=sum(not is_unnamed(str(voter)) for voter in voters),
+        unnamed=unnamed,
+        is_whole=oldest is None,
+    )
 
 
-def _side_bias(rows: Iterable[Any]) -> SideBias:
-    """rows: left, right, the sample, whether left was shown first, and the answer. Those of a sample go together."""
-    battles, items, shown = in_shown_order(rows)
-    if not shown:
-        return SideBias(Share(0, 0), Undefined(Reason.NO_BATTLES))
-    chosen, first = battles.score != 0.5, battles.score == 1.0
-    share = share_of_items(np.bincount(items, first), np.bincount(items, chosen))
-    return SideBias(share, position_bias(battles, clusters=items))
+def _between(first: _Answers, second: _Answers) -> Agreement:
+    """Of every answer on the one board with every answer on the other, on the same item."""
+    (items, answers), (others, their_answers) = first.counts(), second.counts()
+    _common, mine, theirs = np.intersect1d(items, others, assume_unique=True, return_indices=True)
+    return agreement_of_tables(answers[mine][:, :, None] * their_answers[theirs][:, None, :])
+
+
+def _among(found: _Answers) -> Agreement:
+    """Of every two people's answers on the same item; each such pair counts once in either direction, and half. Two
+    answers of one person are no pair.
+    """
+    items, answers = found.counts()
+    tables = answers[:, :, None] * answers[:, None, :]
+    place = np.searchsorted(items, found.item)
+    each, of_each = np.unique(np.stack([place, found.by], axis=1), axis=0, return_inverse=True)
+    cells = np.bincount(of_each.reshape(-1) * ANSWERS + found.answer, minlength=len(each) * ANSWERS)
+    own = cells.reshape(-1, ANSWERS).astype(np.float64)
+    np.subtract.at(tables, each[:, 0], own[:, :, None] * own[:, None, :])
+    return agreement_of_tables(tables[tables.any(axis=(1, 2))], weight=0.5)

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from PIL import Image as Picture
 from PIL import ImageOps
 from rest_framework import serializers
@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.errors import Conflict
+from accounts.errors import Conflict, Invalid
 from accounts.permissions import HasScope
 from accounts.scopes import Scope
 from experiments.api.compatibility.views import WhateverIsAccepted
@@ -33,6 +33,7 @@ from leaderboard.ratings.values import Undefined
 from leaderboard.votes import totals, voter_report, voting
 from leaderboard.votes.voters import person_voter, votable_datasets, voter_of
 
+BOARD = OpenApiParameter("board", str, description="The board of votes; that of people who vote here if omitted.")
 LONGEST_SIDE = 4096  # pixels; what is larger is shown smaller
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer, 429: ProblemSerializer}
 
@@ -242,11 +243,20 @@ class DatasetVotersView(APIView):
     scope = Scope.REVIEW
 
     @extend_schema(
-        parameters=PAGE_PARAMETERS, responses={200: VotersSerializer, **PROBLEMS}, operation_id="datasets_voters"
+        parameters=[*PAGE_PARAMETERS, BOARD],
+        responses={200: VotersSerializer, **PROBLEMS},
+        operation_id="datasets_voters",
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The voters on a dataset, and which of them show signs of not comparing the outputs."""
-        report = voter_report.report(_dataset(request, slug), by=person(request))
+        """The voters on a dataset, and which of them show signs of not comparing the outputs: of people who vote here,
+        or of the board that is named.
+        """
+        dataset, asked = _dataset(request, slug), request.query_params.get("board")
+        boards = voter_report.boards_of_votes(dataset)
+        if asked and asked not in {one.slug for one in boards}:
+            raise Invalid(board=_("This dataset has no such board of votes."))
+        chosen = next((one for one in boards if one.slug == asked), None)
+        report = voter_report.report(dataset, by=person(request), board=chosen)
         page = page_of_rows(request, report.lines, lambda line: line.who.word)
         names = ("votes", "counted", "is_whole", "effective", "widening", "widening_reason")
         head = {name: getattr(report, name) for name in names}

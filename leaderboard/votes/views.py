@@ -23,7 +23,7 @@ from experiments.lab.injections import rates
 from experiments.models import Battle, Board, Dataset, Output
 from experiments.workflows.battles import WORKFLOW as BATTLES
 from experiments.workflows.battles.campaign import voiding
-from experiments.workflows.battles.campaign.boards import people_board
+from experiments.workflows.battles.campaign.boards import PEOPLE, people_board
 from leaderboard.boards.listing import head_of
 from leaderboard.models import Ladder
 from leaderboard.pages import battle_details
@@ -168,7 +168,7 @@ def _shared(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
 def _ladder_beside(request: HttpRequest, dataset: Dataset) -> Ladder | None:
     """The board of votes, or else another one of the dataset."""
     ladders = Ladder.objects.visible_to(request.user).beside(dataset)
-    return ladders.filter(board__kind="people").first() or ladders.first()
+    return ladders.filter(board__kind="people", board__judge=PEOPLE).first() or ladders.first()
 
 
 @never_cache
@@ -195,14 +195,18 @@ def dataset_voters(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _voters_page(request: HttpRequest, dataset: Dataset, problem: str = "", status: int = 200) -> HttpResponse:
-    report = voter_report.report(dataset, by=person(request))
+    boards = voter_report.boards_of_votes(dataset)
+    chosen = next((one for one in boards if one.slug == request.GET.get("board")), boards[0] if boards else None)
+    report = voter_report.report(dataset, by=person(request), board=chosen)
     page = Paginator(report.lines, VOTERS_PER_PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "dataset": dataset,
         "report": report,
         "page": page,
         "bounds": {**bounds.limits(), "pause_minutes": round(bounds.LONGEST_PAUSE / 60)},
-        "ladder": Ladder.objects.beside(dataset).filter(board__kind="people").first(),
+        "ladder": Ladder.objects.beside(dataset).filter(board=chosen).first(),
+        "boards": boards if len(boards) > 1 else [],
+        "chosen": chosen,
         "problem": problem,
         "typed": request.POST if problem else {},
     }

@@ -1,7 +1,8 @@
 """The voters of a dataset, for those who decide what counts: how many votes, how fast, how they lean, and marks; and
 excluding all votes of one of them.
 
-A person goes by their name, a visitor by a word that leads nowhere else. The report does not say what anyone voted on.
+A person goes by their name, a visitor and who voted elsewhere by a word that leads nowhere else. The report does not
+say what anyone voted on.
 """
 
 import hashlib
@@ -9,11 +10,12 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Self
 
 import numpy as np
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -23,19 +25,22 @@ from accounts import audit
 from accounts.errors import Invalid
 from accounts.models import User
 from experiments.models import Battle, Board, Dataset
+from experiments.models.battles import BattleQuerySet
 from experiments.tasks import clock
 from experiments.workflows.battles.campaign import counting
+from experiments.workflows.battles.campaign.boards import PEOPLE
 from experiments.workflows.battles.campaign.voiding import LONGEST_REASON, refuse_others
 from leaderboard.boards.bias import in_shown_order
 from leaderboard.ratings import Reason, Undefined, outliers
 from leaderboard.ratings.intervals import widening
 from leaderboard.ratings.outliers import FEWEST_PAUSES, LEFT, NEITHER, RIGHT, Mark, Voter
 
-MOST_VOTES = 20_000
+MOST_VOTES = 100_000
 ANSWER = {"left": LEFT, "right": RIGHT, "tie": NEITHER, "both_bad": NEITHER}
-COLUMNS = ("ballot", "left", "right", "sample", "winner", "shown_left_first", "judged", "void_reason")
+COLUMNS = ("cast_by", "left", "right", "sample", "winner", "shown_left_first", "judged", "void_reason")
 DAY = timedelta(days=1)
 OF_A_PERSON = "user:"
+OF_AN_IMPORT = ("elsewhere:", "log:")
 LETTERS_OF_A_WORD = 8
 WITH_VOTER = "Voter left out: "  # how the void_reason of a vote begins that is excluded with its voter
 AT_ONCE = 500  # rows per UPDATE
@@ -50,24 +55,32 @@ MARKS: dict[Mark, Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class NamedVoter:
-    """word: names them in the report and nowhere else. user: None for a visitor, and for a person whose account is
-    gone.
+    """word: names them in the report and nowhere else. user: None for a visitor, for a person whose account is gone,
+    and for who voted elsewhere.
     """
 
     word: str
     user: User | None
     is_person: bool
+    is_elsewhere: bool
+
+    @classmethod
+    def of(cls, board: Board, ballot: str, user: User | None) -> Self:
+        is_person, is_elsewhere = ballot.startswith(OF_A_PERSON), ballot.startswith(OF_AN_IMPORT)
+        return cls(pseudonym_of(board, ballot), user, is_person, is_elsewhere)
 
     @property
     def is_visitor(self) -> bool:
-        return not self.is_person
+        return not self.is_person and not self.is_elsewhere
 
     @property
     def name(self) -> str:
         if self.user is not None:
             return self.user.get_username()
-        short = self.word[:LETTERS_OF_A_WORD]
-        return (_("deleted account %(word)s") if self.is_person else _("visitor %(word)s")) % {"word": short}
+        short = {"word": self.word[:LETTERS_OF_A_WORD]}
+        if self.is_elsewhere:
+            return _("person elsewhere %(word)s") % short
+        return (_("visitor %(word)s") if self.is_visitor else _("deleted account %(word)s")) % short
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +139,21 @@ class Report:
         return _("one voter is not enough") if is_one else _("no rating that could vary")
 
 
-def board_of_votes(dataset: Dataset) -> Board | None:
-    """The board of its votes, once there is one."""
-    return dataset.boards.filter(kind=Board.Kind.PEOPLE).select_related("dataset").first()
+def boards_of_votes(dataset: Dataset) -> list[Board]:
+    """That of people who vote here first, then those of people who voted elsewhere."""
+    found = dataset.boards.filter(kind=Board.Kind.PEOPLE).select_related("dataset").order_by("pk")
+    return sorted(found, key=lambda board: board.judge != PEOPLE)
 
 
-def report(dataset: Dataset, *, by: User) -> Report:
-    """Raises Forbidden for who may not leave votes out."""
+def report(dataset: Dataset, *, by: User, board: Board | None = None) -> Report:
+    """On the votes of a board, the first one of `boards_of_votes` where none is given. Raises Forbidden for who may not
+    leave votes out.
+    """
     refuse_others(dataset, by)
-    board = board_of_votes(dataset)
+    board = board or next(iter(boards_of_votes(dataset)), None)
     if board is None:
         return Report(0, 0, None, Undefined(Reason.NO_BATTLES), True, ())
-    rows = list(_votes(board).order_by("-pk").values_list(*COLUMNS)[: MOST_VOTES + 1])
+    rows = list(_votes(board).by_voter().order_by("-pk").values_list(*COLUMNS)[: MOST_VOTES + 1])
     is_whole, rows = len(rows) <= MOST_VOTES, rows[:MOST_VOTES]
     ballots = {ballot: number for number, ballot in enumerate(dict.fromkeys(row[0] for row in rows))}
     items = {item: number for number, item in enumerate(dict.fromkeys(row[1:4] for row in rows))}
@@ -146,8 +162,8 @@ def report(dataset: Dataset, *, by: User) -> Report:
         [ballots[row[0]] for row in rows],
         [items[row[1:4]] for row in rows],
         [ANSWER[row[4]] for row in rows],
-        [row[5] for row in rows],
-        [row[6].timestamp() for row in rows],
+        [np.nan if row[5] is None else row[5] for row in rows],
+        [row[6].timestamp() if row[6] else np.nan for row in rows],
         counts,
     )
     # Ratings are made of votes that count, on contestants that count, but not of “both bad”.
@@ -207,22 +223,22 @@ def pseudonym_of(board: Board, ballot: str) -> str:
     return hmac.new(settings.SECRET_KEY.encode(), said, hashlib.sha256).hexdigest()[:16]
 
 
-def _votes(board: Board) -> QuerySet[Battle]:
-    return Battle.objects.filter(board=board, shown_left_first__isnull=False, judged__isnull=False).decided()
+def _votes(board: Board) -> BattleQuerySet:
+    return Battle.objects.filter(board=board).exclude(ballot="").decided()
 
 
 def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list[VoterLine]:
     votes = _votes(board).order_by()
     lately = Count("pk", filter=Q(judged__gte=clock.ago(DAY)))
-    said = votes.values("ballot").annotate(lately=lately, person=Max("voter"))
-    known = {ballot: (n, person) for ballot, n, person in said.values_list("ballot", "lately", "person")}
-    out = _excluded(votes).values("ballot").annotate(n=Count("pk"), reason=Max("void_reason"))
-    left_out = {ballot: (n, reason) for ballot, n, reason in out.values_list("ballot", "n", "reason")}
+    said = votes.by_voter().values("cast_by").annotate(lately=lately, person=Max("voter"))
+    known = {ballot: (n, person) for ballot, n, person in said.values_list("cast_by", "lately", "person")}
+    out = _excluded(votes).by_voter().values("cast_by").annotate(n=Count("pk"), reason=Max("void_reason"))
+    left_out = {ballot: (n, reason) for ballot, n, reason in out.values_list("cast_by", "n", "reason")}
     users = User.objects.in_bulk([person for _lately, person in known.values() if person])
     lines = []
     for ballot, one in zip(ballots, found, strict=True):
         (last_day, person), (votes_out, reason) = known.get(ballot, (0, None)), left_out.get(ballot, (0, ""))
-        who = NamedVoter(pseudonym_of(board, ballot), users.get(person), ballot.startswith(OF_A_PERSON))
+        who = NamedVoter.of(board, ballot, users.get(person))
         lines.append(VoterLine(who, one, last_day, votes_out, reason.removeprefix(WITH_VOTER)))
     return lines
 
@@ -230,26 +246,24 @@ def _lines(board: Board, ballots: Sequence[str], found: Sequence[Voter]) -> list
 def _ballot_of(dataset: Dataset, word: str, by: User) -> tuple[Board, str, str]:
     """The board, the ballot that a word of the report names, and what the audit log calls its voter."""
     refuse_others(dataset, by)
-    board = board_of_votes(dataset)
-    ballots = _votes(board).order_by().values_list("ballot", flat=True).distinct().iterator() if board else ()
-    ballot = next((one for one in ballots if board and pseudonym_of(board, one) == word), None)
-    if board is None or ballot is None:
-        raise Invalid(voter=_("No voter here has this name. Reload the page."))
-    vote = _votes(board).filter(ballot=ballot, voter__isnull=False).select_related("voter").first()
-    who = NamedVoter(word, vote.voter if vote else None, ballot.startswith(OF_A_PERSON))
-    with override("en"):
-        return board, ballot, who.name
+    for board in boards_of_votes(dataset):
+        ballots = _votes(board).order_by().by_voter().values_list("cast_by", flat=True).distinct().iterator()
+        if ballot := next((one for one in ballots if pseudonym_of(board, one) == word), ""):
+            vote = _votes(board).of_voter(ballot).filter(voter__isnull=False).select_related("voter").first()
+            with override("en"):
+                return board, ballot, NamedVoter.of(board, ballot, vote.voter if vote else None).name
+    raise Invalid(voter=_("No voter here has this name. Reload the page."))
 
 
-def _excluded(votes: QuerySet[Battle]) -> QuerySet[Battle]:
+def _excluded(votes: BattleQuerySet) -> BattleQuerySet:
     """Those that were excluded with their voter."""
-    return votes.filter(void_reason__startswith=WITH_VOTER, shown_left_first__isnull=False).exclude(winner="")
+    return votes.filter(void_reason__startswith=WITH_VOTER).exclude(winner="")
 
 
-def _locked(votes: QuerySet[Battle], ballot: str) -> list[Battle]:
+def _locked(votes: BattleQuerySet, ballot: str) -> list[Battle]:
     """The votes of a ballot, locked in the order of their keys, so that two transactions cannot deadlock."""
-    rows = votes.filter(ballot=ballot, shown_left_first__isnull=False).select_related("sample")
-    return list(rows.select_for_update(of=("self",)).order_by("pk")) if ballot else []
+    rows = votes.of_voter(ballot).select_related("sample")
+    return list(rows.select_for_update(of=("self",)).order_by("pk"))
 
 
 def _update(votes: list[Battle], changes: dict[str, object]) -> None:

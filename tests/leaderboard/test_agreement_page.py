@@ -45,15 +45,16 @@ def test_agreement_is_counted_on_the_same_outputs_of_the_same_sample(dataset, ju
     decide(judge, ["left", "left", "right", "tie", "left", None])
     decide(people, ["left", "right", "right", "both_bad", "tie", "left"], "user:1", first=True)
 
-    [found] = agreement.report(dataset).judges
+    [pair] = agreement.report(dataset).pairs
+    found = pair.answers
 
-    assert found.votes.compared == 5
-    assert (found.votes.exact.part, found.votes.decisive.part, found.votes.decisive.of) == (3, 2, 3)
+    assert found.compared == 5
+    assert (found.exact.part, found.decisive.part, found.decisive.of) == (3, 2, 3)
     expected = (3 * 1 + 1 * 2 + 1 * 2) / 25
-    assert found.votes.kappa == pytest.approx((3 / 5 - expected) / (1 - expected))
-    assert found.votes.interval.low <= found.votes.kappa <= found.votes.interval.high
+    assert found.kappa == pytest.approx((3 / 5 - expected) / (1 - expected))
+    assert found.interval.low <= found.kappa <= found.interval.high
     decide(people, ["left", "left", "left", "tie"], "user:2", first=False)
-    ceiling = agreement.report(dataset).people
+    ceiling = agreement.report(dataset).people[0].among
     assert (ceiling.exact.part, ceiling.exact.of) == (2, 4), "how two people agree on the same item"
     assert (ceiling.decisive.part, ceiling.decisive.of) == (1, 3)
 
@@ -68,17 +69,17 @@ def test_void_battles_offers_and_contestants_that_are_left_out_are_no_answers(da
 
     report = agreement.report(dataset)
 
-    assert (report.votes, report.judges[0].votes.compared) == (1, 1)
+    assert (report.votes, report.pairs[0].answers.compared) == (1, 1)
     dataset.contestants.filter(name="b").update(void_reason="It had seen the samples.")
-    assert agreement.report(dataset).judges[0].votes.compared == 0
+    assert agreement.report(dataset).pairs[0].answers.compared == 0
 
 
-def test_without_votes_every_figure_is_undefined(dataset, judge):
-    [found] = agreement.report(dataset).judges
+def test_without_votes_every_figure_is_undefined(dataset, judge, people):
+    report = agreement.report(dataset)
 
-    assert isinstance(found.votes.kappa, Undefined)
-    assert isinstance(found.ranks, Undefined)
-    assert found.votes.exact.value is None
+    assert isinstance(report.pairs[0].answers.kappa, Undefined)
+    assert isinstance(report.pairs[0].ranks, Undefined)
+    assert (report.pairs[0].answers.exact.value, report.people[0].among.exact.value) == (None, None)
     assert Client().get(f"/leaderboard/{compute.ensure_ladder(judge).slug}/agreement/").status_code == 200
 
 
@@ -88,9 +89,9 @@ def test_a_leaning_to_what_is_shown_first_is_seen(dataset, judge):
         Verdict.objects.create(battle=battle, order="original", winner="left")
         Verdict.objects.create(battle=battle, order="swapped", winner="right")
 
-    [found] = agreement.report(dataset).judges
+    [found] = agreement.report(dataset).boards
 
-    assert (found.leaning.first.part, found.leaning.first.of) == (40, 40)
+    assert (found.order.first.part, found.order.first.of) == (40, 40)
 
 
 def test_the_page_shows_the_figures_and_follows_new_votes(dataset, judge, people):
@@ -105,3 +106,23 @@ def test_the_page_shows_the_figures_and_follows_new_votes(dataset, judge, people
     assert "50.0 %" in page
     assert "4 votes" in page
     assert "2 voters" in page
+
+
+def test_programs_read_what_the_page_shows_of_boards_that_they_may_see(dataset, judge, people, charlie):
+    decide(judge, ["left", "right", "left", "right", "tie"])
+    decide(people, ["left", "right", "right"], "user:1", first=True)
+    address = f"/api/ladders/{compute.ensure_ladder(judge).slug}/agreement/"
+
+    told = Client().get(address).json()
+
+    [of_people, of_judge] = told["boards"]
+    assert (of_people["board"], of_people["judgments"], of_people["voters"]) == (people.slug, 3, 1)
+    assert (of_people["among"]["compared"], of_people["among"]["kappa_reason"]) == (0, "nothing_paired")
+    assert (of_judge["judgments"], of_judge["voters"], of_judge["among"]) == (5, None, None)
+    [pair] = told["pairs"]
+    assert (pair["answers"]["same_answer"]["part"], pair["answers"]["compared"]) == (2, 3)
+    dataset.visibility = "private"
+    dataset.save()
+    stranger = Client()
+    stranger.force_login(charlie)
+    assert [one.get(address).status_code for one in (stranger, Client())] == [404, 404]

@@ -242,7 +242,7 @@ def test_battles_are_filtered_by_the_source_of_their_prompts_or_the_filter_is_re
     assert (found["battles"], found["source"], found["sources"]) == (12, "a", ["a", "b"])
     assert "<dd>12</dd>" in told(client.get(page, {"source": "a"}))
     assert client.get(api, {"source": "unknown"}).json()["battles"] == 0
-    monkeypatch.setattr(ranking, "MOST_OF_SOURCE", 20)
+    monkeypatch.setattr(ranking, "MOST_COUNTED", 20)
     compute.refresh(ladder)
     boards.board_of(ladder.board.dataset.owner, [("model-001", "model-002", "left")], ladder.board)
     refused = client.get(api, {"source": "a"})

@@ -83,7 +83,7 @@ def _hits(asked: Asked, person: "User | AnonymousUser") -> Iterator[tuple[Datase
             label = _("Output of %(name)s") % {"name": output.contestant}
             address = f"{_sample_address(output.sample)}#output-{output.contestant_id}"
             yield output.sample.dataset, DatasetHit("output", label, address, parts)
-    voted = Q(battle__shown_left_first__isnull=True) | Q(battle__judged__isnull=False)
+    voted = Q(battle__shown_left_first__isnull=True) | Q(battle__judged__isnull=False) | ~Q(battle__winner="")
     verdicts = _newest(Verdict.objects.filter(voted, battle__board__dataset__in=ready), LONG_TEXTS)
     contestants = ("battle__board__dataset", "battle__left", "battle__right")
     for verdict in verdicts.filter(_contain(asked, "rationale")).select_related(*contestants)[:MOST]:

@@ -7,8 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.errors import Invalid
 from accounts.models import User
 from experiments.models import Dataset
+from experiments.workflows.battles.campaign.logs.columns import PARTS, Columns
 from experiments.workflows.battles.campaign.logs.importing import (
     Forbidden,
     NothingStored,
@@ -22,12 +24,24 @@ from experiments.workflows.battles.campaign.logs.records import Report
 
 
 class Command(BaseCommand):
-    help = "Take over battles: GenArena's pk_logs (folder, zip, file) or LMArena's files (JSON, JSONL, CSV, Parquet)."
+    help = (
+        "Take over battles and votes of people: GenArena's pk_logs (folder, zip, file), LMArena's files "
+        "(JSON, JSONL, CSV, Parquet), and those exported here."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="a folder, a zip or a file")
         parser.add_argument("--dataset", required=True, metavar="SLUG", help="is made when there is none of this name")
         parser.add_argument("--judge", default="", metavar="NAME", help="who judged; otherwise what the log says")
+        parser.add_argument("--voter", default="", metavar="COLUMN", help="who voted; then every line is a vote")
+        parser.add_argument(
+            "--column",
+            action="append",
+            default=[],
+            metavar="PART=COLUMN",
+            help=f"what is called otherwise than in LMArena's files; parts: {', '.join(PARTS)}",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say what would be stored, and store nothing")
         parser.add_argument("--subset", metavar="NAME", help="of logs that name none")
         parser.add_argument("--owner", metavar="USER", help="whose the dataset is, or will be")
         parser.add_argument("--keep-partial", action="store_true", help="store the other lines where some are refused")
@@ -35,18 +49,26 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
+            columns = Columns.read("\n".join(options["column"]), voter=options["voter"])
             dataset, by = self._dataset(options)
             how = {name: options[name] for name in ("judge", "subset", "keep_partial")}
+            how |= {"columns": columns, "is_dry_run": options["dry_run"]}
             try:
                 report = import_battles(options["path"], dataset=dataset, by=by, **how)
             except BaseException:
                 discard(dataset)
                 raise
+            if options["dry_run"]:
+                discard(dataset)
+                self._tell(report, _would_store(report), options)
+                if report.refused and not options["keep_partial"]:
+                    raise CommandError("An import would refuse the whole file. --keep-partial stores the other lines.")
+                return
         except NothingStored as error:
             self._tell(error.report, _refused(error.report), options)
             keep = "" if options["keep_partial"] else " --keep-partial stores the other lines."
             raise CommandError(f"{error}{keep}") from error
-        except (Forbidden, Unreadable, TooLarge) as error:
+        except (Forbidden, Invalid, Unreadable, TooLarge) as error:
             raise CommandError(str(error)) from error
         self._tell(report, _said(report, dataset), options)
 
@@ -71,11 +93,28 @@ class Command(BaseCommand):
         return make_dataset(owner=person, name=slug, source=options["path"].name), person
 
 
+def _would_store(report: Report) -> list[str]:
+    columns = ", ".join(f"{part}={column}" for part, column in report.columns.items())
+    lines = [f"{report.read} lines read, {report.void} void, {report.refused} refused. Nothing was stored."]
+    lines += [f"Columns: {columns}."] if columns else []
+    lines += [f"New: {report.contestants} contestants, {report.samples} samples."]
+    return [*lines, *_votes(report), *_refused(report)]
+
+
+def _votes(report: Report) -> list[str]:
+    if not report.votes:
+        return []
+    known = {"order": report.with_order, "time": report.with_time, "language": report.with_language}
+    recorded = ", ".join(f"{name} of {count}" for name, count in known.items())
+    return [f"Votes of people: {report.votes} by {report.voters or 'unnamed'} voters; known: {recorded}."]
+
+
 def _said(report: Report, dataset: Dataset) -> list[str]:
     counts = f"{report.read} lines read: {report.stored} battles stored, {report.completed} completed"
     others = f"{report.known} known before, {report.duplicates} told twice, {report.confirmed} confirmed"
     lines = [f"{counts}, {others}, {report.void} void, {report.refused} refused."]
     lines.append(f"Dataset {dataset.slug}: {report.contestants} new contestants, {report.samples} new samples.")
+    lines += _votes(report)
     lines += [f"Board: {slug}" for slug in report.boards]
     lines += [f"Note: {warning}" for warning in report.warnings]
     return lines + _refused(report)

@@ -187,7 +187,7 @@ def test_votes_become_battles_with_the_question_and_what_both_answered(tmp_path,
     assert (report.stored, report.refused, report.outputs, winners(board)) == (3, 0, 2, ["both_bad", "left", "tie"])
     assert board.judge == "people-elsewhere"
     sample = board.dataset.samples.get(index=81)
-    assert (sample.instruction, sample.category, sample.metadata) == ("Why?", "English", {"question_id": "81"})
+    assert (sample.instruction, sample.language, sample.metadata) == ("Why?", "English", {"question_id": "81"})
     assert dict(Output.objects.values_list("contestant__name", "text")) == {"gpt": "Because.", "llama": "Who knows."}
     swapped = board.battles.get(winner="both_bad")
     assert (swapped.shown_left_first, swapped.is_consistent) == (False, None)  # llama was shown first, gpt stands left

@@ -10,6 +10,7 @@ from django.utils.text import slugify
 from experiments.models import Board, Dataset, ProviderModel
 
 PEOPLE = "people"
+PEOPLE_ELSEWHERE = "people-elsewhere"
 LONGEST_SLUG = 100
 
 
@@ -33,6 +34,11 @@ def found_board(
 def people_board(dataset: Dataset) -> Board:
     """The board on which people's votes stand."""
     return _board(dataset, Board.Kind.PEOPLE, PEOPLE)
+
+
+def elsewhere_board(dataset: Dataset, name: str = "") -> Board:
+    """The board of people who voted elsewhere. name: what an import calls them; never that of people who vote here."""
+    return _board(dataset, Board.Kind.PEOPLE, PEOPLE_ELSEWHERE if name in ("", PEOPLE) else name)
 
 
 def imported_board(dataset: Dataset, judge: str) -> Board:

@@ -23,6 +23,7 @@ from experiments.models import Battle, Campaign, Dataset, Experiment, LogImport,
 from experiments.runs.run_api import OfRun
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.logs import queueing
+from experiments.workflows.battles.campaign.logs.columns import Columns
 from experiments.workflows.battles.campaign.progress import Progress, progress
 from experiments.workflows.shards import SHARDED
 
@@ -200,19 +201,26 @@ class BattleList(generics.ListAPIView[Battle]):
 
 
 class LogRequest(serializers.Serializer[Any]):
-    """file: GenArena's pk_logs (a zip or one of its files), or a battle file as LMArena has them. keep_partial: store
-    the other lines where some are refused; otherwise one refused line refuses the whole file.
+    """file: GenArena's pk_logs (a zip or one of its files), or a battle file as LMArena has them. voter: the column
+    that says who voted; then every line is the vote of a person. columns: lines of PART=COLUMN, for what is called
+    otherwise than in LMArena's files. keep_partial: store the other lines where some are refused; otherwise one refused
+    line refuses the whole file. dry_run: report what would be stored, and store it when asked.
     """
 
     file = serializers.FileField(allow_empty_file=True)
     judge = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
     subset = serializers.CharField(required=False, allow_blank=True, max_length=100, default="")
+    voter = serializers.CharField(required=False, allow_blank=True, max_length=200, default="")
+    columns = serializers.CharField(required=False, allow_blank=True, max_length=8000, default="")
     keep_partial = serializers.BooleanField(required=False, default=False)
+    dry_run = serializers.BooleanField(required=False, default=False)
 
 
 class LogImportSerializer(serializers.ModelSerializer[LogImport]):
-    """state: waiting, reading, done, or refused: then nothing of it is stored, and refused_reason says why. report:
-    lines read; battles stored, completed, known before, repeated; lines refused, with their reasons.
+    """state: waiting, reading, done, checked (a dry run: nothing is stored yet), or refused: then nothing of it is
+    stored, and refused_reason says why. report: lines read; battles stored, completed, known before, repeated; votes,
+    voters, and of how many votes order, time and language are known; the column that was read as each part; lines
+    refused, with their reasons.
     """
 
     dataset = serializers.SlugRelatedField[Dataset](slug_field="slug", read_only=True)
@@ -220,8 +228,8 @@ class LogImportSerializer(serializers.ModelSerializer[LogImport]):
     class Meta:
         model = LogImport
         fields = [
-            *("id", "dataset", "name", "size", "judge", "subset", "keep_partial", "state", "report", "refused_reason"),
-            *("created", "ended"),
+            *("id", "dataset", "name", "size", "judge", "subset", "columns", "keep_partial", "is_dry_run", "state"),
+            *("report", "refused_reason", "created", "ended"),
         ]
 
 
@@ -250,6 +258,7 @@ class BattleLogsView(APIView):
         dataset = get_object_or_404(Dataset.objects.visible_to(person(request)), slug=slug)
         asked = validated(LogRequest, request)
         how = {name: asked[name] for name in ("judge", "subset", "keep_partial")}
+        how |= {"columns": Columns.read(asked["columns"], voter=asked["voter"]), "is_dry_run": asked["dry_run"]}
         row = queueing.keep(asked["file"], dataset=dataset, by=person(request), **how)
         return Response(LogImportSerializer(row).data, status=201 if row.is_over else 202)
 
@@ -259,13 +268,38 @@ class LogImportView(APIView):
 
     @extend_schema(responses={200: LogImportSerializer, **PROBLEMS}, operation_id="datasets_battles_import_retrieve")
     def get(self, request: Request, slug: str, pk: UUID) -> Response:
-        rows = LogImport.objects.visible_to(person(request)).select_related("dataset")
-        return Response(LogImportSerializer(get_object_or_404(rows, pk=pk, dataset__slug=slug)).data)
+        return Response(LogImportSerializer(_log_import(request, slug, pk)).data)
+
+
+class LogImportStoreView(APIView):
+    """Store what a dry run has reported."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(
+        request=None,
+        responses={200: LogImportSerializer, 202: LogImportSerializer, 409: ProblemSerializer, **PROBLEMS},
+        operation_id="datasets_battles_import_store",
+    )
+    def post(self, request: Request, slug: str, pk: UUID) -> Response:
+        row = _log_import(request, slug, pk)
+        queueing.store(row)
+        return Response(LogImportSerializer(row).data, status=200 if row.is_over else 202)
+
+
+def _log_import(request: Request, slug: str, pk: UUID) -> LogImport:
+    rows = LogImport.objects.visible_to(person(request)).select_related("dataset")
+    return get_object_or_404(rows, pk=pk, dataset__slug=slug)
 
 
 urlpatterns = [
     path("datasets/<slug:slug>/battles/", BattleLogsView.as_view(), name="api-dataset-battles"),
     path("datasets/<slug:slug>/battles/imports/<uuid:pk>/", LogImportView.as_view(), name="api-log-import"),
+    path(
+        "datasets/<slug:slug>/battles/imports/<uuid:pk>/store/",
+        LogImportStoreView.as_view(),
+        name="api-log-import-store",
+    ),
     path("experiments/<uuid:pk>/campaign/", CampaignView.as_view(), name="api-campaign"),
     path("experiments/<uuid:pk>/stop/", StopView.as_view(), name="api-campaign-stop"),
     path("experiments/<uuid:pk>/resume/", ResumeView.as_view(), name="api-campaign-resume"),

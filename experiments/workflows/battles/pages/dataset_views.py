@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import quote_etag
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST, require_safe
@@ -25,6 +26,7 @@ from experiments.library.datasets import pages as dataset_pages
 from experiments.library.datasets.forms import ContestantForm
 from experiments.models import Contestant, Dataset, Image, LogImport
 from experiments.workflows.battles.campaign.logs import queueing
+from experiments.workflows.battles.campaign.logs.columns import LABELS, PARTS, Columns
 from experiments.workflows.battles.campaign.logs.importing import make_dataset, may_import
 
 logger = logging.getLogger(__name__)
@@ -112,6 +114,24 @@ class LogForm(forms.Form):
         max_length=200,
         help_text=gettext_lazy("One judge for the whole file. Empty: the judge that each line names."),
     )
+    voter = forms.CharField(
+        label=gettext_lazy("Column with the voters"),
+        required=False,
+        max_length=200,
+        help_text=gettext_lazy("For votes of people. All of them get one board; names are stored as pseudonyms."),
+    )
+    columns = forms.CharField(
+        label=gettext_lazy("Other columns"),
+        required=False,
+        max_length=8000,
+        widget=forms.Textarea(attrs={"rows": 3, "placeholder": "winner=preferred\ntime=created_at"}),
+        help_text=format_lazy(
+            gettext_lazy(
+                "If columns have other names than in LMArena's files: PART=COLUMN, one per line. Parts: {parts}."
+            ),
+            parts=", ".join(part for part in PARTS if part != "voter"),
+        ),
+    )
     subset = forms.CharField(
         label=gettext_lazy("Subset"),
         required=False,
@@ -123,6 +143,17 @@ class LogForm(forms.Form):
         required=False,
         help_text=gettext_lazy("Otherwise one refused line refuses the whole file."),
     )
+    is_dry_run = forms.BooleanField(
+        label=gettext_lazy("Check first"),
+        required=False,
+        help_text=gettext_lazy("Shows how columns are read and what would be imported. Nothing is stored yet."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        with ShownIn(self, "columns"):
+            cleaned["columns"] = Columns.read(cleaned.get("columns", ""), voter=cleaned.get("voter", ""))
+        return cleaned
 
 
 class NewDatasetForm(LogForm):
@@ -177,9 +208,22 @@ def log_import(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
     """How far an import is, and what became of every line. Without JavaScript it is looked at again by hand."""
     rows = LogImport.objects.visible_to(request.user).select_related("dataset")
     row = get_object_or_404(rows, pk=pk, dataset__slug=slug)
-    return render(request, "battle_logs/report.html", {"row": row, "report": row.report, "dataset": row.dataset})
+    named = [(label, row.report.get("columns", {}).get(part)) for part, label in LABELS.items()]
+    context = {"row": row, "report": row.report, "dataset": row.dataset, "columns": [one for one in named if one[1]]}
+    return render(request, "battle_logs/report.html", context)
+
+
+@login_required
+@require_POST
+def log_import_store(request: HttpRequest, slug: str, pk: UUID) -> HttpResponse:
+    """Store what a dry run has reported."""
+    rows = LogImport.objects.visible_to(request.user).select_related("dataset")
+    row = get_object_or_404(rows, pk=pk, dataset__slug=slug)
+    back_to(request, "log-import", slug=slug, pk=pk)
+    queueing.store(row)
+    return redirect(row)
 
 
 def _kept(dataset: Dataset, asked: dict[str, Any], request: HttpRequest) -> LogImport:
-    how = {name: asked[name] for name in ("judge", "subset", "keep_partial")}
+    how = {name: asked[name] for name in ("judge", "subset", "columns", "keep_partial", "is_dry_run")}
     return queueing.keep(asked["file"], dataset=dataset, by=person(request), **how)

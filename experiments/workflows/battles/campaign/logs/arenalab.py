@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from experiments.models import Battle, Board, Verdict
+from experiments.models.battles import OCCASION
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.logs.records import (
     Judged,
@@ -39,17 +40,30 @@ def record(row: Mapping[str, Any]) -> Record:
     return Record(
         model_a=model_a,
         model_b=model_b,
-        task=Task(text(row.get("subset"))[:100], sample_index(row), category=text(row.get("category"))[:100]),
+        task=Task(
+            text(row.get("subset"))[:100],
+            sample_index(row),
+            category=text(row.get("category"))[:100],
+            language=text(row.get("language"))[:60],
+        ),
         winner=winner,
         is_consistent=consistent if isinstance(consistent, bool) else None,
         open_reason="" if winner else text(row.get("open_reason"))[:300] or _("open"),
         judged=moment(row.get("judged")),
         judge=text(row.get("judge"))[:200],
-        ballot=f"log:{text(row.get('voter'))[:60]}" if row.get("voter") else "",
+        is_vote=row.get("judged_by") == Board.Kind.PEOPLE,
+        voter=text(row.get("voter")),
+        ballot=_ballot(row),
         a_shown_first=row["shown_first"] == "model_a" if row.get("shown_first") in ("model_a", "model_b") else None,
         calls=tuple(_call(call) for call in calls if isinstance(call, Mapping)) if isinstance(calls, list) else (),
         experiment=text(row.get("experiment"))[:120],
     )
+
+
+def _ballot(row: Mapping[str, Any]) -> str:
+    """The pseudonym that the log gives the voter, and what tells their votes on the same outputs apart."""
+    voter, occasion = text(row.get("voter")).replace(OCCASION, "-")[:36], text(row.get("occasion"))[:31]
+    return f"log:{voter}{OCCASION}{occasion}" if voter and occasion else f"log:{voter}" if voter else ""
 
 
 def _side(said: Any) -> Side:
@@ -85,6 +99,7 @@ def line(
         "subset": record.task.subset,
         "sample_index": record.task.index,
         "category": record.task.category,
+        "language": record.task.language,
         "model_a": record.model_a,
         "model_b": record.model_b,
         "winner": NAMES[record.winner] or None,
@@ -99,6 +114,7 @@ def line(
         "experiment": record.experiment,
         "run": str(battle.run_id) if battle.run_id else None,
         "voter": voter,
+        **({"occasion": battle.ballot.partition(OCCASION)[2]} if OCCASION in battle.ballot else {}),
         "shown_first": None if shown is None else "model_a" if shown else "model_b",
         "judged": stamp(record.judged),
         "verdicts": [

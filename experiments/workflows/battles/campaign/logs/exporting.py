@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from experiments.models import Battle, Board, Contestant, Verdict
+from experiments.models.battles import voter_key
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.logs import arenalab, genarena
 from experiments.workflows.battles.campaign.logs.records import Judged, Record, Side, Task
@@ -77,7 +78,7 @@ class Log:
         return Record(
             model_a=min(left, right),
             model_b=max(left, right),
-            task=Task(sample.subset, sample.index, category=sample.category),
+            task=Task(sample.subset, sample.index, category=sample.category, language=sample.language),
             winner=_side(battle.winner, left_is_a),
             is_consistent=battle.is_consistent,
             open_reason=battle.open_reason,
@@ -90,7 +91,7 @@ class Log:
 
     def _pseudonym(self, battle: Battle) -> str | None:
         """Who voted: the same word for all their votes on this board, another one on another board."""
-        who = battle.ballot or (str(battle.voter_id) if battle.voter_id else "")
+        who = voter_key(battle.ballot) or (str(battle.voter_id) if battle.voter_id else "")
         if not who:
             return None
         key, said = settings.SECRET_KEY.encode(), f"voter/{self.board.pk}/{who}".encode()

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -24,7 +24,6 @@ from experiments.library.datasets import process
 from experiments.library.datasets.records import RECORDS
 from experiments.library.imports.files import LINE_BYTES, Allowance, lines, refuse_endless_directory
 from experiments.library.imports.values import Unreadable
-from experiments.workflows.battles.campaign.logs.lmarena import COLUMNS
 
 LOGS, AUDITS, SNAPSHOT = "pk_logs", "raw_outputs", "elo_snapshot.json"
 ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
@@ -207,12 +206,12 @@ def _table_lines(file: IO[bytes], allowance: Allowance) -> Iterator[str]:
         yield chunk.decode("utf-8-sig", errors="replace").replace("\x00", "\ufffd")
 
 
-def parquet_rows(path: Path, allowance: Allowance, alive: Callable[[], None]) -> Iterator[Row]:
+def parquet_rows(path: Path, allowance: Allowance, columns: Sequence[str], alive: Callable[[], None]) -> Iterator[Row]:
     """The rows of a Parquet file, of the columns that count: taken out of it by the limited process, since no reader of
     this format withstands every file. alive: called now and then while that goes on. Raises TooLarge.
     """
     with process.spool_in(Path(settings.UPLOADS_DIR)) as spool:
-        orders: dict[str, Any] = {"columns": COLUMNS, "longest": LINE_BYTES}
+        orders: dict[str, Any] = {"columns": columns, "longest": LINE_BYTES}
         try:
             process.read(path, spool, what="rows", heard=lambda _share: alive(), **orders)
         except process.Refused as refused:

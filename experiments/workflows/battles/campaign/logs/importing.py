@@ -5,7 +5,7 @@ A log is read twice: nothing is written before every line has been checked, unle
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from experiments.models import Battle, Dataset, RunImport
 from experiments.models.imports import ImportSource
 from experiments.tasks.waiting import Progress
 from experiments.workflows.battles.campaign.logs import arenalab, files, genarena, lmarena
+from experiments.workflows.battles.campaign.logs.columns import AS_PUBLISHED, Columns
 from experiments.workflows.battles.campaign.logs.placing import MADE_FROM
 from experiments.workflows.battles.campaign.logs.records import MOST_SHOWN, Malformed, Placed, Record, Report, Void
 from experiments.workflows.battles.campaign.logs.storing import Store
@@ -134,24 +135,29 @@ def import_battles(
     by: "User",
     judge: str = "",
     subset: str | None = None,
+    columns: Columns = AS_PUBLISHED,
     name: str = "",
     keep_partial: bool = False,
+    is_dry_run: bool = False,
     heard: Heard = lambda report: None,
 ) -> Report:
-    """Store the battles of a folder, a zip or a file on the dataset's imported boards.
+    """Store the battles of a folder, a zip or a file on boards of the dataset: the votes of people on that of people
+    elsewhere, those of each judge on one of its own.
 
-    judge: whose board they stand on; otherwise what the log says. subset: of logs that name none. name: what the file
-    was called. keep_partial: store the other lines where some are refused; otherwise one refused line refuses the log.
-    A line that contradicts an earlier one is the exception: the earlier result stays. heard: told after each batch.
-    Raises Forbidden, Unreadable, TooLarge and NothingStored.
+    judge: whose board they stand on; otherwise what the log says. subset: of logs that name none. columns: where one
+    for the voters is named, every line is a vote. name: what the file was called. keep_partial: store the other lines
+    where some are refused; otherwise one refused line refuses the log. A line that contradicts an earlier one is the
+    exception: the earlier result stays. is_dry_run: report what would be stored, and store nothing. heard: told after
+    each batch. Raises Forbidden, Unreadable, TooLarge and NothingStored.
     """
     if not may_import(dataset, by):
         raise Forbidden(_("Only the dataset's owner or an administrator can import battles into it."))
     if not dataset.is_ready and not is_in_making(dataset):
         raise Forbidden(_("The dataset is not ready. Import battles when it is."))
-    for is_check in (False,) if keep_partial else (True, False):
-        reader = _Reader(judge[:200], heard)
-        store = Store(dataset, reader.report, judge=judge[:200], subset=subset, is_check=is_check)
+    how: dict[str, Any] = {"judge": judge[:200], "is_people": columns.has_voters, "subset": subset}
+    for is_check in (True,) if is_dry_run else (False,) if keep_partial else (True, False):
+        reader = _Reader(columns, heard)
+        store = Store(dataset, reader.report, is_check=is_check, **how)
         with files.opened(path, name) as sources:
             for batch in _batches(reader.placed(sources)):
                 try:
@@ -160,6 +166,8 @@ def import_battles(
                     for placed in batch:
                         reader.report.refuse(placed.file, placed.line, str(error))
                 heard(reader.report)
+        if is_dry_run:
+            return reader.report
         if reader.report.refused if is_check else not reader.report.taken:
             raise NothingStored(reader.report)
     _conclude(dataset, reader.report)
@@ -198,10 +206,11 @@ def _batches(placed: Iterator[Placed]) -> Iterator[list[Placed]]:
 class _Reader:
     """Reads a log to its end, and says in the report what was read."""
 
-    judge: str
+    columns: Columns
     heard: Heard
     report: Report = field(default_factory=Report)
     allowance: Allowance = field(default_factory=lambda: Allowance(UNPACKED * settings.UPLOAD_BYTES))
+    _keys: Set[str] = frozenset()  # of the row before
 
     def placed(self, sources: list[files.Source]) -> Iterator[Placed]:
         for source in sources:
@@ -225,7 +234,8 @@ class _Reader:
         if source.ending == ".parquet":
             if source.path is None:
                 raise Unreadable(_("Parquet is read from a file of its own, not from within a zip."))
-            yield from files.parquet_rows(source.path, self.allowance, lambda: self.heard(self.report))
+            wanted = self.columns.wanted
+            yield from files.parquet_rows(source.path, self.allowance, wanted, lambda: self.heard(self.report))
             return
         reading = {".csv": files.csv_rows, ".json": files.json_list}.get(source.ending, files.json_lines)
         number = 0
@@ -242,13 +252,20 @@ class _Reader:
         """Raises Malformed."""
         if row.content is None:
             raise Malformed(row.reason)
-        if genarena.is_slim(row.content):
+        if self.columns.named:
+            content = self.columns.renamed(row.content)
+        elif genarena.is_slim(row.content):
             self.report.tallies["genarena"] += 1
             return genarena.record(row.content, experiment=source.experiment, subset=source.subset)
-        if arenalab.is_battle(row.content):
+        elif arenalab.is_battle(row.content):
             return arenalab.record(row.content)
-        if lmarena.is_battle(row.content):
-            return lmarena.record(row.content, judge=self.judge)
+        else:
+            content = row.content
+        if lmarena.is_battle(content):
+            if row.content.keys() != self._keys:
+                self._keys = row.content.keys()
+                self.report.columns |= self.columns.used(row.content)
+            return lmarena.record(content, is_vote=self.columns.has_voters)
         raise Malformed(_("This is not a battle in a known format: GenArena's log, or model_a, model_b and winner."))
 
     def _keep_snapshot(self, source: files.Source) -> None:

@@ -8,34 +8,44 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.workflows.battles.campaign.logs.records import Malformed, Record, Side, Task, moment, names, text
+from experiments.models.battles import UNNAMED, UNNAMED_LENGTH
+from experiments.workflows.battles.campaign.logs.columns import KAGGLE
+from experiments.workflows.battles.campaign.logs.records import (
+    Malformed,
+    Record,
+    Side,
+    Task,
+    moment,
+    names,
+    sample_index,
+    text,
+)
 
 WINNERS: dict[str, tuple[Side, bool | None]] = {
     "model_a": ("a", None),
     "model_b": ("b", None),
+    "a": ("a", None),
+    "b": ("b", None),
     "tie": ("tie", None),
     "tie (bothbad)": ("both_bad", None),
     "both_bad": ("both_bad", None),
     "bothbad": ("both_bad", None),
+    "both bad": ("both_bad", None),
     "tie (inconsistent)": ("tie", False),
 }
-KAGGLE = {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}
 PERSON = re.compile(r"^(arena_user|author|expert|user|human|annotator|voter)_\w+$")
-PEOPLE_ELSEWHERE = "people-elsewhere"
-COLUMNS = (
-    *("model_a", "model_b", "winner", *KAGGLE, "judge", "question_id", "id", "turn", "tstamp", "timestamp"),
-    *("language", "category", "conversation_a", "conversation_b", "prompt", "response_a", "response_b"),
-)  # fmt: skip
 
 
 def is_battle(row: Mapping[str, Any]) -> bool:
     return {"model_a", "model_b"} <= set(row) and ("winner" in row or set(KAGGLE) <= set(row))
 
 
-def record(row: Mapping[str, Any], *, judge: str = "") -> Record:
-    """The battle of a row. judge: who judged, where the caller knows. Raises Malformed."""
+def record(row: Mapping[str, Any], *, is_vote: bool = False) -> Record:
+    """The battle of a row. is_vote: each row has a voter. Otherwise it is a vote where it tells of a voter, and where
+    the judge is called as arenas call people, or not at all. A vote has model_a shown first. Raises Malformed.
+    """
     model_a, model_b = names(row)
-    winner, is_consistent = _winner(row)
+    winner, is_consistent = _winner(row, model_a, model_b)
     said_judge = row.get("judge")
     if isinstance(said_judge, list):
         said_judge = "/".join(map(str, said_judge))
@@ -46,38 +56,61 @@ def record(row: Mapping[str, Any], *, judge: str = "") -> Record:
         _said(first, "assistant") or _listed(row.get("response_a")),
         _said(second, "assistant") or _listed(row.get("response_b")),
     )
-    time, category = _first(row, "tstamp", "timestamp"), _first(row, "category", "language")
+    time, category, language = _first(row, "tstamp", "timestamp"), row.get("category"), text(row.get("language"))
+    voter = str(row["voter"] if row.get("voter") is not None else "").strip()
+    if is_vote and not voter:
+        raise Malformed(_("The voter is missing."))
+    if not voter and PERSON.match(said_judge):
+        voter = said_judge
+    is_vote = is_vote or bool(voter) or not said_judge
     # what tells a vote from others on the same pair and task; who cast it cannot be read from it
-    ballot = json.dumps([said_judge, row.get("turn"), time, row["model_a"], instruction], default=str)
-    # people are judges of one board together; a model is a board of its own
-    board_judge = PEOPLE_ELSEWHERE if not said_judge or PERSON.match(said_judge) else said_judge[:200]
+    occasion = json.dumps([said_judge, row.get("turn"), time, row["model_a"], instruction], default=str)
+    occasion = _hash(occasion)[:UNNAMED_LENGTH]
     return Record(
         model_a=model_a,
         model_b=model_b,
         task=Task(
+            subset=text(row.get("subset"))[:100] or None,
+            index=sample_index(row) if row.get("sample_index") not in (None, "") else None,
             question=_question(row, instruction),
-            category=text(category)[:100] if isinstance(category, str) else "",
+            category=text(category)[:100],
+            language=language[:60],
             instruction=instruction,
         ),
         winner=winner,
         is_consistent=is_consistent,
         judged=moment(time),
-        judge=judge or board_judge,
-        ballot=f"log:{_hash(ballot)[:40]}",
-        a_shown_first=True,
+        judge="" if is_vote else said_judge[:200],
+        is_vote=is_vote,
+        voter=voter,
+        occasion=occasion,
+        ballot="" if voter else f"{UNNAMED}{occasion}",
+        a_shown_first=_shown_first(row, model_a, model_b) if "shown_first" in row else is_vote or None,
         texts=texts if any(texts) else None,
     )
 
 
-def _winner(row: Mapping[str, Any]) -> tuple[Side, bool | None]:
+def _winner(row: Mapping[str, Any], model_a: str, model_b: str) -> tuple[Side, bool | None]:
     said = row.get("winner")
     if "winner" not in row:
         chosen = [name for column, name in KAGGLE.items() if str(row.get(column)).strip() in ("1", "1.0", "True")]
         said = chosen[0] if len(chosen) == 1 else None
-    found = WINNERS.get(said.strip().casefold()) if isinstance(said, str) else None
+    sides: dict[str, tuple[Side, bool | None]] = {model_a: ("a", None), model_b: ("b", None)}
+    said = said.strip() if isinstance(said, str) else said
+    found = (sides.get(said) or WINNERS.get(said.casefold())) if isinstance(said, str) else None
     if found is None:
         raise Malformed(_("winner is “%(said)s”: not model_a, model_b, tie or both bad.") % {"said": str(said)[:60]})
     return found
+
+
+def _shown_first(row: Mapping[str, Any], model_a: str, model_b: str) -> bool | None:
+    """Whether model_a was shown first; None where the row does not tell."""
+    said = text(row["shown_first"]).strip()
+    sides = {model_a: True, model_b: False, "model_a": True, "model_b": False, "a": True, "b": False, "": None}
+    if said not in sides:
+        message = _("shown_first is “%(said)s”: neither of the two.")
+        raise Malformed(message % {"said": said[:60]})
+    return sides[said]
 
 
 def _question(row: Mapping[str, Any], instruction: str) -> str:

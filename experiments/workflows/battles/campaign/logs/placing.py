@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -25,6 +25,7 @@ class Samples:
         found = dataset.samples.order_by("subset").values_list("subset", flat=True).distinct()
         self._subsets = set(found[:1000])
         self._otherwise = subset
+        self._missing_places: set[Place] = set()
         self.made = 0
 
     def found(self, tasks: Iterable[Task]) -> dict[Task, Sample | Malformed]:
@@ -42,11 +43,15 @@ class Samples:
         for task, places in placed.items():
             sample = next((known[place] for place in places if place in known and _is_of(known[place], task)), None)
             answer[task] = sample or self._missing(task, places, known)
-        new = [sample for sample in known.values() if sample.pk is None]
-        if not self._is_check:
-            Sample.objects.bulk_create(new)
-        self._subsets |= {sample.subset for sample in new}
-        self.made += len(new)
+        new = {place: sample for place, sample in known.items() if sample.pk is None}
+        if self._is_check:
+            self._missing_places |= new.keys()
+            self.made = len(self._missing_places)
+        else:
+            Sample.objects.bulk_create(new.values())
+            self.made += len(new)
+            Sample.objects.bulk_update(_told_language(answer), ["language"], batch_size=200)
+        self._subsets |= {subset for subset, _number in new}
         return answer
 
     def _places(self, task: Task) -> list[Place]:
@@ -89,7 +94,8 @@ class Samples:
         for subset, chosen in numbers.items():
             rows = self._dataset.samples.filter(subset=subset, index__in=sorted(chosen))
             known |= {
-                (row.subset, row.index): row for row in rows.only("dataset", "subset", "index", "category", "metadata")
+                (row.subset, row.index): row
+                for row in rows.only("dataset", "subset", "index", "category", "language", "metadata")
             }
         return known
 
@@ -104,9 +110,20 @@ class Samples:
             index=free[1],
             category=task.category,
             instruction=task.instruction,
+            language=task.language,
             metadata={} if task.index is not None else {QUESTION: task.question},
         )
         return known[free]
+
+
+def _told_language(found: Mapping[Task, Sample | Malformed]) -> list[Sample]:
+    """The samples whose language was not known, with it."""
+    told: dict[int, Sample] = {}
+    for task, sample in found.items():
+        if isinstance(sample, Sample) and task.language and not sample.language:
+            sample.language = task.language
+            told[sample.pk] = sample
+    return list(told.values())
 
 
 def _is_of(sample: Sample, task: Task) -> bool:

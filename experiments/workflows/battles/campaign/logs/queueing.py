@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from accounts.errors import Forbidden, TooLarge
+from accounts.errors import Conflict, Forbidden, TooLarge
 from experiments.engine.text import storable
 from experiments.library.datasets import uploads
 from experiments.library.imports.values import Unreadable
@@ -23,6 +23,7 @@ from experiments.models import Dataset, LogImport
 from experiments.tasks import clock, job_queue
 from experiments.tasks.threads import WorkerThread, stop_requested
 from experiments.tasks.waiting import MOST_ATTEMPTS, ClaimLost, Interrupted
+from experiments.workflows.battles.campaign.logs.columns import AS_PUBLISHED, Columns
 from experiments.workflows.battles.campaign.logs.importing import (
     NothingStored,
     discard,
@@ -54,9 +55,14 @@ def keep(
     by: "User",
     judge: str = "",
     subset: str = "",
+    columns: Columns = AS_PUBLISHED,
     keep_partial: bool = False,
+    is_dry_run: bool = False,
 ) -> LogImport:
-    """Keep the file and have it read, a small one at once. Raises Forbidden, TooLarge and Invalid."""
+    """Keep the file and have it read, a small one at once. is_dry_run: only reported, until `store` is called.
+
+    Raises Forbidden, TooLarge and Invalid.
+    """
     if not may_import(dataset, by):
         raise Forbidden(_("Only the dataset's owner or an administrator can import battles into it."))
     if not dataset.is_ready and (not is_in_making(dataset) or dataset.log_imports.exists()):
@@ -69,18 +75,31 @@ def keep(
         raise Forbidden(_("Your other files are still being read. Wait for one of them."))
     named = storable(PurePath(sent.name or "log.jsonl").name)[-300:]
     row = LogImport(dataset=dataset, owner=by, name=named, size=sent.size or 0, keep_partial=keep_partial)
-    row.judge, row.subset = judge[:200], subset[:100]
+    row.judge, row.subset, row.columns, row.is_dry_run = judge[:200], subset[:100], dict(columns.named), is_dry_run
     with uploads.all_or_nothing(row):
         row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with row.path.open("wb") as file:
             for chunk in sent.chunks():
                 file.write(chunk)
         row.save(force_insert=True)
+    _begin(row)
+    return row
+
+
+def store(row: LogImport) -> None:
+    """Store what a dry run has reported. Raises Conflict for an import that was not checked, or is stored already."""
+    checked = LogImport.objects.filter(pk=row.pk, state=State.CHECKED)
+    if not checked.update(state=State.WAITING, is_dry_run=False, report={}, ended=None):
+        raise Conflict(_("This file is not waiting to be stored."))
+    _begin(row)
+    row.refresh_from_db()
+
+
+def _begin(row: LogImport) -> None:
     if row.size <= AT_ONCE_BYTES and _claim(row):
         read(row)
     else:
         transaction.on_commit(wake)
-    return row
 
 
 def wake() -> None:
@@ -106,7 +125,7 @@ def read(row: LogImport) -> None:
     """Read a file that was claimed, and keep the report of it."""
     try:
         with translation.override(row.owner.language or settings.LANGUAGE_CODE):
-            _end(row, State.DONE, _taken(row))
+            _end(row, State.CHECKED if row.is_dry_run else State.DONE, _taken(row))
     except ClaimLost:
         return
     except Interrupted:
@@ -119,12 +138,20 @@ def read(row: LogImport) -> None:
     except Exception as error:  # whatever a stranger's file does ends its import, not the worker
         logger.exception("import=%s could not be read", row.pk)
         _end(row, State.REFUSED, None, f"{type(error).__name__}: {error}"[:1000])
-    row.forget_file()
     row.refresh_from_db()
+    if row.state != State.CHECKED:
+        row.forget_file()
 
 
 def sweep() -> None:
-    """Put back what dead workers held, give up what killed them, and enqueue a job for what waits."""
+    """Put back what dead workers held, give up what killed them, forget files that were checked long ago and never
+    stored, and enqueue a job for what waits.
+    """
+    oldest = clock.ago(timedelta(days=settings.UPLOAD_DAYS))
+    for row in LogImport.objects.filter(state=State.CHECKED, ended__lt=oldest).select_related("dataset")[:100]:
+        row.forget_file()
+        row.delete()
+        discard(row.dataset)
     being_read = LogImport.objects.filter(state=State.READING)
     silent = being_read.filter(beat__lt=clock.ago(LEASE))
     for row in silent.filter(attempt__gte=MOST_ATTEMPTS):
@@ -149,8 +176,10 @@ def _taken(row: LogImport) -> Report:
         by=row.owner,
         judge=row.judge,
         subset=row.subset or None,
+        columns=Columns.of(row.columns),
         name=row.name,
         keep_partial=row.keep_partial,
+        is_dry_run=row.is_dry_run,
         heard=heard,
     )
     if row.attempt > 1:

@@ -48,12 +48,15 @@ class Task:
     question: str = ""
     category: str = ""
     instruction: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """model_a against model_b. winner: empty when open, then with open_reason. ballot: empty for a judge that is a
-    model. texts: what both wrote, where the log holds it. experiment: "name_yyyymmdd", where it has one.
+    """model_a against model_b. winner: empty when open, then with open_reason. is_vote: of a person, whom the log
+    calls `voter`, empty where it does not; occasion: what tells the votes of a voter on the same outputs apart. ballot:
+    as it is stored, where it does not follow from these; empty for a judge that judges once. texts: what both wrote,
+    where the log holds it. experiment: "name_yyyymmdd", where it has one.
     """
 
     model_a: str
@@ -64,6 +67,9 @@ class Record:
     open_reason: str = ""
     judged: datetime | None = None
     judge: str = ""
+    is_vote: bool = False
+    voter: str = ""
+    occasion: str = ""
     ballot: str = ""
     a_shown_first: bool | None = None
     calls: tuple[Judged, ...] = ()
@@ -107,6 +113,8 @@ def names(row: Mapping[str, Any]) -> tuple[str, str]:
 def sample_index(row: Mapping[str, Any]) -> int:
     """Raises Malformed."""
     index = row.get("sample_index")
+    if isinstance(index, str) and index.isascii() and index.isdigit():  # of a table
+        index = int(index)
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index <= LARGEST_INDEX:
         raise Malformed(_("sample_index is no whole number from 0 to %(most)s.") % {"most": LARGEST_INDEX})
     return index
@@ -155,7 +163,9 @@ class Report:
     """read: lines. stored: battles that are new. completed: battles that were known, of which the log told more.
     known: told before this import. confirmed: lines of a slim log that its audit log had told. duplicates: battles
     told again within this import, counted once. opened: battles of the log that nobody decided. void: battles that the
-    log marks as void, left out. tallies: what warnings are made of at the end.
+    log marks as void, left out. votes: lines that are votes of people, and of these with_order, with_time and
+    with_language; voters: whom the log names. columns: which column was read as what. tallies: what warnings are made
+    of at the end.
     """
 
     read: int = 0
@@ -169,6 +179,12 @@ class Report:
     contestants: int = 0
     samples: int = 0
     outputs: int = 0
+    votes: int = 0
+    voters: int = 0
+    with_order: int = 0
+    with_time: int = 0
+    with_language: int = 0
+    columns: dict[str, str] = field(default_factory=dict)
     refused: int = 0
     refusals: list[Refused] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Max, Q
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from experiments.models import Battle, Board, Dataset, Output, Sample, Verdict
-from experiments.workflows.battles.campaign.boards import imported_board
+from experiments.models.battles import OCCASION
+from experiments.workflows.battles.campaign.boards import elsewhere_board, imported_board
 from experiments.workflows.battles.campaign.counting import count
 from experiments.workflows.battles.campaign.logs.placing import Contestants, Samples
 from experiments.workflows.battles.campaign.logs.records import Malformed, Placed, Record, Report
@@ -20,6 +22,16 @@ from experiments.workflows.battles.campaign.logs.records import Malformed, Place
 MOST_BOARDS = 20
 PAIRS_AT_ONCE = 40
 JUDGE = "imported"
+ELSEWHERE = "elsewhere:"
+PSEUDONYM_LENGTH = 30
+OCCASION_LENGTH = 31  # a ballot has at most 72 characters
+
+
+class Decider(NamedTuple):
+    """Who decides the battles of a board. name: empty for what boards of this kind are called."""
+
+    is_people: bool
+    name: str
 
 
 class Key(NamedTuple):
@@ -46,8 +58,9 @@ class Matched(NamedTuple):
 
     @property
     def is_cast(self) -> bool:
-        """Whether it is stored with its sides; without the time of the vote it would count as one still to be cast."""
-        return self.record.a_shown_first is not None and self.record.judged is not None
+        """Whether it is stored with its sides; open and without a time it would count as a vote still to be cast."""
+        record = self.record
+        return record.a_shown_first is not None and bool(record.winner or record.judged)
 
     def side(self, said: str) -> str:
         """A winner in terms of the battle's sides."""
@@ -61,21 +74,32 @@ class Store:
     """Takes records into the boards of a dataset, and says in a report what became of them."""
 
     def __init__(
-        self, dataset: Dataset, report: Report, *, judge: str = "", subset: str | None = None, is_check: bool = False
+        self,
+        dataset: Dataset,
+        report: Report,
+        *,
+        judge: str = "",
+        is_people: bool = False,
+        subset: str | None = None,
+        is_check: bool = False,
     ) -> None:
-        """is_check: only for `check`, which writes nothing."""
-        self._dataset, self._report, self._judge = dataset, report, judge
+        """judge: whose board all records stand on, of people or of a judge. is_check: only for `check`, which writes
+        nothing.
+        """
+        self._dataset, self._report, self._judge, self._is_people = dataset, report, judge, is_people
         self._samples = Samples(dataset, subset, is_check=is_check)
         self._contestants = Contestants(dataset, is_check=is_check)
-        self._judges: set[str] = set()
-        self._boards: dict[str, Board] = {}
+        self._deciders: set[Decider] = set()
+        self._boards: dict[Decider, Board] = {}
+        self._pseudonyms: dict[str, str] = {}
+        self._voters: set[str] = set()
         self._before = Battle.objects.filter(board__dataset=dataset).aggregate(last=Max("pk"))["last"] or 0
 
     def check(self, batch: Sequence[Placed]) -> list[tuple[Placed, Sample]]:
         """The records that can be stored, with their samples; the others are refused. A contradiction between two
         results is found only when they are stored. Raises Malformed.
         """
-        kept = [placed for placed in batch if self._is_judge(placed)]
+        kept = [placed for placed in batch if self._has_board(placed)]
         samples = self._samples.found(placed.record.task for placed in kept)
         found: list[tuple[Placed, Sample]] = []
         for placed in kept:
@@ -85,6 +109,9 @@ class Store:
             else:
                 found.append((placed, sample))
         self._contestants.make(placed.record for placed, _sample in found)
+        self._report.samples, self._report.contestants = self._samples.made, self._contestants.made
+        for placed, _sample in found:
+            self._note_vote(placed.record)
         return found
 
     def add(self, batch: Sequence[Placed]) -> None:
@@ -94,32 +121,56 @@ class Store:
             matched = [self._match(placed, sample) for placed, sample in self.check(batch)]
             _Batch(self._report, matched, self._before).take(matched)
             self._add_texts(matched)
-        self._report.samples, self._report.contestants = self._samples.made, self._contestants.made
         self._report.boards = sorted(board.slug for board in self._boards.values())
 
-    def _judge_of(self, placed: Placed) -> str:
-        return self._judge or placed.record.judge or JUDGE
+    def _decider(self, record: Record) -> Decider:
+        if self._judge:
+            return Decider(self._is_people, self._judge)
+        return Decider(record.is_vote, record.judge or ("" if record.is_vote else JUDGE))
 
-    def _is_judge(self, placed: Placed) -> bool:
-        """Whether its judge is one of the first so many: each has a board of their own."""
-        judge = self._judge_of(placed)
-        if judge not in self._judges and len(self._judges) == MOST_BOARDS:
+    def _has_board(self, placed: Placed) -> bool:
+        """Whether its judge is one of the first so many: each has a board of their own, and all people one."""
+        decider = self._decider(placed.record)
+        if decider not in self._deciders and len(self._deciders) == MOST_BOARDS:
             said = _(
                 "The file names more than %(most)s judges, and each would get a board. If they are people, "
-                "enter one judge name for the whole file."
+                "name the column that says who voted."
             )
             self._report.refuse(placed.file, placed.line, said % {"most": MOST_BOARDS})
             return False
-        self._judges.add(judge)
+        self._deciders.add(decider)
         return True
 
+    def _note_vote(self, record: Record) -> None:
+        if not record.is_vote:
+            return
+        report = self._report
+        if record.voter:
+            self._voters.add(record.voter)
+        report.votes, report.voters = report.votes + 1, len(self._voters)
+        report.with_order += record.a_shown_first is not None
+        report.with_time += record.judged is not None
+        report.with_language += bool(record.task.language)
+
     def _match(self, placed: Placed, sample: Sample) -> Matched:
-        record, judge = placed.record, self._judge_of(placed)
-        if judge not in self._boards:
-            self._boards[judge] = imported_board(self._dataset, judge)
+        record, decider = placed.record, self._decider(placed.record)
+        if decider not in self._boards:
+            of_decider = elsewhere_board if decider.is_people else imported_board
+            self._boards[decider] = of_decider(self._dataset, decider.name)
+        board = self._boards[decider].pk
         a, b = self._contestants[record.model_a].pk, self._contestants[record.model_b].pk
-        key = Key(self._boards[judge].pk, min(a, b), max(a, b), sample.pk, record.ballot)
+        key = Key(board, min(a, b), max(a, b), sample.pk, self._ballot(record, board))
         return Matched(placed, key, sample, a < b)
+
+    def _ballot(self, record: Record, board: int) -> str:
+        """Names the voter by a pseudonym that holds on this board alone: what a voter was called is stored nowhere."""
+        if record.ballot or not record.voter:
+            return record.ballot
+        who = f"{board}/{record.voter}"
+        if who not in self._pseudonyms:
+            hidden = salted_hmac("experiments.votes.elsewhere", who, algorithm="sha256").hexdigest()
+            self._pseudonyms[who] = f"{ELSEWHERE}{hidden[:PSEUDONYM_LENGTH]}"
+        return f"{self._pseudonyms[who]}{OCCASION}{record.occasion[:OCCASION_LENGTH]}"
 
     def _add_texts(self, matched: Sequence[Matched]) -> None:
         """What both wrote, where the log holds it and the dataset does not."""
@@ -161,15 +212,13 @@ class _Batch:
 
     def _begin(self, one: Matched) -> None:
         record, key = one.record, one.key
-        battle = Battle(
-            board_id=key.board, sample=one.sample, left_id=key.left, right_id=key.right, ballot=record.ballot
-        )
+        battle = Battle(board_id=key.board, sample=one.sample, left_id=key.left, right_id=key.right, ballot=key.ballot)
         battle.shown_left_first = record.a_shown_first is one.left_is_a if one.is_cast else None
         self._battles[key] = battle
         self._new.append(battle)
         self._decide(one, battle)
         self._report.stored += 1
-        is_unsure = not record.calls and not record.ballot and record.is_consistent is False
+        is_unsure = not record.calls and not key.ballot and record.is_consistent is False
         self._report.tallies["unsure"] += is_unsure
 
     def _meet(self, one: Matched, battle: Battle) -> None:

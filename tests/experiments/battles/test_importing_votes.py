@@ -1,0 +1,190 @@
+"""Votes that people cast elsewhere become votes of people: whoever they are called, and whatever the columns are."""
+
+import csv
+import io
+from itertools import product
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from experiments.models import Battle, Board, Dataset, LogImport
+from experiments.workflows.battles.campaign.boards import people_board
+from experiments.workflows.battles.campaign.logs.columns import Columns
+from leaderboard.boards import compute
+from leaderboard.votes import agreement, voter_report, voting
+from tests.experiments.battles.logs_of_others import slim, vote, write
+
+pytestmark = pytest.mark.django_db
+
+VOTERS = [f"Reader {number}, Ph.D." for number in range(30)]
+COLUMNS = ("winner=preferred", "shown_first=on_the_left", "time=at", "language=lang", "question=item")
+
+
+@pytest.fixture(autouse=True)
+def uploads_of_their_own(settings, tmp_path):
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+
+
+def table(rows):
+    file = io.StringIO()
+    writer = csv.DictWriter(file, rows[0])
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def ballots():
+    """All readers on two questions. The first five prefer dalle, the others flux, which question 1 showed first."""
+    return [
+        {
+            "model_a": "flux",
+            "model_b": "dalle",
+            "preferred": "dalle" if number < 5 else "flux",
+            "on_the_left": "flux" if item == 1 else "",
+            "annotator": name,
+            "item": item,
+            "at": f"2026-02-{1 + number % 28:02}T10:00:00Z",
+            "lang": ("German", "English")[item - 1],
+        }
+        for (number, name), item in product(enumerate(VOTERS), (1, 2))
+    ]
+
+
+def run(*arguments):
+    out = io.StringIO()
+    call_command(*map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def order(path, *more):
+    named = [word for column in COLUMNS for word in ("--column", column)]
+    return ("import_battles", path, "--dataset", "taken", "--owner", "alice", "--voter", "annotator", *named, *more)
+
+
+@pytest.mark.databases
+def test_a_table_of_votes_goes_onto_one_board_of_people_with_voter_order_time_and_language(alice, tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(ballots()))
+    write(tmp_path / "judge.jsonl", [slim("dalle", "flux", number, "flux") for number in (1, 2)])
+
+    said = run(*order(path))
+    again = run(*order(path))
+    run("import_battles", tmp_path / "judge.jsonl", "--dataset", "taken", "--judge", "a model")
+
+    assert "Votes of people: 60 by 30 voters; known: order of 30, time of 60, language of 60." in said
+    assert "0 battles stored, 0 completed, 60 known before" in again
+    board = Board.objects.get(kind="people")
+    assert board != people_board(board.dataset)
+    battles = board.battles.select_related("left", "sample")
+    assert {(one.shown_left_first is None, one.sample.language) for one in battles} == {
+        (False, "German"),
+        (True, "English"),
+    }
+    assert not any(name[:8] in ballot for name in VOTERS for ballot in battles.values_list("ballot", flat=True))
+    report = agreement.report(board.dataset)
+    [of_people] = [one for one in report.people if one.board == board]
+    assert (of_people.judgments, of_people.voters, of_people.unnamed) == (60, 30, 0)
+    assert of_people.among.exact.of == 30 * 29
+    assert of_people.among.exact.part == 2 * (25 * 24 + 5 * 4) / 2
+    assert (of_people.order.first.part, of_people.order.first.of) == (25, 30)
+    [pair] = [one for one in report.pairs if one.first == board and one.second.kind == "imported"]
+    assert (pair.answers.exact.part, pair.answers.exact.of) == (50, 60)
+    assert compute.standings(compute.ensure_ladder(board)).languages == ("English", "German")
+
+
+def test_a_dry_run_shows_how_columns_are_read_and_stores_nothing(alice, tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(ballots()))
+
+    said = run(*order(path, "--dry-run"))
+
+    assert "winner=preferred, voter=annotator, shown_first=on_the_left, time=at, language=lang, question=item" in said
+    assert "60 lines read, 0 void, 0 refused. Nothing was stored.\n" in said
+    assert "New: 2 contestants, 2 samples." in said
+    assert not Dataset.objects.exists()
+
+
+def test_a_vote_without_a_voter_refuses_the_file_and_in_part_is_left_out(alice, tmp_path):
+    rows = ballots()
+    rows[7]["annotator"] = "  "
+    path = tmp_path / "votes.csv"
+    path.write_text(table(rows))
+
+    with pytest.raises(CommandError, match="Line 9: The voter is missing") as refused:
+        run(*order(path))
+    assert (refused.value.returncode, Dataset.objects.count()) == (1, 0)
+    with pytest.raises(CommandError, match="would refuse the whole file"):
+        run(*order(path, "--dry-run"))
+
+    assert "59 battles stored" in run(*order(path, "--keep-partial"))
+
+
+def test_votes_without_a_time_keep_their_order_and_are_neither_offers_nor_forgotten(take, tmp_path):
+    rows = [vote("b", "a", "model_a", number, judge=name, tstamp=None) for number, name in enumerate(VOTERS[:3])]
+    board, report = take(write(tmp_path / "v.jsonl", rows), columns=Columns.of({"voter": "judge"}))
+    Battle.objects.update(created="2020-01-01T00:00Z")
+
+    assert voting.forget_old_offers() == 0
+    assert (report.with_order, report.with_time, report.voters) == (3, 0, 3)
+    assert Battle.objects.revealed().filter(board=board, shown_left_first=False, winner="right").count() == 3
+
+
+def test_two_votes_of_a_person_on_one_pair_both_count_and_are_no_agreement_of_two_people(take, tmp_path):
+    rows = [vote("a", "b", "model_a", judge="Reader", turn=turn) for turn in (1, 2, 2)]
+    board, report = take(write(tmp_path / "v.jsonl", rows), columns=Columns.of({"voter": "judge"}))
+
+    [found] = agreement.report(board.dataset).people
+
+    assert (report.stored, report.duplicates) == (2, 1)
+    assert (found.judgments, found.voters, found.among.compared) == (2, 1, 0)
+    [line] = voter_report.report(board.dataset, by=board.dataset.owner).lines
+    assert (line.found.votes, line.who.name[:16], line.who.is_visitor) == (2, "person elsewhere", False)
+    assert voter_report.exclude_voter(board.dataset, line.who.word, by=board.dataset.owner, reason="A program.") == 2
+
+
+@pytest.fixture
+def api(alice):
+    caller = APIClient()
+    caller.force_authenticate(alice)
+    return caller
+
+
+def test_a_file_is_checked_by_page_and_api_and_then_stored_by_who_sent_it(client, alice, charlie, api, uploaded):
+    dataset = uploaded(samples=3, visibility="public")
+    file = table(ballots()).encode()
+    asked = {"voter": "annotator", "columns": "\n".join(COLUMNS)}
+    client.force_login(alice)
+    sent = {"file": SimpleUploadedFile("votes.csv", file), **asked}
+
+    page = client.post(reverse("battles-import", args=[dataset.slug]), {**sent, "is_dry_run": "on"})
+    shown = client.get(page["Location"]).content.decode()
+
+    assert Battle.objects.count() == 0
+    assert all(word in shown for word in ("on_the_left", "annotator", "by 30 voters", "Nothing is stored yet"))
+    row = LogImport.objects.get()
+    for somebody, status in ((charlie, 404), (alice, 302)):
+        client.force_login(somebody)
+        address = reverse("log-import-store", args=[dataset.slug, row.pk])
+        assert client.post(address).status_code == status
+    assert (Battle.objects.count(), row.folder.exists()) == (60, False)
+
+    sent = {"file": SimpleUploadedFile("votes.csv", file), **asked, "dry_run": True}
+    checked = api.post(reverse("api-dataset-battles", args=[dataset.slug]), sent, format="multipart").json()
+    stored = [
+        api.post(reverse("api-log-import-store", args=[dataset.slug, checked["id"]])).json() for _time in range(2)
+    ]
+    assert (checked["state"], checked["report"]["columns"]["voter"]) == ("checked", "annotator")
+    assert (stored[0]["state"], stored[0]["report"]["known"], stored[1]["status"]) == ("done", 60, 409)
+
+
+def test_unknown_parts_and_missing_columns_are_named(take, tmp_path, client, alice, uploaded):
+    _board, report = take(write(tmp_path / "v.jsonl", [vote("a", "b", "tie")]), columns=Columns.of({"voter": "who"}))
+    assert report.refusals[0].reason == "The column “who” is missing."
+
+    client.force_login(alice)
+    sent = {"file": SimpleUploadedFile("v.csv", b"x"), "columns": "choice=preferred"}
+    page = client.post(reverse("battles-import", args=[uploaded().slug]), sent)
+    assert (page.status_code, bool(page.context["form"].errors["columns"])) == (422, True)
