@@ -45,6 +45,8 @@ urlpatterns = [
     path("usage/", budget_api.UsageView.as_view(), name="api-usage"),
     path("health/", HealthView.as_view(), name="api-health"),
     path("workflows/", setup_api.WorkflowsView.as_view(), name="api-workflows"),
+    path("datasets/<slug:slug>/samples/", dataset_api.SampleList.as_view(), name="api-dataset-samples"),
+    path("experiments/estimate/", setup_api.EstimateView.as_view(), name="api-estimate"),
     path("models/", setup_api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -9,6 +10,8 @@ from experiments.api.shapes import shape
 from experiments.models import Ballot, Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
 from experiments.models.work import Envelope
 from experiments.workflows.base.events import JsonObject, WaitingForUser
+
+SEATED = ("model", "persona", "params")  # what a seat is set up with
 
 
 class UsageSerializer(serializers.ModelSerializer[Call]):
@@ -133,6 +136,32 @@ class ParticipantSerializer(serializers.ModelSerializer[Participant]):
     class Meta:
         model = Participant
         fields = ["seat", "model", "label", "persona", "params"]
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": {}}},
+            {
+                "type": "array",
+                "items": {"type": "object", "properties": {"seat": {"type": "string"}}, "required": ["seat"]},
+            },
+        ]
+    }
+)
+class CastField(serializers.DictField):
+    """What sits in each seat: by seat, or as an experiment lists its participants."""
+
+    child = serializers.DictField()
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if isinstance(data, list):
+            seats = [one.get("seat") if isinstance(one, dict) else None for one in data]
+            if not all(isinstance(seat, str) for seat in seats) or len(set(seats)) < len(seats):
+                raise serializers.ValidationError(_("Each entry of a list names a seat of its own."))
+            data = {one["seat"]: {name: one[name] for name in SEATED if name in one} for one in data}
+        found: dict[str, Any] = super().to_internal_value(data)
+        return found
 
 
 class ExperimentSerializer(serializers.ModelSerializer[Experiment]):

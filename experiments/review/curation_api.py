@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from accounts.scopes import Scope
 from experiments.api.pagination import PAGE_PARAMETERS, page_of_rows
 from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.serializers import CastField
 from experiments.library.datasets import contestants, making
 from experiments.library.presets import delete_preset, save_setup
 from experiments.models import Contestant, Dataset, Message, Preset, Run, RunReview
@@ -123,7 +124,7 @@ class SaveCouncil(serializers.Serializer[Any]):
     """cast: a model for each seat, as for an experiment. config: settings of the council but for the question."""
 
     name = serializers.CharField(max_length=80)
-    cast = serializers.DictField(child=serializers.DictField())
+    cast = CastField()
     config = serializers.DictField(required=False, default=dict)
     shared = serializers.BooleanField(required=False, default=False)
 

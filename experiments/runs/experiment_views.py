@@ -28,7 +28,7 @@ from accounts.scopes import Scope
 from experiments.api.idempotency import KeyReused
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, idempotency_key, runs_with_totals, spends, validated
-from experiments.api.serializers import ExperimentSerializer, RunSerializer
+from experiments.api.serializers import CastField, ExperimentSerializer, RunSerializer
 from experiments.api.shapes import shape
 from experiments.lab.budgets import views as budget_views
 from experiments.models import Experiment, Run
@@ -53,7 +53,7 @@ class CreateExperiment(serializers.Serializer[Any]):
     workflow = serializers.ChoiceField(list(REGISTRY))
     title = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
     config = serializers.DictField()
-    cast = serializers.DictField(child=serializers.DictField())
+    cast = CastField()
     project = serializers.CharField(
         required=False, allow_blank=True, default="", help_text="The id of one you are a member of; its members see it."
     )

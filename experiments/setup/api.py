@@ -10,10 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from experiments.api.requests import PROBLEMS
-from experiments.api.serializers import ProviderModelSerializer
+from accounts.scopes import Scope
+from experiments.api.requests import PROBLEMS, person, validated
+from experiments.api.serializers import CastField, ProviderModelSerializer
+from experiments.api.shapes import shape
 from experiments.lab.catalog import unlisted
 from experiments.models import Provider, ProviderModel
+from experiments.runs import actions
+from experiments.setup import estimates
+from experiments.setup.casting import checked_cast, checked_config
 from experiments.workflows import REGISTRY, surface_of
 
 
@@ -42,6 +47,47 @@ class WorkflowsView(APIView):
             for slug, workflow in REGISTRY.items()
         ]
         return Response(WorkflowSerializer(rows, many=True).data)
+
+
+class EstimateRequest(serializers.Serializer[Any]):
+    """As for a new experiment. repeats: how many runs."""
+
+    workflow = serializers.CharField()
+    config = serializers.DictField()
+    cast = CastField()
+    repeats = serializers.IntegerField(required=False, default=1, min_value=1, max_value=actions.MOST_REPEATS)
+
+
+AmountsSerializer = shape("EstimatedAmounts", estimates.Amounts)
+EstimateSerializer = shape(
+    "RunEstimate",
+    estimates.Estimate,
+    doc="""
+    Of all runs: cost in US dollars, null where a model has no price (`unpriced`); seconds of one run, without waiting
+    for people. is_per_turn: the run has no last turn, and these are of its first. assumed, lead, note, warnings: in
+    words, in your language.
+    """,
+    typical=AmountsSerializer(),
+    most=AmountsSerializer(),
+    assumed=str,
+    lead=list[str],
+    note=str,
+    warnings=list[str],
+)
+
+
+class EstimateView(APIView):
+    """What an experiment would come to, typically and at most. Nothing is created."""
+
+    scope = Scope.WRITE
+
+    @extend_schema(request=EstimateRequest, responses={200: EstimateSerializer, **PROBLEMS})
+    def post(self, request: Request) -> Response:
+        asked, by = validated(EstimateRequest, request), person(request)
+        config = checked_config(asked["workflow"], asked["config"])
+        seated = checked_cast(asked["workflow"], config, asked["cast"], owner=by)
+        found = estimates.estimate(asked["workflow"], config, seated, by=by, runs=asked["repeats"])
+        return Response(EstimateSerializer(found).data)
 
 
 class ModelFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no types

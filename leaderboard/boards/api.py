@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers
@@ -11,8 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.permissions import HasScope
-from experiments.api.requests import PROBLEMS
+from accounts.scopes import Scope
+from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.shapes import shape
+from experiments.models import Board
 from experiments.workflows.coding.pages.rated import JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
 from leaderboard.boards import compute, downloads, listing, milestones, tables
@@ -26,6 +29,8 @@ SLICE = [
     OpenApiParameter("language", str, description="Only battles on samples in this language."),
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
+WHOLE = OpenApiParameter("all", bool, description="All contestants, and not only the first forty.")
+BY = OpenApiParameter("by", str, enum=list(tables.FACETS), description="The first that has several values if omitted.")
 WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
 
 
@@ -195,6 +200,53 @@ class PointSerializer(serializers.ModelSerializer[RatingPoint]):
         fields = ["at", "occasion", "name", "rating", "lower", "upper", "battles"]
 
 
+class TakeMilestone(serializers.Serializer[Any]):
+    """name: words and a date, "release_20260131"."""
+
+    name = serializers.CharField(max_length=110)
+    note = serializers.CharField(required=False, allow_blank=True, default="", max_length=1000)
+
+
+CellSerializer = shape("MatrixCell", tables.Cell, doc="win_rate: 0 to 1, ties half.")
+
+
+class MatrixLineSerializer(serializers.Serializer[Any]):
+    """cells: against each contestant in the same order; null where the two never met."""
+
+    name = serializers.CharField(source="row.name")
+    cells = serializers.ListField(child=CellSerializer(allow_null=True))
+
+
+class MatrixSerializer(serializers.Serializer[Any]):
+    """of: how many contestants there are in all."""
+
+    of = serializers.IntegerField()
+    lines = MatrixLineSerializer(many=True)
+
+
+class SliceBattles(serializers.Serializer[Any]):
+    value = serializers.CharField()
+    battles = serializers.IntegerField()
+
+
+class SlicedRow(serializers.Serializer[Any]):
+    """slices: by value; null where the contestant has no battle."""
+
+    whole = StandingRow()
+    slices = serializers.DictField(child=StandingRow(allow_null=True))
+
+
+class SlicedSerializer(serializers.Serializer[Any]):
+    """by: what the board is sliced by, null where there is nothing to slice by. of: how many values there are; shown
+    are the first twelve.
+    """
+
+    by = serializers.CharField(allow_null=True)
+    of = serializers.IntegerField()
+    battles = SliceBattles(many=True)
+    rows = SlicedRow(many=True)
+
+
 class LadderList(generics.ListAPIView[Ladder]):
     """Boards that you can see, newest first."""
 
@@ -229,10 +281,40 @@ class LadderView(APIView):
         return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)
 
 
+class LadderMatrix(APIView):
+    """How often each contestant beat each other one, in the order of the board."""
+
+    permission_classes = [HasScope]
+
+    @extend_schema(parameters=[*SLICE[:4], WHOLE], responses={200: MatrixSerializer, **PROBLEMS})
+    def get(self, request: Request, slug: str) -> Response:
+        ladder, _board = ladder_with_board(request, slug)
+        current = compute.current(ladder, tables.read_choice(request.GET).of)
+        found = tables.pair_matrix(ladder, current, whole=bool(request.GET.get("all")))
+        return Response(MatrixSerializer(found).data)
+
+
+class LadderSlices(APIView):
+    """Contestants by subset, category, source or language: each on the whole board and in each slice."""
+
+    permission_classes = [HasScope]
+
+    @extend_schema(parameters=[BY], responses={200: SlicedSerializer, **PROBLEMS})
+    def get(self, request: Request, slug: str) -> Response:
+        found = tables.by_slices(ladder_with_board(request, slug)[0], request.GET.get("by", ""))
+        if found is None:
+            return Response(SlicedSerializer({"by": None, "of": 0, "battles": [], "rows": []}).data)
+        rows = [{"whole": line.row, "slices": dict(line.cells)} for line in found.lines]
+        battles = [{"value": value, "battles": count} for value, count in found.battles]
+        told = {"by": found.facet.name, "of": found.of, "battles": battles, "rows": rows}
+        return Response(SlicedSerializer(told).data)
+
+
 class LadderMilestones(generics.ListAPIView[Milestone]):
     """The milestones of a board, newest first, with the ratings as published. A withdrawn board shows none."""
 
     permission_classes = [HasScope]
+    scope = Scope.REVIEW
     serializer_class = MilestoneSerializer
     queryset = Milestone.objects.none()
 
@@ -251,6 +333,17 @@ class LadderMilestones(generics.ListAPIView[Milestone]):
     )
     def get(self, request: Request, slug: str) -> Response:
         return self.list(request)
+
+    @extend_schema(
+        request=TakeMilestone,
+        responses={201: MilestoneSerializer, **PROBLEMS},
+        operation_id="ladders_milestones_create",
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Publish the board as it is now, for good."""
+        ladder, _board = ladder_with_board(request, slug)
+        taken = milestones.take(ladder, by=person(request), **validated(TakeMilestone, request))
+        return Response(MilestoneSerializer(taken).data, status=201)
 
 
 class LadderHistory(generics.ListAPIView[RatingPoint]):
@@ -273,6 +366,14 @@ class LadderHistory(generics.ListAPIView[RatingPoint]):
     )
     def get(self, request: Request, slug: str) -> Response:
         return self.list(request)
+
+
+def ladder_with_board(request: Request, slug: str) -> tuple[Ladder, Board]:
+    """Raises Http404 also for a ladder of runs, and for one that is withdrawn."""
+    ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
+    if ladder.board is None or ladder.withdrawn_reason:
+        raise Http404
+    return ladder, ladder.board
 
 
 def _shown(request: Request, slug: str) -> Ladder | None:

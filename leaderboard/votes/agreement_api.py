@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.http import Http404
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -13,7 +11,7 @@ from rest_framework.views import APIView
 from accounts.permissions import HasScope
 from experiments.api.requests import PROBLEMS
 from experiments.models import Board
-from leaderboard.boards import listing
+from leaderboard.boards.api import ladder_with_board
 from leaderboard.ratings import Bias, Undefined
 from leaderboard.votes.agreement import Agreement, Answered, current_report
 from leaderboard.votes.api import DefinedField, VoteShareSerializer
@@ -104,12 +102,10 @@ class LadderAgreement(APIView):
 
     @extend_schema(responses={200: AgreementReport, **PROBLEMS}, operation_id="ladders_agreement")
     def get(self, request: Request, slug: str) -> Response:
-        ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
-        if ladder.board is None or ladder.withdrawn_reason:
-            raise Http404
-        found = current_report(ladder.board.dataset)
+        _ladder, board = ladder_with_board(request, slug)
+        found = current_report(board.dataset)
         told = {
-            "dataset": ladder.board.dataset.slug,
+            "dataset": board.dataset.slug,
             "boards": [_told(one) for one in found.boards],
             "pairs": found.pairs,
             "left_out": found.left_out,

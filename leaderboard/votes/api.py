@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -12,7 +13,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from PIL import Image as Picture
 from PIL import ImageOps
-from rest_framework import serializers
+from rest_framework import generics, serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -79,6 +80,30 @@ class CastSerializer(serializers.Serializer[Any]):
     winner = serializers.CharField(allow_null=True)
     board = serializers.CharField()
     others = TallySerializer()
+
+
+class OwnVoteSerializer(serializers.ModelSerializer[Battle]):
+    """first, second: the contestants' names as they were shown."""
+
+    battle = serializers.IntegerField(source="pk")
+    dataset = serializers.CharField(source="board.dataset.slug")
+    board = serializers.CharField(source="board.slug")
+    choice = serializers.SerializerMethodField()
+    first = serializers.SerializerMethodField()
+    second = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Battle
+        fields = ["battle", "dataset", "board", "choice", "first", "second", "judged", "void_reason"]
+
+    def get_choice(self, battle: Battle) -> str:
+        return voting.choice_of(battle)
+
+    def get_first(self, battle: Battle) -> str:
+        return (battle.left if battle.shown_left_first else battle.right).name
+
+    def get_second(self, battle: Battle) -> str:
+        return (battle.right if battle.shown_left_first else battle.left).name
 
 
 class VoteShareSerializer(serializers.Serializer[Any]):
@@ -217,6 +242,22 @@ class VoteView(APIView):
         return Response({**said, "others": asdict(totals.said_by_others(battle))})
 
 
+class MyVotes(generics.ListAPIView[Battle]):
+    """Your own votes, newest first; votes on a dataset that was closed to you since are left out."""
+
+    serializer_class = OwnVoteSerializer
+    queryset = Battle.objects.none()
+
+    def get_queryset(self) -> QuerySet[Battle]:
+        visible = Dataset.objects.visible_to(self.request.user)
+        cast = voting.of_voter(person_voter(person(self.request))).exclude(winner="")
+        return cast.filter(board__dataset__in=visible)
+
+    @extend_schema(responses={200: OwnVoteSerializer(many=True), **PROBLEMS}, operation_id="votes_list")
+    def get(self, request: Request) -> Response:
+        return self.list(request)
+
+
 @extend_schema(exclude=True)
 class VotePicture(APIView):
     """A picture of the voter's own offer, drawn anew. Its address and its bytes are found nowhere else."""
@@ -248,9 +289,7 @@ class DatasetVotersView(APIView):
         operation_id="datasets_voters",
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The voters on a dataset, and which of them show signs of not comparing the outputs: of people who vote here,
-        or of the board that is named.
-        """
+        """The voters on a dataset, and which of them show signs of not comparing the outputs."""
         dataset, asked = _dataset(request, slug), request.query_params.get("board")
         boards = voter_report.boards_of_votes(dataset)
         if asked and asked not in {one.slug for one in boards}:

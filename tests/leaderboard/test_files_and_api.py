@@ -44,6 +44,22 @@ def test_the_files_say_the_same_as_the_ladder(client, league):
     assert client.get(download(ladder, "exe")).status_code == 404
 
 
+def test_programs_read_who_beat_whom_and_the_contestants_by_slice(client, league):
+    ladder = league(contestants=3, battles=60, subsets=("easy", "hard"))
+
+    matrix = client.get(reverse("api-ladder-matrix", args=[ladder.slug]), {"subset": "easy"}).json()
+    sliced = client.get(reverse("api-ladder-slices", args=[ladder.slug]), {"by": "subset"}).json()
+
+    easy, whole = (compute.standings(ladder, of) for of in (Slice("easy"), Slice()))
+    wins = {line["name"]: sum(cell["wins"] for cell in line["cells"] if cell) for line in matrix["lines"]}
+    assert wins == {row.name: row.wins for row in easy.rows}
+    assert [line["cells"][place] for place, line in enumerate(matrix["lines"])] == [None] * 3
+    assert (sliced["by"], [one["value"] for one in sliced["battles"]]) == ("subset", ["easy", "hard"])
+    rows = {one["whole"]["name"]: one for one in sliced["rows"]}
+    assert {name: row["whole"]["rating"] for name, row in rows.items()} == {row.name: row.rating for row in whole.rows}
+    assert {name: row["slices"]["easy"]["wins"] for name, row in rows.items()} == wins
+
+
 @pytest.mark.databases
 def test_what_no_database_takes_is_passed_over(client, league):
     ladder = league(contestants=3, battles=30)

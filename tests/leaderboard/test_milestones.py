@@ -21,6 +21,21 @@ def taken(ladder, alice):
     return milestones.take(ladder, name="first_20260101", by=alice, note="The first release.")
 
 
+def test_programs_publish_milestones_as_pages_do(ladder, alice, charlie, client):
+    address = reverse("api-ladder-milestones", args=[ladder.slug])
+    asked = {"name": "second_20260201", "note": "The second."}
+
+    def publish(person):
+        client.force_login(person)
+        return client.post(address, asked, content_type="application/json")
+
+    refused, made, again = publish(charlie), publish(alice), publish(alice)
+
+    assert (refused.status_code, made.status_code, again.status_code) == (403, 201, 400)
+    assert (made.json()["note"], len(made.json()["ratings"])) == ("The second.", 4)
+    assert client.get(address).json()["results"] == [made.json()]
+
+
 def newcomer(alice, ladder):
     battles = [("model-001", "new", "left"), ("new", "model-002", "left"), ("new", "model-003", "tie")] * 30
     boards.board_of(alice, [*battles, ("model-004", "new", "right"), ("model-004", "new", "left")], ladder.board)

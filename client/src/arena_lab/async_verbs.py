@@ -133,6 +133,10 @@ class AsyncRuns:
         """format: html, pdf, md or json."""
         return file_of(await self._line.do(questions.report(run, format)), f"{id_of(run)}.{format}")
 
+    async def artifacts(self, run: RunLike) -> File:
+        """All cycles of a coding contest as a zip."""
+        return file_of(await self._line.do(questions.artifacts(run)), f"{id_of(run)}.zip")
+
     async def export(self, run: RunLike, format: str = "jsonl") -> File:
         """format: jsonl, csv or inspect."""
         return file_of(await self._line.do(questions.export(run, format)), f"{id_of(run)}.{format}")

@@ -15,6 +15,7 @@ from arena_lab.lines import Line
 from arena_lab.paging import Rows
 from arena_lab.questions import Cast, ExperimentLike, InstrumentLike, RunLike, id_of
 from arena_lab.records import (
+    AgreementReport,
     Annotation,
     Battle,
     Budget,
@@ -25,11 +26,14 @@ from arena_lab.records import (
     InstrumentVersion,
     Ladder,
     LadderEntry,
+    LogImport,
+    Matrix,
     Milestone,
     Model,
     Point,
     Queue,
     Run,
+    Sliced,
     UsageReport,
 )
 from arena_lab.retrying import Patience
@@ -46,8 +50,25 @@ class Ladders:
     def list(self) -> Rows[LadderEntry]:
         return Rows(self._line, questions.ladders())
 
-    def get(self, slug: str, *, subset: str | None = None, category: str | None = None) -> Ladder:
-        return self._line.do(questions.ladder(slug, subset, category))
+    def get(self, slug: str, **of: str | None) -> Ladder:
+        """of: subset, category, source, language."""
+        return self._line.do(questions.ladder(slug, of))
+
+    def agreement(self, slug: str) -> AgreementReport:
+        """Each two boards of its dataset, on the same outputs."""
+        return self._line.do(questions.agreement(slug))
+
+    def matrix(self, slug: str, *, whole: bool = False, **of: str | None) -> Matrix:
+        """whole: all contestants, and not only the first forty."""
+        return self._line.do(questions.matrix(slug, whole, of))
+
+    def slices(self, slug: str, *, by: str | None = None) -> Sliced:
+        """by: subset, category, source or language; the first that has several values if omitted."""
+        return self._line.do(questions.slices(slug, by))
+
+    def take_milestone(self, slug: str, name: str, *, note: str = "") -> Milestone:
+        """Publish it as it is now. name: words and a date, "release_20260131"."""
+        return self._line.do(questions.take_milestone(slug, name, note))
 
     def milestones(self, slug: str, *, version: str | None = None, date: str | None = None) -> Rows[Milestone]:
         return Rows(self._line, questions.milestones(slug, version, date))
@@ -74,6 +95,20 @@ class Datasets:
         """
         with Path(path).open("rb") as file:
             return self._line.do(questions.upload(file, str(path), {"name": name, **fields}))
+
+    def import_battles(self, slug: str, path: str | Path, **fields: Any) -> LogImport:
+        """Battles and votes of elsewhere. fields: voter (the column that says who voted), columns (lines of
+        PART=COLUMN), judge, subset, keep_partial, dry_run.
+        """
+        with Path(path).open("rb") as file:
+            return self._line.do(questions.import_battles(slug, file, str(path), fields))
+
+    def get_import(self, slug: str, which: LogImport | str) -> LogImport:
+        return self._line.do(questions.log_import(slug, which))
+
+    def store_import(self, slug: str, which: LogImport | str) -> LogImport:
+        """Store what a dry run has reported."""
+        return self._line.do(questions.store_import(slug, which))
 
 
 class Instruments:

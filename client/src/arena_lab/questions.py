@@ -13,6 +13,7 @@ from arena_lab.asking import Ask, Page
 from arena_lab.errors import NothingOpen
 from arena_lab.events import Event, read_event
 from arena_lab.records import (
+    AgreementReport,
     Annotation,
     Ballot,
     Battle,
@@ -28,6 +29,8 @@ from arena_lab.records import (
     Judgment,
     Ladder,
     LadderEntry,
+    LogImport,
+    Matrix,
     Message,
     Milestone,
     Model,
@@ -36,6 +39,7 @@ from arena_lab.records import (
     Queue,
     Record,
     Run,
+    Sliced,
     UsageReport,
 )
 
@@ -154,6 +158,10 @@ def report(which: RunLike, format_: str) -> Ask[httpx.Response]:
     return asking.get_file(f"runs/{id_of(which)}/report/", format=format_)
 
 
+def artifacts(which: RunLike) -> Ask[httpx.Response]:
+    return asking.get_file(f"runs/{id_of(which)}/artifacts/")
+
+
 def export(which: RunLike, format_: str) -> Ask[httpx.Response]:
     return asking.get_file(f"runs/{id_of(which)}/export/", format=format_)
 
@@ -183,8 +191,24 @@ def ladders() -> Ask[Page[LadderEntry]]:
     return asking.get_page("ladders/", LadderEntry.read, page_size=ROWS)
 
 
-def ladder(slug: str, subset: str | None, category: str | None) -> Ask[Ladder]:
-    return asking.get(f"ladders/{slug}/", Ladder, subset=subset, category=category)
+def ladder(slug: str, of: Mapping[str, str | None]) -> Ask[Ladder]:
+    return asking.get(f"ladders/{slug}/", Ladder, **of)
+
+
+def agreement(slug: str) -> Ask[AgreementReport]:
+    return asking.get(f"ladders/{slug}/agreement/", AgreementReport)
+
+
+def matrix(slug: str, whole: bool, of: Mapping[str, str | None]) -> Ask[Matrix]:
+    return asking.get(f"ladders/{slug}/matrix/", Matrix, **of, **({"all": "true"} if whole else {}))
+
+
+def slices(slug: str, by: str | None) -> Ask[Sliced]:
+    return asking.get(f"ladders/{slug}/slices/", Sliced, by=by)
+
+
+def take_milestone(slug: str, name: str, note: str) -> Ask[Milestone]:
+    return asking.post(f"ladders/{slug}/milestones/", Milestone, {"name": name, "note": note})
 
 
 def milestones(slug: str, version: str | None, date: str | None) -> Ask[Page[Milestone]]:
@@ -258,6 +282,21 @@ def upload(file: BinaryIO, name: str, fields: Mapping[str, Any]) -> Ask[Dataset]
     ask = asking.post("datasets/", Dataset)
     said = {key: value if isinstance(value, str) else json.dumps(value) for key, value in fields.items()}
     return Ask("POST", ask.path, ask.read, data=said, files={"file": (Path(name).name, file)}, is_repeatable=False)
+
+
+def import_battles(slug: str, file: BinaryIO, name: str, fields: Mapping[str, Any]) -> Ask[LogImport]:
+    """Sending the same file again changes nothing."""
+    ask = asking.post(f"datasets/{slug}/battles/", LogImport)
+    said = {key: json.dumps(value) if isinstance(value, bool) else value for key, value in fields.items()}
+    return Ask("POST", ask.path, ask.read, data=said, files={"file": (Path(name).name, file)}, is_repeatable=False)
+
+
+def log_import(slug: str, which: LogImport | str) -> Ask[LogImport]:
+    return asking.get(f"datasets/{slug}/battles/imports/{id_of(which)}/", LogImport)
+
+
+def store_import(slug: str, which: LogImport | str) -> Ask[LogImport]:
+    return asking.post(f"datasets/{slug}/battles/imports/{id_of(which)}/store/", LogImport)
 
 
 def budgets() -> Ask[Page[Budget]]:

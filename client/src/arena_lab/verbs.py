@@ -131,6 +131,10 @@ class Runs:
         """format: html, pdf, md or json."""
         return file_of(self._line.do(questions.report(run, format)), f"{id_of(run)}.{format}")
 
+    def artifacts(self, run: RunLike) -> File:
+        """All cycles of a coding contest as a zip."""
+        return file_of(self._line.do(questions.artifacts(run)), f"{id_of(run)}.zip")
+
     def export(self, run: RunLike, format: str = "jsonl") -> File:
         """format: jsonl, csv or inspect."""
         return file_of(self._line.do(questions.export(run, format)), f"{id_of(run)}.{format}")

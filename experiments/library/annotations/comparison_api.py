@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from accounts.scopes import Scope
 from experiments.api.requests import PROBLEMS, person, validated
-from experiments.api.serializers import ExperimentSerializer, RunSerializer
+from experiments.api.serializers import CastField, ExperimentSerializer, RunSerializer
 from experiments.library.annotations import cloning, comparison
 from experiments.models import Experiment
 from experiments.runs.comparison import Cell
@@ -82,9 +82,7 @@ class CloneExperiment(serializers.Serializer[Any]):
 
     title = serializers.CharField(required=False, allow_blank=True, default="", trim_whitespace=False)
     config = serializers.DictField(required=False, default=dict)
-    cast = serializers.DictField(
-        child=serializers.DictField(allow_null=True, allow_empty=True), required=False, default=dict
-    )
+    cast = CastField(child=serializers.DictField(allow_null=True, allow_empty=True), required=False, default=dict)
     project = serializers.CharField(
         required=False, allow_blank=True, default="", help_text="The id of one you are a member of; its members see it."
     )

@@ -7,8 +7,8 @@ from uuid import UUID
 from django.db.models import Count, QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
-from rest_framework import mixins, serializers, viewsets
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
+from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
@@ -21,10 +21,15 @@ from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.library.datasets import making, uploads
-from experiments.library.datasets.pages import LONGEST_LIST
+from experiments.library.datasets.pages import LONGEST_LIST, Filter
 from experiments.library.datasets.reasons import in_words
-from experiments.models import Contestant, Dataset, Upload
+from experiments.models import Contestant, Dataset, Output, Sample, Upload
 
+OF_SAMPLES = [
+    OpenApiParameter("subset", str, description="Only samples of this subset."),
+    OpenApiParameter("category", str, description="Only samples of this category."),
+    OpenApiParameter("search", str, description="Only samples with this in the instruction."),
+]
 REFUSED = {**PROBLEMS, 403: ProblemSerializer, 413: ProblemSerializer}
 
 
@@ -87,6 +92,30 @@ class DatasetDetail(DatasetSerializer):
 
     def get_warnings(self, dataset: Dataset) -> list[str]:
         return in_words(dataset.warnings)
+
+
+class OutputSerializer(serializers.ModelSerializer[Output]):
+    """What a contestant made of it: a text, or the hash of a picture under `/datasets/SLUG/images/`."""
+
+    contestant = serializers.CharField(source="contestant.name")
+    image = serializers.CharField(source="image_id", allow_null=True)
+
+    class Meta:
+        model = Output
+        fields = ["contestant", "text", "image"]
+
+
+class SampleSerializer(serializers.ModelSerializer[Sample]):
+    """images: hashes of the pictures that belong to it. metadata: further fields of the file."""
+
+    outputs = OutputSerializer(many=True)
+
+    class Meta:
+        model = Sample
+        fields = [
+            *("id", "subset", "index", "category", "source", "language", "instruction", "images", "metadata"),
+            "outputs",
+        ]
 
 
 class JsonText(serializers.JSONField):
@@ -198,3 +227,25 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         """The state and result of an upload of outputs."""
         sent = get_object_or_404(Upload.objects.visible_to(request.user), pk=upload, dataset=self.get_object())
         return Response(UploadSerializer(sent).data)
+
+
+class SampleList(generics.ListAPIView[Sample]):
+    """The samples of a dataset with their outputs, in order."""
+
+    serializer_class = SampleSerializer
+    queryset = Sample.objects.none()
+    cursor_ordering = ["subset", "index"]
+
+    def get_queryset(self) -> QuerySet[Sample]:
+        visible = Dataset.objects.visible_to(self.request.user).filter(state=Dataset.State.READY)
+        dataset = get_object_or_404(visible, slug=self.kwargs["slug"])
+        samples = Filter.of(self.request._request.GET).samples(dataset)
+        return samples.prefetch_related("outputs__contestant")
+
+    @extend_schema(
+        parameters=OF_SAMPLES,
+        responses={200: SampleSerializer(many=True), **PROBLEMS},
+        operation_id="datasets_samples_list",
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return self.list(request)

@@ -35,6 +35,21 @@ def test_an_experiment_is_created_with_everything_it_was_asked_for_and_starts_no
     assert api.get(f"experiments/{said['id']}/").json() == said
 
 
+def test_the_participants_of_an_experiment_are_taken_as_they_are_listed_and_its_estimate_creates_nothing(
+    api, body, counts
+):
+    listed = api.post("experiments/", body).json()["cast"]
+    before = counts()["Experiment"]
+
+    found = api.post("experiments/estimate/", {**body, "cast": listed, "repeats": 3}).json()
+    twice = api.post("experiments/estimate/", {**body, "cast": [*listed, listed[0]]})
+
+    assert (found["runs"], found["typical"]["calls"] > 0, counts()["Experiment"]) == (3, True, before)
+    assert found["most"]["calls"] >= found["typical"]["calls"]
+    assert (twice.status_code, list(twice.json()["errors"])) == (400, ["cast"])
+    assert api.post("experiments/", {**body, "cast": listed}).json()["cast"] == listed
+
+
 def test_the_judge_and_the_filter_are_the_labs_unless_named_or_not_wanted(api, body):
     def seats():
         return {seat["seat"]: seat["model"] for seat in api.post("experiments/", body).json()["cast"]}

@@ -15,7 +15,8 @@ from experiments.workflows.battles.campaign.boards import people_board
 from experiments.workflows.battles.campaign.logs.columns import Columns
 from leaderboard.boards import compute
 from leaderboard.votes import agreement, voter_report, voting
-from tests.experiments.battles.logs_of_others import slim, vote, write
+from leaderboard.votes.voters import person_voter
+from tests.experiments.battles.logs_of_others import slim, talk, vote, write
 
 pytestmark = pytest.mark.django_db
 
@@ -178,6 +179,26 @@ def test_a_file_is_checked_by_page_and_api_and_then_stored_by_who_sent_it(client
     ]
     assert (checked["state"], checked["report"]["columns"]["voter"]) == ("checked", "annotator")
     assert (stored[0]["state"], stored[0]["report"]["known"], stored[1]["status"]) == ("done", 60, 409)
+
+
+def test_programs_read_samples_with_outputs_and_their_own_votes(api, charlie, take, tmp_path):
+    texts = {"conversation_a": talk("Why?", "Because."), "conversation_b": talk("Why?", "Who knows.")}
+    rows = [vote("a", "b", "model_a", number, **texts) for number in range(3)]
+    board, _report = take(write(tmp_path / "v.jsonl", rows))
+    Dataset.objects.update(takes_votes=True)
+    offered = voting.offer(board.dataset, voter=person_voter(board.dataset.owner))
+    voting.cast(offered, voter=person_voter(board.dataset.owner), choice="first")
+
+    page = api.get(reverse("api-dataset-samples", args=[board.dataset.slug]), {"page_size": 2}).json()
+    rest = api.get(page["next"]).json()["results"]
+    [mine] = api.get(reverse("api-votes")).json()["results"]
+
+    assert [one["index"] for one in (*page["results"], *rest)] == [0, 1, 2]
+    assert {one["contestant"]: one["text"] for one in rest[0]["outputs"]} == {"a": "Because.", "b": "Who knows."}
+    assert (mine["battle"], mine["choice"], {mine["first"], mine["second"]}) == (offered.pk, "first", {"a", "b"})
+    api.force_authenticate(charlie)
+    assert api.get(reverse("api-dataset-samples", args=[board.dataset.slug])).status_code == 404
+    assert api.get(reverse("api-votes")).json()["results"] == []
 
 
 def test_unknown_parts_and_missing_columns_are_named(take, tmp_path, client, alice, uploaded):

@@ -6,8 +6,10 @@ import zipfile
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from accounts.tokens import create_token
 from experiments.models import Call, Cycle, ProviderModel
 from experiments.workflows.coding.pages import files, ratings, voiding
 from tests.experiments import contest_rows
@@ -36,6 +38,17 @@ def unpacked(contest, person):
     names = archive.namelist()
     assert len(names) == len({name.casefold() for name in names})
     return {name: archive.read(name).decode() for name in names}
+
+
+def test_a_program_takes_the_same_file_with_its_token(contest, alice, charlie):
+    def taken(person):
+        token = create_token(person, scopes=["read"])
+        return Client().get(f"/api/runs/{contest.run.pk}/artifacts/", headers={"Authorization": f"Bearer {token}"})
+
+    page = signed_in(alice).get(f"/runs/{contest.run.pk}/artifacts.zip")
+
+    assert b"".join(taken(alice).streaming_content) == b"".join(page.streaming_content)
+    assert (taken(charlie).status_code, taken(charlie)["Content-Type"]) == (404, "application/problem+json")
 
 
 def of_cycle(files, number):

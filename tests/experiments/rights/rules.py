@@ -41,7 +41,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-tags api-views api-run-compare arena arena-estimate starchamber council
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
-        models model-menu usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
+        models model-menu api-votes api-estimate
+        usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
         instruments instrument-new instrument-import scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
@@ -62,7 +63,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         run-export run-compare call message-tokens message-text run-ranking coding-cycle coding-ratings run-artifacts
         talk-figures experiment experiment-values experiment-sharing campaign-live api-messages
         api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles api-cycle api-executions
-        api-run-battles api-run-report api-run-export api-statistics api-campaign run-files
+        api-run-battles api-run-artifacts api-run-report api-run-export api-statistics api-campaign run-files
         api-run-files""",
     ),
     "to look at, renamed by who steers, deleted by the owner": (
@@ -194,8 +195,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nothing of the kind is there": (
         rule(visitor=(SIGN_IN, UNKNOWN)),
-        """api-log-import log-import dataset-image vote-picture api-vote compat-starchamber-status compat-subset-model
-        ladder-embed scan-live""",
+        """api-log-import log-import api-log-import-store log-import-store dataset-image vote-picture api-vote
+        compat-starchamber-status compat-subset-model ladder-embed scan-live""",
     ),
     "told what to ask for": (
         rule(visitor=SIGN_IN, everybody=TOLD),
@@ -206,7 +207,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-slices ladder-picture ladder-history
         ladder-milestones
         ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
-        vote-cast api-ladder api-ladder-milestones api-ladder-history
+        vote-cast api-ladder api-ladder-milestones api-ladder-history api-ladder-agreement
+        api-ladder-matrix api-ladder-slices api-dataset-samples
         api-board-export compat-subset compat-subset-stats compat-subset-leaderboard
         compat-subset-by-source compat-subset-matrix compat-subset-history compat-input-count compat-battles
         compat-battle compat-h2h compat-prompts compat-search compat-search-prompts compat-all-models

@@ -1,5 +1,18 @@
 """What the API gives, as values."""
 
+from arena_lab.records.agreement import (
+    AgreementFigures,
+    AgreementReport,
+    AnsweredBoard,
+    LogImport,
+    Matrix,
+    MatrixCell,
+    MatrixLine,
+    PairAgreement,
+    Sliced,
+    SlicedRow,
+    VoteShare,
+)
 from arena_lab.records.base import Record
 from arena_lab.records.battles import (
     Battle,
@@ -29,7 +42,10 @@ from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
 from arena_lab.records.transcript import Ballot, Call, Execution, Filtered, Judgment, Message, Usage
 
 __all__ = [
+    "AgreementFigures",
+    "AgreementReport",
     "Annotation",
+    "AnsweredBoard",
     "Ballot",
     "Battle",
     "Budget",
@@ -46,9 +62,14 @@ __all__ = [
     "Judgment",
     "Ladder",
     "LadderEntry",
+    "LogImport",
+    "Matrix",
+    "MatrixCell",
+    "MatrixLine",
     "Message",
     "Milestone",
     "Model",
+    "PairAgreement",
     "Part",
     "Participant",
     "Pause",
@@ -60,10 +81,13 @@ __all__ = [
     "Record",
     "Run",
     "ScanRates",
+    "Sliced",
+    "SlicedRow",
     "Spent",
     "Standing",
     "Totals",
     "Usage",
     "UsageReport",
     "Verdict",
+    "VoteShare",
 ]

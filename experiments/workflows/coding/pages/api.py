@@ -3,23 +3,28 @@
 from typing import Any
 from uuid import UUID
 
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.attachments import streamed, to_be_saved
 from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.serializers import JudgmentSerializer
-from experiments.models import Cycle, Execution
+from experiments.models import Cycle, Execution, Run
+from experiments.runs.reports.document import file_name
 from experiments.runs.run_api import OfRun
-from experiments.workflows.coding.pages import ratings, voiding
+from experiments.workflows.coding import WORKFLOW
+from experiments.workflows.coding.pages import files, ratings, voiding
 from experiments.workflows.coding.pages.cycles import Contents, contents
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
 
@@ -129,6 +134,18 @@ class ExecutionList(OfRun):
     cursor_ordering = ["id"]
 
 
+class ArtifactsView(APIView):
+    """A zip with every cycle so far, in MatrixArena's layout."""
+
+    @extend_schema(
+        responses={(200, "application/zip"): OpenApiTypes.BINARY, **PROBLEMS}, operation_id="runs_artifacts_retrieve"
+    )
+    def get(self, request: Request, pk: UUID) -> StreamingHttpResponse:
+        runs = Run.objects.visible_to(request.user).select_related("experiment")
+        run = get_object_or_404(runs, pk=pk, experiment__workflow=WORKFLOW.slug)
+        return to_be_saved(streamed(request._request, files.zipped(run)), "application/zip", file_name(run, "zip"))
+
+
 class CycleView(APIView):
     """A cycle with its problem, solutions, executions, judgments and the ratings after it."""
 
@@ -180,6 +197,7 @@ def _now(cycle: Cycle) -> Response:
 urlpatterns = [
     path("runs/<uuid:pk>/cycles/", CycleList.as_view(), name="api-cycles"),
     path("runs/<uuid:pk>/cycles/<int:turn>/", CycleView.as_view(), name="api-cycle"),
+    path("runs/<uuid:pk>/artifacts/", ArtifactsView.as_view(), name="api-run-artifacts"),
     path("runs/<uuid:pk>/executions/", ExecutionList.as_view(), name="api-executions"),
     path("cycles/<int:pk>/void/", VoidView.as_view(), name="api-cycle-void"),
     path("cycles/<int:pk>/restore/", RestoreView.as_view(), name="api-cycle-restore"),
