@@ -41,6 +41,7 @@ TAGS = {
     "tags": "Labels on runs and experiments.",
     "usage": "Costs and tokens.",
     "views": "Saved filters of the list of runs.",
+    "votes": "Your votes on pairs of outputs.",
     "webhooks": "Notifications to other systems.",
     "workflows": "What can be played, with the schema of its set-up.",
 }

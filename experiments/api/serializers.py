@@ -158,7 +158,9 @@ class CastField(serializers.DictField):
         if isinstance(data, list):
             seats = [one.get("seat") if isinstance(one, dict) else None for one in data]
             if not all(isinstance(seat, str) for seat in seats) or len(set(seats)) < len(seats):
-                raise serializers.ValidationError(_("Each entry of a list names a seat of its own."))
+                raise serializers.ValidationError(
+                    _("Each entry of the list needs its own “%(name)s”.") % {"name": "seat"}
+                )
             data = {one["seat"]: {name: one[name] for name in SEATED if name in one} for one in data}
         found: dict[str, Any] = super().to_internal_value(data)
         return found
