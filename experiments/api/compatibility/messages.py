@@ -7,9 +7,9 @@ from experiments.models import Message, Run
 from experiments.runs import metrics, tokens
 
 
-def talk_of(run: Run, seats: tuple[str, ...] = ("A", "B")) -> list[dict[str, object]]:
-    """The messages of a run, in order."""
-    rows = run.messages.filter(seat__in=seats, superseded=False).select_related("call").order_by("seq")
+def talk_of(run: Run) -> list[dict[str, object]]:
+    """The messages of both sides, in order."""
+    rows = run.messages.filter(seat__in=("A", "B"), superseded=False).select_related("call").order_by("seq")
     slugs = slugs_of(run)
     return [message_shape(message, slugs) for message in rows]
 
@@ -89,9 +89,9 @@ def _logprobs(message: Message) -> dict[str, Any] | None:
 
 
 def _token(token: tokens.Token) -> dict[str, Any]:
-    return {
-        "token": token.token,
-        "logprob": None if token.logprob is None else max(token.logprob, tokens.LEAST),  # JSON knows no infinity
-        "probability": token.probability,
-        "topAlternatives": [{"token": one.token, "probability": one.probability} for one in token.alternatives],
-    }
+    return {**_likely(token), "topAlternatives": [_likely(one) for one in token.alternatives]}
+
+
+def _likely(one: tokens.Token | tokens.Alternative) -> dict[str, Any]:
+    least = None if one.logprob is None else max(one.logprob, tokens.LEAST)  # JSON knows no infinity
+    return {"token": one.token, "logprob": least, "probability": one.probability}

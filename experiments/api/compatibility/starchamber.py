@@ -1,5 +1,6 @@
 """StarChamber: talks with one model, each known by its id. An answer comes with the request that asked for it."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from accounts.errors import Conflict
 from accounts.scopes import Scope
 from experiments.api.compatibility import talks
 from experiments.api.compatibility.arena import SeatMetrics
-from experiments.api.compatibility.messages import message_shape, metrics_of, slugs_of, talk_of, turns_of
+from experiments.api.compatibility.messages import message_shape, metrics_of, slugs_of, turns_of
 from experiments.api.compatibility.views import (
     KEY_HELP,
     ClientView,
@@ -108,7 +109,7 @@ class TurnView(ClientView):
         sent = {"action": "send", "text": asked["message"], "key": idempotency_key(request)}
         said = talks.say_at(run, lambda: _pause(run), by=person(request), **sent)
         answer = _answer(request, run, said["seq"])
-        shown = message_shape(answer, slugs_of(run))
+        shown = _shape(answer, run, slugs_of(run))
         return Response({"success": True, "message": "The model has answered.", "response": shown})
 
 
@@ -139,11 +140,28 @@ class StatusView(ClientView):
             "waitingForResearcher": waits,
             "isModelResponding": run.state in LIVE_STATES and not waits,
             "currentTurn": turns_of(run),
-            "conversation": talk_of(run, SEATS),
+            "conversation": _conversation(run),
             "metrics": metrics_of(run, ("model",))["model"],
             "error": _trouble(run) or None,
         }
         return Response(state)
+
+
+def _conversation(run: Run) -> list[dict[str, object]]:
+    rows = run.messages.filter(seat__in=SEATS, superseded=False).select_related("call").order_by("seq")
+    slugs = slugs_of(run)
+    return [_shape(message, run, slugs) for message in rows]
+
+
+def _shape(message: Message, run: Run, slugs: Mapping[str, str]) -> dict[str, object]:
+    """With the fields that StarChamber's own client reads: who speaks, by what name, in which turn."""
+    is_model = message.seat == "model"
+    named = {"role": message.seat, "turnNumber": message.turn}
+    shown = message_shape(message, slugs)
+    if is_model:
+        return {**shown, **named, "senderName": shown["modelName"]}
+    persona = run.experiment.config.get("persona") or RESEARCHER
+    return {**shown, **named, "senderName": persona, "modelName": persona}
 
 
 def _found(request: Request, text: str) -> ClientTalk | None:

@@ -87,7 +87,8 @@ def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_pat
         f"{folder}/raw_outputs/flux_vs_sdxl.jsonl",
     ]
     assert [json.loads(line) for line in files[f"{folder}/flux_vs_sdxl.jsonl"].splitlines()] == read(slim_lines(board))
-    assert json.loads(files[f"{folder}/config.json"])["judge_model"] == "imported"
+    config = json.loads(files[f"{folder}/config.json"])
+    assert (config["judge_model"], config["contestants"], config["began"]) == ("imported", ["flux", "sdxl"], None)
     copy, report = take(path, called="A copy")
     assert (report.stored, report.confirmed, read(audit_lines(copy))) == (2, 2, read(audit_lines(board)))
 

@@ -9,7 +9,9 @@ from experiments.models import Battle, Board, Campaign, Contestant, Output
 from experiments.workflows.battles.campaign import adaptive, planning
 from experiments.workflows.battles.campaign.campaigns import resume
 from experiments.workflows.battles.campaign.counting import recount
+from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.battles.campaign.scope import scope_of
+from tests.cases import each_case
 from tests.experiments.campaigns.conftest import asked, join, missing, of, runs_of, state_of
 
 pytestmark = pytest.mark.django_db
@@ -141,6 +143,17 @@ def test_an_adaptive_campaign_goes_round_by_round_and_leaves_what_cannot_be_judg
     play(experiment)
     assert state_of(experiment) == Campaign.State.OPEN
     assert len(asked(experiment)) == 48 + 4, "only what was open was asked again, once"
+
+
+@each_case(("target", "note"), [(1000, ""), (1, "The target width was not reached.")])
+def test_an_adaptive_campaign_that_misses_its_target_says_so(field, battles, campaign, play, target, note):
+    sampling = {"plan": "adaptive", "min_per_pair": 12, "max_per_pair": 20, "batch": 1, "target_width": target}
+    experiment = campaign(battles(field(contestants=3, samples=20), sampling=sampling))
+
+    play(experiment)
+
+    found = progress(experiment)
+    assert (found.state, found.note) == (Campaign.State.COMPLETED, note)
 
 
 def test_an_adaptive_plan_that_is_divided_over_several_runs_stays_adaptive(field, battles, campaign, play, settings):

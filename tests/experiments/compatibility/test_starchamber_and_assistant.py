@@ -22,21 +22,24 @@ def status_when_waiting(api, talk, driven):
 
 
 def test_a_talk_from_its_first_word_to_its_end(api, models, driven, everything):
-    talk = begin(api, models[0], systemContext="Be brief.", researcherPersona="", requestLogprobs=True)
+    talk = begin(api, models[0], systemContext="Be brief.", researcherPersona="Dr. Vega", requestLogprobs=True)
     first = status_when_waiting(api, talk, driven)
 
     turn = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"}, Idempotency_Key="t")
     again = api.post("starchamber/turn", {"experimentId": talk, "message": "Why?"}, Idempotency_Key="t")
     stopped = api.post("starchamber/stop", {"experimentId": talk})
 
-    assert [said["model"] for said in first["conversation"]] == ["researcher", "model"]
+    named = [(said["role"], said["senderName"], said["turnNumber"]) for said in first["conversation"]]
+    assert named == [("researcher", "Dr. Vega", 1), ("model", models[0], 1)]
+    [alternative, *_others] = first["conversation"][1]["logprobs"]["tokens"][0]["topAlternatives"]
+    assert set(alternative) == {"token", "logprob", "probability"}
     assert first["conversation"][1]["logprobs"]["available"] in {True, False}
     assert turn.json()["success"]
     assert turn.json()["response"]["turn"] == 2
     assert again.json()["response"] == turn.json()["response"]
     assert stopped.json() == {"success": True}
     run = ClientTalk.objects.get().run
-    assert (run.experiment.workflow, run.experiment.config["persona"]) == ("starchamber", "You")
+    assert (run.experiment.workflow, run.experiment.config["persona"]) == ("starchamber", "Dr. Vega")
     assert run.messages.filter(seat="researcher").count() == 2
     assert CANARY not in everything()
     assert api.post("starchamber/turn", {"experimentId": talk, "message": "And?"}).status_code == 409

@@ -78,11 +78,8 @@ def next_round(ground: BattleGround) -> list[Lane]:
 def _for_the_wide(scope: Scope, supply: "_Supply") -> dict[Pair, int]:
     """A batch for each contestant whose interval is too wide, against the opponents whose strength is closest."""
     sampling, found, eligible = scope.config.sampling, widths(scope), scope.pairs
-    decisive = {key for pair in eligible for key in pair}
-    if scope.config.pairs == "new":
-        decisive = {one.pk for one in scope.contestants if one.version == scope.config.version}
     wanted: dict[Pair, int] = {}
-    for key in (key for key in found.wide(sampling.target_width) if key in decisive):
+    for key in _too_wide(scope, found):
         pairs = [pair for pair in eligible if key in pair]
         pairs.sort(key=lambda pair: (found.distance(pair), supply.fewest(pair), pair))
         left = sampling.batch
@@ -93,6 +90,19 @@ def _for_the_wide(scope: Scope, supply: "_Supply") -> dict[Pair, int]:
             wanted[pair] = max(wanted.get(pair, 0), supply.fit(pair, share))
             left -= wanted[pair]
     return wanted
+
+
+def _too_wide(scope: Scope, found: Widths) -> list[int]:
+    """Whose interval has to become narrower, the widest first."""
+    decisive = {key for pair in scope.pairs for key in pair}
+    if scope.config.pairs == "new":
+        decisive = {one.pk for one in scope.contestants if one.version == scope.config.version}
+    return [key for key in found.wide(scope.config.sampling.target_width) if key in decisive]
+
+
+def misses_target(scope: Scope) -> bool:
+    """Whether some interval is wider than the target."""
+    return bool(_too_wide(scope, widths(scope)))
 
 
 class _Supply:

@@ -384,6 +384,8 @@ def _concluded(campaign: Campaign, shards: Shards) -> Move:
     if ground is None or ground.has_open(campaign.pk):
         return _ended(State.OPEN, "Some could not be decided: resume to ask again.", cursor)
     note = "" if cursor.spent.calls > cursor.asked_before else "Nothing was missing."
+    if isinstance(ground, BattleGround) and _is_adaptive(campaign) and adaptive.misses_target(ground.scope):
+        note = "The target width was not reached."
     wanted = ground.count_done(campaign.pk)  # less than was planned, where a contestant was left out since
     return _ended(State.COMPLETED, note, cursor, wanted=wanted)
 

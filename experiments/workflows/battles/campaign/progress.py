@@ -24,6 +24,9 @@ RECORDED = ("battle_judged", "output_made", "unit_judged")
 NOTES = {
     "Some could not be decided: resume to ask again.": _("Some could not be decided."),
     "Nothing was missing.": _("Nothing was missing: everything had already been decided."),
+    "The target width was not reached.": _(
+        "Some intervals are wider than the target: no further battles are left to draw within the limits of the plan."
+    ),
 }
 
 

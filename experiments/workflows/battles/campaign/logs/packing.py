@@ -73,7 +73,7 @@ def _entries(
     fought = _fought(log, subset, experiments)
     for number, (experiment, groups) in enumerate(experiments.items()):
         place = f"{folder}{LOGS}/{_folder(experiment)}"
-        _write_json(archive, f"{place}/config.json", _config(log.board, experiment, groups))
+        _write_json(archive, f"{place}/config.json", _config(log, experiment, groups))
         shared = _shared(log, fought[fought[:, 4] <= number])
         _write_json(archive, f"{place}/{SNAPSHOT}", snapshot(experiment, shared, last))
         for rows, name in _pairs(log, groups, subset, files):
@@ -126,8 +126,14 @@ def _pairs(
         yield rows, pair_file(first, second, files)
 
 
-def _config(board: Board, experiment: str, groups: Counter[Group]) -> JsonObject:
-    """By whom and how it was judged. Addresses and keys are not told."""
+def _config(log: Log, experiment: str, groups: Counter[Group]) -> JsonObject:
+    """By whom, when and how it was judged, and who was compared. Addresses and keys are not told. temperature: None for
+    the provider's own; sampling, began: of what was judged here.
+    """
+    board = log.board
+    campaigns = Experiment.objects.filter(pk__in={group.experiment_id for group in groups}).order_by("created")
+    configs = [one.config for one in campaigns]
+    began = campaigns.first()
     return {
         "exp_name": experiment,
         "board": board.slug,
@@ -136,6 +142,10 @@ def _config(board: Board, experiment: str, groups: Counter[Group]) -> JsonObject
         "prompt": board.prompt,
         "prompt_version": board.prompt_version,
         "params": board.params,
+        "temperature": board.params.get("temperature"),
+        "sampling": [config["sampling"] for config in configs if "sampling" in config],
+        "began": stamp(began.created) if began else None,
+        "contestants": sorted({log.contestants[key].name for group in groups for key in group[:2]}),
         "battles": groups.total(),
     }
 
