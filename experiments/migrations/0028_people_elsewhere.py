@@ -16,7 +16,7 @@ def make_people_of_imported_voters(apps: Any, _schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("experiments", "0025_instruments"),
+        ("experiments", "0030_record_digests_and_bills"),
     ]
 
     operations = [

@@ -50,9 +50,11 @@ class WorkflowsView(APIView):
 
 
 class EstimateRequest(serializers.Serializer[Any]):
-    """As for a new experiment. repeats: how many runs."""
+    """As for a new experiment, whose title and project change nothing. repeats: how many runs."""
 
     workflow = serializers.CharField()
+    title = serializers.CharField(required=False, allow_blank=True)
+    project = serializers.CharField(required=False, allow_blank=True)
     config = serializers.DictField()
     cast = CastField()
     repeats = serializers.IntegerField(required=False, default=1, min_value=1, max_value=actions.MOST_REPEATS)
