@@ -42,7 +42,7 @@ def _measure(sender: Any, run_id: UUID, **more: Any) -> None:
 
 def _sweep_usage(sender: Any, **more: Any) -> None:
     if usage_days.roll_up():
-        billed.fetcher.begin()
+        billed.wake()
 
 
 def _sweep_sign_ins(sender: Any, **more: Any) -> None:

@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from experiments.gateway import Client, GatewayError, guarded_transport
@@ -62,7 +62,7 @@ class Difference:
 
 def fetch_all(stop: threading.Event) -> None:
     """Of every provider that can be asked. What differs too much is an error in the log; the usage page shows it."""
-    for provider in Provider.objects.filter(is_active=True).exclude(usage_api=""):
+    for provider in _askable():
         try:
             fetch(provider)
         except GatewayError as error:
@@ -77,6 +77,16 @@ def fetch_all(stop: threading.Event) -> None:
 
 
 fetcher = WorkerThread("bills", fetch_all)
+
+
+def wake() -> None:
+    """Fetch them in a thread of this worker, where there is a provider that can be asked."""
+    if _askable().exists():
+        fetcher.begin()
+
+
+def _askable() -> QuerySet[Provider]:
+    return Provider.objects.filter(is_active=True).exclude(usage_api="")
 
 
 def fetch(provider: Provider) -> int:

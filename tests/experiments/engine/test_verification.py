@@ -102,7 +102,7 @@ def test_what_is_changed_dropped_or_put_back_is_noticed_and_no_healthy_run_is_bl
     assert not damaged()
 
 
-def test_damaged_runs_are_named_by_the_command_and_not_driven_until_they_are_whole_again(runs, capsys, start, arena):
+def test_damaged_runs_are_named_and_not_driven_until_they_are_whole_again(runs, capsys, start, arena, browser):
     waiting = start(arena())
     first = waiting.events.get(seq=1)
     Event.objects.filter(pk=first.pk).update(type="said")
@@ -111,6 +111,8 @@ def test_damaged_runs_are_named_by_the_command_and_not_driven_until_they_are_who
         call_command("verify")
     assert f"Run {waiting.pk}: Event 1 was changed" in capsys.readouterr().out
     assert not Run.objects.claimable().filter(pk=waiting.pk).exists()
+    assert "Event 1 was changed" in browser.get(waiting.get_absolute_url()).content.decode()
+    assert browser.get(f"/api/runs/{waiting.pk}/report/?format=json").json()["run"]["damage"] == "event_changed 1"
 
     Event.objects.filter(pk=first.pk).update(type=first.type)
     call_command("verify", str(waiting.pk))
