@@ -19,6 +19,8 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
     "experiments/management/commands/load_dataset.py": ("outputs", "a part of a row of a dataset"),
     "experiments/models/client.py": ("arena starchamber council", "systems whose clients are answered"),
     "experiments/models/imports.py": ("arena starchamber council debate", "systems whose files are read"),
+    "experiments/models/review.py": ("scan", "the field that names the scan of a queue"),
+    "experiments/review": ("scan", "the field that names the scan of a queue"),
     "experiments/models": ("battles outputs", "relations of rows, and what a file holds"),
     "leaderboard/ratings/cycles.py": ("judging", "a role in a cycle"),
     "leaderboard": ("battles", "a count of a rating"),

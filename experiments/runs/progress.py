@@ -84,7 +84,7 @@ def _of_shard(run: Any) -> tuple[int, int]:
     tasks = run.overrides["tasks"]
     judges = run.experiment.participants.filter(seat__startswith="judge").count() or 1
     wanted = sum(len(task.get("seats") or ()) or judges for task in tasks)
-    return run.steps.filter(purpose__in=("battle_judged", "output_made")).count(), wanted
+    return run.steps.filter(purpose__in=("battle_judged", "output_made", "unit_judged")).count(), wanted
 
 
 def _seconds(run: Run) -> int | None:

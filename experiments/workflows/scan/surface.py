@@ -12,19 +12,16 @@ SETUP = Setup(
     parts=(
         Group(("version", "runs", "again")),
         Seats(
-            tuple(
-                SeatForm(
-                    seat,
-                    _("Judge") if seat == "judge" else _("Further judge"),
-                    nobody="" if seat == "judge" else _("none"),
-                    params=("temperature", "max_tokens") if seat == "judge" else (),
-                    is_tool=True,
-                )
-                for seat in JUDGES
-            ),
-            title=_("Judges"),
-            hint=_("Each judges every unit; where they differ, both values are kept."),
+            (SeatForm("judge", _("Judge"), params=("temperature", "max_tokens"), is_tool=True),),
+            title=_("Judge"),
             is_beside=True,
+        ),
+        Seats(
+            tuple(SeatForm(seat, _("Further judge"), nobody=_("none"), is_tool=True) for seat in JUDGES[1:]),
+            title=_("Further judges"),
+            hint=_("Each judges every unit; where they differ, both values are kept."),
+            is_folded=True,
+            is_list=True,
         ),
         Group((*LIMIT_FIELDS, "side_by_side"), title=_("Limits"), is_folded=True),
     ),

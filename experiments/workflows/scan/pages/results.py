@@ -105,4 +105,6 @@ def _has(dimension: Dimension, value: Any, choice: str) -> bool:
 def findings(rows: QuerySet[Annotation], dimension: str = "") -> QuerySet[Annotation]:
     """Those in which something was found, of one dimension where it is named."""
     found = rows.filter(found=True, **({"dimension": dimension} if dimension else {}))
-    return found.select_related("run__experiment", "message").order_by("run", "place", "dimension", "judge")
+    return found.select_related("run__experiment", "version__instrument", "person").order_by(
+        "run", "place", "dimension", "judge"
+    )

@@ -16,6 +16,7 @@ from experiments.engine.excerpts import material_of
 from experiments.library.bulk import selecting
 from experiments.library.instruments import builtin
 from experiments.models import Instrument, InstrumentVersion, Participant, Run
+from experiments.setup.casting import usual_model
 from experiments.setup.forms import DeclaredForm
 from experiments.templatetags.arena import grouped
 from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Planned, Sample
@@ -42,6 +43,8 @@ def fill(form: DeclaredForm) -> None:
         offered[said] = str(older)
     field: Any = form.fields["version"]
     field.choices = sorted(offered.items(), key=lambda one: one[1].casefold())
+    usual = usual_model("judge")
+    form.fields["seat-judge-model"].initial = usual.slug if usual else None
 
 
 def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.people import for_readers
 from experiments.lab.budgets import views as budget_views
-from experiments.library.instruments import builtin
+from experiments.library.instruments import builtin, findings
 from experiments.models import Campaign, Experiment, InstrumentVersion, Run
 from experiments.runs.admission import may_change
 from experiments.workflows.battles.campaign.progress import progress
@@ -60,11 +60,13 @@ def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     definition = shown.parsed_config().definition
     rows = results.annotations(shown, request.user)
     chosen = request.GET.get("dimension", "")
+    page = Paginator(results.findings(rows, chosen), PER_PAGE).get_page(request.GET.get("page"))
     return found | {
         "progress": progress(shown),
         "runs": list(runs.order_by("-created", "-id")[:PER_PAGE]),
         "definition": definition,
         "figures": results.figures(definition, rows),
         "dimension": chosen,
-        "page": Paginator(results.findings(rows, chosen), PER_PAGE).get_page(request.GET.get("page")),
+        "page": page,
+        "findings": list(findings.of(page.object_list)),
     }
