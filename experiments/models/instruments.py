@@ -153,9 +153,6 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
         by_person = Q(made_in__isnull=True, person__isnull=False, person_id=user.pk)
         return self.filter(Q(made_in__in=runs) | by_person, run__in=runs)
 
-    def scored(self) -> Self:
-        return self.filter(value__isnull=False)
-
     def newest(self) -> Self:
         """Of each unit, subject and dimension the last one that a judge gave with a version: what was asked for again
         replaces what was there before.

@@ -23,7 +23,6 @@ from experiments.workflows.base.instruments import Definition
 
 GROUP = "arena_lab.instruments"
 FILES = Path(__file__).parent / "builtin"
-SEEDS_JUDGE = "turn_judge"  # the one that measures what the judge of the arena and of StarChamber measures
 LONGEST_SLUG = 40
 BROKEN: dict[str, str] = {}  # entry points that could not be read, with the reason
 
