@@ -63,24 +63,32 @@ def effective(happened: BoolArray, prompts: IntArray) -> tuple[float, float]:
     return p, p * (1 - p) / variance if variance > 0 else float(runs.sum())
 
 
-def exact_test(happened: ArrayLike, is_first: ArrayLike, strata: ArrayLike, *, is_mid_p: bool = True) -> float:
+def exact_test(
+    happened: ArrayLike, is_first: ArrayLike, strata: ArrayLike, *, is_mid_p: bool = True
+) -> float | Undefined:
     """The two-sided p-value of "which condition a run had made no difference", given how often it happened per stratum.
 
     happened, is_first (which of the two conditions): of each run; strata: its prompt, a number. Within a stratum the
     runs could have been assigned either way; over strata the hypergeometric distributions add up, and the p-value is
     the probability of all totals that are no likelier than the one seen. is_mid_p: the one seen counts half, so that
     the test of few runs is not more careful than its level. One stratum and is_mid_p False is Fisher's exact test.
+    1 where nothing else could have come out; undefined where no stratum has runs of both conditions.
     Sources: Fisher, "The Design of Experiments" (1935); Gart, Biometrika 57 (1970); Lancaster, JASA 56 (1961).
     """
     outcomes, first = np.asarray(happened, dtype=bool), np.asarray(is_first, dtype=bool)
     groups = np.asarray(strata, dtype=np.int64)
-    chances, seen = np.ones(1), 0
+    chances, seen, is_compared = np.ones(1), 0, False
     for stratum in np.unique(groups):
         here = groups == stratum
+        is_compared = is_compared or len(np.unique(first[here])) == 2
         runs, events, treated = int(here.sum()), int(outcomes[here].sum()), int((here & first).sum())
         least, chance = _hypergeometric(runs, events, treated)
         chances = np.convolve(chances, chance)
         seen += int((outcomes & first & here).sum()) - least
+    if not is_compared:
+        return Undefined(Reason.TOO_FEW_UNITS)
+    if len(chances) == 1:
+        return 1.0
     likely = chances[seen]
     as_unlikely = float(chances[chances <= likely * SAME].sum())
     equal = float(chances[(chances <= likely * SAME) & (chances * SAME >= likely)].sum())

@@ -1,0 +1,336 @@
+"""The results of a study from its plan and its rows, one per run: the same on its page and in the folder it exports.
+
+A contrast compares the runs of one set of levels with those of another. Runs are compared within the levels of all
+factors that it does not name; where it is meant for further prompts, prompts are what is drawn.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from leaderboard.ratings.statistics import wilson
+from leaderboard.ratings.studies import rates, scores, survival
+from leaderboard.ratings.studies.corrections import benjamini_hochberg, holm, look_bounds
+from leaderboard.ratings.studies.rates import Bounds, Difference
+from leaderboard.ratings.studies.scores import Scope
+from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Undefined
+
+Kind = Literal["rate", "score", "time"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of each run. rate: whether it happened, 1 or 0; score: a number, from least to most where its scale
+    has ends; time: the turn in which it happened, or the last turn of a run in which it did not, up to `until`.
+    """
+
+    name: str
+    kind: Kind
+    least: float | None = None
+    most: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """first, second: the levels by factor that are compared; a factor that is in neither says nothing."""
+
+    name: str
+    outcome: str
+    first: Mapping[str, str]
+    second: Mapping[str, str]
+    scope: Scope = "runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Runs whose outcome is below the one or above the other number are left out of everything."""
+
+    outcome: str
+    below: float | None = None
+    above: float | None = None
+
+    def applies(self, value: float | None) -> bool:
+        if value is None:
+            return False
+        return (self.below is not None and value < self.below) or (self.above is not None and value > self.above)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """contrasts: planned ones; explored: those that were added later, or are to be looked at only. block: the factor
+    whose levels are prompts, "" for none. alpha: of all planned contrasts and looks together. seed: of what is drawn.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    contrasts: tuple[Contrast, ...]
+    explored: tuple[Contrast, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
+    factors: tuple[str, ...] = ()
+    block: str = ""
+    alpha: float = 0.05
+    seed: int = 0
+
+    @classmethod
+    def read(cls, plan: Mapping[str, Any]) -> Self:
+        """From plan.json, whose further fields say nothing here."""
+        return cls(
+            outcomes=tuple(
+                Outcome(*(one.get(name) for name in ("name", "kind", "least", "most", "until")))
+                for one in plan["outcomes"]
+            ),
+            contrasts=tuple(_contrast(one) for one in plan["contrasts"]),
+            explored=tuple(_contrast(one) for one in plan["explored"]),
+            exclusions=tuple(
+                Exclusion(one["outcome"], one.get("below"), one.get("above")) for one in plan["exclusions"]
+            ),
+            factors=tuple(plan["factors"]),
+            block=plan["block"],
+            alpha=plan["alpha"],
+            seed=plan["seed"],
+        )
+
+
+def _contrast(one: Mapping[str, Any]) -> Contrast:
+    return Contrast(one["name"], one["outcome"], one["first"], one["second"], one["scope"])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One planned run. values: by outcome, None where it is missing, which `missing` gives a reason for. happened: of
+    times, whether it happened.
+    """
+
+    run: str
+    levels: Mapping[str, str]
+    values: Mapping[str, float | None]
+    happened: Mapping[str, bool] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One condition of a contrast. n: runs with a value; missing: without; excluded: left out by a rule of the plan.
+    value: the rate, the mean, or the restricted mean of turns; low, high: of a rate, Wilson's interval.
+    """
+
+    n: int
+    missing: int
+    excluded: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    median: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """difference, low, high: of first less second, None with the reason in `no_interval`. test, p: None with the reason
+    in `no_test`. adjusted: p among all planned, or all explored, contrasts. threshold: what p had to be at most.
+    bounds: of the difference whatever the missing outcomes were, None where the scale has no ends. delta: Cliff's.
+    """
+
+    contrast: str
+    outcome: str
+    is_planned: bool
+    first: Side
+    second: Side
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    no_interval: str = ""
+    test: str = ""
+    p: float | None = None
+    no_test: str = ""
+    adjusted: float | None = None
+    threshold: float | None = None
+    is_found: bool = False
+    bounds: Bounds | None = None
+    delta: Difference | None = None
+
+
+def analyse(plan: Plan, rows: Sequence[Row], shares: Sequence[float] = (1.0,)) -> list[Result]:
+    """A result per contrast, planned ones first. shares: of the planned runs that had ended at each look so far, the
+    last one being this look.
+
+    Planned contrasts are decided by Holm's procedure, each step at the level that the looks leave it: a p-value is
+    compared with that of the bound at alpha / (contrasts that are left). Their intervals are repeated ones, at the
+    level of this look. Explored contrasts are corrected by Benjamini and Hochberg, and decide nothing.
+    Sources: Ye, Li, Liu & Yao, "A group sequential Holm procedure", Stat. Med. 32 (2013); Jennison & Turnbull,
+    J. R. Stat. Soc. B 51 (1989).
+    """
+    confidence = 1 - level_of_look(shares, plan.alpha)
+    outcomes = {outcome.name: outcome for outcome in plan.outcomes}
+    planned, explored = (
+        [_compared(plan, contrast, outcomes[contrast.outcome], rows, level, is_planned) for contrast in several]
+        for several, level, is_planned in (
+            (plan.contrasts, confidence, True),
+            (plan.explored, 1 - plan.alpha, False),
+        )
+    )
+    return [*_decided(planned, shares, plan.alpha), *_explored(explored)]
+
+
+def level_of_look(shares: Sequence[float], alpha: float) -> float:
+    """The two-sided level of one test at the last of the looks; alpha where it is the only one, at the end."""
+    if tuple(shares) == (1.0,):
+        return alpha
+    return 2 * NormalDist().cdf(-look_bounds(shares, alpha)[-1])
+
+
+def _decided(results: Sequence[dict[str, Any]], shares: Sequence[float], alpha: float) -> list[Result]:
+    p_values = [1.0 if one["p"] is None else one["p"] for one in results]
+    adjusted, is_open = holm(p_values), True
+    thresholds, found = [0.0] * len(results), [False] * len(results)
+    for place, number in enumerate(sorted(range(len(results)), key=p_values.__getitem__)):
+        thresholds[number] = level_of_look(shares, alpha / (len(results) - place))
+        is_open = is_open and p_values[number] <= thresholds[number]
+        found[number] = is_open
+    return [
+        Result(
+            **one,
+            adjusted=None if one["p"] is None else adjusted[number],
+            threshold=thresholds[number],
+            is_found=found[number],
+        )
+        for number, one in enumerate(results)
+    ]
+
+
+def _explored(results: Sequence[dict[str, Any]]) -> list[Result]:
+    tested = [number for number, one in enumerate(results) if one["p"] is not None]
+    adjusted = dict(zip(tested, benjamini_hochberg([results[number]["p"] for number in tested]), strict=True))
+    return [Result(**one, adjusted=adjusted.get(number)) for number, one in enumerate(results)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compared:
+    """Runs with a value, and with those without one (NaN), as arrays of one length."""
+
+    values: FloatArray
+    happened: BoolArray
+    is_first: BoolArray
+    strata: IntArray
+    prompts: IntArray
+
+    def known(self) -> "_Compared":
+        here = ~np.isnan(self.values)
+        return _Compared(
+            self.values[here], self.happened[here], self.is_first[here], self.strata[here], self.prompts[here]
+        )
+
+
+def _compared(
+    plan: Plan, contrast: Contrast, outcome: Outcome, rows: Sequence[Row], confidence: float, is_planned: bool
+) -> dict[str, Any]:
+    """The result but for what depends on other contrasts."""
+    sides = [[row for row in rows if _is_of(row, levels)] for levels in (contrast.first, contrast.second)]
+    kept = [
+        [row for row in side if not any(rule.applies(row.values[rule.outcome]) for rule in plan.exclusions)]
+        for side in sides
+    ]
+    named = {*contrast.first, *contrast.second}
+    others = [name for name in plan.factors if name not in named]
+    every = [*kept[0], *kept[1]]
+    whole = _Compared(
+        values=np.array([math.nan if (v := row.values[outcome.name]) is None else v for row in every], dtype=float),
+        happened=np.array([row.happened.get(outcome.name, False) for row in every], dtype=bool),
+        is_first=np.arange(len(every)) < len(kept[0]),
+        strata=_numbered([tuple(row.levels[name] for name in others) for row in every]),
+        prompts=_numbered([row.levels.get(plan.block, "") for row in every]),
+    )
+    known = whole.known()
+    counts = [
+        {"n": int(chosen.sum()), "missing": len(here) - int(chosen.sum()), "excluded": len(side) - len(here)}
+        for chosen, here, side in zip((known.is_first, ~known.is_first), kept, sides, strict=True)
+    ]
+    measure = _of_times if outcome.kind == "time" else _of_numbers
+    figures, found = measure(outcome, contrast.scope, known, confidence, plan.seed)
+    ends = outcome.least is not None and outcome.most is not None and outcome.kind != "time"
+    is_bounded = ends and all(map(len, kept))
+    return {
+        "contrast": contrast.name,
+        "outcome": outcome.name,
+        "is_planned": is_planned,
+        "first": Side(**counts[0], **figures[0]),
+        "second": Side(**counts[1], **figures[1]),
+        "bounds": _bounds(whole, outcome) if is_bounded else None,
+        **found,
+    }
+
+
+def _is_of(row: Row, levels: Mapping[str, str]) -> bool:
+    return all(row.levels.get(name) == level for name, level in levels.items())
+
+
+def _numbered(names: Sequence[Any]) -> IntArray:
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def _bounds(whole: _Compared, outcome: Outcome) -> Bounds:
+    least, most = float(outcome.least or 0), float(outcome.most or 0)
+    return rates.bounds(whole.values, whole.is_first, whole.strata, least=least, most=most)[2]
+
+
+Found = tuple[list[dict[str, Any]], dict[str, Any]]
+
+
+def _of_numbers(outcome: Outcome, scope: Scope, known: _Compared, confidence: float, seed: int) -> Found:
+    units = known.prompts if scope == "prompts" else known.strata
+    figures = [_figures(outcome, known, side, confidence) for side in (known.is_first, ~known.is_first)]
+    happened = known.values > 0.5
+    difference: Difference | Undefined
+    p: float | Undefined
+    if outcome.kind == "rate" and scope == "runs":
+        difference = rates.rate_difference(happened, known.is_first, units, confidence=confidence)
+        test, p = "exact", rates.exact_test(happened, known.is_first, units)
+    else:
+        difference = scores.difference(
+            known.values, known.is_first, units, scope=scope, confidence=confidence, seed=seed
+        )
+        test, p = "permutation", scores.permutation_test(known.values, known.is_first, units, scope=scope, seed=seed)
+    found = {**_interval(difference), **_test(test, p)}
+    if outcome.kind == "score":
+        delta = scores.cliffs_delta(known.values[known.is_first], known.values[~known.is_first], confidence=confidence)
+        found["delta"] = None if isinstance(delta, Undefined) else delta
+    return figures, found
+
+
+def _figures(outcome: Outcome, known: _Compared, side: BoolArray, confidence: float) -> dict[str, Any]:
+    if not side.any():
+        return {}
+    if outcome.kind == "score":
+        return {"value": rates.mean_of_strata(known.values[side], known.strata[side])}
+    rate, runs = rates.effective(known.values[side] > 0.5, known.strata[side])
+    low, high = wilson(rate, runs, confidence)
+    return {"value": rate, "low": max(0.0, low), "high": min(1.0, high)}
+
+
+def _of_times(outcome: Outcome, scope: Scope, known: _Compared, confidence: float, seed: int) -> Found:
+    """Survival is compared within strata; there is no scope of further prompts for it."""
+    until = float(outcome.until or known.values.max(initial=0.0))
+    times = np.minimum(known.values, until)
+    happened = known.happened & (known.values <= until)
+    figures = []
+    for side in (known.is_first, ~known.is_first):
+        mean = survival.restricted_mean(times[side], happened[side], until)
+        curve = survival.kaplan_meier(times[side], happened[side])
+        figures.append({"value": None if isinstance(mean, Undefined) else mean[0], "median": curve.median})
+    difference = survival.restricted_difference(times, happened, known.is_first, until, confidence=confidence)
+    test = survival.log_rank(times, happened, known.is_first, known.strata)
+    return figures, {**_interval(difference), **_test("log-rank", test if isinstance(test, Undefined) else test.p)}
+
+
+def _interval(found: Difference | Undefined) -> dict[str, Any]:
+    if isinstance(found, Undefined):
+        return {"no_interval": str(found.reason)}
+    return {"difference": found.value, "low": found.low, "high": found.high}
+
+
+def _test(name: str, p: float | Undefined) -> dict[str, Any]:
+    return {"p": None, "no_test": str(p.reason)} if isinstance(p, Undefined) else {"test": name, "p": p}
