@@ -13,7 +13,8 @@ GROUPS = (
     (
         "runs",
         _("Runs"),
-        "Experiment Run Message Judgment Ballot Cycle Call Execution Campaign ImportedRun RunImport Export BulkExport",
+        "Study Experiment Run Message Judgment Ballot Cycle Call Execution Campaign ImportedRun RunImport Export "
+        "BulkExport",
     ),
     (
         "library",

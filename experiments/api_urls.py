@@ -23,11 +23,13 @@ from experiments.runs import experiment_views, run_api
 from experiments.runs.reports import api as report_api
 from experiments.runs.sharing import api as sharing_api
 from experiments.setup import api as setup_api
+from experiments.studies.api import StudyViewSet
 from experiments.workflows import REGISTRY, surface_of
 
 router = SimpleRouter(use_regex_path=False)
 router.register("experiments", experiment_views.ExperimentViewSet, basename="api-experiment")
 router.register("runs", run_api.RunViewSet, basename="api-run")
+router.register("studies", StudyViewSet, basename="api-study")
 router.register("datasets", dataset_api.DatasetViewSet, basename="api-dataset")
 router.register("providers", catalog_api.ProviderViewSet, basename="api-provider")
 router.register("keys", key_api.KeyViewSet, basename="api-key")

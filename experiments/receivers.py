@@ -16,6 +16,7 @@ from experiments.library.annotations import notes
 from experiments.library.bulk import making as bulk
 from experiments.library.imports import queueing as imports
 from experiments.models.signals import run_finished, swept
+from experiments.studies import running as studies
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ def connect() -> None:
     audit_hooks.name_kinds(runs="run", experiments="experiment", files="export")
     notes.connect_search()
     workflows.load()
+    studies.connect()
     run_finished.connect(_measure, dispatch_uid="observing")
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_webhooks, dispatch_uid="webhooks")

@@ -22,6 +22,7 @@ from experiments.models.reviewed import (
     ReviewSlot,
 )
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
+from experiments.models.studies import Study, StudyCondition, StudyLook, StudyPlan, StudyRun
 from experiments.models.webhook import Webhook, WebhookDelivery
 from experiments.models.work import Ballot, Call, Event, Judgment, Message, Step
 
@@ -89,6 +90,11 @@ __all__ = [
     "Scenario",
     "ShareLink",
     "Step",
+    "Study",
+    "StudyCondition",
+    "StudyLook",
+    "StudyPlan",
+    "StudyRun",
     "Tag",
     "Tagging",
     "Upload",

@@ -47,6 +47,16 @@ BY_TYPE = {
     "anchor_nowhere": gettext_noop("an anchor is at no value of the scale: %(value)s"),
     "choices_too_many": gettext_noop("a rubric has at most %(most)s choices, as many as there are letters for them"),
     "named_twice": gettext_noop("a name is used twice: %(name)s"),
+    "two_prompts": gettext_noop("only one factor can have prompts as its levels"),
+    "no_square": gettext_noop("a Latin square has three factors with equally many levels"),
+    "conditions_listed": gettext_noop("conditions are listed for the arrangement “list”, and for no other"),
+    "condition_unknown": gettext_noop("condition %(number)s does not name one level of each factor"),
+    "study_too_large": gettext_noop("a study has at most %(conditions)s conditions and %(runs)s runs"),
+    "kind_of_outcome": gettext_noop(
+        "a rate is read over “any”, a time over “first_turn”, a score over “mean”, “last” or “most”"
+    ),
+    "outcome_unknown": gettext_noop("there is no outcome of this name: %(name)s"),
+    "looks_rise": gettext_noop("looks are shares of the runs that rise up to 1"),
     "name_reserved": gettext_noop("this name has another meaning in replies: %(name)s"),
     "placeholder_unknown": gettext_noop("the prompt has an unknown placeholder; write $$ for a dollar sign"),
     "placeholder_missing": gettext_noop("the prompt lacks the placeholder $%(name)s"),
@@ -138,7 +148,7 @@ def checked_config(workflow: str, config: Any) -> Any:
     """The workflow's Config. Raises Invalid naming each field at fault."""
     if workflow not in REGISTRY:
         raise Invalid({"workflow": [_("There is no workflow of this name.")]})
-    _refuse_unstorable("config", config)
+    refuse_unstorable("config", config)
     try:
         return REGISTRY[workflow].config.model_validate(config)
     except ValidationError as error:
@@ -149,7 +159,7 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: 
     """Unsaved participants, one per seat to be taken; the judge and the filter default to the lab's. owner: in whose
     name the models are asked.
     """
-    _refuse_unstorable("cast", dict(cast))
+    refuse_unstorable("cast", dict(cast))
     if unknown := sorted(set(cast) - set(REGISTRY[workflow].seats)):
         raise Invalid({f"cast.{seat}": [_("This workflow has no such participant.")] for seat in unknown})
     errors: Errors = {}
@@ -216,7 +226,8 @@ def usual_model(seat: str) -> ProviderModel | None:
     return ProviderModel.objects.available().filter(**{usual: True}).first() if usual else None
 
 
-def _refuse_unstorable(field: str, value: Any) -> None:
+def refuse_unstorable(field: str, value: Any) -> None:
+    """Of a JSON value whose texts no database can hold. Raises Invalid at the field."""
     if not all(map(is_storable, _texts(value))):
         message = _("The text has characters that cannot be stored (NUL or half a surrogate pair).")
         raise Invalid({field: [message]})

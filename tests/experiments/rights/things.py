@@ -25,6 +25,7 @@ from experiments.runs import actions
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
 from experiments.runs.sharing import sharing
+from experiments.studies import services
 from experiments.workflows.battles.campaign.boards import model_board
 from leaderboard.boards.compute import ensure_ladder
 from leaderboard.votes import voting
@@ -33,6 +34,7 @@ from tests.experiments import contest_rows
 from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed
 from tests.experiments.rights.people import Lab
+from tests.experiments.studies import designs
 from tests.fixtures import add_model
 
 NOTHING = "0" * 64
@@ -101,6 +103,9 @@ class Things:
         self.preset = presets.save_preset(owner=self.owner, name="Mine", context="Be brief.")
         council = {"cast": {f"member-{n}": {"model": "sim/judge:first=0"} for n in (1, 2)}, "config": {}}
         self.seats = presets.save_setup(owner=self.owner, workflow="council", name="Mine", content=council)
+        self.study = services.create(
+            owner=self.owner, title="Mine", design=designs.design(), plan=designs.plan(), project=str(lab.project.pk)
+        )
         self._make_what_surrounds_it(lab)
         self.upload = Upload.objects.create(
             owner=self.owner, kind=Upload.Kind.SAMPLES, name="a.csv", size=1, dataset=self.dataset
@@ -201,6 +206,7 @@ class Things:
             "conversations": self.asked.pk,
             "subsets": self.ladder.slug,
             "oidc": "nowhere",
+            "studies": self.study.pk,
             "sign-ins": 1,
         }
         by_word = {

@@ -1,0 +1,250 @@
+"""The API of studies: setting one up, locking its plan, running it, and looking at its results."""
+
+from typing import Any
+
+from django.db.models import Count, F, OuterRef, Q, QuerySet
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.attachments import streamed, to_be_saved
+from accounts.errors import NotFound
+from accounts.scopes import Scope
+from experiments.api.problems import ProblemSerializer
+from experiments.api.requests import PROBLEMS, person, spends, spent, validated
+from experiments.models import LIVE_STATES, Study, StudyLook, StudyPlan, StudyRun
+from experiments.studies import results, running, services
+from experiments.studies.folder import folder
+
+RIVALLED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
+
+
+class CreateStudy(serializers.Serializer[Any]):
+    """design and plan follow `docs/studies.md`. at_once: runs that are queued or under way at a time."""
+
+    title = serializers.CharField(max_length=200)
+    design = serializers.DictField()
+    plan = serializers.DictField(required=False, allow_null=True, default=None)
+    project = serializers.CharField(required=False, allow_blank=True, default="")
+    at_once = serializers.IntegerField(required=False, default=10, min_value=1, max_value=services.MOST_AT_ONCE)
+    cost_limit = serializers.DecimalField(
+        required=False, allow_null=True, default=None, min_value=0, max_digits=12, decimal_places=4
+    )
+
+
+class ChangeStudy(serializers.Serializer[Any]):
+    """design and plan can be changed until the plan is locked."""
+
+    title = serializers.CharField(required=False, max_length=200)
+    design = serializers.DictField(required=False)
+    plan = serializers.DictField(required=False, allow_null=True)
+    at_once = serializers.IntegerField(required=False, min_value=1, max_value=services.MOST_AT_ONCE)
+    cost_limit = serializers.DecimalField(required=False, allow_null=True, min_value=0, max_digits=12, decimal_places=4)
+
+
+class AmendPlan(serializers.Serializer[Any]):
+    plan = serializers.DictField()
+    reason = serializers.CharField(max_length=services.LONGEST_REASON)
+
+
+class PlanSerializer(serializers.ModelSerializer[StudyPlan]):
+    """number 1: as it was locked; further ones are amendments. digest: SHA-256 of plan and design."""
+
+    by = serializers.CharField(source="by.username")
+    content = serializers.DictField()
+
+    class Meta:
+        model = StudyPlan
+        fields = ["number", "content", "digest", "reason", "runs_seen", "by", "created"]
+
+
+class StudySerializer(serializers.ModelSerializer[Study]):
+    """ended: planned runs whose run has ended. spent: US dollars, as far as costs are known."""
+
+    owner = serializers.CharField(source="owner.username")
+    design = serializers.DictField()
+    plan = serializers.DictField(allow_null=True)
+    plans = PlanSerializer(many=True)
+    planned = serializers.IntegerField()
+    begun = serializers.IntegerField()
+    ended = serializers.IntegerField(source="ended_runs")
+    spent = serializers.DecimalField(source="spent_so_far", max_digits=20, decimal_places=10)
+
+    class Meta:
+        model = Study
+        fields = [
+            *("id", "title", "owner", "project", "state", "note", "design", "plan", "plans", "at_once", "cost_limit"),
+            *("planned", "begun", "ended", "spent", "created", "started"),
+        ]
+
+
+class PlannedRunSerializer(serializers.ModelSerializer[StudyRun]):
+    """number: its place in the random order. run: null until it is begun. state: of the run, "" before."""
+
+    condition = serializers.IntegerField(source="condition.number")
+    levels = serializers.DictField(source="condition.levels", child=serializers.CharField())
+    experiment = serializers.UUIDField(source="condition.experiment_id")
+    state = serializers.CharField(source="run_state", allow_null=True)
+
+    class Meta:
+        model = StudyRun
+        fields = ["number", "condition", "levels", "repeat", "seed", "experiment", "run", "state"]
+
+
+class LookSerializer(serializers.ModelSerializer[StudyLook]):
+    """results: a result per contrast, and the shares of the planned runs that were seen at each look so far."""
+
+    plan = serializers.IntegerField(source="plan.number")
+    by = serializers.CharField(source="by.username")
+    results = serializers.DictField()
+
+    class Meta:
+        model = StudyLook
+        fields = ["number", "plan", "ended", "share", "results", "by", "created"]
+
+
+class AmountsSerializer(serializers.Serializer[Any]):
+    calls = serializers.IntegerField()
+    tokens = serializers.IntegerField()
+    cost = serializers.DecimalField(max_digits=20, decimal_places=10, allow_null=True)
+    seconds = serializers.IntegerField()
+
+
+class StudyEstimate(serializers.Serializer[Any]):
+    """Of all runs together; cost null where a price is not known."""
+
+    typical = AmountsSerializer()
+    most = AmountsSerializer()
+
+
+class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Study]):
+    """Studies that you can see."""
+
+    scope = Scope.WRITE
+    queryset = Study.objects.none()
+    serializer_class = StudySerializer
+    lookup_value_converter = "uuid"
+    cursor_ordering = ["-created", "-id"]
+
+    def get_queryset(self) -> QuerySet[Study]:
+        begun = Q(planned_runs__run__isnull=False)
+        live = Q(planned_runs__run__state__in=LIVE_STATES)
+        return (
+            Study.objects.visible_to(self.request.user)
+            .select_related("owner")
+            .prefetch_related("plans__by")
+            .annotate(
+                planned=Count("planned_runs"),
+                begun=Count("planned_runs", filter=begun),
+                ended_runs=Count("planned_runs", filter=begun & ~live),
+                spent_so_far=running.spent_on(OuterRef("pk")),
+            )
+        )
+
+    def _answer(self, pk: str, status: int = 200) -> Response:
+        return Response(StudySerializer(self.get_queryset().get(pk=pk)).data, status=status)
+
+    @extend_schema(request=CreateStudy, responses={201: StudySerializer, **RIVALLED})
+    def create(self, request: Request) -> Response:
+        """Set a study up. Every condition is checked; no model is called."""
+        study = services.create(owner=person(request), **validated(CreateStudy, request))
+        return self._answer(str(study.pk), 201)
+
+    @extend_schema(request=ChangeStudy, responses={200: StudySerializer, **RIVALLED})
+    def partial_update(self, request: Request, pk: str) -> Response:
+        """Change a study; its design and plan until the plan is locked."""
+        services.revise(self.get_object(), by=person(request), **validated(ChangeStudy, request))
+        return self._answer(pk)
+
+    @extend_schema(responses={204: None, **RIVALLED})
+    def destroy(self, request: Request, pk: str) -> Response:
+        """Delete a study that has not begun."""
+        services.remove(self.get_object(), by=person(request))
+        return Response(status=204)
+
+    @extend_schema(responses={200: StudyEstimate, **PROBLEMS})
+    @action(detail=True)
+    def estimate(self, request: Request, pk: str) -> Response:
+        """Calls, tokens, cost and seconds of all runs together."""
+        typical, most = services.estimated(self.get_object(), by=person(request))
+        return Response(StudyEstimate({"typical": typical, "most": most}).data)
+
+    @extend_schema(request=None, responses={201: PlanSerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    def lock(self, request: Request, pk: str) -> Response:
+        """Fix the plan, with its hash and the time."""
+        return Response(PlanSerializer(services.lock(self.get_object(), by=person(request))).data, status=201)
+
+    @extend_schema(request=AmendPlan, responses={201: PlanSerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    def amend(self, request: Request, pk: str) -> Response:
+        """Add an amendment. Contrasts that the locked plan did not have are exploratory."""
+        study = self.get_object()
+        plan = services.amend(study, by=person(request), **validated(AmendPlan, request))
+        return Response(PlanSerializer(plan).data, status=201)
+
+    @extend_schema(request=None, responses={200: StudySerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    @spends
+    def start(self, request: Request, pk: str) -> Response:
+        """Begin the runs, in random order, `at_once` at a time."""
+        study = self.get_object()
+        spent(request, lambda: str(services.start(study, by=person(request)).pk))
+        return self._answer(pk)
+
+    @extend_schema(request=None, responses={200: StudySerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, pk: str) -> Response:
+        """Begin no further run; those under way come to their end."""
+        services.pause(self.get_object(), by=person(request))
+        return self._answer(pk)
+
+    @extend_schema(request=None, responses={200: StudySerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    @spends
+    def resume(self, request: Request, pk: str) -> Response:
+        """Go on with a paused study."""
+        study = self.get_object()
+        spent(request, lambda: services.resume(study, by=person(request)))
+        return self._answer(pk)
+
+    @extend_schema(request=None, responses={200: StudySerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, pk: str) -> Response:
+        """Begin no further run for good, and stop those under way."""
+        services.stop(self.get_object(), by=person(request))
+        return self._answer(pk)
+
+    @extend_schema(responses={200: PlannedRunSerializer(many=True), **PROBLEMS})
+    @action(detail=True, pagination_class=None)
+    def runs(self, request: Request, pk: str) -> Response:
+        """All planned runs in their order, with conditions and states."""
+        rows = self.get_object().planned_runs.select_related("condition").annotate(run_state=F("run__state"))
+        return Response(PlannedRunSerializer(rows, many=True).data)
+
+    @extend_schema(responses={200: LookSerializer(many=True), **PROBLEMS})
+    @action(detail=True, pagination_class=None)
+    def looks(self, request: Request, pk: str) -> Response:
+        """All analyses so far, as they were seen."""
+        return Response(LookSerializer(self.get_object().looks.select_related("plan", "by"), many=True).data)
+
+    @extend_schema(request=None, responses={201: LookSerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    def look(self, request: Request, pk: str) -> Response:
+        """Analyze what has ended so far. Before all runs have ended this costs a part of alpha."""
+        return Response(LookSerializer(results.look(self.get_object(), by=person(request))).data, status=201)
+
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY, **PROBLEMS})
+    @action(detail=True)
+    def folder(self, request: Request, pk: str) -> HttpResponseBase:
+        """The latest look as a folder that recomputes: data, plan, results and code."""
+        study = self.get_object()
+        look = study.looks.order_by("-number").first()
+        if look is None:
+            raise NotFound
+        answer = streamed(request._request, folder(look))
+        return to_be_saved(answer, "application/zip", f"study-{study.pk}.zip")

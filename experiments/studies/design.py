@@ -1,0 +1,162 @@
+"""The design of a study, as a value: factors with their levels, the conditions that follow, and the order of runs."""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
+
+MOST_CONDITIONS = 500
+MOST_RUNS = 5_000
+MOST_REPEATS = 500
+
+# No spreadsheet takes a name for a formula.
+Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=80, pattern=r"^[^\s=+\-@＝＋－＠﹦﹢﹣﹫−]")]
+Levels = Mapping[str, str]
+"""Which level a condition has, by factor."""
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Level(Part):
+    """What a level changes. config: settings of the workflow, in the place of the design's. cast: by participant, what
+    differs from the design's. texts: for `{name}` in the texts of the configuration.
+    """
+
+    name: Name
+    config: dict[str, Any] = {}
+    cast: dict[str, dict[str, Any]] = {}
+    texts: dict[str, str] = {}
+
+
+class Factor(Part):
+    """What is varied. is_prompt: its levels are prompts: a sample of those that could have been chosen."""
+
+    name: Name
+    levels: Annotated[list[Level], Field(min_length=1, max_length=200)]
+    is_prompt: bool = False
+
+
+class Design(Part):
+    """config, cast: of every run, as for an experiment, but for what levels change.
+
+    arrangement: `crossed` has every combination of levels; `list` those of `conditions`; `latin` has of three factors
+    with n levels each n² combinations, in which each two levels of different factors meet once. repeats: of each
+    condition. seed: of the order of the runs and of their seeds. Raises ValidationError.
+    """
+
+    workflow: Annotated[str, StringConstraints(max_length=20)]
+    config: dict[str, Any] = {}
+    cast: dict[str, dict[str, Any]] = {}
+    factors: Annotated[list[Factor], Field(min_length=1, max_length=10)]
+    arrangement: Literal["crossed", "list", "latin"] = "crossed"
+    conditions: Annotated[list[dict[str, str]], Field(max_length=MOST_CONDITIONS)] = []
+    repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        for names in ([f.name for f in self.factors], *([level.name for level in f.levels] for f in self.factors)):
+            if twice := {name for name in names if names.count(name) > 1}:
+                raise PydanticCustomError("named_twice", "a name is used twice: {name}", {"name": min(twice)})
+        if sum(factor.is_prompt for factor in self.factors) > 1:
+            raise PydanticCustomError("two_prompts", "only one factor can have prompts as its levels")
+        if self.arrangement == "latin" and (
+            len(self.factors) != 3 or len({len(factor.levels) for factor in self.factors}) > 1
+        ):
+            said = "a Latin square has three factors with equally many levels"
+            raise PydanticCustomError("no_square", said)
+        if (self.arrangement == "list") != bool(self.conditions):
+            said = "conditions are listed for the arrangement “list”, and for no other"
+            raise PydanticCustomError("conditions_listed", said)
+        known = {factor.name: {level.name for level in factor.levels} for factor in self.factors}
+        for number, levels in enumerate(self.conditions, 1):
+            if levels.keys() != known.keys() or any(level not in known[name] for name, level in levels.items()):
+                said = "condition {number} does not name one level of each factor"
+                raise PydanticCustomError("condition_unknown", said, {"number": number})
+        count = self._count()
+        if count > MOST_CONDITIONS or count * self.repeats > MOST_RUNS:
+            said = "a study has at most {conditions} conditions and {runs} runs"
+            raise PydanticCustomError("study_too_large", said, {"conditions": MOST_CONDITIONS, "runs": MOST_RUNS})
+        return self
+
+    def _count(self) -> int:
+        if self.arrangement == "list":
+            return len(self.conditions)
+        sizes = [len(factor.levels) for factor in self.factors]
+        count = 1
+        for size in sizes[:2] if self.arrangement == "latin" else sizes:
+            count *= size
+        return count
+
+    @property
+    def prompts(self) -> str:
+        """The factor whose levels are prompts, "" for none."""
+        return next((factor.name for factor in self.factors if factor.is_prompt), "")
+
+    def combinations(self) -> Iterator[dict[str, str]]:
+        """The levels of each condition, in order."""
+        if self.arrangement == "list":
+            yield from self.conditions
+            return
+        names = [factor.name for factor in self.factors]
+        levels = [[level.name for level in factor.levels] for factor in self.factors]
+        if self.arrangement == "crossed":
+            yield from (dict(zip(names, chosen, strict=True)) for chosen in product(*levels))
+            return
+        drawn = random.Random(f"{self.seed}/square")
+        rows, columns, letters = (drawn.sample(one, len(one)) for one in levels)
+        for row, column in product(range(len(rows)), repeat=2):
+            square = (rows[row], columns[column], letters[(row + column) % len(letters)])
+            yield dict(zip(names, square, strict=True))
+
+    def condition(self, levels: Levels) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Configuration and cast of the condition with these levels, unchecked. Later factors replace earlier ones."""
+        config, cast, texts = dict(self.config), dict(self.cast), dict[str, str]()
+        for factor in self.factors:
+            level = next(one for one in factor.levels if one.name == levels[factor.name])
+            config |= level.config
+            texts |= level.texts
+            cast |= {seat: {**cast.get(seat, {}), **changed} for seat, changed in level.cast.items()}
+        return filled(config, texts), cast
+
+
+def filled(value: Any, texts: Mapping[str, str]) -> Any:
+    """A JSON value with `{name}` in its texts filled in; names without a text stay as they are."""
+    if isinstance(value, str):
+        for name, text in texts.items():
+            value = value.replace(f"{{{name}}}", text)
+        return value
+    if isinstance(value, dict):
+        return {name: filled(one, texts) for name, one in value.items()}
+    return [filled(one, texts) for one in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """number: its place in the order, from 1. condition: the number of its condition, from 1. repeat: from 1."""
+
+    number: int
+    condition: int
+    repeat: int
+    seed: int
+
+
+def planned_runs(design: Design, conditions: int) -> list[PlannedRun]:
+    """All runs in random order, each with a seed of its own. Every repeat is a block of all conditions, so that what
+    changes with time changes for all of them.
+    """
+    drawn = random.Random(f"{design.seed}/order")
+    order: list[tuple[int, int]] = []
+    for repeat in range(1, design.repeats + 1):
+        order += [(condition, repeat) for condition in drawn.sample(range(1, conditions + 1), conditions)]
+    seeds = drawn.sample(range(2**31), len(order))
+    return [
+        PlannedRun(number, condition, repeat, seed)
+        for number, ((condition, repeat), seed) in enumerate(zip(order, seeds, strict=True), 1)
+    ]

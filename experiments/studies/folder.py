@@ -1,0 +1,68 @@
+"""A study as a folder that recomputes: its data, its plan, its results, and the code that leads from these to those."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.models import StudyLook
+from experiments.runs.zipping import entry, zipped
+from leaderboard import ratings
+from leaderboard.ratings.studies import table
+from leaderboard.ratings.studies.analysis import Plan
+
+RECOMPUTE = Path(__file__).parent / "files" / "recompute.py"
+CODE = Path(ratings.__file__).parent.parent
+
+
+def folder(look: StudyLook) -> Iterator[bytes]:
+    """The zip in pieces: what the look saw, as it saw it."""
+    files = {
+        "data.csv": look.data,
+        "dictionary.csv": _dictionary(Plan.read(look.analyzed)),
+        "plan.json": _json(look.analyzed),
+        "plans.json": _json([_plan(one) for one in look.study.plans.select_related("by")]),
+        "design.json": _json(look.study.design),
+        "results.json": _json(look.results),
+        "recompute.py": RECOMPUTE.read_text(encoding="utf-8"),
+        "requirements.txt": f"numpy=={np.__version__}\n",
+        **{f"leaderboard/{path.relative_to(CODE)}": path.read_text(encoding="utf-8") for path in _code()},
+    }
+
+    def write(archive: zipfile.ZipFile) -> Iterator[None]:
+        for name, text in files.items():
+            archive.writestr(entry(f"study/{name}", look.created), text)
+            yield
+
+    return zipped(write)
+
+
+def _code() -> list[Path]:
+    return [CODE / "__init__.py", *sorted((CODE / "ratings").rglob("*.py"))]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _plan(one: Any) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "digest": one.digest,
+        "locked": one.created.isoformat(),
+        "by": one.by.get_username(),
+        "reason": one.reason,
+        "runs_seen": one.runs_seen,
+        "plan": one.content,
+    }
+
+
+def _dictionary(plan: Plan) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("column", "meaning"), *table.columns(plan)])
+    return text.getvalue()

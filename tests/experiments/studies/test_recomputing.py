@@ -1,0 +1,48 @@
+"""The folder of a study in a process that has nothing but it: the same numbers, and a difference is noticed."""
+
+import io
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from experiments.studies import folder, results, services
+from tests.experiments.studies import designs
+
+pytestmark = [pytest.mark.django_db, pytest.mark.system]
+
+
+@pytest.fixture
+def unpacked(provider, alice, drive, tmp_path):
+    study = services.create(owner=alice, title="Refusals", design=designs.design(), plan=designs.plan())
+    services.lock(study, by=alice)
+    services.start(study, by=alice)
+    drive()
+    look = results.look(study, by=alice)
+    zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look)))).extractall(tmp_path)
+    return tmp_path / "study"
+
+
+def recomputed(place):
+    without_us = (
+        "import sys; sys.modules['django'] = None; import runpy; runpy.run_path('recompute.py', run_name='__main__')"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", without_us], cwd=place, capture_output=True, text=True, env={}, timeout=120, check=False
+    )
+
+
+def test_the_folder_computes_the_same_numbers_and_notices_a_changed_one(unpacked):
+    same = recomputed(unpacked)
+    assert (same.returncode, same.stderr) == (0, "")
+    assert "tokens of models (planned): " in same.stdout
+
+    data = unpacked / "data.csv"
+    lines = data.read_text().splitlines()
+    place = lines[0].split(",").index("tokens")
+    cells = lines[1].split(",")
+    cells[place] = "100000.0"
+    data.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
+    changed = recomputed(unpacked)
+    assert (changed.returncode, changed.stdout.splitlines()[-1]) == (1, "Numbers differ from results.json.")

@@ -1,0 +1,186 @@
+"""A study from its design to its results: what is planned, locked, played once, and seen."""
+
+import csv
+import io
+import zipfile
+
+import pytest
+
+from accounts.errors import Conflict, Forbidden, Invalid
+from experiments.models import Experiment, Run, Study
+from experiments.models.reviewed import NeverChanged
+from experiments.runs import admission
+from experiments.studies import folder, results, running, services
+from tests.cases import each_case
+from tests.experiments.studies import designs
+from tests.making import maker
+
+pytestmark = pytest.mark.django_db
+
+
+@maker
+def study(provider, alice, woken_runs, /, **changed):
+    """A study of Alice's whose plan is locked."""
+    made = services.create(
+        owner=alice, title="Refusals", design=designs.design(**changed), plan=designs.plan(), at_once=5
+    )
+    services.lock(made, by=alice)
+    return made
+
+
+@pytest.fixture
+def played(study, alice, drive):
+    made = study()
+    services.start(made, by=alice)
+    drive()
+    made.refresh_from_db()
+    return made
+
+
+def test_a_study_is_played_to_its_end_and_finds_what_was_planted(played, alice):
+    found = results.look(played, by=alice)
+    by_name = {one["contrast"]: one for one in found.results["results"]}
+
+    assert (played.state, played.planned_runs.filter(run__state="completed").count()) == ("completed", 16)
+    assert Experiment.objects.filter(condition__study=played).count() == 8
+    assert [one["is_planned"] for one in by_name.values()] == [True, True, False]
+    assert [name for name, one in by_name.items() if one["is_found"]] == ["tokens of models"]
+    assert [by_name["refusals of models"][side]["n"] for side in ("first", "second")] == [8, 8]
+    questions = Run.objects.filter(planned__study=played).values_list("messages__text", flat=True)
+    assert "How would Otto end it?" in set(questions)
+    assert "Please answer Otto again." in set(questions)
+
+
+def test_runs_are_begun_in_their_order_a_few_at_a_time_and_once(study, alice, woken_runs):
+    made = study()
+    services.start(made, by=alice)
+    begun = list(made.planned_runs.filter(run__isnull=False).values_list("number", flat=True))
+
+    assert begun == [1, 2, 3, 4, 5]
+    assert len(woken_runs) == 5
+    assert running.advance(made.pk) == 0, "there is no room"
+    admission.stop(made.planned_runs.get(number=1).run, by=alice)
+    assert made.planned_runs.get(number=6).run is not None, "its end makes room for the next one"
+    assert running.advance(made.pk) == 0
+    assert {one.condition.number for one in made.planned_runs.order_by("number")[:8]} == set(range(1, 9))
+
+
+def test_what_nothing_may_be_spent_on_pauses_with_the_reason_and_goes_on(study, alice):
+    made = study()
+    services.revise(made, by=alice, cost_limit=0)
+    services.start(made, by=alice)
+    made.refresh_from_db()
+
+    assert (made.state, made.planned_runs.filter(run__isnull=False).count()) == ("paused", 0)
+    assert "cost limit" in made.note
+    services.revise(made, by=alice, cost_limit=None)
+    assert services.resume(made, by=alice)
+    assert made.planned_runs.filter(run__isnull=False).count() == 5
+
+
+def test_a_stopped_study_begins_nothing_more_and_its_runs_are_missing_with_their_reasons(study, alice, drive):
+    made = study()
+    services.start(made, by=alice)
+    assert services.stop(made, by=alice)
+    drive()
+    found = results.look(made, by=alice)
+    lines = list(csv.DictReader(io.StringIO(found.data)))
+
+    assert Run.objects.filter(planned__study=made).count() == 5
+    assert {line["refused.missing"] for line in lines} == {"stopped", "not_begun"}
+    assert {line["refused"] for line in lines} == {""}
+    models = found.results["results"][1]
+    assert (models["first"]["missing"], models["p"], models["no_test"]) == (8, None, "too_few_units")
+    assert models["bounds"] == {"low": -1, "high": 1}
+
+
+def test_a_locked_plan_is_amended_visibly_and_what_it_adds_is_exploratory(played, alice):
+    locked = played.locked
+    with pytest.raises(Conflict):
+        services.revise(played, by=alice, plan=designs.plan(alpha=0.1))
+    with pytest.raises(NeverChanged):
+        locked.save()
+    with pytest.raises(Invalid):
+        services.amend(played, by=alice, plan=designs.plan(), reason=" ")
+    added = {"name": "sooner", "outcome": "sooner", "first": {"model": "long"}, "second": {"model": "short"}}
+    amended = services.amend(
+        played, by=alice, plan=designs.plan(contrasts=[*designs.plan()["contrasts"], added]), reason="Of interest."
+    )
+    found = results.look(played, by=alice)
+
+    assert (amended.number, amended.runs_seen, played.plans.count()) == (2, 16, 2)
+    assert amended.digest != locked.digest
+    planned = {one["contrast"]: one["is_planned"] for one in found.results["results"]}
+    assert planned == {
+        "tokens of models": True,
+        "refusals of models": True,
+        "sooner": False,
+        "refusals of contexts": False,
+    }
+
+
+def test_an_early_look_is_kept_and_costs_the_later_one(study, alice, drive):
+    made = study(repeats=1)
+    with pytest.raises(Conflict):
+        results.look(made, by=alice)
+    services.revise(made, by=alice, at_once=4)
+    services.start(made, by=alice)
+    services.pause(made, by=alice)
+    drive()
+    early, again = results.look(made, by=alice), results.look(made, by=alice)
+    services.resume(made, by=alice)
+    drive()
+    late = results.look(made, by=alice)
+
+    assert (early.share, early.results["shares"]) == (0.5, [0.5])
+    assert again.results == early.results, "the same runs seen twice are one look"
+    assert late.results["shares"] == [0.5, 1.0]
+    thresholds = [
+        min(one["threshold"] for one in look.results["results"] if one["is_planned"]) for look in (early, late)
+    ]
+    assert thresholds[0] < thresholds[1] < 0.025
+
+
+@each_case(
+    ("changed", "field"),
+    [
+        ({"workflow": "battles"}, "design.workflow"),
+        ({"repeats": 0}, "design.repeats"),
+        ({"arrangement": "list"}, "design"),
+        ({"config": {"first_message": " ", "script": [{"text": ""}]}}, "design.condition-1.config.script.0"),
+        ({"conditions": [{"model": "long"}]}, "design"),
+        ({"factors": [{"name": "=1", "levels": [{"name": "a"}]}]}, "design.factors.0.name"),
+    ],
+)
+def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice, changed, field):
+    with pytest.raises(Invalid) as refused:
+        services.create(owner=alice, title="Refused", design=designs.design(**changed))
+
+    assert field in refused.value.errors
+
+
+def test_a_plan_names_what_the_design_has(provider, alice):
+    unknown = {"name": "a", "outcome": "refused", "first": {"model": "none"}, "second": {"model": "long"}}
+    for plan in (designs.plan(contrasts=[unknown]), designs.plan(outcomes=[]), designs.plan(looks=[0.5])):
+        with pytest.raises(Invalid):
+            services.create(owner=alice, title="Refused", design=designs.design(), plan=plan)
+    assert not Study.objects.exists()
+
+
+def test_others_see_nothing_of_it_and_change_nothing(study, alice, charlie):
+    made = study()
+
+    assert not Study.objects.visible_to(charlie).exists()
+    for verb in (services.start, services.pause, services.stop, results.look):
+        with pytest.raises(Forbidden):
+            verb(made, by=charlie)
+
+
+def test_the_folder_holds_what_was_seen(played, alice):
+    found = results.look(played, by=alice)
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(found))))
+
+    assert archive.read("study/data.csv").decode() == found.data
+    assert "study/leaderboard/ratings/studies/analysis.py" in archive.namelist()
+    meanings = dict(list(csv.reader(io.StringIO(archive.read("study/dictionary.csv").decode())))[1:])
+    assert list(meanings) == found.data.splitlines()[0].split(",")
