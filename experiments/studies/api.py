@@ -51,7 +51,7 @@ class AmendPlan(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=services.LONGEST_REASON)
 
 
-class PlanSerializer(serializers.ModelSerializer[StudyPlan]):
+class StudyPlanSerializer(serializers.ModelSerializer[StudyPlan]):
     """number 1: as it was locked; further ones are amendments. digest: SHA-256 of plan and design."""
 
     by = serializers.CharField(source="by.username")
@@ -68,7 +68,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
     owner = serializers.CharField(source="owner.username")
     design = serializers.DictField()
     plan = serializers.DictField(allow_null=True)
-    plans = PlanSerializer(many=True)
+    plans = StudyPlanSerializer(many=True)
     planned = serializers.IntegerField()
     begun = serializers.IntegerField()
     ended = serializers.IntegerField(source="ended_runs")
@@ -95,7 +95,7 @@ class PlannedRunSerializer(serializers.ModelSerializer[StudyRun]):
         fields = ["number", "condition", "levels", "repeat", "seed", "experiment", "run", "state"]
 
 
-class LookSerializer(serializers.ModelSerializer[StudyLook]):
+class StudyLookSerializer(serializers.ModelSerializer[StudyLook]):
     """results: a result per contrast, and the shares of the planned runs that were seen at each look so far."""
 
     plan = serializers.IntegerField(source="plan.number")
@@ -105,6 +105,14 @@ class LookSerializer(serializers.ModelSerializer[StudyLook]):
     class Meta:
         model = StudyLook
         fields = ["number", "plan", "ended", "share", "results", "by", "created"]
+
+
+class StudyRuns(serializers.Serializer[Any]):
+    runs = PlannedRunSerializer(many=True)
+
+
+class StudyLooks(serializers.Serializer[Any]):
+    looks = StudyLookSerializer(many=True)
 
 
 class AmountsSerializer(serializers.Serializer[Any]):
@@ -173,19 +181,19 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         typical, most = services.estimated(self.get_object(), by=person(request))
         return Response(StudyEstimate({"typical": typical, "most": most}).data)
 
-    @extend_schema(request=None, responses={201: PlanSerializer, **RIVALLED})
+    @extend_schema(request=None, responses={201: StudyPlanSerializer, **RIVALLED})
     @action(detail=True, methods=["post"])
     def lock(self, request: Request, pk: str) -> Response:
         """Fix the plan, with its hash and the time."""
-        return Response(PlanSerializer(services.lock(self.get_object(), by=person(request))).data, status=201)
+        return Response(StudyPlanSerializer(services.lock(self.get_object(), by=person(request))).data, status=201)
 
-    @extend_schema(request=AmendPlan, responses={201: PlanSerializer, **RIVALLED})
+    @extend_schema(request=AmendPlan, responses={201: StudyPlanSerializer, **RIVALLED})
     @action(detail=True, methods=["post"])
     def amend(self, request: Request, pk: str) -> Response:
         """Add an amendment. Contrasts that the locked plan did not have are exploratory."""
         study = self.get_object()
         plan = services.amend(study, by=person(request), **validated(AmendPlan, request))
-        return Response(PlanSerializer(plan).data, status=201)
+        return Response(StudyPlanSerializer(plan).data, status=201)
 
     @extend_schema(request=None, responses={200: StudySerializer, **RIVALLED})
     @action(detail=True, methods=["post"])
@@ -219,24 +227,24 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         services.stop(self.get_object(), by=person(request))
         return self._answer(pk)
 
-    @extend_schema(responses={200: PlannedRunSerializer(many=True), **PROBLEMS})
-    @action(detail=True, pagination_class=None)
+    @extend_schema(responses={200: StudyRuns, **PROBLEMS})
+    @action(detail=True)
     def runs(self, request: Request, pk: str) -> Response:
         """All planned runs in their order, with conditions and states."""
         rows = self.get_object().planned_runs.select_related("condition").annotate(run_state=F("run__state"))
-        return Response(PlannedRunSerializer(rows, many=True).data)
+        return Response(StudyRuns({"runs": rows}).data)
 
-    @extend_schema(responses={200: LookSerializer(many=True), **PROBLEMS})
-    @action(detail=True, pagination_class=None)
+    @extend_schema(responses={200: StudyLooks, **PROBLEMS})
+    @action(detail=True)
     def looks(self, request: Request, pk: str) -> Response:
         """All analyses so far, as they were seen."""
-        return Response(LookSerializer(self.get_object().looks.select_related("plan", "by"), many=True).data)
+        return Response(StudyLooks({"looks": self.get_object().looks.select_related("plan", "by")}).data)
 
-    @extend_schema(request=None, responses={201: LookSerializer, **RIVALLED})
+    @extend_schema(request=None, responses={201: StudyLookSerializer, **RIVALLED})
     @action(detail=True, methods=["post"])
     def look(self, request: Request, pk: str) -> Response:
         """Analyze what has ended so far. Before all runs have ended this costs a part of alpha."""
-        return Response(LookSerializer(results.look(self.get_object(), by=person(request))).data, status=201)
+        return Response(StudyLookSerializer(results.look(self.get_object(), by=person(request))).data, status=201)
 
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY, **PROBLEMS})
     @action(detail=True)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, overload
 import httpx
 
 from arena_lab import questions
+from arena_lab.async_studies import AsyncStudies
 from arena_lab.async_verbs import AsyncExperiments, AsyncRuns
 from arena_lab.awatching import watch
 from arena_lab.credentials import find
@@ -168,6 +169,7 @@ class AsyncArena:
         self.experiments, self.runs = AsyncExperiments(self._line), AsyncRuns(self._line)
         self.ladders, self.datasets = AsyncLadders(self._line), AsyncDatasets(self._line)
         self.instruments = AsyncInstruments(self._line)
+        self.studies = AsyncStudies(self._line)
 
     async def play(
         self,

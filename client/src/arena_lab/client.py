@@ -37,6 +37,7 @@ from arena_lab.records import (
     UsageReport,
 )
 from arena_lab.retrying import Patience
+from arena_lab.studies import Studies
 from arena_lab.verbs import Experiments, Runs
 from arena_lab.watching import watch
 
@@ -168,6 +169,7 @@ class Arena:
         self.experiments, self.runs = Experiments(self._line), Runs(self._line)
         self.ladders, self.datasets = Ladders(self._line), Datasets(self._line)
         self.instruments = Instruments(self._line)
+        self.studies = Studies(self._line)
 
     def play(
         self,

@@ -31,7 +31,7 @@ def test_a_study_goes_from_its_design_to_its_folder_by_the_api(provider, browser
 
     study = browser.get(address).json()
     assert (study["state"], study["planned"], study["ended"], study["plan"]["alpha"]) == ("completed", 8, 8, 0.05)
-    runs = browser.get(f"{address}runs/").json()
+    runs = browser.get(f"{address}runs/").json()["runs"]
     assert [one["number"] for one in runs] == list(range(1, 9))
     assert {one["state"] for one in runs} == {"completed"}
     look = browser.post(f"{address}look/").json()
@@ -40,7 +40,7 @@ def test_a_study_goes_from_its_design_to_its_folder_by_the_api(provider, browser
         "refusals of models",
         "refusals of contexts",
     ]
-    assert browser.get(f"{address}looks/").json() == [look]
+    assert browser.get(f"{address}looks/").json() == {"looks": [look]}
     archive = browser.get(f"{address}folder/")
     names = zipfile.ZipFile(io.BytesIO(b"".join(archive.streaming_content))).namelist()
     assert {"study/data.csv", "study/recompute.py", "study/leaderboard/ratings/studies/table.py"} <= set(names)

@@ -39,6 +39,7 @@ from arena_lab.records.instruments import (
 )
 from arena_lab.records.lab import Budget, Model, Part, Spent, UsageReport
 from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
+from arena_lab.records.studies import PlannedRun, Study, StudyLook, StudyLooks, StudyPlan, StudyRuns
 from arena_lab.records.transcript import Ballot, Call, Execution, Filtered, Judgment, Message, Usage
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "Part",
     "Participant",
     "Pause",
+    "PlannedRun",
     "Point",
     "Progress",
     "PublishedRating",
@@ -85,6 +87,11 @@ __all__ = [
     "SlicedRow",
     "Spent",
     "Standing",
+    "Study",
+    "StudyLook",
+    "StudyLooks",
+    "StudyPlan",
+    "StudyRuns",
     "Totals",
     "Usage",
     "UsageReport",

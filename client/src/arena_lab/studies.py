@@ -1,0 +1,66 @@
+"""Studies: designed sets of runs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from arena_lab import asking
+from arena_lab.files import File, file_of
+from arena_lab.lines import Line
+from arena_lab.paging import Rows
+from arena_lab.questions import ROWS, id_of
+from arena_lab.records import PlannedRun, Study, StudyLook, StudyLooks, StudyPlan, StudyRuns
+
+
+class Studies:
+    """`create` one with its design and plan, `lock` the plan, `start` it, and `look` at what came of it."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def list(self) -> Rows[Study]:
+        return Rows(self._line, asking.get_page("studies/", Study.read, page_size=ROWS))
+
+    def get(self, study: Study | str) -> Study:
+        return self._line.do(asking.get(f"studies/{id_of(study)}/", Study))
+
+    def create(
+        self, title: str, design: Mapping[str, Any], plan: Mapping[str, Any] | None = None, **settings: Any
+    ) -> Study:
+        """settings: project, at_once, cost_limit. No model is called."""
+        body = {"title": title, "design": dict(design), "plan": None if plan is None else dict(plan), **settings}
+        return self._line.do(asking.post("studies/", Study, body))
+
+    def lock(self, study: Study | str) -> StudyPlan:
+        return self._line.do(asking.post(f"studies/{id_of(study)}/lock/", StudyPlan))
+
+    def amend(self, study: Study | str, plan: Mapping[str, Any], reason: str) -> StudyPlan:
+        body = {"plan": dict(plan), "reason": reason}
+        return self._line.do(asking.post(f"studies/{id_of(study)}/amend/", StudyPlan, body))
+
+    def start(self, study: Study | str, *, idempotency_key: str | None = None) -> Study:
+        return self._line.do(asking.spend(f"studies/{id_of(study)}/start/", Study, {}, idempotency_key))
+
+    def pause(self, study: Study | str) -> Study:
+        return self._line.do(asking.post(f"studies/{id_of(study)}/pause/", Study, is_repeatable=True))
+
+    def resume(self, study: Study | str, *, idempotency_key: str | None = None) -> Study:
+        return self._line.do(asking.spend(f"studies/{id_of(study)}/resume/", Study, {}, idempotency_key))
+
+    def stop(self, study: Study | str) -> Study:
+        return self._line.do(asking.post(f"studies/{id_of(study)}/stop/", Study, is_repeatable=True))
+
+    def runs(self, study: Study | str) -> tuple[PlannedRun, ...]:
+        """All planned runs in their order."""
+        return (self._line.do(asking.get(f"studies/{id_of(study)}/runs/", StudyRuns))).runs
+
+    def look(self, study: Study | str) -> StudyLook:
+        """Analyze what has ended so far. Before all runs have ended this costs a part of alpha."""
+        return self._line.do(asking.post(f"studies/{id_of(study)}/look/", StudyLook))
+
+    def looks(self, study: Study | str) -> tuple[StudyLook, ...]:
+        return (self._line.do(asking.get(f"studies/{id_of(study)}/looks/", StudyLooks))).looks
+
+    def folder(self, study: Study | str) -> File:
+        """The latest look as a zip: data, plan, results, and `recompute.py`, which computes the same numbers."""
+        answer = self._line.do(asking.get_file(f"studies/{id_of(study)}/folder/"))
+        return file_of(answer, "study.zip")
