@@ -37,6 +37,7 @@ TAGS = {
     "review": "Queues, items, answers, agreement.",
     "runs": "Runs: watch, steer, read, export.",
     "scenarios": "Saved set-ups of the arena.",
+    "studies": "Studies: designed sets of runs, their plans and their results.",
     "search": "Search over the messages of all runs.",
     "tags": "Labels on runs and experiments.",
     "usage": "Costs and tokens.",

@@ -94,6 +94,7 @@ RUNS = Group(
                 *("compare-*", "note", "note-*", "view", "view-*", "file", "file-*", "link-*", "shared", "shared-*"),
             ),
         ),
+        Item("studies", _("Studies"), below=("study", "study-*"), help="studies"),
         Item("search", _("Search")),
         Item("run-import", _("Import runs"), below=("run-import-*",), help="data"),
         Item("bulk-exports", _("Exports"), below=("bulk-export*",), help="data"),

@@ -21,6 +21,7 @@ from experiments.runs.reports import views as report_views
 from experiments.runs.sharing import views as sharing_views
 from experiments.runs.steering import views as steering_views
 from experiments.setup import views as setup_views
+from experiments.studies import views as study_views
 from experiments.workflows import REGISTRY, surface_of
 
 SETUP = (
@@ -69,6 +70,10 @@ urlpatterns = [
     path("datasets/<slug:slug>/visibility/", dataset_views.dataset_visibility, name="dataset-visibility"),
     path("datasets/<slug:slug>/delete/", dataset_views.dataset_delete, name="dataset-delete"),
     path("search/", search_views.search, name="search"),
+    path("studies/", study_views.studies, name="studies"),
+    path("studies/<uuid:pk>/", study_views.study, name="study"),
+    path("studies/<uuid:pk>/folder/", study_views.study_folder, name="study-folder"),
+    path("studies/<uuid:pk>/<slug:verb>/", study_views.act, name="study-act"),
     path("runs/", views.runs, name="runs"),
     path("runs/columns/", views.columns, name="runs-columns"),
     path("runs/delete/", views.delete, name="runs-delete"),

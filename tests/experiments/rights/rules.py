@@ -46,7 +46,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         instruments instrument-new instrument-import scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
-        api-run-import api-study-list home-now notifications notifications-menu notifications-read palette
+        api-run-import api-study-list studies home-now notifications notifications-menu notifications-read palette
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
         find-people find-projects find-experiments
@@ -64,7 +64,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         talk-figures experiment experiment-values experiment-sharing campaign-live api-messages
         api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles api-cycle api-executions
         api-run-battles api-run-artifacts api-run-report api-run-export api-statistics api-campaign run-files
-        api-run-files api-study-estimate api-study-runs api-study-looks""",
+        api-run-files study api-study-estimate api-study-runs api-study-looks""",
     ),
     "to look at, renamed by who steers, deleted by the owner": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))),
@@ -81,7 +81,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "to steer, once it has come so far": (
         rule(visitor=SIGN_IN, watcher=NO, **_all(STEERING, (YES, TOLD))),
         """api-study-lock api-study-amend api-study-start api-study-pause api-study-resume api-study-stop
-        api-study-look""",
+        api-study-look study-act""",
     ),
     "a form for who steers": (  # whoever may look may open it, and sees at the sending that it is not theirs
         rule(visitor=SIGN_IN, watcher=(YES, *NO), **_all(STEERING, YES)),
@@ -192,7 +192,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "of a scan that one may look at": (rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))), "review-sample"),
     "of a run that one may look at": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO, UNKNOWN))),  # unknown: the message that was not named
-        "run-flags api-run-flags run-curation api-run-curation api-study-folder",
+        "run-flags api-run-flags run-curation api-run-curation api-study-folder study-folder",
     ),
     "who curates, and without a word to others": (
         rule(visitor=(SIGN_IN, UNKNOWN), curator=YES, admin=YES),

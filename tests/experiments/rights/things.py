@@ -216,6 +216,7 @@ class Things:
             "model": self.left.name,
             "battle_id": f"{self.left.name}_vs_{self.right.name}:{self.sample.pk}",
             "side": "first",
+            "verb": "lock",
             **dict.fromkeys(("number", "before", "after"), 1),
             "format": _format(name),
         }

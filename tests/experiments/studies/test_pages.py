@@ -1,0 +1,48 @@
+"""The page of a study: what can be done next, its conditions filling up, and its results with their reasons."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.studies import results, services
+from tests.experiments.studies import designs
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, browser, drive, read):
+    study = services.create(owner=alice, title="Refusals <b>", design=designs.design(repeats=1), plan=designs.plan())
+    address = reverse("study", args=[study.pk])
+    [link] = read(browser.get(reverse("studies"))).find("a", href=address)
+    assert link.text == "Refusals <b>"
+
+    for verb in ("lock", "start"):
+        assert read(browser.get(address)).find("form", action=f"{address}{verb}/")
+        assert browser.post(f"{address}{verb}/").status_code == 302
+    drive()
+    conditions = read(browser.get(address)).by_id("conditions-title").getparent().cssselect("tbody tr")
+    assert [row.cssselect("td")[2].text for row in conditions] == ["1"] * 8
+    browser.post(f"{address}look/")
+
+    found = read(browser.get(address)).by_id("results-title").getparent().getparent().cssselect("tbody tr")
+    assert [row.cssselect("th")[0].text for row in found] == [
+        "tokens of models",
+        "refusals of models",
+        "refusals of contexts",
+    ]
+    assert [row.cssselect(".badge")[0].text for row in found][1:] == ["not found", "exploratory"]
+    assert all(row.cssselect("svg.strip") for row in found)
+    assert browser.get(f"{address}folder/")["Content-Type"] == "application/zip"
+    assert browser.post(f"{address}erase/").status_code == 404
+
+
+def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
+    study = services.create(owner=alice, title="Stopped", design=designs.design(), plan=designs.plan())
+    services.lock(study, by=alice)
+    services.start(study, by=alice)
+    services.stop(study, by=alice)
+    results.look(study, by=alice)
+    page = read(browser.get(reverse("study", args=[study.pk])))
+    first = page.by_id("results-title").getparent().getparent().cssselect("tbody tr")[0]
+
+    assert "Too few runs." in first.text
+    assert "16 runs without this outcome" in first.text
