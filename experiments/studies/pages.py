@@ -1,4 +1,4 @@
-"""What the page of a study shows: its conditions with the states of their runs, and its results, each with a drawing."""
+"""What the page of a study shows: its conditions with the states of their runs, and its results with drawings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
