@@ -20,7 +20,7 @@ Levels = Mapping[str, str]
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class Level(Part):

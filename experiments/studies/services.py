@@ -1,5 +1,6 @@
 """What changes a study: setting it up, locking and amending its plan, starting, pausing and stopping it."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -12,7 +13,16 @@ from pydantic import BaseModel, ValidationError
 
 from accounts.errors import Conflict, Errors, Forbidden, Invalid
 from experiments.engine.text import is_storable
-from experiments.models import Experiment, Participant, Run, Study, StudyCondition, StudyPlan, StudyRun
+from experiments.models import (
+    Experiment,
+    InstrumentVersion,
+    Participant,
+    Run,
+    Study,
+    StudyCondition,
+    StudyPlan,
+    StudyRun,
+)
 from experiments.runs import actions, admission
 from experiments.runs.admission import require_role
 from experiments.runs.sharing.sharing import checked_project
@@ -20,6 +30,7 @@ from experiments.setup.casting import checked_cast, checked_config, complaint, r
 from experiments.setup.estimates import Amounts, estimate
 from experiments.studies import running
 from experiments.studies.design import Design, Levels, planned_runs
+from experiments.studies.plan import Annotation as OfInstrument
 from experiments.studies.plan import Plan, digest_of
 from experiments.workflows import REGISTRY
 
@@ -31,6 +42,7 @@ Parsed = TypeVar("Parsed", bound=BaseModel)
 MOST_STUDIES = 500  # of a person
 MOST_AT_ONCE = 100
 LONGEST_REASON = 5_000
+DEEPEST = 30  # levels of lists and objects
 
 
 def create(
@@ -56,7 +68,7 @@ def create(
         project=shared,
         title=_checked_title(title),
         design=checked.model_dump(mode="json"),
-        plan=None if plan is None else checked_plan(plan, checked).model_dump(mode="json"),
+        plan=None if plan is None else checked_plan(plan, checked, owner=owner).model_dump(mode="json"),
         at_once=at_once,
         cost_limit=cost_limit,
     )
@@ -74,7 +86,7 @@ def revise(study: Study, *, by: "User", **changes: Any) -> Study:
         design = checked_design(changes.get("design", held.design), owner=held.owner)
         held.design = design.model_dump(mode="json")
         plan = changes.get("plan", held.plan)
-        held.plan = None if plan is None else checked_plan(plan, design).model_dump(mode="json")
+        held.plan = None if plan is None else checked_plan(plan, design, owner=held.owner).model_dump(mode="json")
         held.at_once = changes.get("at_once", held.at_once)
         held.cost_limit = changes.get("cost_limit", held.cost_limit)
         held.save()
@@ -111,7 +123,8 @@ def amend(study: Study, *, by: "User", plan: Any, reason: str) -> StudyPlan:
         newest = held.newest_plan
         if newest is None:
             raise Conflict(_("The plan is not locked yet. Change it without an amendment."))
-        content = checked_plan(plan, Design.model_validate(held.design)).model_dump(mode="json")
+        design = Design.model_validate(held.design)
+        content = checked_plan(plan, design, owner=held.owner).model_dump(mode="json")
         return _stored_plan(held, content, by, number=newest.number + 1, reason=reason.strip())
 
 
@@ -224,9 +237,17 @@ def _conditions(design: Design, owner: "User") -> Iterator[tuple[Any, list[Parti
             raise Invalid(errors) from refusal
 
 
-def checked_plan(plan: Any, design: Design) -> Plan:
+def checked_plan(plan: Any, design: Design, *, owner: "User") -> Plan:
     """Raises Invalid naming the fields, as `plan.contrasts.0.outcome`."""
     checked = _parsed(Plan, plan, "plan")
+    for number, outcome in enumerate(checked.outcomes):
+        source = outcome.source
+        if not isinstance(source, OfInstrument):
+            continue
+        version = InstrumentVersion.objects.visible_to(owner).filter(pk=source.version).first()
+        if version is None or source.dimension not in {one.name for one in version.parsed.dimensions}:
+            message = _("There is no version of an instrument with this id and dimension.")
+            raise Invalid({f"plan.outcomes.{number}.source": [message]})
     said = {
         "levels": _("names a level that the design does not have"),
         "prompts": _("is meant for further prompts, and the design has no factor of prompts"),
@@ -238,6 +259,7 @@ def checked_plan(plan: Any, design: Design) -> Plan:
 
 def _parsed(kind: type[Parsed], value: Any, prefix: str) -> Parsed:
     refuse_unstorable(prefix, value)
+    _refuse_odd(prefix, value)
     try:
         return kind.model_validate(value)
     except ValidationError as error:
@@ -245,6 +267,18 @@ def _parsed(kind: type[Parsed], value: Any, prefix: str) -> Parsed:
         for problem in error.errors(include_url=False, include_input=False):
             errors.setdefault(".".join([prefix, *map(str, problem["loc"])]), []).append(complaint(problem))
         raise Invalid(errors) from error
+
+
+def _refuse_odd(field: str, value: Any) -> None:
+    """Of a JSON value that is nested without end, or has a number that is none."""
+    level = [value]
+    for _depth in range(DEEPEST):
+        if any(isinstance(one, float) and not math.isfinite(one) for one in level):
+            raise Invalid({field: [_("A number in it is too large.")]})
+        several = [list(one.values()) if isinstance(one, dict) else one for one in level]
+        level = [inner for one in several if isinstance(one, list) for inner in one]
+    if level:
+        raise Invalid({field: [_("It is nested too deeply.")]})
 
 
 def _checked_title(title: str) -> str:

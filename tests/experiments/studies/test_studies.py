@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 import zipfile
+from uuid import uuid4
 
 import pytest
 
@@ -150,6 +152,9 @@ def test_an_early_look_is_kept_and_costs_the_later_one(study, alice, drive):
         ({"config": {"first_message": " ", "script": [{"text": ""}]}}, "design.condition-1.config.script.0"),
         ({"conditions": [{"model": "long"}]}, "design"),
         ({"factors": [{"name": "=1", "levels": [{"name": "a"}]}]}, "design.factors.0.name"),
+        ({"config": {"first_message": [[[]]] * 2, "limits": {"cost": 1e400}}}, "design"),
+        ({"config": json.loads("[" * 200 + "]" * 200)}, "design"),
+        ({"config": {"first_message": "\0"}}, "design"),
     ],
 )
 def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice, changed, field):
@@ -161,7 +166,11 @@ def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice,
 
 def test_a_plan_names_what_the_design_has(provider, alice):
     unknown = {"name": "a", "outcome": "refused", "first": {"model": "none"}, "second": {"model": "long"}}
-    for plan in (designs.plan(contrasts=[unknown]), designs.plan(outcomes=[]), designs.plan(looks=[0.5])):
+    of_nobody = {"of": "annotation", "version": str(uuid4()), "dimension": "refusal"}
+    unheard = designs.plan(
+        outcomes=[{"name": "refused", "kind": "score", "source": of_nobody}], contrasts=[], explored=[]
+    )
+    for plan in (designs.plan(contrasts=[unknown]), designs.plan(outcomes=[]), designs.plan(looks=[0.5]), unheard):
         with pytest.raises(Invalid):
             services.create(owner=alice, title="Refused", design=designs.design(), plan=plan)
     assert not Study.objects.exists()
