@@ -10,7 +10,7 @@ import experiments.models.ids
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0015_renamed_archived_deleted"),
-        ("experiments", "0026_instruments_held_to_people"),
+        ("experiments", "0030_record_digests_and_bills"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
