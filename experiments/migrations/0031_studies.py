@@ -10,7 +10,7 @@ import experiments.models.ids
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0015_renamed_archived_deleted"),
-        ("experiments", "0030_record_digests_and_bills"),
+        ("experiments", "0028_people_elsewhere"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
