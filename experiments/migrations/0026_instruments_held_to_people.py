@@ -18,12 +18,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="reviewitem",
             name="seat",
-            field=models.CharField(blank=True, max_length=40, verbose_name="participant"),
+            field=models.CharField(blank=True, db_default="", default="", max_length=40, verbose_name="participant"),
         ),
         migrations.AddField(
             model_name="reviewitem",
             name="stratum",
-            field=models.CharField(blank=True, max_length=60, verbose_name="stratum"),
+            field=models.CharField(blank=True, db_default="", default="", max_length=60, verbose_name="stratum"),
         ),
         migrations.AddField(
             model_name="reviewitem",
@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="reviewqueue",
             name="sample",
-            field=models.JSONField(blank=True, default=dict, verbose_name="sample"),
+            field=models.JSONField(blank=True, db_default={}, default=dict, verbose_name="sample"),
         ),
         migrations.AddField(
             model_name="reviewqueue",

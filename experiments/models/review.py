@@ -164,7 +164,7 @@ class ReviewQueue(models.Model):
     scan = models.ForeignKey(
         Experiment, models.SET_NULL, null=True, blank=True, related_name="queues_of_scan", verbose_name=_("scan")
     )
-    sample = models.JSONField(_("sample"), default=dict, blank=True)
+    sample = models.JSONField(_("sample"), default=dict, db_default={}, blank=True)
     state = models.CharField(_("state"), max_length=8, choices=QueueState, default=QueueState.OPEN)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     filled = models.DateTimeField(_("last filled"), null=True, blank=True)

@@ -62,8 +62,8 @@ class ReviewItem(models.Model):
     message = models.ForeignKey(Message, models.CASCADE, null=True, blank=True, related_name="review_items")
     judgment = models.ForeignKey(Judgment, models.CASCADE, null=True, blank=True, related_name="review_items")
     turn = models.PositiveIntegerField(_("turn"), null=True, blank=True)
-    seat = models.CharField(_("participant"), max_length=40, blank=True)
-    stratum = models.CharField(_("stratum"), max_length=60, blank=True)
+    seat = models.CharField(_("participant"), max_length=40, blank=True, db_default="", default="")
+    stratum = models.CharField(_("stratum"), max_length=60, blank=True, db_default="", default="")
     probability = models.FloatField(_("sampling probability"), null=True, blank=True)
     created = models.DateTimeField(_("created"), auto_now_add=True)
 
