@@ -114,7 +114,7 @@ LIBRARY = Group(
             below=("dataset*", "battles-import*", "log-import", "contestant-*", "outputs-*"),
             help="battles",
         ),
-        Item("instruments", _("Instruments"), below=("instrument", "instrument-*")),
+        Item("instruments", _("Instruments"), below=("instrument", "instrument-*"), help="instruments"),
         Item("review-rubrics", _("Rubrics"), below=("review-rubric*",), help="review"),
     ),
     "experiments",

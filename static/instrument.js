@@ -7,8 +7,8 @@ const form = document.getElementById("instrument");
 
 /** The key of a dimension as its label has it, until somebody writes another one. */
 function follow({ target }) {
-  const label = target.closest(".part-label input");
-  const key = label?.closest("[data-row]").querySelector(".part-key input");
+  const label = target.closest(".part-title input");
+  const key = label?.closest("[data-row]").querySelector(".part-name input");
   if (!key || key.dataset.own || (key.value && key.defaultValue)) return;
   key.value = label.value
     .toLowerCase()
@@ -26,7 +26,7 @@ function insert({ target }) {
 }
 
 form.addEventListener("input", (event) => {
-  if (event.target.closest(".part-key")) event.target.dataset.own = "1";
+  if (event.target.closest(".part-name")) event.target.dataset.own = "1";
   follow(event);
 });
 form.addEventListener("click", insert);

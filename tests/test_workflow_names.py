@@ -13,6 +13,7 @@ OTHER_MEANINGS = {  # where such a word means something else: the words, and wha
     "arenasite/describing.py": ("battles council", "headings of the API's description"),
     "arenasite/navigation.py": ("battles", "a page of the documentation"),
     "arenasite/settings.py": ("arena", "the prefix of keys in Redis"),
+    "experiments/library/annotations/pages.py": ("scan", "what is done with the chosen runs, and its page"),
     "experiments/library/bulk": ("battles", "a table of a bulk file"),
     "experiments/library/datasets": ("outputs", "a part of a row of a dataset"),
     "experiments/library/builtin.py": ("debate", "the id of a preset"),

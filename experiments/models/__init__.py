@@ -1,5 +1,6 @@
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.budget import BilledDay, Budget, BudgetPeriod, Reservation, UsageDay
+from experiments.models.cases import InstrumentCase
 from experiments.models.catalog import InjectionRate, ModelPrice, Provider, ProviderModel
 from experiments.models.client import ClientTalk, IdempotentRequest
 from experiments.models.coding import Cycle, Execution, SandboxHost
@@ -54,6 +55,7 @@ __all__ = [
     "ImportedRun",
     "InjectionRate",
     "Instrument",
+    "InstrumentCase",
     "InstrumentVersion",
     "Judgment",
     "KeyUse",

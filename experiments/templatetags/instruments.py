@@ -60,7 +60,7 @@ def settings_of_instrument(definition: Definition) -> list[tuple[Any, str]]:
     """What it judges, what the judge sees and how it is asked, in words."""
     stored = initial_of(definition)
     fields = {name: InstrumentForm.base_fields[name] for name in PLACES if name != "prompt"}
-    return [(field.label, _said(field, stored[name])) for name, field in fields.items()]
+    return [(field.label, _said(name, stored[name])) for name, field in fields.items()]
 
 
 @register.simple_tag
@@ -73,7 +73,7 @@ def changes_between_versions(before: Definition, after: Definition) -> list[Chan
         if name == "prompt":
             told.append(Change(str(field.label), lines_between(old[name], new[name])))
         elif old[name] != new[name]:
-            told.append(Change(str(field.label), [], _said(field, old[name]), _said(field, new[name])))
+            told.append(Change(str(field.label), [], _said(name, old[name]), _said(name, new[name])))
     return [one for one in told if one.before or any(line.kind in ("added", "removed") for line in one.lines)]
 
 
@@ -90,8 +90,10 @@ def _lines(row: Row) -> Iterator[str]:
             yield f"{labels[name]}: {text}" if name != "title" else text
 
 
-def _said(field: Any, value: Any) -> str:
+def _said(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    choices = {str(key): str(words) for key, words in getattr(field, "choices", ())}
-    return _("none") if value is None else choices.get(str(value), str(value))
+    if value is None:
+        return _("all") if name == "earlier" else _("none")
+    choices = {str(key): str(words) for key, words in getattr(InstrumentForm.base_fields[name], "choices", ())}
+    return choices.get(str(value), str(value))

@@ -58,7 +58,10 @@ class Filler:
 
 
 def number_within(schema: Schema, share: float) -> float:
-    """The number that lies at `share` (0 to 1) of the schema's range; of 0 to 10 where it names none."""
+    """The number that lies at `share` (0 to 1) of the schema's values or range; of 0 to 10 where it names none."""
+    if values := schema.get("enum"):
+        chosen: float = sorted(values)[round(min(max(share, 0.0), 1.0) * (len(values) - 1))]
+        return chosen
     step = schema.get("multipleOf", int(schema.get("type") == "integer"))
     gap = step or 0.01
     low = schema.get("minimum", schema["exclusiveMinimum"] + gap if "exclusiveMinimum" in schema else 0)

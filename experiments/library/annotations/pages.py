@@ -23,6 +23,8 @@ from experiments.runs import actions, run_list
 from experiments.runs.sharing.sharing import projects_of
 from experiments.workflows import surface_of
 
+PAGES_FOR_CHOSEN = {"export": "bulk-exports", "scan": "scan"}  # that are told which runs
+
 
 class NoteForm(forms.Form):
     text = forms.CharField(
@@ -89,8 +91,9 @@ def runs_chosen(request: HttpRequest) -> HttpResponse:
     found = run_list.named(runs, experiments, person(request))
     if asked == "delete":
         return redirect(f"{reverse('runs-delete')}?{urlencode({'run': runs, 'experiment': experiments}, doseq=True)}")
-    if asked == "export":
-        return redirect(f"{reverse('bulk-exports')}?{urlencode({'runs': [str(run.pk) for run in found]}, doseq=True)}")
+    if asked in PAGES_FOR_CHOSEN:
+        page = reverse(PAGES_FOR_CHOSEN[asked])
+        return redirect(f"{page}?{urlencode({'runs': [str(run.pk) for run in found]}, doseq=True)}")
     if asked == "compare":
         if comparison.LEAST <= len(found) <= comparison.MOST:
             return redirect(f"{reverse('compare-chosen')}?{_query(sorted(str(run.pk) for run in found))}")

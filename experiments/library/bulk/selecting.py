@@ -1,4 +1,4 @@
-"""Which runs somebody means: by their ids, by an experiment or a project, or by the filters of the list of runs."""
+"""Which runs somebody means: by their ids, an experiment, a project, an import, or the filters of the list of runs."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Invalid
 from accounts.models import Project
-from experiments.models import Experiment, Run
+from experiments.models import Experiment, Run, RunImport
 from experiments.runs import run_list
 from experiments.workflows import REGISTRY
 from experiments.workflows.shards import without_shards
@@ -26,7 +26,7 @@ PASSED_OVER = (
     "csrfmiddlewaretoken",
     "format",
 )  # what chooses nothing
-KINDS = ("runs", "experiment", "project")
+KINDS = ("runs", "experiment", "project", "imported")
 FREE = ("search", "flag", "model", "by", "since", "until", "tag", "archived")  # filters that fit whatever they say
 FILTERS = (*FREE, "state", "workflow", "whose")
 WHOSE = ("mine", "shared", "all")
@@ -69,6 +69,8 @@ def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
         rows = rows.filter(experiment__in=_seen("experiment", Experiment.objects.visible_to(by), said))
     if "project" in said:
         rows = rows.filter(experiment__project__in=_seen("project", Project.objects.visible_to(by), said))
+    if "imported" in said:
+        rows = rows.filter(imported__brought_by__in=_seen("imported", RunImport.objects.visible_to(by), said))
     is_named = {"runs", "experiment", "workflow"} & set(said)
     return (rows if is_named else without_shards(rows)).order_by("-created", "-id")
 

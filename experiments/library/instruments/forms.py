@@ -88,6 +88,11 @@ class DimensionsField(RowsField):
         }
         super().__init__(fields, ("title", "name", "description"), label=gettext_lazy("Dimensions"))
 
+    def clean(self, value: Any) -> list[Row]:
+        if not (rows := super().clean(value)):
+            raise forms.ValidationError(_("Add at least one dimension."))
+        return rows
+
     def row_name(self, row: int) -> Any:
         return _("Dimension %(number)s") % {"number": row + 1}
 
@@ -174,7 +179,7 @@ def initial_of(definition: Definition) -> dict[str, Any]:
         value = stored
         for place in places:
             value = value[place]
-        found[name] = value
+        found[name] = plain(value) if isinstance(value, float) else value
     return found
 
 

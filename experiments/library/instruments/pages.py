@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Exists, OuterRef, QuerySet
+
 from experiments.library.instruments.builtin import words_of
 from experiments.library.instruments.forms import initial_of
-from experiments.models import Instrument, InstrumentVersion
+from experiments.models import Annotation, Experiment, Instrument, InstrumentVersion
 from experiments.workflows.base.instruments import Definition
 
 if TYPE_CHECKING:
@@ -29,3 +31,9 @@ def initial(source: InstrumentVersion | None) -> dict[str, Any]:
         return initial_of(Definition.model_construct(dimensions=[]))
     title, description = words_of(source.instrument)
     return {"title": title, "description": description, **initial_of(source.parsed)}
+
+
+def scans_of(instrument: Instrument, person: "User") -> QuerySet[Experiment]:
+    """Those in which a version judged something, as far as the person sees them, newest first."""
+    made = Annotation.objects.filter(version__instrument=instrument, made_in__experiment=OuterRef("pk"))
+    return Experiment.objects.visible_to(person).filter(Exists(made)).order_by("-created", "-id")

@@ -15,12 +15,15 @@ from accounts.attachments import to_be_saved
 from accounts.errors import Invalid
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
-from experiments.library.instruments import pages, services
+from experiments.library.instruments import cases, pages, services
 from experiments.library.instruments.builtin import ensure_builtin, file_of, words_of
 from experiments.library.instruments.forms import FileForm, InstrumentForm
-from experiments.models import Instrument, InstrumentVersion
+from experiments.library.instruments.transcripts import JudgeForm, RunForm, spoken
+from experiments.models import Instrument, InstrumentCase, InstrumentVersion
+from experiments.setup.casting import usual_model
 from experiments.workflows.base.instruments import PLACEHOLDERS
 
+SCANS_SHOWN = 20
 PLACEHOLDER_WORDS = {
     "what": gettext_lazy("what is judged, in words"),
     "material": gettext_lazy("the transcript, as far as the judge sees it"),
@@ -47,12 +50,17 @@ def instrument(request: HttpRequest, pk: UUID) -> HttpResponse:
     versions = list(shown.versions.select_related("by"))
     asked = request.GET.get("version", "")
     version = next((one for one in versions if str(one.number) == asked), versions[0])
+    rows = InstrumentCase.objects.visible_to(request.user).filter(instrument=shown).select_related("run__experiment")
+    usual = usual_model("judge")
     context = {
         "instrument": shown,
         "version": version,
         "newest": versions[0],
         "versions": versions,
         "definition": version.parsed,
+        "scans": pages.scans_of(shown, person(request))[:SCANS_SHOWN],
+        "cases": cases.checked(rows, version, person(request)),
+        "judge": JudgeForm(initial={"model": usual.slug if usual else ""}),
         "may_change": Instrument.objects.changeable_by(request.user).filter(pk=shown.pk).exists(),
     }
     return render(request, "instruments/instrument.html", context)
@@ -143,6 +151,7 @@ def instrument_import(request: HttpRequest) -> HttpResponse:
 def _form_page(request: HttpRequest, form: InstrumentForm, base: InstrumentVersion | None) -> HttpResponse:
     context = {
         "form": form,
+        "on": RunForm(initial={"run": spoken(person(request)).first()}, reader=person(request)),
         "base": base,
         "edited": base.instrument if base else None,
         "placeholders": [(name, PLACEHOLDER_WORDS[name]) for name in sorted(PLACEHOLDERS)],

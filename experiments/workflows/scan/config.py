@@ -13,6 +13,7 @@ MOST_RUNS = 10_000
 MOST_TASKS = 100_000
 
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+Place = Annotated[int, Field(ge=0)]
 
 
 class Task(BaseModel):
@@ -23,7 +24,7 @@ class Task(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     run: Id
-    place: Annotated[int, Field(ge=0)] = 0
+    place: Place = 0
     turn: int | None = None
     subjects: list[str] = []
     seats: list[Literal[*JUDGES]] = []  # type: ignore[valid-type]  # the members are JUDGES, known when it runs
@@ -31,8 +32,9 @@ class Task(BaseModel):
 
 class Config(BaseModel):
     """version: id of the version of the instrument; definition: what it asks, which is frozen here. runs: ids of those
-    that are scanned. again: whether units are judged that the same judge has judged with this version. side_by_side:
-    units at once in one run. tasks: the units of one run.
+    that are scanned. only: places of the units that are judged of a run, by its id; of a run that is not named, all.
+    again: whether units are judged that the same judge has judged with this version. side_by_side: units at once in one
+    run. tasks: the units of one run.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -41,6 +43,7 @@ class Config(BaseModel):
     title: Annotated[str, StringConstraints(max_length=120)] = ""
     definition: Definition
     runs: Annotated[list[Id], Field(min_length=1, max_length=MOST_RUNS)]
+    only: Annotated[dict[Id, list[Place]], Field(max_length=MOST_RUNS)] = {}
     again: bool = False
     side_by_side: Annotated[int, Field(ge=1, le=64)] = 8
     limits: Limits = Limits()

@@ -83,7 +83,9 @@ class UnitGround:
         self._config, self._judges, self._owner = config, judges, owner
         self._experiment, self._tried = experiment, tried
         self._readable = Run.objects.visible_to(owner).filter(pk__in=config.runs).values_list("pk", flat=True)
-        self.units = units_of(config.definition, list(self._readable))
+        only = {UUID(run): set(places) for run, places in config.only.items()}
+        units = units_of(config.definition, list(self._readable))
+        self.units = [unit for unit in units if unit.run not in only or unit.place in only[unit.run]]
         self._number = {(unit.run, unit.place): number for number, unit in enumerate(self.units)}
         self.grid = UnitGrid(len(self.units))
 

@@ -10,7 +10,7 @@ from experiments.workflows.scan.pages import report, setup
 SETUP = Setup(
     title=_("Scan"),
     parts=(
-        Group(("version", "runs", "again")),
+        Group(("version", "runs", "again"), template="workflows/scan/_runs.html"),
         Seats(
             (SeatForm("judge", _("Judge"), params=("temperature", "max_tokens"), is_tool=True),),
             title=_("Judge"),

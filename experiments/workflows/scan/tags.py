@@ -3,6 +3,8 @@
 from django import template
 
 from experiments.runs import figures
+from experiments.workflows.scan.pages import drawing
 
 register = template.Library()
 register.filter(figures.in_percent)
+register.filter(drawing.bar)

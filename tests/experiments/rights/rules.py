@@ -43,7 +43,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu api-votes api-estimate
         usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
-        instruments instrument-new instrument-import scan scan-estimate api-instruments api-annotations
+        instruments instrument-new instrument-import instrument-preview find-runs
+        scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import api-study-list studies home-now notifications notifications-menu notifications-read palette
@@ -103,6 +104,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "nobody else's": (
         rule(visitor=SIGN_IN, owner=YES),
         """instrument instrument-edit instrument-archive instrument-file instrument-changes
+        instrument-try instrument-tried instrument-ask instrument-case-keep instrument-case-delete instrument-cases-run
         instrument-card api-instrument-card
         api-instrument api-instrument-versions api-instrument-export api-instrument-archive
         note note-delete view view-delete api-note api-view file file-download api-file api-file-download

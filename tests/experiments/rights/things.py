@@ -19,6 +19,7 @@ from experiments.library.annotations import notes, saved_views
 from experiments.library.bulk import making as bulk
 from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
+from experiments.library.instruments import cases
 from experiments.library.instruments import services as instruments
 from experiments.models import Annotation, Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
 from experiments.runs import actions
@@ -98,6 +99,8 @@ class Things:
         asked = {"dimensions": [{"kind": "yes_no", "name": "refuses", "title": "Refuses"}]}
         version = instruments.save(owner=self.owner, title="Mine", definition=asked)
         self.instrument = version.instrument
+        unit = {"unit": "message", "place": 1, "subject": ""}
+        self.case = cases.keep(self.instrument, arena, by=self.owner, **unit, expected={"refuses": "no"})
         said = {"version": version, "unit": "run", "dimension": version.parsed.dimensions[0].name, "judge": "opus"}
         Annotation.objects.create(run=self.arena, made_in=self.arena, **said)
         self.preset = presets.save_preset(owner=self.owner, name="Mine", context="Be brief.")
@@ -170,6 +173,7 @@ class Things:
             "tokens": self.token.token_key,
             "scenarios": self.scenario.pk,
             "instruments": self.instrument.pk,
+            "cases": self.case.pk,
             "scans": self.arena.experiment_id,
             "changes": self.scenario.pk,
             "presets": self.seats.pk if "council" in name else self.preset.pk,

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from experiments.models import Annotation, Experiment
-from experiments.workflows.base.instruments import Categories, Definition, Dimension, Quotation, YesNo
+from experiments.workflows.base.instruments import Categories, Definition, Dimension, Quotation, ScaleDimension, YesNo
 from leaderboard.ratings.statistics import mean_estimate, share_of_items
 from leaderboard.ratings.values import Reason, Undefined
 
@@ -20,6 +22,19 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
 
     from accounts.models import User
+
+SHOWN_BY: dict[str, dict[str, Any]] = {
+    "found": {"found": True},
+    "unverified": {"is_verified": False},
+    "unscored": {"value__isnull": True},
+    "all": {},
+}
+SHOWS = {
+    "found": gettext_lazy("what was found"),
+    "unverified": gettext_lazy("unverified quotations"),
+    "unscored": gettext_lazy("not scored"),
+    "all": gettext_lazy("everything"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +117,26 @@ def _has(dimension: Dimension, value: Any, choice: str) -> bool:
     return bool(value)
 
 
-def findings(rows: QuerySet[Annotation], dimension: str = "") -> QuerySet[Annotation]:
-    """Those in which something was found, of one dimension where it is named."""
-    found = rows.filter(found=True, **({"dimension": dimension} if dimension else {}))
-    return found.select_related("run__experiment", "version__instrument", "person").order_by(
+def values_of(dimension: Dimension | None) -> dict[str, tuple[Any, str]]:
+    """By which annotations of a dimension are filtered: value and words, by what stands in an address."""
+    match dimension:
+        case YesNo():
+            return {"yes": (True, _("yes")), "no": (False, _("no"))}
+        case ScaleDimension():
+            return {one.text: (one.value, f"{one.text} {one.anchor}".strip()) for one in dimension.points}
+        case Categories(multiple=False):
+            return {one.name: (one.name, one.title) for one in dimension.choices}
+        case _:
+            return {}
+
+
+def findings(rows: QuerySet[Annotation], dimension: Dimension | None, show: str, value: str) -> QuerySet[Annotation]:
+    """show: one of SHOWS. value: of `values_of` the dimension."""
+    rows = rows.filter(**SHOWN_BY.get(show, SHOWN_BY["found"]))
+    if dimension:
+        rows = rows.filter(dimension=dimension.name)
+    if said := values_of(dimension).get(value):
+        rows = rows.filter(value=said[0])
+    return rows.select_related("run__experiment", "message", "version__instrument", "person").order_by(
         "run", "place", "dimension", "judge"
     )

@@ -16,6 +16,7 @@ from experiments.engine.excerpts import material_of
 from experiments.library.bulk import selecting
 from experiments.library.instruments import builtin
 from experiments.models import Instrument, InstrumentVersion, Participant, Run
+from experiments.review.answer_form import uuid_of
 from experiments.setup.casting import usual_model
 from experiments.setup.forms import DeclaredForm
 from experiments.templatetags.arena import grouped
@@ -28,6 +29,7 @@ from experiments.workflows.scan.services import UnitGround
 if TYPE_CHECKING:
     from accounts.models import User
 
+TITLES_SHOWN = 5
 LOOKED_AT = 40  # units whose length is measured
 TOKEN = "0" * 12  # as long as those of fences
 
@@ -45,13 +47,19 @@ def fill(form: DeclaredForm) -> None:
     field.choices = sorted(offered.items(), key=lambda one: one[1].casefold())
     usual = usual_model("judge")
     form.fields["seat-judge-model"].initial = usual.slug if usual else None
+    runs = form["runs"].value() or []
+    listed = runs.split() if isinstance(runs, str) else runs
+    form.found["selected"] = len(listed)
+    first = [one for run in listed[:TITLES_SHOWN] if (one := uuid_of(run))]
+    titles = Run.objects.visible_to(form.reader).filter(pk__in=first).values_list("experiment__title", flat=True)
+    form.found["titles"] = list(dict.fromkeys(titles))
 
 
 def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object]:
     """The runs that the address selects, as the list of runs has its filters. Raises Invalid for what selects none."""
-    asked = {name: value for name, value in request.GET.items() if name not in ("clone", "version")}
+    asked = {name: value for name, value in request.GET.items() if name not in ("clone", "version", "run")}
     found: dict[str, object] = {"version": request.GET["version"]} if "version" in request.GET else {}
-    if runs := request.GET.getlist("runs"):
+    if runs := request.GET.getlist("runs") or request.GET.getlist("run"):
         asked["runs"] = runs  # type: ignore[assignment]  # several of a name
     return {**found, "runs": selecting.ids(asked, by=person(request))} if asked else found
 

@@ -59,14 +59,18 @@ def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
         return found | {"is_withheld": campaign is not None}
     definition = shown.parsed_config().definition
     rows = results.annotations(shown, request.user)
-    chosen = request.GET.get("dimension", "")
-    page = Paginator(results.findings(rows, chosen), PER_PAGE).get_page(request.GET.get("page"))
+    chosen = {name: request.GET.get(name, "") for name in ("dimension", "show", "value")}
+    dimension = definition.by_name.get(chosen["dimension"])
+    page = Paginator(results.findings(rows, dimension, chosen["show"], chosen["value"]), PER_PAGE)
+    shown_page = page.get_page(request.GET.get("page"))
     return found | {
         "progress": progress(shown),
         "runs": list(runs.order_by("-created", "-id")[:PER_PAGE]),
         "definition": definition,
         "figures": results.figures(definition, rows),
-        "dimension": chosen,
-        "page": page,
-        "findings": list(findings.of(page.object_list)),
+        "chosen": chosen,
+        "shows": results.SHOWS,
+        "values": [(name, words) for name, (_value, words) in results.values_of(dimension).items()],
+        "page": shown_page,
+        "found": list(findings.of(shown_page)),
     }
