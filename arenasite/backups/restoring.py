@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.core.management.color import no_style
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from arenasite.backups.archive import FILES, LEFT_OUT, OURS, BackupRefused, Reader, tables
 from arenasite.backups.taking import places
@@ -63,6 +64,8 @@ def _schema(wanted: set[Node]) -> Apps:
     first, and to today's afterwards.
     """
     executor = MigrationExecutor(connection)
+    if not wanted <= set(executor.loader.graph.nodes):  # taken before some migrations were replaced by one
+        executor.loader = MigrationLoader(connection, replace_migrations=False)
     graph, applied = executor.loader.graph, set(executor.loader.applied_migrations)
     if unknown := sorted(f"{app}.{name}" for app, name in wanted if (app, name) not in graph.nodes):
         raise BackupRefused(

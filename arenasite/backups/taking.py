@@ -124,7 +124,8 @@ def _migrations() -> list[list[str]]:
     """The last of each app. Raises BackupRefused for a database of another version than this code's."""
     executor = MigrationExecutor(connections[SNAPSHOT])
     leaves = executor.loader.graph.leaf_nodes()
-    newer = {node for node in executor.loader.applied_migrations if node[0] in OURS} - set(executor.loader.graph.nodes)
+    known = set(executor.loader.disk_migrations)
+    newer = {node for node in executor.loader.applied_migrations if node[0] in OURS} - known
     if newer or executor.migration_plan(leaves):
         raise BackupRefused(
             "The database is of another version than this code: take the backup with the code that it belongs to, or "

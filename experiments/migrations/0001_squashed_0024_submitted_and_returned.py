@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
     ]
 
     dependencies = [
-        ("accounts", "0001_squashed_0016_audited_actions_by_function"),
+        ("accounts", "0011_wording"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

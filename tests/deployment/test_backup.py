@@ -265,11 +265,12 @@ def test_the_secrets_of_the_lab_are_inside_only_when_asked_for(lab, backup, sett
 
 
 def as_of_before(kept, path):
-    """The same backup as the code before the newest migration of `experiments` would have taken it."""
-    loader = MigrationLoader(connection)
-    [newest] = loader.graph.leaf_nodes("experiments")
-    before = next(node.key for node in loader.graph.node_map[newest].parents if node.key[0] == "experiments")
-    nodes = [before if leaf == newest else leaf for leaf in loader.graph.leaf_nodes()]
+    """The same backup as the release before some migrations were replaced by one would have taken it."""
+    [newest] = MigrationLoader(connection).graph.leaf_nodes("experiments")
+    loader = MigrationLoader(connection, replace_migrations=False)
+    before = ("experiments", "0024_submitted_and_returned")
+    nodes = [before, ("accounts", "0015_renamed_archived_deleted")]
+    nodes += [leaf for leaf in loader.graph.leaf_nodes() if leaf[0] not in ("experiments", "accounts")]
     earlier, new = loader.project_state(nodes).apps, Reader(kept)
     told = {**new.manifest, "migrations": [list(node) for node in nodes], "tables": {}}
     with writing(path) as archive:

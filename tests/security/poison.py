@@ -15,7 +15,7 @@ SPARED = {
     *("slug", "upstream", "base_url", "api_key_env", "ciphertext", "hint", "secret", "older_secret", "password"),
     *("digest", "token_key", "sha256", "file_sha256", "params_hash", "fingerprint", "folded", "key", "hash"),
     *("workflow", "kind", "purpose", "seat", "judge_seat", "subject", "reviewer", "setter", "judge", "format"),
-    *("language", "body"),
+    *("language", "body", "dimension", "unit"),
     *("mime", "type", "source", "state", "action", "system", "measure", "modality", "origin", "reading", "occasion"),
     *("prompt_version", "version", "prompt", "backend", "comparison", "query", "url", "link", "email", "ballot"),
     *("scopes", "capabilities", "error_kind", "cost_source", "flag", "scanner", "test_outcome", "stop_reason"),
@@ -63,7 +63,7 @@ class Poison:
             return {key: self._in_json(inner) for key, inner in value.items()}
         if isinstance(value, list):
             return [self._in_json(inner) for inner in value]
-        if not isinstance(value, str) or " " not in value:
+        if not isinstance(value, str) or " " not in value or "$material" in value:  # a prompt needs its placeholders
             return value
         return self._texts(SHORT) if len(value) > TITLE else self._fitting(TITLE)
 

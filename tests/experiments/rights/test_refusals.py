@@ -42,8 +42,8 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
     "run-tags": (
         "experiments.library.annotations.tags._require_right",
         "api-run-tags",
-        {"tag": "a"},
         {},
+        {"tag": "a"},
         {"names": ["a"]},
     ),
     "run-notes": ("experiments.library.annotations.notes.write", "api-run-notes", {"text": "a"}),

@@ -62,7 +62,6 @@ class Migration(migrations.Migration):
         ("accounts", "0013_providers_on_record"),
         ("accounts", "0014_submissions"),
         ("accounts", "0015_renamed_archived_deleted"),
-        ("accounts", "0016_audited_actions_by_function"),
     ]
 
     dependencies = [
