@@ -98,7 +98,9 @@ def _figures(dimension: Dimension, judge: str, told: Sequence[tuple[Any, Any, An
     if not isinstance(dimension, YesNo | Quotation | Categories):
         values = np.array([value for _run, value in known], dtype=np.float64)
         mean = mean_estimate(values, runs, empty=Reason.TOO_FEW_UNITS)
-        low, high = (None, None) if isinstance(mean.interval, Undefined) else mean.interval
+        # No mean is beyond the ends of its scale, so the interval ends there.
+        ends = (dimension.low, dimension.high) if isinstance(dimension, ScaleDimension) else (0.0, np.inf)
+        low, high = (None, None) if isinstance(mean.interval, Undefined) else np.clip(mean.interval, *ends).tolist()
         value = None if isinstance(mean.value, Undefined) else mean.value
         yield Figure(dimension, judge, "", False, value, low, high, **counts)
         return
