@@ -10,9 +10,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 
 def is_outdated() -> bool:
-    """Whether the database lacks a table, a change of one, or the note that its migrations are now one. Raises
-    django.db.Error.
-    """
+    """Whether the database lacks a table or a change of one. Raises django.db.Error."""
     needed = MigrationLoader(None).graph.leaf_nodes()
     return not set(needed) <= set(MigrationRecorder(connection).applied_migrations())
 

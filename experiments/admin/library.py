@@ -19,6 +19,7 @@ from experiments.models import (
     Image,
     ImportedRun,
     Instrument,
+    InstrumentCase,
     InstrumentVersion,
     LogImport,
     Note,
@@ -138,6 +139,13 @@ table(
     heavy=("words",),
 )
 table(Instrument, "title owner project shared slug archived created", filters="shared", search="title", base=ReadOnly)
+table(
+    InstrumentCase,
+    "instrument run_id unit place created",
+    filters="unit",
+    search="instrument__title =run__id",
+    base=ReadOnly,
+)
 table(InstrumentVersion, "instrument number digest by created", search="instrument__title =digest")
 table(
     Annotation,

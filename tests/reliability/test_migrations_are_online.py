@@ -3,9 +3,7 @@
 from django.db import models
 from django.db.migrations import operations
 from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 
-from arenasite.preparation import is_outdated, migrate
 from tests.cases import each_case
 
 OURS = ("accounts", "experiments", "leaderboard")
@@ -76,19 +74,6 @@ def _complaint(operation, made):
     if isinstance(operation, operations.AddIndex):
         return f"{what}: nobody writes to the table while it is built"
     return f"{what}: the release before it may read or write what changes"
-
-
-def test_a_database_that_was_migrated_one_by_one_is_brought_up_to_the_migration_that_replaces_them(db):
-    applied = MigrationRecorder.Migration.objects.filter(app__in=OURS)
-    assert not is_outdated()
-
-    replacing = applied.filter(name__contains="_squashed_")
-    assert replacing.delete()[0] == 2
-    assert is_outdated()
-    migrate()
-
-    assert not is_outdated()
-    assert replacing.count() == 2
 
 
 @each_case("migration", newer(), ids=lambda migration: f"{migration.app_label}-{migration.name}")
