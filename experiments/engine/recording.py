@@ -41,7 +41,7 @@ UNBILLED = (  # errors with which a provider turns a request away, or that keep 
 NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
 UNKNOWN_USAGE = dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens", "cached_input_tokens", "cost")) | {
     "usage_is_estimated": False
-}  # the columns as they are where nobody knows
+}  # the columns of a call whose usage is unknown
 FORGIVEN = "forgiven"  # how often a step had failed when it was asked again
 
 
@@ -271,7 +271,7 @@ def _usage(call: OpenCall, result: CallResult) -> dict[str, Any]:
 
 
 def at_risk(call: OpenCall, result: CallResult) -> Decimal | None:
-    """What an attempt that failed may have cost; None where nobody knows its price."""
+    """What a failed attempt may have cost; None where its price is unknown."""
     return _spent(call, _usage(call, result)).cost
 
 
