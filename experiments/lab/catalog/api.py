@@ -20,17 +20,6 @@ from experiments.models import Provider
 
 REFUSALS = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 CONTACTS = Provider.Contact.values
-SETTINGS = (
-    "name",
-    "base_url",
-    "needs_key",
-    "allow_private",
-    "routes",
-    "concurrency",
-    "api_key_env",
-    "usage_api",
-    "usage_key_env",
-)
 
 
 class ProviderSerializer(serializers.ModelSerializer[Provider]):
@@ -42,7 +31,7 @@ class ProviderSerializer(serializers.ModelSerializer[Provider]):
 
     class Meta:
         model = Provider
-        fields = ["id", *SETTINGS, "enabled", "synced", "sync", "sync_sentence", "sync_words"]
+        fields = ["id", *providers.SETTINGS, "enabled", "synced", "sync", "sync_sentence", "sync_words"]
         read_only_fields = ["id", "synced", "sync_words"]
 
     def validate_name(self, name: str) -> str:
@@ -60,7 +49,7 @@ class AddProvider(ProviderSerializer):
     key = Secret(required=False, allow_blank=True, default="")
 
     class Meta(ProviderSerializer.Meta):
-        fields = [*SETTINGS, "enabled", "key"]
+        fields = [*providers.SETTINGS, "enabled", "key"]
 
 
 class ContactSerializer(serializers.Serializer[Any]):

@@ -33,17 +33,7 @@ class ProviderForm(forms.ModelForm[Provider]):
 
     class Meta:
         model = Provider
-        fields = (
-            "name",
-            "base_url",
-            "needs_key",
-            "allow_private",
-            "routes",
-            "concurrency",
-            "api_key_env",
-            "usage_api",
-            "usage_key_env",
-        )
+        fields = providers.SETTINGS
         labels = {
             "name": _("Name"),
             "base_url": _("Base URL"),

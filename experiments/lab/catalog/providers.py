@@ -29,6 +29,17 @@ from experiments.models import Provider
 LONGEST_WORDS = 400
 NOT_FOUND, NO_SUCH_METHOD = 404, 405
 KEY_REFUSED = (401, 403)
+SETTINGS = (  # of a provider, that people and programs set
+    "name",
+    "base_url",
+    "needs_key",
+    "allow_private",
+    "routes",
+    "concurrency",
+    "api_key_env",
+    "usage_api",
+    "usage_key_env",
+)
 RESERVED = (syncing.SIMULATED, *unlisted.PROVIDERS)
 
 Contact = Provider.Contact
