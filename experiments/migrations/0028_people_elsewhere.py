@@ -16,7 +16,7 @@ def make_people_of_imported_voters(apps: Any, _schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("experiments", "0030_record_digests_and_bills"),
+        ("experiments", "0027_record_digests_and_bills"),
     ]
 
     operations = [

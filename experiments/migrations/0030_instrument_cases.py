@@ -9,7 +9,7 @@ import experiments.models.ids
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("experiments", "0031_studies"),
+        ("experiments", "0029_studies"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
