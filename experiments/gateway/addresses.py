@@ -109,7 +109,9 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 @cache
 def _tls_context() -> ssl.SSLContext:
     """One for the process: reading the certificates takes 20 ms."""
-    return httpx.create_ssl_context(trust_env=False)
+    context = httpx.create_ssl_context(trust_env=False)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # some builds of Python leave it to the system
+    return context
 
 
 class GuardedTransport(httpx.AsyncHTTPTransport):

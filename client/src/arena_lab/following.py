@@ -133,4 +133,5 @@ def socket_arguments(credentials: Credentials, run: str, after: int) -> tuple[st
     }
     if scheme == "https":
         options["ssl"] = ssl.create_default_context()
+        options["ssl"].minimum_version = ssl.TLSVersion.TLSv1_2  # some builds of Python leave it to the system
     return address, options

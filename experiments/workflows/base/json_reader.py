@@ -33,7 +33,7 @@ OPEN_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
 LAST_COMMA = re.compile(rf"({OPEN_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 # What JavaScript and Python write differently: 'text', names without quotation marks, comments, a last comma.
 LOOSE = re.compile(
-    rf"""({OPEN_STRING})|'((?:[^'\\\n]|\\.)*+)'|(?P<open>'(?:[^'\\\n]|\\.)*+)|//[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*)){{0,500}}+\*/"""
+    rf"""({OPEN_STRING})|'((?:[^'\\\n]|\\.)*+)'|(?P<open>'(?:[^'\\\n]|\\.)*+)|//[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*)){{0,500}}\*/"""
     r"""|\b(?P<name>[^\W\d]\w{0,80})\b(?=\s*:)|,(?=\s*[}\]])""",
     re.DOTALL,
 )
