@@ -31,7 +31,15 @@ NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"
 
 
 SYSTEM_FOLDERS = ("browser/", "experiments/live/")
-ONE_PLATFORM = ("browser/", "client/")
+SHARED_PLATFORMS = ("browser/test_accessible.py", "browser/", "client/")
+LONGEST = (  # begun first, so that in the end nothing is waited for
+    "browser/test_accessible.py",
+    "browser/",
+    "security/test_no_payload_runs.py",
+    "experiments/api/test_everything_it_can_be_asked.py",
+    "experiments/rights/test_matrix.py",
+    "golden/",
+)
 SYSTEM_FIXTURES = {"lab", "live_server", "redis_server", "simulated_over_http"}
 
 
@@ -43,6 +51,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: _place(item.path.relative_to(TESTS).as_posix()))
     for item in items:
         if "browser" in item.keywords and not shutil.which("chromium"):
             _leave_out(item, NO_CHROMIUM)
@@ -50,17 +59,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             _leave_out(item, NO_POSTGRES)
 
 
+def _place(module: str) -> int:
+    return next((place for place, name in enumerate(LONGEST) if module.startswith(name)), len(LONGEST))
+
+
 class ByPlatform(LoadScopeScheduling):
-    """Tests that share a platform run in one process: those of a folder with one platform, or else of a module."""
+    """Tests that share a platform run in one process, one module after the other; of the rest those of a module."""
 
     def _split_scope(self, nodeid: str) -> str:
         module = nodeid.split("::", maxsplit=1)[0].removeprefix("tests/")
-        return next((folder for folder in ONE_PLATFORM if module.startswith(folder)), module)
+        return next((shared for shared in SHARED_PLATFORMS if module.startswith(shared)), module)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByPlatform | None:
-    return ByPlatform(config, log) if config.getvalue("dist") == "loadscope" else None
+    if config.getvalue("dist") != "loadscope":
+        return None
+    config.option.loadscopereorder = False  # the longest come first, not those with the most tests
+    return ByPlatform(config, log)
 
 
 def _leave_out(item: pytest.Item, reason: str) -> None:
