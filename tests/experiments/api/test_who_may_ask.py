@@ -92,8 +92,6 @@ def test_a_reviewer_neither_creates_nor_starts(api, alice, arena, body, counts, 
     assert (counts(), nobody_is_woken) == (before, [])
 
 
-# --- what a token may be used for, and when it was ---
-
 OPEN = {"api-health", "compat-health", "api-schema", "api-docs"}  # nobody is asked who they are
 
 

@@ -61,9 +61,7 @@ def test_the_form_as_it_is_shown_needs_only_a_prompt(send, alice, nobody_is_woke
     [
         ({"prompt": "   \n\t "}, "prompt", "The prompt is empty"),
         ({"prompt": "a\x00b"}, "prompt", "Null characters"),
-        ({"max_turns": "101"}, "max_turns", "less than or equal to 100"),
         ({"max_turns": ""}, "max_turns", "No limit"),
-        ({"gap_seconds": ""}, "gap_seconds", "number"),
         ({"limits-seconds": "nan"}, "limits-seconds", "number"),
         ({"seat-A-model": "sim/nobody"}, "seat-A-model", "not one of the available choices"),
         ({"seat-B-model": ""}, "seat-B-model", "Choose a model"),
@@ -139,9 +137,6 @@ def test_an_experiment_whose_run_may_not_start_is_not_left_behind(send, arena, r
     assert response.status_code == 403
     assert "200 live runs" in read(response).text
     assert Experiment.objects.count() == 1
-
-
-# --- Finer settings ---
 
 
 def test_a_prompt_for_each_side_is_for_that_side_and_a_missing_one_is_refused_there(send, read):

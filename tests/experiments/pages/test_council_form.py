@@ -111,9 +111,6 @@ def test_a_run_is_set_up_again_as_it_was_and_a_model_that_is_gone_is_named(form,
     assert f"Not available: {MODELS[1]}" in read(browser.get(address)).text
 
 
-# --- Presets ---
-
-
 def test_a_council_is_kept_under_a_name_and_used_without_losing_what_was_typed(browser, form, read):
     sent = form(question="Half a question", system_prompt="Be brief.") | {"preset_name": "Clones"}
     sent |= {f"members-{n}-model": MODELS[1] for n in range(3)}

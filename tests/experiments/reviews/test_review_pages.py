@@ -204,9 +204,6 @@ def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_
     assert len(re.findall(r'class="review-words"', text)) == 20
 
 
-# --- by a program: the same rights, places and refusals ---
-
-
 def test_items_are_read_blind_and_answered_until_nothing_is_left(queue, bobs_api):
     item = bobs_api.post(f"review/queues/{queue.pk}/next/").json()
     assert item["judgments"] is None

@@ -171,8 +171,6 @@ def test_solvers_read_neither_the_hidden_tests_nor_the_reference():
     assert "max(values) - min(values)" not in text
 
 
-# --- code within fences ---
-
 LIKE_A_FENCE = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
 
 
@@ -192,8 +190,6 @@ LIKE_A_FENCE = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
 def test_a_fence_around_the_code_is_no_part_of_it(text, code):
     assert code_of(text) == code
 
-
-# --- problems that repeat earlier ones ---
 
 STATEMENT = (
     "A ferry carries cars in the order in which they arrive, as long as both its length and its weight allow it. "
@@ -244,9 +240,6 @@ def test_other_problems_are_new():
     for one in others:
         assert is_new(one, *(other for other in others if other is not one))
     assert is_new(ferry("→", "Count the ways."), ferry("☃", "Draw a map of all the islands in the lake."))
-
-
-# --- programs that must not pass ---
 
 
 def run(code: str, entry: str, *arguments):
