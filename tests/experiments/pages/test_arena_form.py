@@ -67,7 +67,6 @@ def test_the_form_as_it_is_shown_needs_only_a_prompt(send, alice, nobody_is_woke
         ({"seat-B-model": ""}, "seat-B-model", "Choose a model"),
         ({"seat-B-temperature": "3"}, "seat-B-temperature", "less than or equal to 2"),
     ],
-    ids=lambda value: str(value)[:30] if isinstance(value, dict) else None,
 )
 def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_stored(send, read, changes, field, words):
     response = send(**changes)
@@ -157,7 +156,6 @@ def row(number, **parts):
 @each_case(
     ("changes", "words"),
     [({"turn": "0"}, "greater than or equal to 1"), ({"text": ""}, "is empty"), ({"kind": "x"}, "should be")],
-    ids=str,
 )
 def test_what_is_wrong_with_a_row_is_said_at_the_row_and_everything_is_kept(send, read, changes, words):
     response = send(**row(0, **NOTE), **row(1, **{**NOTE, **changes}))

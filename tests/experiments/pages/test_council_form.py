@@ -62,7 +62,6 @@ def test_members_sit_in_the_order_in_which_their_rows_stand(browser, form):
         ({f"members-{n}-model": "" for n in range(1, 6)}, None),
         ({f"members-{n}-model": MODELS[0] for n in range(31)}, None),
     ],
-    ids=str,
 )
 def test_what_is_wrong_is_said_nobody_is_asked_and_everything_typed_stays(browser, form, read, wrong, shown_at):
     typed = {"question": "Why?", "title": "Sky", "system_prompt": "Be brief.", **wrong}

@@ -236,7 +236,6 @@ TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
         ({"refine": False, "B": LIMITED, "pool": ["sim/deceptive:first=0"]}, ("seat_replaced", "call_failed")),
         ({"A": TROUBLED, "summarizer": TROUBLED, "C": "sim/neutral:first=0:json=talk"}, ("call_retried",)),
     ],
-    ids=str,
 )
 def test_at_every_pause_of_a_debate(debate, start, alice, config, kinds):
     run = start(debate(**config))

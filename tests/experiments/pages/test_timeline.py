@@ -43,7 +43,6 @@ def test_of_a_run_whose_models_judge_and_filter_answer_only_when_asked_again(pla
         {"judge_model": "sim/judge:first=0:json=range"},
         {"judge_model": "sim/judge:first=0:fail=404", "filter_model": "sim/filter:first=0:fail=404"},
     ],
-    ids=str,
 )
 def test_of_a_run_whose_judge_and_filter_talk_nonsense_or_give_up(played, tools):
     run = played(max_turns=1, **tools)

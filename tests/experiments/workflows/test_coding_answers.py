@@ -49,7 +49,6 @@ def test_a_solution_is_code_and_what_its_author_explains():
         ({"solution_code": "#" * 60_001}, "longer than"),
         ({"solution_code": "#" * 10_000_000}, "longer than"),
     ],
-    ids=lambda answer: str(answer)[:40],
 )
 def test_an_answer_without_a_solution_says_why(answer, reason):
     with without_hanging(), pytest.raises(Unreadable, match=re.escape(reason)) as raised:
