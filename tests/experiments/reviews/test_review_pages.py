@@ -30,7 +30,7 @@ def bobs_api(bob):
     return Api(create_token(bob))
 
 
-def test_the_way_from_the_list_to_the_last_answer(queue, bobs, read):
+def test_the_way_from_the_list_to_the_last_answer_and_on_to_the_next_queue(queue, alice, bob, bobs, read):
     assert "Panels" in read(bobs.get("/review/")).text
     page = bobs.post(f"/review/{queue.pk}/next/", follow=True)
     for number in range(1, 5):
@@ -39,7 +39,10 @@ def test_the_way_from_the_list_to_the_last_answer(queue, bobs, read):
         page = bobs.post(address, {"score.cooperation": "0.5", "note": f"N{number}"}, follow=True)
 
     assert page.request["PATH_INFO"] == f"/review/{queue.pk}/"
-    assert "No items are left for you" in read(page).text
+    assert read(page).by_id("all-done").text_content().split()[:4] == ["All", "done.", "You", "answered"]
+    more = reviewed.queue(alice, bob)
+    [on] = [one for one in read(bobs.get(queue.get_absolute_url())).find("a") if "primary" in one.get("class", "")]
+    assert on.get("href") == more.get_absolute_url()
     assert ReviewAnswer.objects.count() == 4
 
 
