@@ -183,7 +183,7 @@ GROUPS = (RUNS, LIBRARY, LEADERBOARD, REVIEW, LAB)
 
 
 def new() -> Group:
-    """What can be started: the workflows that have a set-up page of their own."""
+    """What can be started: the workflows that have a set-up page of their own, and a study."""
     surfaces = {slug: surface_of(slug) for slug in REGISTRY}
     items = (
         Item(
@@ -197,7 +197,16 @@ def new() -> Group:
         for slug, surface in surfaces.items()
         if surface.home
     )
-    return Group(NEW, pgettext_lazy("menu", "New"), tuple(items), "workflows")
+    study = Item(
+        "study-new",
+        _("Study"),
+        experimenters,
+        below=("study-design-new",),
+        hint=_("Vary models, prompts or settings over many runs, with a plan written beforehand."),
+        drawing='<path d="M2.5 2.5h4v4h-4zM9.5 2.5h4v4h-4zM2.5 9.5h4v4h-4zM9.5 9.5h4v4h-4z"/>',
+        help="studies",
+    )
+    return Group(NEW, pgettext_lazy("menu", "New"), (*items, study), "workflows")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "arenasite.requests.RequestMiddleware",
     "arenasite.probes.ProbeMiddleware",
+    "arenasite.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "arenasite.shielding.ShieldMiddleware",

@@ -21,6 +21,7 @@ from experiments.runs.reports import views as report_views
 from experiments.runs.sharing import views as sharing_views
 from experiments.runs.steering import views as steering_views
 from experiments.setup import views as setup_views
+from experiments.studies import setup_views as study_setup
 from experiments.studies import views as study_views
 from experiments.workflows import REGISTRY, surface_of
 
@@ -71,7 +72,16 @@ urlpatterns = [
     path("datasets/<slug:slug>/delete/", dataset_views.dataset_delete, name="dataset-delete"),
     path("search/", search_views.search, name="search"),
     path("studies/", study_views.studies, name="studies"),
+    path("studies/new/", study_setup.choose, name="study-new"),
+    path("studies/import/", study_setup.import_batch, name="study-import"),
+    path("studies/new/<slug:workflow>/", study_setup.new, name="study-design-new"),
+    path("studies/new/<slug:workflow>/estimate/", study_setup.estimate, name="study-estimate"),
     path("studies/<uuid:pk>/", study_views.study, name="study"),
+    path("studies/<uuid:pk>/design/", study_setup.design, name="study-design"),
+    path("studies/<uuid:pk>/plan/", study_setup.plan, name="study-plan"),
+    path("studies/<uuid:pk>/sizes/", study_views.sizes, name="study-sizes"),
+    path("studies/<uuid:pk>/runs/", study_views.study_runs, name="study-runs"),
+    path("studies/<uuid:pk>/repeats/", study_views.add_repeats, name="study-repeats"),
     path("studies/<uuid:pk>/folder/", study_views.study_folder, name="study-folder"),
     path("studies/<uuid:pk>/<slug:verb>/", study_views.act, name="study-act"),
     path("runs/", views.runs, name="runs"),

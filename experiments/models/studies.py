@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Project, User
@@ -71,6 +72,9 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("study", args=[self.pk])
 
     @property
     def locked(self) -> "StudyPlan | None":
@@ -168,8 +172,8 @@ class StudyRun(models.Model):
 
 class StudyLook(Unchanging):
     """An analysis, as it was seen. ended: of the planned runs; share: ended / planned, 0 to 1. plan: the one that held;
-    analyzed: as `leaderboard.ratings.studies.analysis.Plan` reads it; data: the rows as CSV. results: {shares, results}
-    of that analysis. A look at the same runs again costs nothing of alpha.
+    analyzed: as `leaderboard.ratings.studies.analysis.Plan` reads it; data: the rows as CSV. results: {shares,
+    spent_at, results} of that analysis. A look at the same runs again costs nothing of alpha.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="looks")

@@ -198,6 +198,12 @@ def progress(queue: ReviewQueue, user: "User") -> Progress:
     )
 
 
+def other_queue(queue: ReviewQueue, user: "User") -> ReviewQueue | None:
+    """Another one in which something is left for this person."""
+    rows = ReviewQueue.objects.open_to(user).exclude(pk=queue.pk)
+    return next((one for one in rows.order_by("created") if _left(one, user).exists()), None)
+
+
 def seconds_per_item(queue: ReviewQueue, user: "User") -> float | None:
     """The median of their latest answers, or of everybody's; None while there is none."""
     rows = ReviewAnswer.objects.filter(item__queue=queue, seconds__isnull=False).order_by("-created")

@@ -85,6 +85,8 @@ def queue(request: HttpRequest, pk: UUID) -> HttpResponse:
         "members": list(shown.members.select_related("user")),
         "mine": list(answered.order_by("-answered")[:LATEST]),
     }
+    if context["is_assigned"] and not context["progress"].left:
+        context["other_queue"] = slots.other_queue(shown, user)
     if context["is_manager"]:
         rows = shown.items.annotate(done=Count("slots__answer", distinct=True), skipped=Count("skips", distinct=True))
         context["page"] = Paginator(rows.order_by("number"), ITEMS_PER_PAGE).get_page(request.GET.get("page"))

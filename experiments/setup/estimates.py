@@ -110,7 +110,8 @@ def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
         return None
     filled = form.filled()
     if not filled.is_valid():
-        first = next(iter(filled.errors.values()))[0]
+        name, errors = next(iter(filled.errors.items()))
+        first = f"{filled.fields[name].label}: {errors[0]}" if name in filled.fields else errors[0]
         raise Invalid(
             {"form": [_("The estimate appears here when the form is complete. %(missing)s") % {"missing": first}]}
         )

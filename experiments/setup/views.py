@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,6 +23,7 @@ from experiments.runs import actions
 from experiments.setup import estimates, presets
 from experiments.setup.forms import DeclaredForm, setup_form
 from experiments.workflows import REGISTRY, surface_of
+from experiments.workflows.shards import is_sharded
 
 LATEST = 5
 
@@ -107,6 +109,8 @@ def _as_typed(request: HttpRequest, workflow: str, typed: DeclaredForm) -> HttpR
 
 def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpResponse:
     route = form.page.route or surface_of(workflow).home
+    runs = Run.objects.owned_by(request.user).filter(experiment__workflow=workflow)
+    newest = Run.objects.filter(experiment=OuterRef("experiment")).order_by("-created", "-pk")
     context = {
         "form": form,
         "setup": form.page,
@@ -114,7 +118,8 @@ def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpRespon
         "estimate_address": reverse(f"{route}-estimate", kwargs=dict(form.of)),
         "instead": form.page.instead(form) if form.page.instead else "",
         "surface": surface_of(workflow),
-        "latest": Run.objects.owned_by(request.user).filter(experiment__workflow=workflow)[:LATEST],
+        "latest": runs.filter(pk=Subquery(newest.values("pk")[:1]))[:LATEST],  # of each experiment
+        "is_sharded": is_sharded(workflow),
         **estimates.context(request, form),
         "presets": presets.choices(request.user, workflow) if form.page.of_preset else (),
         **(form.page.context(request) if form.page.context else {}),

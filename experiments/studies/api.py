@@ -16,8 +16,10 @@ from accounts.errors import NotFound
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, spends, spent, validated
+from experiments.library.imports.api import DocumentParser
 from experiments.models import LIVE_STATES, Study, StudyLook, StudyPlan, StudyRun
-from experiments.studies import results, running, services
+from experiments.studies import importing, results, running, services
+from experiments.studies.design import MOST_REPEATS, Design
 from experiments.studies.folder import folder
 
 RIVALLED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
@@ -49,6 +51,11 @@ class ChangeStudy(serializers.Serializer[Any]):
 class AmendPlan(serializers.Serializer[Any]):
     plan = serializers.DictField()
     reason = serializers.CharField(max_length=services.LONGEST_REASON)
+
+
+class MoreRepeats(serializers.Serializer[Any]):
+    repeats = serializers.IntegerField(min_value=1, max_value=MOST_REPEATS)
+    reason = serializers.CharField(required=False, allow_blank=True, max_length=services.LONGEST_REASON)
 
 
 class StudyPlanSerializer(serializers.ModelSerializer[StudyPlan]):
@@ -123,10 +130,13 @@ class AmountsSerializer(serializers.Serializer[Any]):
 
 
 class StudyEstimate(serializers.Serializer[Any]):
-    """Of all runs together; cost null where a price is not known."""
+    """Of all runs together; cost null where a price is not known. has_no_end: some runs wait for a person or have no
+    last turn.
+    """
 
     typical = AmountsSerializer()
     most = AmountsSerializer()
+    has_no_end = serializers.BooleanField()
 
 
 class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Study]):
@@ -162,6 +172,17 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         study = services.create(owner=person(request), **validated(CreateStudy, request))
         return self._answer(str(study.pk), 201)
 
+    @extend_schema(
+        request={"application/json": OpenApiTypes.OBJECT},
+        responses={201: StudySerializer, 200: StudySerializer, **RIVALLED},
+        operation_id="studies_import",
+    )
+    @action(detail=False, methods=["post"], url_path="import", parser_classes=[DocumentParser])
+    def import_batch(self, request: Request) -> Response:
+        """Import a stored batch of the original StarChamber, up to 20 MiB. A repetition returns the study (200)."""
+        study, is_new = importing.store_batch(request.data, name="", by=person(request))
+        return self._answer(str(study.pk), 201 if is_new else 200)
+
     @extend_schema(request=ChangeStudy, responses={200: StudySerializer, **RIVALLED})
     def partial_update(self, request: Request, pk: str) -> Response:
         """Change a study; its design and plan until the plan is locked."""
@@ -178,8 +199,10 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @action(detail=True)
     def estimate(self, request: Request, pk: str) -> Response:
         """Calls, tokens, cost and seconds of all runs together."""
-        typical, most = services.estimated(self.get_object(), by=person(request))
-        return Response(StudyEstimate({"typical": typical, "most": most}).data)
+        study = self.get_object()
+        design = Design.model_validate(study.design)
+        found = services.estimated(design, owner=study.owner, by=person(request), at_once=study.at_once)
+        return Response(StudyEstimate(found._asdict()).data)
 
     @extend_schema(request=None, responses={201: StudyPlanSerializer, **RIVALLED})
     @action(detail=True, methods=["post"])
@@ -225,6 +248,15 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def stop(self, request: Request, pk: str) -> Response:
         """Begin no further run for good, and stop those under way."""
         services.stop(self.get_object(), by=person(request))
+        return self._answer(pk)
+
+    @extend_schema(request=MoreRepeats, responses={200: StudySerializer, **RIVALLED})
+    @action(detail=True, methods=["post"])
+    @spends
+    def repeats(self, request: Request, pk: str) -> Response:
+        """Plan further repeats of every condition, as an amendment, and go on. What looks have spent stays spent."""
+        study, asked = self.get_object(), validated(MoreRepeats, request)
+        spent(request, lambda: str(services.add_repeats(study, by=person(request), **asked).pk))
         return self._answer(pk)
 
     @extend_schema(responses={200: StudyRuns, **PROBLEMS})

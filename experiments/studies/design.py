@@ -15,6 +15,7 @@ MOST_REPEATS = 500
 
 # No spreadsheet takes a name for a formula.
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=80, pattern=r"^[^\s=+\-@＝＋－＠﹦﹢﹣﹫−]")]
+Path = Annotated[str, StringConstraints(max_length=200, pattern=r"^((config|cast|texts)\.[^.]+(\.[^.]+){0,2})?$")]
 Levels = Mapping[str, str]
 """Which level a condition has, by factor."""
 
@@ -24,22 +25,28 @@ class Part(BaseModel):
 
 
 class Level(Part):
-    """What a level changes. config: settings of the workflow, in the place of the design's. cast: by participant, what
-    differs from the design's. texts: for `{name}` in the texts of the configuration.
+    """What a level changes. value: of what the factor varies. Beside it, or in its place, config: settings of the
+    workflow, in the place of the design's; cast: by participant, what differs from the design's; texts: for `{name}` in
+    the texts of the configuration.
     """
 
     name: Name
+    value: Any = None
     config: dict[str, Any] = {}
     cast: dict[str, dict[str, Any]] = {}
     texts: dict[str, str] = {}
 
 
 class Factor(Part):
-    """What is varied. is_prompt: its levels are prompts: a sample of those that could have been chosen."""
+    """What is varied. is_prompt: its levels are prompts: a sample of those that could have been chosen. varies: the
+    path of what the values of its levels are for, such as `config.context`, `cast.A.model`, `cast.A.params.seed` or
+    `texts.name`.
+    """
 
     name: Name
     levels: Annotated[list[Level], Field(min_length=1, max_length=200)]
     is_prompt: bool = False
+    varies: Path = ""
 
 
 class Design(Part):
@@ -53,7 +60,7 @@ class Design(Part):
     workflow: Annotated[str, StringConstraints(max_length=20)]
     config: dict[str, Any] = {}
     cast: dict[str, dict[str, Any]] = {}
-    factors: Annotated[list[Factor], Field(min_length=1, max_length=10)]
+    factors: Annotated[list[Factor], Field(max_length=10)] = []
     arrangement: Literal["crossed", "list", "latin"] = "crossed"
     conditions: Annotated[list[dict[str, str]], Field(max_length=MOST_CONDITIONS)] = []
     repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
@@ -117,20 +124,29 @@ class Design(Part):
 
     def condition(self, levels: Levels) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Configuration and cast of the condition with these levels, unchecked. Later factors replace earlier ones."""
-        config, cast, texts = dict(self.config), dict(self.cast), dict[str, str]()
+        found: dict[str, Any] = {"config": self.config, "cast": self.cast, "texts": {}}
         for factor in self.factors:
             level = next(one for one in factor.levels if one.name == levels[factor.name])
-            config |= level.config
-            texts |= level.texts
-            cast |= {seat: {**cast.get(seat, {}), **changed} for seat, changed in level.cast.items()}
-        return filled(config, texts), cast
+            if factor.varies:
+                found = _with(found, factor.varies.split("."), level.value)
+            cast = {seat: {**found["cast"].get(seat, {}), **changed} for seat, changed in level.cast.items()}
+            for part, changed in (("config", level.config), ("cast", cast), ("texts", level.texts)):
+                found = {**found, part: {**found[part], **changed}}
+        return filled(found["config"], found["texts"]), found["cast"]
+
+
+def _with(value: Any, path: list[str], new: Any) -> dict[str, Any]:
+    """A copy of the object with a new value at the path, whatever stood there."""
+    first, *rest = path
+    inside = value if isinstance(value, dict) else {}
+    return {**inside, first: _with(inside.get(first), rest, new) if rest else new}
 
 
 def filled(value: Any, texts: Mapping[str, str]) -> Any:
     """A JSON value with `{name}` in its texts filled in; names without a text stay as they are."""
     if isinstance(value, str):
         for name, text in texts.items():
-            value = value.replace(f"{{{name}}}", text)
+            value = value.replace(f"{{{name}}}", str(text))
         return value
     if isinstance(value, dict):
         return {name: filled(one, texts) for name, one in value.items()}
@@ -147,16 +163,18 @@ class PlannedRun:
     seed: int
 
 
-def planned_runs(design: Design, conditions: int) -> list[PlannedRun]:
+def planned_runs(design: Design, conditions: int, repeats: range | None = None) -> list[PlannedRun]:
     """All runs in random order, each with a seed of its own. Every repeat is a block of all conditions, so that what
-    changes with time changes for all of them.
+    changes with time changes for all of them. repeats: their numbers, from 1; others than the design's are added later.
     """
-    drawn = random.Random(f"{design.seed}/order")
+    repeats = repeats or range(1, design.repeats + 1)
+    drawn = random.Random(f"{design.seed}/order" if repeats.start == 1 else f"{design.seed}/order/{repeats.start}")
     order: list[tuple[int, int]] = []
-    for repeat in range(1, design.repeats + 1):
+    for repeat in repeats:
         order += [(condition, repeat) for condition in drawn.sample(range(1, conditions + 1), conditions)]
     seeds = drawn.sample(range(2**31), len(order))
+    first = (repeats.start - 1) * conditions + 1
     return [
         PlannedRun(number, condition, repeat, seed)
-        for number, ((condition, repeat), seed) in enumerate(zip(order, seeds, strict=True), 1)
+        for number, ((condition, repeat), seed) in enumerate(zip(order, seeds, strict=True), first)
     ]

@@ -1,39 +1,240 @@
 """What the page of a study shows: its conditions with the states of their runs, and its results with drawings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
 from typing import Any
 
-from django.db.models import Count, Q
-from django.utils.translation import gettext_lazy as _
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from experiments.models import LIVE_STATES, Run, Study, StudyCondition, StudyLook
+from experiments.models.run import RunState
 from experiments.runs.drawings.bars import Strip, strip
 from experiments.runs.drawings.charts import Scale
+from experiments.runs.figures import MINUS, MISSING, in_percent
 from experiments.runs.statistics.estimates import Estimate
+from experiments.setup.estimates import Amounts
+from experiments.studies import outcomes
+from experiments.studies.design import MOST_REPEATS, Design, Levels
+from experiments.studies.plan import Plan
+from leaderboard.ratings.studies import planning
+from leaderboard.ratings.studies.analysis import Row
 
 NOT_SAID = {
-    "too_few_units": _("Too few runs."),
-    "no_spread": _("Nothing varies, so there is no interval."),
-    "mostly_undefined": _("Too few runs on one side."),
+    "too_few_units": gettext_lazy("Too few runs."),
+    "no_spread": gettext_lazy("Nothing varies, so there is no interval."),
+    "mostly_undefined": gettext_lazy("Too few runs on one side."),
 }
-TESTS = {"exact": _("exact"), "permutation": _("permutation"), "log-rank": _("log-rank")}
+TESTS = {
+    "exact": gettext_lazy("exact"),
+    "permutation": gettext_lazy("permutation"),
+    "log-rank": gettext_lazy("log-rank"),
+}
+WHY_MISSING = {
+    outcomes.NOT_BEGUN: gettext_lazy("not begun"),
+    outcomes.NOT_ENDED: gettext_lazy("not ended"),
+    outcomes.DELETED: gettext_lazy("deleted"),
+    outcomes.NOTHING_MEASURED: gettext_lazy("not measured"),
+    outcomes.PARTLY_MEASURED: gettext_lazy("measured in part"),
+    **dict(RunState.choices),
+}
+MOST_COLUMNS = 12  # of the grid
+POWER = 0.8
+
+
+# --- its conditions, filling up ---
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A condition, with counts of its planned runs. percents: completed and live ones, as a budget's bar."""
+
+    condition: Any
+
+    @property
+    def percents(self) -> tuple[float, float]:
+        share = 100 / max(1, self.condition.planned)
+        return self.condition.completed * share, self.condition.live * share
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """columns: levels of one factor, "" where there is none. rows: levels of all others, with a cell per column, None
+    where there is no such condition.
+    """
+
+    factor: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Cell | None]]]
+
+
+def grid(study: Study, design: Design) -> Grid:
+    states = {
+        "planned": Q(),
+        "live": Q(planned_runs__run__state__in=LIVE_STATES),
+        "completed": Q(planned_runs__run__state=Run.State.COMPLETED),
+        "failed": Q(planned_runs__run__state=Run.State.FAILED),
+        "stopped": Q(planned_runs__run__state=Run.State.STOPPED),
+    }
+    counted = {name: Count("planned_runs", filter=which) for name, which in states.items()}
+    conditions = StudyCondition.objects.filter(study=study).annotate(**counted).order_by("number")
+    across = [factor for factor in design.factors if len(factor.levels) <= MOST_COLUMNS]
+    factor = across[-1].name if len(design.factors) > 1 and across else ""
+    columns = [level.name for level in across[-1].levels] if factor else [""]
+    rows: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for condition in conditions:
+        others = tuple(level for name, level in condition.levels.items() if name != factor)
+        rows.setdefault(others, {})[condition.levels.get(factor, "")] = Cell(condition)
+    shown = [(", ".join(others), [cells.get(column) for column in columns]) for others, cells in rows.items()]
+    return Grid(factor, columns, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Counts of planned runs. seconds: what is left at the pace of completed runs, None where it is not known.
+    failures: reasons, with how many runs failed for each.
+    """
+
+    planned: int
+    ended: int
+    live: int
+    seconds: int | None
+    failures: Sequence[tuple[str, int]]
+
+
+def progress(study: Study) -> Progress:
+    runs = Run.objects.filter(planned__study=study)
+    lasted = ExpressionWrapper(F("ended") - F("started"), output_field=DurationField())
+    counts = study.planned_runs.aggregate(
+        planned=Count("pk"),
+        live=Count("pk", filter=Q(run__state__in=LIVE_STATES)),
+        begun=Count("pk", filter=Q(run__isnull=False)),
+    )
+    mean: timedelta | None = runs.filter(state=Run.State.COMPLETED).aggregate(mean=Avg(lasted))["mean"]
+    left = counts["planned"] - counts["begun"] + counts["live"]
+    is_going = study.state == Study.State.RUNNING and left and mean is not None
+    failed = runs.filter(state=Run.State.FAILED).order_by().values_list("stop_reason").annotate(n=Count("pk"))
+    return Progress(
+        planned=counts["planned"],
+        ended=counts["begun"] - counts["live"],
+        live=counts["live"],
+        seconds=ceil(left / study.at_once) * round(mean.total_seconds()) if is_going and mean else None,
+        failures=sorted(failed, key=lambda one: -one[1]),
+    )
+
+
+# --- how many runs are needed ---
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """So many repeats, with what they cost and can see: a difference of rates from one (0 to 1), None where none can be
+    seen, and of scores in standard deviations.
+    """
+
+    repeats: int
+    runs: int
+    per_side: int
+    rate: float | None
+    score: float | None
+    amounts: Amounts
+
+
+def sizes(design: Design, plan: Plan, typical: Amounts, *, rate: float, difference: float) -> list[Size]:
+    """Half, once, twice and four times the design's repeats, and as many as that difference of rates needs. The level
+    is the first of Holm's procedure. typical: what the design comes to.
+    """
+    conditions = list(design.combinations())
+    contrasts = plan.contrasts or plan.explored
+    sides = [
+        sum(side.items() <= levels.items() for levels in conditions)
+        for one in contrasts
+        for side in (one.first, one.second)
+    ]
+    per_repeat, alpha = min(sides, default=0), plan.alpha / max(1, len(plan.contrasts))
+    if not per_repeat:
+        return []
+    other = rate + difference if rate + difference <= 1 else rate - difference
+    needed = ceil(planning.runs_for_rates(rate, other, alpha=alpha, power=POWER) / per_repeat)
+    now = design.repeats
+    found = sorted({max(1, now // 2), now, 2 * now, 4 * now, needed})
+    return [_size(n, per_repeat, alpha, rate, design, len(conditions), typical) for n in found if n <= MOST_REPEATS]
+
+
+def _size(
+    repeats: int, per_repeat: int, alpha: float, rate: float, design: Design, conditions: int, typical: Amounts
+) -> Size:
+    per_side, times = per_repeat * repeats, repeats / design.repeats
+    return Size(
+        repeats=repeats,
+        runs=conditions * repeats,
+        per_side=per_side,
+        rate=planning.visible_rate(rate, per_side, alpha=alpha, power=POWER),
+        score=planning.visible_score(1, per_side, alpha=alpha, power=POWER),
+        amounts=Amounts(
+            calls=round(typical.calls * times),
+            tokens=round(typical.tokens * times),
+            cost=None if typical.cost is None else typical.cost * repeats / design.repeats,
+            seconds=round(typical.seconds * times),
+        ),
+    )
+
+
+# --- what it has found ---
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A result. drawn: its difference with the interval, on the scale of all results of its outcome."""
+    """A result. levels: what is compared. drawn: its difference with the interval, from -reach to reach, which results
+    of one outcome share.
+    """
 
     result: Mapping[str, Any]
+    levels: tuple[Levels, Levels]
     drawn: Strip
+    reach: float
+    is_rate: bool
 
     @property
-    def sides(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        return self.result["first"], self.result["second"]
+    def sides(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """Which side, what it is called, and its figures."""
+        for name, levels in zip(("first", "second"), self.levels, strict=True):
+            yield name, ", ".join(levels.values()), self.result[name]
+
+    @property
+    def least(self) -> float:
+        return -self.reach
 
     @property
     def is_found(self) -> bool:
         return bool(self.result["is_found"])
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words, without what is not known."""
+        result = self.result
+        if result["difference"] is None:
+            return str(self.not_said)
+        first, second = (", ".join(levels.values()) for levels in self.levels)
+        values = {"first": first, "second": second, "outcome": result["outcome"]}
+        if self.is_rate:
+            values |= {"a": in_percent(result["first"]["value"]), "b": in_percent(result["second"]["value"])}
+            values |= {name: _figure(result[name], 100) for name in ("difference", "low", "high")}
+            said = _(
+                "%(outcome)s: %(a)s with “%(first)s”, %(b)s with “%(second)s”; difference %(difference)s points "
+                "(%(low)s to %(high)s)."
+            )
+            return said % values
+        values |= {"a": _figure(result["first"]["value"]), "b": _figure(result["second"]["value"])}
+        values |= {name: _figure(result[name]) for name in ("difference", "low", "high")}
+        said = _(
+            "%(outcome)s: %(a)s with “%(first)s”, %(b)s with “%(second)s”; difference %(difference)s "
+            "(%(low)s to %(high)s)."
+        )
+        return said % values
 
     @property
     def missing(self) -> int:
@@ -53,29 +254,49 @@ class Shown:
         return NOT_SAID.get(self.result["no_interval"] or self.result["no_test"], "")
 
 
-def conditions(study: Study) -> list[Any]:
-    """With counts of planned runs: waiting, live, completed, failed, stopped."""
-    states = {
-        "waiting": Q(planned_runs__run__isnull=True),
-        "live": Q(planned_runs__run__state__in=LIVE_STATES),
-        "completed": Q(planned_runs__run__state=Run.State.COMPLETED),
-        "failed": Q(planned_runs__run__state=Run.State.FAILED),
-        "stopped": Q(planned_runs__run__state=Run.State.STOPPED),
-    }
-    counted = {name: Count("planned_runs", filter=which) for name, which in states.items()}
-    return list(StudyCondition.objects.filter(study=study).annotate(**counted).order_by("number"))
-
-
 def shown(look: StudyLook) -> list[Shown]:
     """Planned results first, as they were analyzed."""
     found: Sequence[Mapping[str, Any]] = look.results["results"]
+    compared = contrasts_of(look)
     reach: dict[str, float] = {}
     for one in found:
         ends = [abs(one[name]) for name in ("difference", "low", "high") if one[name] is not None]
         reach[one["outcome"]] = max([reach.get(one["outcome"], 0.0), *ends])
-    return [Shown(one, _drawn(one, reach[one["outcome"]] or 1.0)) for one in found]
+    rates = {outcome["name"] for outcome in look.analyzed["outcomes"] if outcome["kind"] == "rate"}
+    furthest = {name: value or 1.0 for name, value in reach.items()}
+    return [
+        Shown(
+            result=one,
+            levels=compared[one["contrast"]],
+            drawn=_drawn(one, furthest[one["outcome"]]),
+            reach=furthest[one["outcome"]],
+            is_rate=one["outcome"] in rates,
+        )
+        for one in found
+    ]
+
+
+def contrasts_of(look: StudyLook) -> dict[str, tuple[Levels, Levels]]:
+    """The levels that each contrast of the look compares, by its name."""
+    several = (*look.analyzed["contrasts"], *look.analyzed["explored"])
+    return {one["name"]: (one["first"], one["second"]) for one in several}
+
+
+def cells(seen: Row | None, names: Sequence[str]) -> list[tuple[float | None, Any]]:
+    """Of a run as a look saw it: the value of each outcome, or None and why there is none."""
+    if seen is None:
+        return [(None, "")] * len(names)
+    missing = {name: seen.missing.get(name, "") for name in names}
+    return [(seen.values[name], WHY_MISSING.get(missing[name], missing[name])) for name in names]
 
 
 def _drawn(one: Mapping[str, Any], reach: float) -> Strip:
     estimate = Estimate(n=0, missing=0, mean=one["difference"], low=one["low"], high=one["high"])
     return strip((), estimate, Scale(-reach, reach, ()))
+
+
+def _figure(value: float | None, times: int = 1) -> str:
+    """With two digits, or in whole points of a share."""
+    if value is None:
+        return MISSING
+    return f"{round(value * times, 2 if times == 1 else 0) + 0.0:g}".replace("-", MINUS)

@@ -33,8 +33,7 @@ def look(study: Study, *, by: "User") -> StudyLook:
         planned, ended = held.planned_runs.count(), ended_runs(held)
         if plan is None or not ended:
             raise Conflict(_("No run of this study has ended yet, so there is nothing to look at."))
-        share = ended / planned
-        shares = shares_of(held, share)
+        shares, spent_at = shares_of(held, ended, planned)
         contents = contents_of(held, plan)
         analyzed, rows = Analyzed.read(contents), rows_of(held, Plan.model_validate(plan.content), reader=by)
         return StudyLook.objects.create(
@@ -42,10 +41,14 @@ def look(study: Study, *, by: "User") -> StudyLook:
             number=held.looks.count() + 1,
             plan=plan,
             ended=ended,
-            share=share,
+            share=ended / planned,
             analyzed=contents,
             data=table.written(analyzed, rows),
-            results={"shares": shares, "results": [asdict(one) for one in analyse(analyzed, rows, shares)]},
+            results={
+                "shares": shares,
+                "spent_at": spent_at,
+                "results": [asdict(one) for one in analyse(analyzed, rows, shares, spent_at)],
+            },
             by=by,
         )
 
@@ -56,10 +59,15 @@ def ended_runs(study: Study) -> int:
     return begun.exclude(run__in=Run.objects.live()).count()
 
 
-def shares_of(study: Study, share: float) -> list[float]:
-    """The shares of all looks up to one at this share. Looking twice at the same runs is one look."""
-    before = study.looks.filter(share__lt=share).order_by("share").values_list("share", flat=True)
-    return [*dict.fromkeys(before), share]
+def shares_of(study: Study, ended: int, planned: int) -> tuple[list[float], list[float]]:
+    """The shares of the runs planned now at all looks up to one with so many ended runs, and as they were at each look,
+    which differ where repeats were added. Looking twice at the same runs is one look.
+    """
+    then = {ended: ended / planned}
+    for before, share in study.looks.filter(ended__lte=ended).values_list("ended", "share"):
+        then[before] = max(share, then.get(before, 0.0))
+    order = sorted(then)
+    return [seen / planned for seen in order], [then[seen] for seen in order]
 
 
 def contents_of(study: Study, plan: StudyPlan) -> dict[str, Any]:

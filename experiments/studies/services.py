@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.db import transaction
 from django.utils import timezone
@@ -29,7 +29,7 @@ from experiments.runs.sharing.sharing import checked_project
 from experiments.setup.casting import checked_cast, checked_config, complaint, refuse_unstorable
 from experiments.setup.estimates import Amounts, estimate
 from experiments.studies import running
-from experiments.studies.design import Design, Levels, planned_runs
+from experiments.studies.design import MOST_RUNS, Design, Levels, planned_runs
 from experiments.studies.plan import Annotation as OfInstrument
 from experiments.studies.plan import Plan, digest_of
 from experiments.workflows import REGISTRY
@@ -142,16 +142,7 @@ def start(study: Study, *, by: "User") -> Study:
             )
             for number, levels in enumerate(design.combinations(), 1)
         ]
-        StudyRun.objects.bulk_create(
-            StudyRun(
-                study=held,
-                condition=conditions[one.condition - 1],
-                number=one.number,
-                repeat=one.repeat,
-                seed=one.seed,
-            )
-            for one in planned_runs(design, len(conditions))
-        )
+        _plan_runs(held, design, conditions, range(1, design.repeats + 1))
         held.state, held.started = Study.State.RUNNING, timezone.now()
         held.save(update_fields=["state", "started"])
     running.advance(study.pk)
@@ -186,15 +177,50 @@ def stop(study: Study, *, by: "User") -> bool:
     return True
 
 
-def estimated(study: Study, *, by: "User") -> tuple[Amounts, Amounts]:
-    """Typically and at most: calls, tokens and cost of all runs together; seconds with `at_once` runs at a time."""
-    design = Design.model_validate(study.design)
+def add_repeats(study: Study, *, by: "User", repeats: int, reason: str = "") -> Study:
+    """Plan so many further repeats of every condition, as an amendment that says why, and go on. What looks so far have
+    spent of alpha stays spent: see `leaderboard.ratings.studies.analysis.analyse`. Raises Conflict before the study has
+    begun, Invalid for too many runs, Forbidden.
+    """
+    with _held(study, by) as held:
+        plan, design = held.newest_plan, Design.model_validate(held.design)
+        conditions = list(held.conditions.order_by("number"))
+        if plan is None or not conditions:
+            raise Conflict(_("This study has not begun. Change the number of repeats in its design."))
+        planned = held.planned_runs.count()
+        if repeats < 1 or planned + repeats * len(conditions) > MOST_RUNS:
+            raise Invalid(repeats=_("A study has at most %(most)s runs.") % {"most": MOST_RUNS})
+        before = planned // len(conditions)
+        _plan_runs(held, design, conditions, range(before + 1, before + repeats + 1))
+        said = reason.strip() or _("%(n)s more repeats of each condition.") % {"n": repeats}
+        _stored_plan(held, plan.content, by, number=plan.number + 1, reason=said[:LONGEST_REASON])
+        held.state, held.ended, held.note = Study.State.RUNNING, None, ""
+        held.save(update_fields=["state", "ended", "note"])
+    running.advance(study.pk)
+    study.refresh_from_db()
+    return study
+
+
+class Estimated(NamedTuple):
+    """Of all runs together; seconds with `at_once` runs at a time. has_no_end: some runs have no last turn."""
+
+    typical: Amounts
+    most: Amounts
+    has_no_end: bool
+
+
+def estimated(design: Design, *, owner: "User", by: "User", at_once: int) -> Estimated:
+    """Raises Invalid where a condition could not be played."""
     found = [
         estimate(design.workflow, config, seated, by=by, runs=design.repeats)
-        for config, seated in _conditions(design, study.owner)
+        for config, seated in _conditions(design, owner)
     ]
     typical, most = ([getattr(one, name) for one in found] for name in ("typical", "most"))
-    return _together(typical, study.at_once, design.repeats), _together(most, study.at_once, design.repeats)
+    return Estimated(
+        typical=_together(typical, at_once, design.repeats),
+        most=_together(most, at_once, design.repeats),
+        has_no_end=any(one.is_per_turn for one in found),
+    )
 
 
 def _together(amounts: list[Amounts], at_once: int, repeats: int) -> Amounts:
@@ -308,6 +334,19 @@ def _stored_plan(study: Study, content: Any, by: "User", *, number: int, reason:
     ended = study.planned_runs.filter(run__isnull=False).exclude(run__in=Run.objects.live()).count()
     return StudyPlan.objects.create(
         study=study, number=number, content=content, digest=digest, reason=reason, runs_seen=ended, by=by
+    )
+
+
+def _plan_runs(study: Study, design: Design, conditions: list[StudyCondition], repeats: range) -> None:
+    StudyRun.objects.bulk_create(
+        StudyRun(
+            study=study,
+            condition=conditions[one.condition - 1],
+            number=one.number,
+            repeat=one.repeat,
+            seed=one.seed,
+        )
+        for one in planned_runs(design, len(conditions), repeats)
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -14,14 +15,25 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.attachments import streamed, to_be_saved
+from accounts.errors import Invalid
 from accounts.people import person
-from accounts.refusing import back_to
-from experiments.models import LIVE_STATES, Study
+from accounts.refusing import ShownIn, back_to
+from experiments.models import LIVE_STATES, Run, Study
 from experiments.studies import pages, results, running, services
 from experiments.studies.design import Design
 from experiments.studies.folder import folder
+from experiments.studies.plan import Plan
+from leaderboard.ratings.studies import table
+from leaderboard.ratings.studies.analysis import Plan as Analyzed
 
 PER_PAGE = 50
+
+
+class SizesForm(forms.Form):
+    rate = forms.FloatField(label=_("Rate to compare with, percent"), min_value=0, max_value=100)
+    difference = forms.FloatField(label=_("Difference to see, points"), min_value=1, max_value=100)
+
+
 VERBS: Mapping[str, tuple[Callable[..., Any], Any]] = {
     "lock": (services.lock, _("The plan is locked.")),
     "start": (services.start, _("The study has started.")),
@@ -48,23 +60,95 @@ def studies(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def study(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """What htmx asks for is the part that changes while runs end."""
     rows = Study.objects.visible_to(request.user).select_related("owner", "project")
     shown = get_object_or_404(rows.annotate(spent_so_far=running.spent_on(pk)), pk=pk)
-    looks = list(shown.looks.select_related("plan", "by").order_by("-number"))
     design = Design.model_validate(shown.design)
-    context = {
+    context: dict[str, Any] = {
         "study": shown,
+        "grid": pages.grid(shown, design),
+        "progress": pages.progress(shown),
+        "may_change": Study.objects.changeable_by(request.user).filter(pk=pk).exists(),
+    }
+    if "HX-Request" in request.headers:
+        return render(request, "studies/_live.html", context)
+    looks = list(shown.looks.select_related("plan", "by").order_by("-number"))
+    context |= {
         "design": design,
-        "conditions": pages.conditions(shown),
-        "planned": shown.planned_runs.count(),
-        "ended": results.ended_runs(shown),
         "plans": shown.plans.select_related("by"),
         "plan": shown.newest_plan.content if shown.newest_plan else shown.plan,
         "looks": looks,
         "results": pages.shown(looks[0]) if looks else [],
-        "may_change": Study.objects.changeable_by(request.user).filter(pk=pk).exists(),
     }
     return render(request, "studies/study.html", context)
+
+
+@login_required
+@require_GET
+def sizes(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """What more or fewer repeats could see, with their costs; of a draft with a plan."""
+    shown = get_object_or_404(Study.objects.visible_to(request.user).select_related("owner"), pk=pk)
+    form = SizesForm(request.GET or {"rate": 50, "difference": 20})
+    context: dict[str, Any] = {"study": shown, "form": form}
+    if shown.plan and form.is_valid():
+        design = Design.model_validate(shown.design)
+        with ShownIn(form):
+            found = services.estimated(design, owner=shown.owner, by=person(request), at_once=shown.at_once)
+            asked = {name: form.cleaned_data[name] / 100 for name in ("rate", "difference")}
+            context["sizes"] = pages.sizes(design, Plan.model_validate(shown.plan), found.typical, **asked)
+            context["repeats"] = design.repeats
+    return render(request, "studies/_sizes.html", context)
+
+
+@login_required
+@require_GET
+def study_runs(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Planned runs with what the latest look saw of them; of one side of a contrast, or those that failed."""
+    shown = get_object_or_404(Study.objects.visible_to(request.user), pk=pk)
+    planned = shown.planned_runs.select_related("condition", "run").order_by("number")
+    look = shown.looks.order_by("-number").first()
+    asked = {name: request.GET.get(name, "") for name in ("contrast", "side", "reason", "missing", "condition")}
+    plan = Analyzed.read(look.analyzed) if look else None
+    seen = {row.run: row for row in table.read(plan, look.data)} if look and plan else {}
+    outcomes = [outcome.name for outcome in plan.outcomes] if plan else []
+    if plan and (
+        contrast := next((one for one in (*plan.contrasts, *plan.explored) if one.name == asked["contrast"]), None)
+    ):
+        levels = contrast.first if asked["side"] == "first" else contrast.second
+        conditions = [one.pk for one in shown.conditions.all() if levels.items() <= one.levels.items()]
+        planned, outcomes = planned.filter(condition__in=conditions), [contrast.outcome]
+        if asked["missing"]:
+            lacking = [key for key, row in seen.items() if row.values[contrast.outcome] is None]
+            planned = planned.filter(
+                Q(run__in=[key for key in lacking if not key.startswith("planned-")]) | Q(run=None)
+            )
+    if asked["condition"].isdigit():
+        planned = planned.filter(condition__number=int(asked["condition"]))
+    if asked["reason"]:
+        planned = planned.filter(run__state=Run.State.FAILED, run__stop_reason=asked["reason"])
+    page = Paginator(planned, PER_PAGE).get_page(request.GET.get("page"))
+    rows = [
+        (one, pages.cells(seen.get(str(one.run_id or f"planned-{one.number}")), outcomes)) for one in page.object_list
+    ]
+    return render(
+        request,
+        "studies/runs.html",
+        {"study": shown, "page": page, "rows": rows, "outcomes": outcomes, "asked": asked},
+    )
+
+
+@login_required
+@require_POST
+def add_repeats(request: HttpRequest, pk: UUID) -> HttpResponse:
+    shown = get_object_or_404(Study.objects.visible_to(request.user), pk=pk)
+    back_to(request, "study", pk=pk)
+    try:
+        repeats = int(request.POST.get("repeats", ""))
+    except ValueError as error:
+        raise Invalid(repeats=str(_("Enter a number."))) from error
+    services.add_repeats(shown, by=person(request), repeats=repeats)
+    messages.success(request, _("The repeats are planned."))
+    return redirect("study", pk=pk)
 
 
 @login_required

@@ -18,8 +18,9 @@ IMPORT = re.compile(r'^import [^;]*?"(\.[\w./-]+\.js)";', re.MULTILINE)
 
 @register.simple_tag
 def module(name: str) -> SafeString:
-    """A script of ours as a module, and hints for everything that it imports."""
-    hints = format_html_join("", '<link rel="modulepreload" href="{}">', ((static(one),) for one in imports(name)))
+    """A script of ours as a module, and hints for everything that it imports, which come after the styles."""
+    hint = '<link rel="modulepreload" fetchpriority="low" href="{}">'
+    hints = format_html_join("", hint, ((static(one),) for one in imports(name)))
     return format_html('{}<script type="module" src="{}"></script>', hints, static(name))
 
 

@@ -13,7 +13,7 @@ from experiments.lab.catalog.menu import askable_models
 from experiments.models import ProviderModel
 from experiments.runs.sharing.sharing import chosen_project, projects_of
 from experiments.setup.forms import DeclaredForm
-from experiments.setup.layout import ShownPart, ShownRows, parts_of, rows_of
+from experiments.setup.layout import Shown, ShownPart, ShownRows, parts_of, rows_of
 
 register = template.Library()
 
@@ -45,6 +45,12 @@ def setup_parts(form: DeclaredForm) -> list[ShownPart]:
 @register.simple_tag
 def item_rows(bound: BoundField) -> ShownRows:
     return rows_of(bound)
+
+
+@register.inclusion_tag("setup/_field.html")
+def whole_field(bound: BoundField, hint: Any = "") -> dict[str, Shown]:
+    """A field of a form that no workflow declares, with its label, hint and errors."""
+    return {"one": Shown(bound, hint)}
 
 
 @register.simple_tag

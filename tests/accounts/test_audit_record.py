@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test import Client
+from django.utils import translation
 
 from accounts import audit
 from accounts.models import AppendOnly, AuditEntry
@@ -136,3 +137,5 @@ def test_details_are_read_as_words(alice):
     entry = audit.record(Action.BUDGET_CHANGED, by=alice, name="b", before=before, members=["mia", "bob"])
 
     assert told(entry) == [("before", "period month, tokens 8000, allows unknown prices"), ("members", "mia, bob")]
+    with translation.override("zh-hans"):
+        assert [name for name, _value in told(entry)] == ["之前", "成员"]

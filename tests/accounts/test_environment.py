@@ -35,6 +35,10 @@ def test_a_mail_server(monkeypatch, url, expected):
             ("ARENA_DRAIN_SECONDS", lambda name: environment.seconds(name, 5), text, "must be a number of seconds")
             for text in ("-1", "soon", "nan", "inf", "1s")
         ),
+        *(
+            ("ARENA_TOKENS_DEBATER", lambda name: environment.whole(name, 2000), text, "must be a whole number")
+            for text in ("800abc", "0", "-5", "1.5", "8e2", "٣", "800 900")
+        ),
         ("ARENA_SIGNUP", lambda name: environment.one_of(name, environment.SIGNUPS), "open", "closed, invite, domain"),
         ("ARENA_REQUIRE_MFA", lambda name: environment.some_of(name, environment.ROLES), "admin, currator", "currator"),
     ],
@@ -68,6 +72,7 @@ def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
         (environment.mail, ["", "console://"], None),
         (lambda name: environment.seconds(name, 5), ["", "  "], 5.0),
         (lambda name: environment.seconds(name, 5), ["0"], 0.0),
+        (lambda name: environment.whole(name, 2000), ["", "  "], 2000),
         (lambda name: environment.seconds(name, 5), ["2.5"], 2.5),
         (lambda name: environment.flag(name, default=True), ["", "1"], True),
         (lambda name: environment.flag(name, default=True), ["0", "no"], False),

@@ -9,7 +9,6 @@ from accounts import guessing
 from accounts.models import AuditEntry, User
 from tests.accounts.conftest import is_in, sign_in
 from tests.cases import each_case
-from tests.fixtures import PASSWORD
 
 Action = AuditEntry.Action
 
@@ -172,21 +171,3 @@ def test_a_session_takes_a_new_name_with_the_sign_in_and_the_old_one_is_void(vis
     assert visitor.session.session_key != session.session_key
     assert not Session.objects.filter(pk=session.session_key).exists()
     assert len(visitor.session.session_key) == 32  # of 36 letters and digits: 165 bits
-
-
-@each_case(
-    ("proxies", "sent", "address"),
-    [
-        (1, {"HTTP_X_FORWARDED_FOR": "6.6.6.6, 203.0.113.9"}, "203.0.113.9"),
-        (0, {"HTTP_X_FORWARDED_FOR": "203.0.113.9"}, "127.0.0.1"),
-        (0, {"REMOTE_ADDR": ""}, None),
-    ],
-    ids=["what our own proxy saw", "what a client says of itself", "through a Unix socket"],
-)
-def test_the_address_is_what_our_own_server_or_proxy_saw(alice, settings, entries_of, proxies, sent, address):
-    settings.TRUSTED_PROXIES = proxies
-
-    answer = Client().post("/sign-in/", {"username": "alice", "password": PASSWORD}, **sent)
-
-    assert answer.status_code == 302
-    assert entries_of(Action.SIGNED_IN)[0].address == address

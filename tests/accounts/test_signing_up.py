@@ -68,10 +68,6 @@ def test_an_address_that_is_taken_is_not_given_away(by_domain, visitor, bob):
     assert "already belongs to an account" in mail.outbox[0].body
 
 
-def test_no_account_comes_with_the_platform(db):
-    assert not User.objects.exists()
-
-
 def test_by_domain_needs_domains_and_a_mail_server(settings):
     settings.SIGNUP = "domain"
     for domains, has_mail, errors in (([], False, {"accounts.E001", "accounts.E002"}), (["uni.example"], True, set())):

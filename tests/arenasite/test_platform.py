@@ -51,9 +51,6 @@ def freeze(platform, *parts):
             os.kill(pid, signal.SIGSTOP)
 
 
-# --- how it starts ---
-
-
 def test_it_serves_when_it_says_so_and_says_where_everything_is(platform):
     with urllib.request.urlopen(f"http://localhost:{platform.port}/api/health/") as answer:
         assert answer.status == 200
@@ -81,14 +78,6 @@ def test_an_unconfigured_platform_has_simulated_models_and_a_link_to_its_first_a
     assert "password" not in platform.output
 
 
-def test_a_second_platform_on_the_same_data_is_refused(platform):
-    ended = manage("up", "--port", str(free_port()), ARENA_DATA=str(platform.data))
-
-    assert ended.returncode == 1
-    assert f"{platform.data} already (process {platform.process.pid})" in ended.stderr
-    assert platform.process.poll() is None
-
-
 def test_a_database_that_cannot_be_used_is_said_in_one_sentence(tmp_path):
     away = {"ARENA_DATA": str(tmp_path / "data"), "DATABASE_URL": f"postgres://x@/y?host={tmp_path}"}
 
@@ -107,9 +96,6 @@ def test_a_damaged_file_is_named_with_what_to_do_about_it(tmp_path):
     assert ended.returncode == 1
     assert str(tmp_path / "arena.sqlite3") in ended.stderr
     assert "manage.py restore" in ended.stderr
-
-
-# --- what dies is started again ---
 
 
 def test_killed_parts_are_started_again_and_the_models_have_the_port_they_had(platform):
@@ -192,9 +178,6 @@ def test_a_run_completes_beside_broken_and_frozen_parts(start, tmp_path, arena, 
     assert platform.all_pids() == []
 
 
-# --- several web processes share one address ---
-
-
 def test_one_web_process_serves_while_the_other_is_away_and_visitors_wait_while_both_are(platform):
     wait_until(lambda: platform.health()["status"] == "ok", "the platform to be well")
     for one in platform.pids("web"):
@@ -210,9 +193,6 @@ def test_one_web_process_serves_while_the_other_is_away_and_visitors_wait_while_
     with ThreadPoolExecutor(8) as people:
         waited = people.map(lambda _: httpx.get(f"http://127.0.0.1:{platform.port}/healthz", timeout=120), range(8))
     assert [answer.status_code for answer in waited] == [200] * 8
-
-
-# --- however it ends, nothing of it is left ---
 
 
 def test_nothing_survives_a_kill_or_a_second_signal(platform, start):

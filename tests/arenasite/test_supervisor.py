@@ -53,11 +53,13 @@ def test_what_keeps_the_platform_from_starting_is_said_in_one_sentence(tmp_path,
     monkeypatch.setattr(supervisor.Supervisor, "listen", lambda self: None)
     (tmp_path / "file").write_text("not a directory")
     missing, here = tmp_path / "file" / "data", tmp_path / "data"
-    with socket.create_server(("127.0.0.1", 0)) as other:
+    (tmp_path / "held").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as other, places.lock(tmp_path / "held"):
         taken = str(other.getsockname()[1])
         cases = [
             ({"PORT": taken}, here, f"Port {taken} is in use by another program."),
             ({"PORT": "70000"}, here, "PORT: '70000' is no port from 0 to 65535.\n"),
+            ({"PORT": "0"}, tmp_path / "held", f"The platform is running on {tmp_path}/held already (process "),
             ({"PORT": "0"}, missing, f"The data directory {missing} cannot be written: Not a directory."),
             ({"PORT": "0"}, here, "Redis does not answer at REDIS_URL"),
         ]

@@ -50,7 +50,12 @@ PACED_MODEL = "sim/neutral:tps=50:first=0"
 MEMBERS = tuple(f"sim/{name}:tps=60:words=120:first=0" for name in ("cooperative", "competitive"))
 FAILING_MODEL = "sim/neutral:tps=60:words=120:first=0:fail=401:times=1"
 CODERS = tuple(f"sim/coder-{name}:tps=400:first=0" for name in ("oak", "elm", "fir"))
-MODELS = (*QUICK, ENDLESS_MODEL, SLOW_MODEL, PACED_MODEL, *MEMBERS, FAILING_MODEL, *CODERS)
+PLANTED = {  # models by how often they refuse; each has a slug of its own
+    "careful": "sim/neutral:first=0:tps=0:words=12:refuses=0.7",
+    "plain": "sim/neutral:first=0:tps=0:words=12:refuses=0.05",
+    "twin": "sim/neutral:first=0:tps=0:words=13:refuses=0.05",
+}
+MODELS = (*QUICK, ENDLESS_MODEL, SLOW_MODEL, PACED_MODEL, *MEMBERS, FAILING_MODEL, *CODERS, *PLANTED.values())
 LATE = "scripted/late"
 SETTING_UP = """
 from django.core.management import call_command

@@ -52,6 +52,7 @@ OF_RESEARCHERS = (
     *("arena/", "council/", "debate/", "coding/", "starchamber/", "battles/", "runs/", "runs/import/", "projects/"),
     *("account/", "account/keys/", "account/webhooks/", "models/", "usage/", "exports/", "battles/import/"),
     *("search/?q=panels&state=ended", "review/", "review/new/", "review/rubrics/", "review/rubrics/new/"),
+    *("scan/", "instruments/", "instruments/new/", "instruments/?archived=1", "studies/"),
     *("vote/", "vote/demo-answers/", "vote/mine/", "nowhere/", "datasets/new/", "datasets/demo-answers/"),
     *(f"datasets/demo-answers/{part}/" for part in ("contestants", "outputs", "outputs/make", "battles/import")),
 )

@@ -46,9 +46,6 @@ print(create_token(User.objects.create_user("ada", password="correct horse batte
 """
 
 
-# --- Answers as they are told ---
-
-
 class Scripted(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Answers one request after another as it was told, the last answer for ever."""
 
@@ -93,9 +90,6 @@ def scripted() -> Scripted:
 def run_awaiting(coroutine: Any) -> Any:
     """Its result; waiting takes no time."""
     return VirtualLoop().run_until_complete(coroutine)
-
-
-# --- The application in this process ---
 
 
 def answer(_transport: Any, request: httpx.Request) -> httpx.Response:
@@ -173,9 +167,6 @@ def typed(
         code = int(str(ended.code))
     said = capsysbinary.readouterr()
     return Ended(arguments, code, said.out.decode(), said.err.decode())
-
-
-# --- A whole platform ---
 
 
 class Lab:

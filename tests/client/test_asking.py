@@ -102,9 +102,6 @@ def test_the_token_is_sent_neither_where_a_redirect_points_nor_where_the_next_pa
     assert [request.url.params.get("cursor") for request in scripted.asked] == [None, None, "abc"]
 
 
-# --- No answer of a platform ---
-
-
 def test_what_is_no_record_or_no_event_is_a_bad_answer():
     for body in ("<html>", "[" * 100_000, "{}", '{"last_seq": 1' + "0" * 400 + "}"):
         response = httpx.Response(200, text=body, request=httpx.Request("GET", "http://platform.test/"))
@@ -113,9 +110,6 @@ def test_what_is_no_record_or_no_event_is_a_bad_answer():
     for text in ("hello", "null", "[]", "[" * 100_000, '{"type": "message_stream"}', '{"seq": null}'):
         with pytest.raises(BadAnswer):
             Follower().read(text)
-
-
-# --- While a run is watched ---
 
 
 def test_a_socket_that_is_wanted_needs_its_library(monkeypatch):

@@ -118,9 +118,6 @@ def test_an_experiment_knows_how_many_turns_there_are_to_be(workflow, name):
     assert Experiment.read({**rest, "workflow": workflow, "config": {name: None}}).turns is None
 
 
-# --- As tables ---
-
-
 def test_a_judgment_has_one_row_per_score_or_one_that_says_why_there_is_none():
     rows = list(tidy(judged(scores={"cooperation": 0.7, "sentiment": {"anger": 0.0}})))
     [bare] = tidy(judged(scores=None, unscored_reason="no JSON"))
@@ -145,9 +142,6 @@ def test_a_frame_has_the_columns_that_are_given_first():
 
     assert list(frame.columns[:2]) == ["run", "id"]
     assert frame.groupby("measure")["score"].mean().to_dict() == {"a": 2.0, "b": 2.0}
-
-
-# --- Against the schema of the API ---
 
 
 @pytest.fixture(scope="module")

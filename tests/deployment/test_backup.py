@@ -261,9 +261,6 @@ def test_the_secrets_of_the_lab_are_inside_only_when_asked_for(lab, backup, sett
     assert "cannot be read" not in capsys.readouterr().err
 
 
-# --- a backup that an earlier version took ---
-
-
 def as_of_before(kept, path):
     """The same backup as the release before some migrations were replaced by one would have taken it."""
     [newest] = MigrationLoader(connection).graph.leaf_nodes("experiments")

@@ -31,9 +31,6 @@ UNITS = (
 )
 
 
-# --- the variables ---
-
-
 def read_by_the_code():
     found = {"DATABASE_URL"}  # dj_database_url knows its name
     for folder in ("arenasite", "accounts", "experiments", "leaderboard"):
@@ -49,9 +46,6 @@ def test_the_example_of_the_environment_lists_what_the_code_reads_and_nothing_el
 
     assert sorted(listed) == sorted(set(listed))
     assert set(listed) == read_by_the_code()
-
-
-# --- the commands ---
 
 
 def commands():
@@ -73,9 +67,6 @@ def test_compose_and_systemd_start_each_part_as_the_platform_itself_does():
     for name, words in commands().items():
         [unit] = (DEPLOY / "systemd").glob(f"arena-{name}*.service")
         assert f"ExecStart=/opt/arena/.venv/bin/python manage.py {' '.join(words)}\n" in unit.read_text()
-
-
-# --- Compose ---
 
 
 def test_no_container_of_ours_may_do_more_than_it_must():
@@ -121,9 +112,6 @@ def test_the_image_is_made_from_the_locked_list_and_runs_as_nobody_in_particular
     let_through = re.findall(r"^!(\S+)", (DEPLOY / "docker/Dockerfile.dockerignore").read_text(), re.MULTILINE)
     assert copied == set(let_through)
     assert all((ROOT / path).exists() for path in copied)
-
-
-# --- systemd ---
 
 
 @pytest.fixture
@@ -180,9 +168,6 @@ def test_the_units_are_as_closed_as_their_work_allows(units):
         assert float(exposure) <= MOST_EXPOSED.get(f"{name}.service", 2.0), said
 
 
-# --- static files ---
-
-
 def test_static_files_can_be_read_by_others_whatever_the_services_keep_to_themselves(tmp_path, settings):
     settings.STATIC_ROOT = tmp_path / "static"
     before = os.umask(0o077)
@@ -195,9 +180,6 @@ def test_static_files_can_be_read_by_others_whatever_the_services_keep_to_themse
     assert len(found) > 50
     assert {path.stat().st_mode & 0o777 for path in found if path.is_dir()} == {0o755}
     assert {path.stat().st_mode & 0o777 for path in found if path.is_file()} == {0o644}
-
-
-# --- the table of sizes ---
 
 
 def test_what_is_within_the_measurement_is_called_measured_and_nothing_else():

@@ -23,7 +23,6 @@ def deviating(*values):
 @each_case(
     ("deviations", "turn"),
     [([20.0, 20, 0], None), ([20.01], 1), ([0, 21, 5, 90], 2), ([None, None, 30], 3), ([None], None), ([], None)],
-    ids=str,
 )
 def test_the_first_turn_above_twenty_is_the_turn_of_deviation_and_stays_it(deviations, turn):
     assert seat_metrics(deviating(*deviations), tokens=0).turns_to_deviate == turn

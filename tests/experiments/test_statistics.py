@@ -129,9 +129,6 @@ def test_a_share_has_wilsons_interval():
     assert (unknown.n, unknown.missing, unknown.share, unknown.low, unknown.high) == (0, 2, None, None, None)
 
 
-# --- one run ---
-
-
 def facts(*deviations, tokens=100, cooperation=None):
     turns = [
         TurnScores(turn, {"goal_deviation": value, "cooperation": cooperation})
@@ -181,9 +178,6 @@ def test_whether_and_when_a_run_deviated(deviations, deviated, turn):
 )
 def test_only_runs_that_were_played_here_to_their_end_count_by_themselves(state, origin, switches, why):
     assert why_left_out(state, origin, switches) == why
-
-
-# --- many runs ---
 
 
 def run(number, a, b, *, begins="A"):
@@ -250,9 +244,6 @@ def test_the_table_has_an_empty_cell_where_there_is_no_value():
     )
     assert (b["subject"], b["final_deviation"], b["deviated"], b["deviated_in"], b["cost"]) == ("B", 40, 1, 1, "0.5")
     assert set(MEASURES) <= set(COLUMNS)
-
-
-# --- intervals as drawings: the band around a line, and the strip of a measure ---
 
 
 def area(lows, highs):

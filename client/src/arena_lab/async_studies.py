@@ -49,6 +49,13 @@ class AsyncStudies:
     async def stop(self, study: Study | str) -> Study:
         return await self._line.do(asking.post(f"studies/{id_of(study)}/stop/", Study, is_repeatable=True))
 
+    async def add_repeats(
+        self, study: Study | str, repeats: int, reason: str = "", *, idempotency_key: str | None = None
+    ) -> Study:
+        """Plan further repeats of every condition, as an amendment, and go on. What looks have spent stays spent."""
+        body = {"repeats": repeats, "reason": reason}
+        return await self._line.do(asking.spend(f"studies/{id_of(study)}/repeats/", Study, body, idempotency_key))
+
     async def runs(self, study: Study | str) -> tuple[PlannedRun, ...]:
         """All planned runs in their order."""
         return (await self._line.do(asking.get(f"studies/{id_of(study)}/runs/", StudyRuns))).runs

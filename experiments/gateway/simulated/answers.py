@@ -62,7 +62,7 @@ def _with_reasoning(reply: Reply, pen: Pen, behaviour: Behaviour) -> Reply:
 def _speech(request: Request, pen: Pen) -> Reply:
     """A turn in a conversation, an answer in a part that the model plays, or an answer to a question."""
     prompt, words, own, quote = request.prompt, request.behaviour.words, request.behaviour.name, ""
-    if own == "refusing" and pen.rng.random() < 0.4:
+    if request.behaviour.declining and pen.rng.random() < request.behaviour.declining:
         return Reply(pen.say("common", "decline"), finish_reason="content_filter")
     further, voices, parts = "point", f"{own} common", [["lead", "point"], ["point"], ["caveat"]]
     if prompt.is_conversation:

@@ -8,6 +8,7 @@ from typing import Any, Final
 FAILURES: Final = "401|402|404|429|500|502|503|cut|reset|stall|silent|error_event|empty|length"
 BROKEN_JSON: Final = "broken|truncated|prose|fenced|range|missing|injected|empty|talk"
 DEFAULT_TPS: Final = 40.0
+REFUSING: Final = 0.4
 INPUT_PRICE, OUTPUT_PRICE = Decimal("0.0000005"), Decimal("0.0000015")
 SUPPORTED = "max_tokens temperature top_p seed logprobs top_logprobs response_format structured_outputs reasoning"
 
@@ -60,8 +61,14 @@ class Behaviour:
     times: int | None = None  # failures per distinct request body before success, None means always
     retry_after: float | None = None  # seconds, in the header of a status failure
     json: str | None = None  # how structured answers are spoiled, one of BROKEN_JSON
+    refuses: float = 0.0  # the share of answers that decline instead
     gullible: float = 0.0  # the share of texts asking a judge for a verdict that get it
     cost: bool = False  # whether usage says what the call cost
+
+    @property
+    def declining(self) -> float:
+        """The share of answers that decline."""
+        return self.refuses or (REFUSING if self.name == "refusing" else 0.0)
 
     @property
     def personality(self) -> Personality:
@@ -117,7 +124,7 @@ def _one_of(choices: str) -> Callable[[str], str]:
 
 
 _OPTIONS: Final[dict[str, Callable[[str], Any]]] = {
-    **dict.fromkeys(("tps", "first", "retry_after", "gullible"), _number),
+    **dict.fromkeys(("tps", "first", "retry_after", "refuses", "gullible"), _number),
     **dict.fromkeys(("words", "after", "times"), lambda text: int(_number(text))),
     "think": _one_of("none|native|tags"),
     "fail": _one_of(FAILURES),

@@ -255,7 +255,7 @@ def _disagreements(definition: Definition, scans: Sequence[ReadScan]) -> list[Di
 def missing(found: Card) -> list[str]:
     """What keeps the card from saying more, in sentences of the reader's language."""
     if not found.labels:
-        return [_("Nobody has labeled anything yet. Send a sample of a scan to reviewers.")]
+        return [_("No labels yet. Send a sample of a scan to reviewers.")]
     sentences = []
     if max((one.people.pairs for one in found.quantities), default=0) < FEW:
         sentences.append(_("Too few units have labels by two people, so agreement between people is unknown."))

@@ -11,7 +11,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.forms import initial_of
-from experiments.library.scenarios import find_scenario
+from experiments.library.scenarios import find_scenario, scenarios_for, versions_of
 from experiments.models.labels import INTERVENTION_KINDS
 from experiments.workflows.arena import DEFAULT_PARAMS
 from experiments.workflows.arena.pages import report
@@ -68,6 +68,13 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object
         return {}
     scenario = find_scenario(request.user, ref)
     return {**initial_of(scenario.config), "title": scenario.title}
+
+
+def saved(user: Any) -> dict[str, Mapping[str, Any]]:
+    """Scenarios: the newest version by the title alone, each by title and number."""
+    newest = scenarios_for(user)
+    versions = {f"{one.title} v{one.version}": one.config for choice in newest for one in versions_of(choice, user)}
+    return {**{one.title: one.config for one in newest}, **versions}
 
 
 def main(filled: Mapping[str, Any]) -> str:
@@ -217,6 +224,8 @@ SETUP = Setup(
     usual=DEFAULT_PARAMS,
     links=((_("Begin with a scenario"), "scenarios"), (_("New scenario"), "scenario-new")),
     initial=initial,
+    saved=saved,
+    saved_label=_("Scenario"),
     script="workflows/arena/setup.js",
 )
 

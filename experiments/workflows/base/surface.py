@@ -162,7 +162,8 @@ class Setup:
     can be started. asked: what becomes of {title, config, cast}, after the form; raises Invalid.
 
     head: a template above the title. note: one under the form. below: one after it, with the context of `context`, in
-    the place of the latest runs. remarks: sentences under the estimate, of the form. script: what only this page needs.
+    the place of the latest runs. remarks: sentences under the estimate, of the form. saved: settings that a person can
+    name in the place of writing them, by their names, and what these are called. script: what only this page needs.
     """
 
     title: Text
@@ -190,6 +191,8 @@ class Setup:
     below: str = ""
     context: Callable[[Any], Mapping[str, Any]] | None = None
     remarks: Callable[[Any], Iterable[Text]] | None = None
+    saved: Callable[[Any], Mapping[str, Mapping[str, Any]]] | None = None
+    saved_label: Text = ""
     style: str = ""
     script: str = ""
 

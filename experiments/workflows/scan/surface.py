@@ -51,6 +51,7 @@ SURFACE = Surface(
     icon='<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.5 3.5M5 7h4"/>',
     setup=SETUP,
     home="scan",
+    styles=("workflows/battles/campaign.css",),
     urls="experiments.workflows.scan.pages.urls",
     entries={"unit_judged": "{key}"},
     unseen=(("judge", ""),),

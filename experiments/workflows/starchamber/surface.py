@@ -68,6 +68,10 @@ def context(request: HttpRequest) -> dict[str, object]:
     return {"contexts": presets_for(request.user)}
 
 
+def saved(user: Any) -> dict[str, Mapping[str, Any]]:
+    return {one.label: {"context": one.context, "preset": one.id} for one in presets_for(user)}
+
+
 def remarks(form: DeclaredForm) -> Iterator[Text]:
     model = ProviderModel.objects.available().filter(slug=form["seat-model-model"].value() or "").first()
     if model and form["logprobs"].value() and not model.accepts.logprobs:
@@ -151,6 +155,8 @@ SETUP = Setup(
     asked=asked,
     context=context,
     remarks=remarks,
+    saved=saved,
+    saved_label=_("Saved system context"),
     style="library.css",
     script="presets.js",
 )

@@ -14,12 +14,13 @@ import numpy as np
 
 from leaderboard.ratings.statistics import wilson
 from leaderboard.ratings.studies import rates, scores, survival
-from leaderboard.ratings.studies.corrections import benjamini_hochberg, holm, look_bounds
+from leaderboard.ratings.studies.corrections import FURTHEST, benjamini_hochberg, holm, look_bounds
 from leaderboard.ratings.studies.rates import Bounds, Difference
 from leaderboard.ratings.studies.scores import Scope
 from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Undefined
 
 Kind = Literal["rate", "score", "time"]
+LEAST_LEVEL = 1e-9  # of an interval at an early look
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,12 @@ class Result:
     delta: Difference | None = None
 
 
-def analyse(plan: Plan, rows: Sequence[Row], shares: Sequence[float] = (1.0,)) -> list[Result]:
+def analyse(
+    plan: Plan, rows: Sequence[Row], shares: Sequence[float] = (1.0,), spent_at: Sequence[float] | None = None
+) -> list[Result]:
     """A result per contrast, planned ones first. shares: of the planned runs that had ended at each look so far, the
-    last one being this look.
+    last one being this look. spent_at: the shares as they were then, where runs were added after a look. Where earlier
+    looks have spent all of alpha nothing can be found any more, and intervals are at the level of the plan.
 
     Planned contrasts are decided by Holm's procedure, each step at the level that the looks leave it: a p-value is
     compared with that of the bound at alpha / (contrasts that are left). Their intervals are repeated ones, at the
@@ -163,7 +167,8 @@ def analyse(plan: Plan, rows: Sequence[Row], shares: Sequence[float] = (1.0,)) -
     Sources: Ye, Li, Liu & Yao, "A group sequential Holm procedure", Stat. Med. 32 (2013); Jennison & Turnbull,
     J. R. Stat. Soc. B 51 (1989).
     """
-    confidence = 1 - level_of_look(shares, plan.alpha)
+    level = level_of_look(shares, plan.alpha, spent_at)
+    confidence = 1 - (max(level, LEAST_LEVEL) if level else plan.alpha)
     outcomes = {outcome.name: outcome for outcome in plan.outcomes}
     planned, explored = (
         [_compared(plan, contrast, outcomes[contrast.outcome], rows, level, is_planned) for contrast in several]
@@ -172,22 +177,27 @@ def analyse(plan: Plan, rows: Sequence[Row], shares: Sequence[float] = (1.0,)) -
             (plan.explored, 1 - plan.alpha, False),
         )
     )
-    return [*_decided(planned, shares, plan.alpha), *_explored(explored)]
+    return [*_decided(planned, shares, spent_at, plan.alpha), *_explored(explored)]
 
 
-def level_of_look(shares: Sequence[float], alpha: float) -> float:
-    """The two-sided level of one test at the last of the looks; alpha where it is the only one, at the end."""
+def level_of_look(shares: Sequence[float], alpha: float, spent_at: Sequence[float] | None = None) -> float:
+    """The two-sided level of one test at the last of the looks; alpha where it is the only one, at the end; 0 where
+    earlier looks have spent all of it.
+    """
     if tuple(shares) == (1.0,):
         return alpha
-    return 2 * NormalDist().cdf(-look_bounds(shares, alpha)[-1])
+    bound = look_bounds(shares, alpha, spent_at)[-1]
+    return 2 * NormalDist().cdf(-bound) if bound < FURTHEST * (1 - 1e-9) else 0.0
 
 
-def _decided(results: Sequence[dict[str, Any]], shares: Sequence[float], alpha: float) -> list[Result]:
+def _decided(
+    results: Sequence[dict[str, Any]], shares: Sequence[float], spent_at: Sequence[float] | None, alpha: float
+) -> list[Result]:
     p_values = [1.0 if one["p"] is None else one["p"] for one in results]
     adjusted, is_open = holm(p_values), True
     thresholds, found = [0.0] * len(results), [False] * len(results)
     for place, number in enumerate(sorted(range(len(results)), key=p_values.__getitem__)):
-        thresholds[number] = level_of_look(shares, alpha / (len(results) - place))
+        thresholds[number] = level_of_look(shares, alpha / (len(results) - place), spent_at)
         is_open = is_open and p_values[number] <= thresholds[number]
         found[number] = is_open
     return [

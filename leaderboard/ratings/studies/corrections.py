@@ -48,21 +48,23 @@ def spent(share: float, alpha: float) -> float:
     return 4 * NORMAL.cdf(-NORMAL.inv_cdf(1 - alpha / 4) / math.sqrt(share))
 
 
-def look_bounds(shares: Sequence[float], alpha: float) -> list[float]:
+def look_bounds(shares: Sequence[float], alpha: float, spent_at: Sequence[float] | None = None) -> list[float]:
     """At each look, the |z| that a finding needs, so that all looks together err with probability alpha.
 
     shares: of the planned runs that had been seen at each look, rising, above 0 and up to 1. Raises ValueError for
-    others. The density of what has not yet crossed is carried from look to look on a grid and integrated by Simpson's
-    rule. A p-value at look k is a finding where it is below 2 (1 - Φ(bound k)).
+    others. spent_at: the shares as they were at each look, where runs were added later: what a look has spent stays
+    spent, and where nothing is left a bound is FURTHEST. The density of what has not yet crossed is carried from look
+    to look on a grid and integrated by Simpson's rule. A p-value at look k is a finding where it is below
+    2 (1 - Φ(bound k)).
     Source: Armitage, McPherson & Rowe, J. R. Stat. Soc. A 132 (1969); Lan & DeMets (1983).
     """
     if not shares or any(b <= a for a, b in zip((0.0, *shares), shares, strict=False)) or shares[-1] > 1:
         raise ValueError("shares of the planned runs rise from above 0 up to 1")
     bounds: list[float] = []
-    before, grid, density = 0.0, np.zeros(1), np.ones(1)
-    for share in shares:
+    before, used, grid, density = 0.0, 0.0, np.zeros(1), np.ones(1)
+    for share, seen_as in zip(shares, spent_at or shares, strict=True):
         width = math.sqrt(share - before)
-        target = spent(share, alpha) - (spent(before, alpha) if before else 0.0)
+        target = max(0.0, spent(seen_as, alpha) - used)
         low, high = 0.0, FURTHEST * math.sqrt(share)
         while high - low > 1e-12:
             end = (low + high) / 2
@@ -72,7 +74,7 @@ def look_bounds(shares: Sequence[float], alpha: float) -> list[float]:
         fresh = np.linspace(-low, low, POINTS)
         kernel = np.exp(-(((fresh[:, None] - grid[None, :]) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
         density = (kernel @ density) * _simpson(POINTS, fresh[1] - fresh[0])
-        before, grid = share, fresh
+        before, used, grid = share, used + target, fresh
     return bounds
 
 

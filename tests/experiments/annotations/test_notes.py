@@ -135,9 +135,6 @@ def test_a_file_that_a_worker_makes_has_the_notes_of_whoever_asked_and_is_made_a
     assert Export.objects.filter(owner=alice).count() == 1
 
 
-# --- found by their words ---
-
-
 def found(person, words="heliotrope"):
     return [
         "".join(part.text for part in hit.parts) for hit in find(read(words), person).hits if hit.passage.kind == "note"

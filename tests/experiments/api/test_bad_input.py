@@ -26,17 +26,12 @@ def refuses(api, counts, is_problem, nobody_is_woken, /, path, body, *words, sta
 
 
 BAD_CONFIG = [
-    ({"prompt": "   \n\t "}, "prompt"),
     ({"prompt": "word " * 210_000}, str(LONGEST_PROMPT)),
     ({"prompt": {"deep": {"er": [1, {"x": "\x00"}]}}}, "NUL"),
     ({"a\ud800b": 1}, "surrogate"),
-    ({"max_turns": 101}, "max_turns"),
     ({"max_turns": 10**400}, "max_turns"),
-    ({"prompting": "individual"}, "Model A and Model B"),
     ({"prompting": "individual", "prompts": {"A": "Win."}}, "prompts.B"),
-    ({"limits": {"tokens": 0}}, "limits.tokens"),
     ({"limits": {"money": 5}}, "limits.money"),
-    ({"turns": 5}, "turns"),
 ]
 
 
@@ -102,7 +97,6 @@ def test_a_seat_for_which_no_model_can_be_asked_is_refused_with_what_to_do(refus
         ({"cast": {}}, "cast.A"),
         ({"cast": []}, "cast"),
     ],
-    ids=lambda value: ascii(value)[:40],
 )
 def test_a_field_of_the_wrong_kind_is_refused_by_name(refuses, body, change, field):
     assert refuses("experiments/", body | change, field, field=field)["errors"]
@@ -143,7 +137,6 @@ def test_another_content_type_is_refused(refuses, body, type_):
         ({"repeats": None}, "repeats"),
         ("[]", ""),
     ],
-    ids=str,
 )
 def test_a_start_that_makes_no_sense_is_refused(refuses, arena, sent, field):
     refuses(f"experiments/{arena().pk}/start/", sent, field)

@@ -111,7 +111,7 @@ def keepers(django_user_model):
 
 
 @pytest.mark.databases
-def test_cycles_come_in_order_with_their_votes(api, run):
+def test_cycles_come_in_order_with_their_votes_and_all_that_was_found(api, run, django_assert_max_num_queries):
     found = rows(api, run, "cycles")
 
     assert [(one["turn"], one["state"], one["counts"]) for one in found] == [
@@ -125,8 +125,6 @@ def test_cycles_come_in_order_with_their_votes(api, run):
     assert found[2]["unrated"]["coder-3"].startswith("It gave no solution.")
     assert (found[3]["reason"], found[3]["overall"], found[3]["votes"]) == ("It repeats an earlier problem.", None, {})
 
-
-def test_a_cycle_is_told_with_everything_that_was_found(api, run):
     found = api.get(f"runs/{run.pk}/cycles/2/").json()
 
     assert found["problem"]["entry"] == "spread"
@@ -145,8 +143,6 @@ def test_a_cycle_is_told_with_everything_that_was_found(api, run):
     assert (void["problem"], void["after"]) == (None, None)
     assert api.get(f"runs/{run.pk}/cycles/5/").status_code == 404
 
-
-def test_more_rows_take_no_more_queries(api, run, django_assert_max_num_queries):
     for path, most in (("cycles/", 8), ("executions/", 8), ("cycles/1/", 16)):
         with django_assert_max_num_queries(most):
             api.get(f"runs/{run.pk}/{path}")

@@ -45,8 +45,6 @@ def test_of_a_run_that_has_not_begun_lists_and_report_are_empty_and_not_wrong(ap
     assert (report["run"]["state"], report["messages"], report["judgments"], report["calls"]) == ("queued", [], [], [])
 
 
-# --- text in any script ---
-
 ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 <script>alert(1)</script> \ufeff end\r\n\t "
 
 

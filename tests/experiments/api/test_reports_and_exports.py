@@ -83,9 +83,6 @@ def test_the_real_server_sends_it_piece_by_piece(alice, run, recwarn):
     assert not [warning for warning in recwarn if "synchronous iterator" in str(warning.message)]
 
 
-# --- files that a worker makes ---
-
-
 def test_a_file_is_asked_for_and_waits_as_one_however_often(api, run, bells, is_problem):
     response = api.post(f"runs/{run.pk}/files/", {"format": "pdf"})
 
@@ -120,9 +117,6 @@ def test_what_is_done_can_be_fetched_until_it_is_removed(api, run, make_files, i
 def test_a_bad_request_for_a_file_is_refused(api, run, is_problem, asked):
     is_problem(api.post(f"runs/{run.pk}/files/", asked), 400)
     assert not Export.objects.exists()
-
-
-# --- imports ---
 
 
 @pytest.fixture

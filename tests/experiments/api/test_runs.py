@@ -90,9 +90,6 @@ def test_a_page_has_fifty_rows_unless_another_number_makes_sense(api, arena, dja
             assert len(ids(api.get("runs/", page_size=asked))) == given, asked
 
 
-# --- stopping and resuming ---
-
-
 def state(run):
     return Run.objects.get(pk=run.pk).state
 
@@ -152,9 +149,6 @@ def test_a_failed_run_says_why_and_is_queued_again(api, played, nobody_is_woken)
     assert nobody_is_woken[-1] == run.pk
 
 
-# --- what a run waits for ---
-
-
 @pytest.fixture
 def waiting(arena, start, drive):
     """Waits for its first prompt."""
@@ -177,15 +171,6 @@ def test_what_is_waited_for_is_told_with_everything_that_would_be_sent(api, wait
 
     sent = api.get(f"runs/{waiting.pk}/calls/").json()["results"][0]["request"]["messages"]
     assert sent == [{"role": "user", "content": asked["default"]}]
-
-
-def test_the_second_tab_gets_a_conflict(api, waiting, drive, is_problem):
-    said = {"key": waiting_for(api, waiting)["key"], "action": "default"}
-    assert api.post(f"runs/{waiting.pk}/say/", said).status_code == 200
-
-    is_problem(api.post(f"runs/{waiting.pk}/say/", {**said, "action": "send", "text": "Me too."}), 409)
-    drive()
-    assert waiting.messages.filter(seat="A").count() == 1
 
 
 @each_case(

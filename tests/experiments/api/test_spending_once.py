@@ -23,8 +23,8 @@ def effects():
 SPENDING = """
     api-experiment-start api-run-say api-run-resume api-run-mode api-run-extend api-run-ask api-run-lift api-run-judge
     api-branch api-campaign-resume api-key-test compat-start compat-status compat-turn compat-manual-continue
-    api-study-start api-study-resume compat-next-turn compat-starchamber-start compat-starchamber-turn compat-message
-    compat-stream compat-llm-test
+    api-study-start api-study-resume api-study-repeats compat-next-turn compat-starchamber-start compat-starchamber-turn
+    compat-message compat-stream compat-llm-test
 """
 
 

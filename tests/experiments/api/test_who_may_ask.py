@@ -34,7 +34,6 @@ def test_nobody_reads_or_creates_anything(nobodys, body, counts, is_problem):
 @each_case(
     "header",
     ["Bearer wrong", "Bearer a b", "Bearer alab_" + "0" * 64, "Bearer \xff\xfe", "Basic YWxpY2U6cGFzc3dvcmQ="],
-    ids=ascii,
 )
 def test_a_token_that_is_none_opens_nothing_not_even_beside_a_session(nobodys, alice, is_problem, header):
     nobodys.headers = {"Authorization": header}
@@ -91,8 +90,6 @@ def test_a_reviewer_neither_creates_nor_starts(api, alice, arena, body, counts, 
 
     assert (counts(), nobody_is_woken) == (before, [])
 
-
-# --- what a token may be used for, and when it was ---
 
 OPEN = {"api-health", "compat-health", "api-schema", "api-docs"}  # nobody is asked who they are
 

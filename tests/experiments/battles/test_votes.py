@@ -194,8 +194,6 @@ def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_oft
         voting.offer(public, voter=ask[0])
 
 
-# --- at the same moment ---
-
 STEPS = 40
 
 

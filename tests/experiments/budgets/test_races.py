@@ -19,13 +19,13 @@ from tests.rivals import at_once
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 
-STARTS, THAT_FIT = 100, 3
+STARTS, THAT_FIT = 40, 3
 A_CALL = {"max_tokens": 100}  # sixty words and no more: what it may cost is known beforehand
 
 
 @maker
 def starts(arena, priced, alice, woken_runs, /) -> list[Run]:
-    """A hundred runs whose first call costs next to nothing beside what is set aside for it."""
+    """Forty runs whose first call costs next to nothing beside what is set aside for it."""
     experiment = arena("sim/cooperative:first=0:words=40", max_turns=2, judge=False, filter=False)
     experiment.participants.update(params=A_CALL)
     priced()
@@ -34,10 +34,10 @@ def starts(arena, priced, alice, woken_runs, /) -> list[Run]:
 
 
 @pytest.mark.system
-def test_a_hundred_parallel_starts_with_money_for_three_calls(starts, allow, provider):
+def test_forty_parallel_starts_with_money_for_three_calls(starts, allow, provider):
     runs = starts()
     budget = allow(runs[0].experiment.owner, Decimal("0.01") * THAT_FIT + Decimal("0.0012"))
-    for run in runs[:32]:
+    for run in runs[:16]:
         wake(run.pk)
     workers = [Worker(lease_seconds=60) for _ in range(3)]
     try:

@@ -62,7 +62,6 @@ def test_turns_are_read_as_the_client_writes_them(api, arena_body, sent, played)
 @each_case(
     "wrong",
     [{"maxTurns": 0}, {"sharedPrompt": " "}, {"promptingMode": "individual"}, {"modelA": ""}, {"modelB": "nobody"}],
-    ids=str,
 )
 def test_what_is_missing_is_named(api, arena_body, wrong):
     answer = api.post("experiment/start", {**arena_body, **wrong})

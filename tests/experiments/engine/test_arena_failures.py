@@ -62,9 +62,6 @@ def everything_that_models_read(run):
     return json.dumps([call.request["messages"] for call in run.calls.all()]).lower()
 
 
-# --- trouble ---
-
-
 @each_case(("fail", "price", "times"), [("cut", "0.1", 1), ("cut", "0.000001", 2), ("500", "0.1", 4)])
 def test_what_may_have_cost_much_is_not_asked_again_and_what_was_turned_away_is(play, arena, fail, price, times):
     """Some dozens of tokens were written: dollars, or less than a cent."""
@@ -172,9 +169,6 @@ def test_a_bug_in_a_workflow_fails_its_run_and_no_other(arena, start, drive, mon
     assert sound.state == Run.State.COMPLETED
 
 
-# --- answers without words ---
-
-
 @each_case(
     ("speaker", "attempts", "kept"),
     [
@@ -201,9 +195,6 @@ def test_after_an_empty_answer_another_seed_is_sent_and_the_same_one_in_a_repeat
     assert seeds[0][0] != seeds[0][1]
     asked = runs[0].calls.filter(step__key="turn/1/A").order_by("attempt")
     assert [call.request["seed"] for call in asked] == seeds[0]
-
-
-# --- refused, cut, repeated ---
 
 
 @each_case(
@@ -238,9 +229,6 @@ def test_a_side_that_writes_the_other_ones_lines_is_marked_and_nothing_is_cut_ou
     assert (message.flags, message.raw_text) == ([SPEAKS_FOR_OTHER], says)
 
 
-# --- filters ---
-
-
 def test_a_long_answer_is_filtered_whole_or_passes_whole(arena, start, drive):
     """The second one's filter is cut at its limit of tokens."""
     experiments = [arena("sim/cooperative:first=0:words=5000", judge=False, max_turns=1) for _ in range(2)]
@@ -270,13 +258,3 @@ def test_a_reply_without_words_for_the_other_side_is_handled_as_set(play, drive,
     else:
         expected = {"placeholder": ("completed", "max_turns"), "stop": ("stopped", "nothing_to_pass")}
         assert (run.state, run.stop_reason) == expected[setting]
-
-
-def test_a_run_that_has_come_to_its_end_is_not_resumed_and_stays_as_it_was(played, alice, woken_runs):
-    run = played(max_turns=1)
-    woken_runs.clear()
-
-    assert actions.resume(run, by=alice) is False
-
-    assert Run.objects.get(pk=run.pk).state == "completed"
-    assert woken_runs == []

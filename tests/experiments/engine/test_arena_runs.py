@@ -10,7 +10,6 @@ from accounts.errors import Invalid
 from experiments.engine import leases, run_execution
 from experiments.models import Call, ModelPrice, Provider, ProviderModel, Run
 from experiments.runs import actions
-from experiments.runs.steering import steering
 from tests.fixtures import ARENA, wait_until
 from tests.making import maker
 
@@ -40,9 +39,6 @@ def play(arena, start, drive, /, experiment=None, seed=7, **config):
     return run
 
 
-# --- what is told of a run ---
-
-
 def course(run):
     """The events; with their seat, or their state, where they have one."""
     told = run.events.exclude(type="experiment_state").order_by("seq").values_list("type", "data")
@@ -67,15 +63,6 @@ def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, pr
     assert list(run.events.filter(type="turn_started").values_list("data__turn", flat=True)) == [1, 2]
 
 
-def test_without_filter_and_judge_there_is_nothing_to_tell_of_them_and_no_event_tells_the_talk_again(play):
-    run = play(max_turns=4, **BARE)
-
-    turn = ["turn_started", "message_completed A", "message_completed B", "turn_completed"]
-    assert course(run)[2:-1] == turn * 4
-    first = run.messages.first().raw_text.splitlines()[0]
-    assert [event.type for event in run.events.all() if first in str(event.data)] == ["message_completed"]
-
-
 def test_a_run_that_gives_way_to_others_after_every_step_comes_to_its_end(play, monkeypatch):
     monkeypatch.setattr(run_execution, "MOMENT", -1)
     run = play()
@@ -89,33 +76,6 @@ def test_a_gap_lies_between_two_turns(play):
     said = list(run.calls.order_by("sent").values_list("sent", flat=True))
     gaps = [(after - before).total_seconds() >= 60 for before, after in pairwise(said)]
     assert gaps == [False, True, False]
-
-
-def test_a_manual_run_tells_what_it_waits_for_and_what_was_said(play, drive, alice):
-    run = play(mode="manual", max_turns=2, **BARE)
-    for action in ("default", "skip", "end"):
-        steering.say(run, by=alice, key=Run.objects.get(pk=run.pk).open_pauses[-1].key, action=action)
-        drive()
-
-    assert course(run) == [
-        "experiment_created",
-        "experiment_started running",
-        "turn_started",
-        "waiting_for_user A",
-        "said A",
-        "message_completed A",
-        "waiting_for_user B",
-        "said B",
-        "turn_completed",
-        "waiting_for_user",
-        "said",
-        "experiment_stopped stopped",
-    ]
-    reasons = [event.data["reason"] for event in run.events.filter(type="waiting_for_user").order_by("seq")]
-    assert reasons == ["turn_start", "model_completed", "turn_completed"]
-
-
-# --- what is asked ---
 
 
 def requests(run, purpose="reply"):
@@ -166,9 +126,6 @@ def test_who_begins_alternates_with_the_seed_when_counterbalanced(arena, play):
     assert [play(experiment, seed=seed).messages.first().seat for seed in (10, 11)] == ["A", "B"]
 
 
-# --- limits ---
-
-
 def test_a_limit_of_tokens_is_never_passed(play):
     run = play(limits={"tokens": 3000}, max_turns=20)
 
@@ -189,9 +146,6 @@ def test_a_limit_of_money_is_never_passed_and_refuses_a_model_of_unknown_price(a
     run = play(experiment)
     assert run.stop_reason == "limit_cost"
     assert 0 < Run.objects.with_totals().get(pk=run.pk).total_cost <= 0.05
-
-
-# --- two runs at once ---
 
 
 def test_words_scores_and_events_stay_with_their_run(arena, start, drive, charlie):

@@ -170,9 +170,6 @@ def test_arguments_come_back_with_their_names_in_order_and_their_numbers_as_they
     assert json.dumps(Execution.objects.get().tests) == json.dumps(list(tests))
 
 
-# --- machines ---
-
-
 def test_a_machine_without_a_sandbox_leaves_the_work_to_one_that_can_and_else_fails_it_with_the_reason(run, settings):
     settings.SANDBOX_BACKEND = "no such sandbox"
     wanted(run)
@@ -212,9 +209,6 @@ def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(run, setting
     assert (Execution.objects.get().state, Execution.objects.get().is_unsafe) == ("done", True)
 
 
-# --- processes that die ---
-
-
 @contextmanager
 def sandbox_worker():
     """It is killed at the end."""
@@ -238,9 +232,6 @@ def test_what_a_worker_that_is_killed_was_running_is_run_by_the_next(run):
     with sandbox_worker():
         wait_until(lambda: Execution.objects.filter(state="done").exists(), "it to be run again")
     assert (Execution.objects.get().claim, len(told(run))) == (2, 1)
-
-
-# --- people who stop it ---
 
 
 def test_what_a_run_that_is_stopped_before_its_next_driver_had_waiting_is_not_run(run, alice):

@@ -67,17 +67,6 @@ def test_the_answers_and_then_the_reviews_are_under_way_together(council, start,
     assert most == {"reply": 3, "review": 3}
 
 
-def test_a_model_may_sit_twice_at_different_temperatures(convene):
-    params = {"member-1": {"temperature": 0.1}, "member-2": {"temperature": 1.3}}
-    run = convene("sim/neutral:first=0", "sim/neutral:first=0", "sim/cooperative:first=0", params=params)
-
-    asked = {call.step.seat: call.request for call in run.calls.filter(step__purpose="reply").select_related("step")}
-    assert asked["member-1"]["model"] == asked["member-2"]["model"]
-    assert [asked[seat]["temperature"] for seat in ("member-1", "member-2")] == [0.1, 1.3]
-    assert counted(run)["seats"] == ["member-1", "member-2", "member-3"]
-    assert len({m.text for m in run.messages.filter(step__purpose="reply")}) == 3, "drawn apart"
-
-
 def test_a_title_is_never_in_the_way(council, start, alice, scripted):
     may_find = asyncio.Event()
 
@@ -128,9 +117,6 @@ def test_without_chair_and_ranking_the_run_fails_and_can_be_resumed(convene, ali
 
 def questions(run):
     return [m.text for m in run.messages.filter(seat="person").order_by("seq")]
-
-
-# --- the next question ---
 
 
 @pytest.mark.databases
@@ -194,9 +180,6 @@ def test_what_cannot_be_asked_is_refused(convene, drive, alice):
     assert offer(run).data["actions"] == ["conclude", "deliberate"]
 
 
-# --- once more ---
-
-
 def test_what_is_done_again_takes_the_place_of_the_first_and_the_page_stays_the_same(convene, take_up, alice):
     run = convene(*FAST[:2], f"{DOWN}:times=1", title=True)
     key = offer(run).key
@@ -210,9 +193,6 @@ def test_what_is_done_again_takes_the_place_of_the_first_and_the_page_stays_the_
     assert set(run.ballots.filter(turn=1).values_list("count", "superseded")) == {(1, True), (2, False)}
     with pytest.raises(AlreadyAnswered):
         steering.say(run, by=alice, key=key, action="send", text="And on Mars?")
-
-
-# --- stopped, by a person or at a limit ---
 
 
 def test_a_council_stopped_in_its_first_stage_asks_nothing_more(council, start, alice, provider):
@@ -291,9 +271,6 @@ def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked
     drive()
     assert fresh(run).state == "completed"
     assert fresh(run).messages.filter(step__purpose="reply").count() == len(FAST)
-
-
-# --- differently from a question ---
 
 
 def asked(run, key):

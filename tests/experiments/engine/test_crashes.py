@@ -36,7 +36,7 @@ TALK = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:wor
 SLOW = tuple(f"sim/{name}:first=0.1:tps=25:words=40" for name in ("cooperative", "competitive", "neutral"))
 KILLS = 20
 SAYS = {
-    "arena with a person": {
+    "arena": {
         "turn/1/A/prompt": ("note", "Bluff."),
         "turn/1/A/prompt/2": ("send", "Say what you want."),
         "turn/1/B/prompt": ("alter", "I want nothing."),
@@ -81,8 +81,7 @@ def play(request, alice, start, drive, monkeypatch):
             yield Play(contests(alice, start, make("scripted")), drive, alice, {})
         return
     experiment = {
-        "arena": lambda: make("arena")(**TALK),
-        "arena with a person": lambda: make("arena")(**TALK, mode="manual"),
+        "arena": lambda: make("arena")(**TALK, mode="manual"),
         "council": lambda: make("council")(*FAST[:2], title=True),
         "debate": lambda: make("debate")(mode="manual", rounds=2),
     }[name]()
@@ -110,9 +109,7 @@ def contests(alice, start, scripted):
     return begin
 
 
-each_play = pytest.mark.parametrize(
-    "play", ["arena", "arena with a person", "council", "debate", "contest"], indirect=True
-)
+each_play = pytest.mark.parametrize("play", ["arena", "council", "debate", "contest"], indirect=True)
 
 
 def assert_nothing_changes(monkeypatch, play, moments):
@@ -161,9 +158,6 @@ def test_a_replay_of_the_whole_record_asks_nothing(convene, take_up, drive, prov
     assert fresh(run).state == "completed"
     types = [event.type for event in run.events.filter(seq__gt=last).order_by("seq")]
     assert types == ["experiment_state", "experiment_stopped"] * 2, "that it was taken up, and has come to rest again"
-
-
-# --- workers that are killed ---
 
 
 @pytest.mark.exhaustive

@@ -3,12 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 from accounts.errors import AlreadyAnswered, Conflict
 from accounts.tokens import create_token
-from arenasite import environment
 from experiments.models import Event, Message, ProviderModel, Run, Step
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
@@ -142,9 +140,6 @@ def test_a_record_of_a_debate_played_elsewhere_is_only_read(stage, alice):
     assert api.get(f"runs/{run.pk}/messages/").status_code == 200
 
 
-# --- how much a role may write is the server's to say ---
-
-
 def limits(stage, seat):
     return {body["max_tokens"] for body in stage.sent(seat)}
 
@@ -169,17 +164,6 @@ def test_nobody_raises_the_limit_neither_who_sets_it_up_nor_who_takes_a_place(st
     assert [asked_for[f"round/1/{key}"] for key in ("C", "C/pool-1")] == [800, 800]
     assert asked_for["round/1/B/repair"] <= 800
 
-
-def test_a_limit_of_the_environment_that_is_no_number_is_refused_and_one_that_is_not_set_is_the_default(monkeypatch):
-    for text in ("800abc", "0", "-5", "1.5", "8e2", "٣", "800 900"):
-        monkeypatch.setenv("ARENA_TOKENS_DEBATER", text)
-        with pytest.raises(ImproperlyConfigured, match="ARENA_TOKENS_DEBATER must be a whole number"):
-            environment.whole("ARENA_TOKENS_DEBATER", 2000)
-    monkeypatch.setenv("ARENA_TOKENS_DEBATER", "  ")
-    assert environment.whole("ARENA_TOKENS_DEBATER", 2000) == 2000
-
-
-# --- failures and limits ---
 
 BUSY = "sim/cooperative:first=0" + LATER
 

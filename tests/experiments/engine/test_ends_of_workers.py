@@ -183,9 +183,6 @@ def test_a_pause_that_opens_while_the_worker_ends_is_there_for_the_next_one(aren
     assert run.messages.count() == 1
 
 
-# --- what a dead worker leaves behind in Redis ---
-
-
 @pytest.fixture
 def left_behind():
     """A job that was under way, in a worker of which Redis has forgotten everything else."""
@@ -211,9 +208,6 @@ def test_a_worker_starts_and_plays_after_one_that_died_long_ago(arena, start, pr
 
     registry, forgotten = left_behind
     assert registry.connection.zscore(registry.key, forgotten) is None
-
-
-# --- a sweep goes on whatever it meets: what it does not look for would wait for ever ---
 
 
 def raising(error):

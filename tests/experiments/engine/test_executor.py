@@ -49,9 +49,6 @@ def work(base_url, model="sim/cooperative:tps=20:first=0:words=2000", **shown):
     return PendingCall(uuid4(), uuid4(), Endpoint(base_url, "", True, model), request, **shown)
 
 
-# --- stopped ---
-
-
 def test_a_call_stopped_before_it_has_begun_is_reported(executor, simulated):
     for _ in range(20):
         asked = work(simulated.base_url)
@@ -108,9 +105,6 @@ def test_the_connections_to_providers_are_closed_with_the_executor(viewers, simu
     ended.close()
 
     assert len(closed) == 1
-
-
-# --- what viewers are told ---
 
 
 def test_what_is_sent_reaches_the_viewers_though_no_call_is_under_way(executor, viewers):

@@ -114,8 +114,6 @@ def test_at_a_pause_the_operator_intervenes_and_then_speaks(arena, start, drive,
     assert "friend" not in pause.data["actions"], "nobody sits in the friend's seat"
 
 
-# --- what a judge is shown ---
-
 THINKS = "sim/cooperative:first=0:think=native"
 
 

@@ -20,9 +20,6 @@ SLOW = "sim/cooperative:first=0:tps=30:words=60"
 ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
 
 
-# --- what is sent ---
-
-
 @pytest.mark.databases
 def test_nothing_is_sent_but_what_the_researcher_said(talk, say, provider):
     odd = "Wer bist du?\r\n\t$name {MODEL} 漢字 🎈 "
@@ -65,9 +62,6 @@ def test_reasoning_is_kept_and_is_not_sent_again(talk, say, provider):
     assert first.reasoning not in first.raw_text
 
 
-# --- whose turn it is ---
-
-
 def test_a_pause_is_answered_once_and_not_with_nothing(talk, alice, drive):
     run = talk()
     key = pause(run).key
@@ -105,9 +99,6 @@ def test_the_judge_works_while_the_next_question_is_answered(starchamber, start,
     assert_same_page(run)
 
 
-# --- failures ---
-
-
 def test_a_failed_answer_can_be_asked_for_again(talk, say, provider):
     run = talk("sim/cooperative:first=0:fail=401:times=1")
     assert said(run) == [(1, "researcher", False)], "the error of a provider never becomes speech"
@@ -136,9 +127,6 @@ def test_another_message_after_a_failure_sends_no_two_questions_in_a_row(talk, s
         assert ("user", "user") not in pairs
 
 
-# --- ends, stops, deaths ---
-
-
 def test_it_ends_at_the_researchers_word_after_its_last_turn_and_when_it_is_stopped(talk, say, alice):
     for model in ("sim/cooperative:first=0", "sim/cooperative:first=0:fail=401"):
         run = say(talk(model), "end")
@@ -164,9 +152,6 @@ def test_after_its_driver_died_the_talk_is_the_same_and_goes_on(talk, say, drive
     run = say(run, "send", "Still there?")
     assert said(run)[-1] == (3, "model", False)
     assert len(sent(provider, run, "turn/3/answer")) == 5
-
-
-# --- answers asked for again, and talks that go on differently ---
 
 
 def test_an_answer_asked_for_again_stands_beside_the_first_and_is_the_one_remembered(talk, say, provider):

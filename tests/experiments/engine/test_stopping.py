@@ -143,9 +143,6 @@ def test_a_run_ends_that_is_stopped_while_the_database_refuses_what_belongs_to_a
     assert not run.calls.filter(state="sent").exists()
 
 
-# --- limits ---
-
-
 def test_a_limit_of_time_that_is_reached_while_somebody_speaks_keeps_what_was_said(arena, start, drive, monkeypatch):
     run = start(arena("sim/cooperative:first=0:tps=20:words=2000", limits={"seconds": 3600}))
     hours = SimpleNamespace(now=lambda: timezone.now() + timedelta(hours=2 * run.calls.exclude(text="").count()))
@@ -179,9 +176,6 @@ def test_an_open_length_has_no_negative_progress(arena, start):
     assert (shown.turn, shown.turns, shown.percent, shown.eta) == (0, None, None, None)
 
 
-# --- a judge that does not answer in time ---
-
-
 def verdict(deviation):
     side = {"goal_deviation": deviation, "cooperation": 0, "sentiment": {"fear": 0.1}, "notes": "n", "confidence": 0.5}
     return json.dumps({"A": side, "B": side, "dynamics": "d"})
@@ -204,9 +198,6 @@ def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, st
     assert scores == {(1, "A"): None, (1, "B"): None, **{(turn, side): 5 for turn in (2, 3) for side in "AB"}}
     assert all(j.unscored_reason for j in run.judgments.filter(turn=1))
     assert [call.state for call in run.calls.filter(step__key="turn/1/judge")] == [Call.State.FAILED] * 2
-
-
-# --- what people change meanwhile ---
 
 
 def test_a_run_made_automatic_in_the_moment_in_which_it_comes_to_a_pause_does_not_wait(

@@ -189,7 +189,6 @@ def test_a_broken_line_is_named_and_the_others_are_read(runs):
         (folders.zipped({"a.txt": "hello", "b.png": "x"}), "only .json and .jsonl files"),
         (b'{"run": "1", "experiment": "2", "workflow": "arena", "seat": "A", "raw_text": "x"}', "without its run"),
     ],
-    ids=str,
 )
 def test_what_is_no_run_is_refused_in_words(runs, data, words):
     try:

@@ -73,7 +73,10 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
     paths += [f"/{page}/" for page in ("arena", "starchamber", "scenarios", "presets", "runs/import")]
     paths += [f"/api/{listed}/" for listed in ("experiments", "runs", "scenarios", "presets", "health", "schema")]
     general = len(paths)
-    for run in [*runs[:3], *runs[-2:]]:  # each manner once, each key
+    for run in (
+        runs[0],
+        runs[-2],
+    ):  # of each key; that no row has one, which all others are drawn from, is proved above
         paths += [f"/runs/{run.pk}/{end}" for end in ("", "status/", "news/", "judge/")]
         paths += [f"{api}/experiments/{run.experiment_id}/" for api in ("", "/api")]
         paths += [f"/api/experiments/{run.experiment_id}/statistics/"]
@@ -94,7 +97,7 @@ def test_no_page_no_file_and_no_answer_of_the_api_has_a_key(runs, planted, alice
             assert answer.status_code < 500 or address == "/api/health/", address
             assert found_in(f"{answer.headers} {text}") == [], address
             seen += answer.status_code == 200
-    assert seen > 60
+    assert seen > 40
 
 
 @pytest.mark.parametrize(("debug", "place"), [(True, "encrypt"), (False, "_put"), (True, "checked")])

@@ -37,9 +37,6 @@ def test_its_settings_are_those_of_an_arena_and_its_demonstration_is_an_importab
         assert all(RANGES[name][0] <= value <= RANGES[name][1] for name, value in scores.items())
 
 
-# --- in the arena's form ---
-
-
 @each_case(
     "changes",
     [

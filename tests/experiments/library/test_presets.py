@@ -97,9 +97,6 @@ def test_copies_of_one_find_names_that_are_free(browser, alice):
     assert set(Preset.objects.values_list("name", flat=True)) == {"Assistant", "Assistant (2)", "Assistant (3)"}
 
 
-# --- what a set-up form means ---
-
-
 @each_case(
     ("preset", "text", "found", "context"),
     [
@@ -134,9 +131,6 @@ def test_markup_in_a_text_stays_text(browser, alice, read, provider):
     assert "alert(1)" not in "".join(script.text for script in page.find("script") if not script.get("id"))
     offered = json.loads(page.by_id("preset-texts").text_content())
     assert (len(offered), offered[str(saved.pk)]["context"]) == (len(builtin_presets()) + 1, hostile)
-
-
-# --- the API ---
 
 
 def test_the_api_lists_all_that_one_may_use(api, bobs_api, shy):

@@ -125,9 +125,6 @@ def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well
     assert not Run.objects.exists()
 
 
-# --- two people, or two tabs, edit the same version ---
-
-
 def test_the_page_keeps_what_was_typed_and_offers_to_save_after_the_rival(browser, alice, well, read):
     path = reverse("scenario-edit", args=[well.pk])
     sent = filled(read, browser.get(path), prompt="Mine.")
@@ -153,9 +150,6 @@ def test_a_forged_base_saves_nothing(browser, well, read, base):
 
     assert response.status_code in {404, 422}
     assert Scenario.objects.count() == 1
-
-
-# --- the API ---
 
 
 def test_over_the_api_one_is_saved_shared_revised_archived_and_copied(api):

@@ -68,9 +68,6 @@ def test_all_versions_are_shared_and_not_shared_together_and_a_copy_stays(bobs, 
     assert copy.family != shared.family
 
 
-# --- the list ---
-
-
 def titles(user, **asked):
     return [choice.title for choice in scenarios_for(user, **asked)]
 

@@ -87,9 +87,6 @@ def open_call(run, key, *, purpose="reply", **fields):
     return Call.objects.create(run=run, step=step, attempt=1, model=participant.model, request={}, **fields)
 
 
-# --- many viewers of one run ---
-
-
 @pytest.fixture
 async def visits(monkeypatch):
     """How often the database was visited for what viewers had missed."""

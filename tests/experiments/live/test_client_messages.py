@@ -37,9 +37,6 @@ async def test_messages_that_make_no_sense_change_nothing_for_anybody(watch_run,
     assert (await Run.objects.aget(pk=run.pk)).state == Run.State.QUEUED
 
 
-# --- too much ---
-
-
 @pytest.mark.system
 async def test_who_asks_without_end_is_sent_away_and_the_others_stay(watch_run, run, happens):
     loud, quiet = await watch_run(run, "?after=1"), await watch_run(run, "?after=1")

@@ -28,9 +28,6 @@ def drive():
     Driver(threading.Event()).drive(0.1)
 
 
-# --- debates ---
-
-
 @maker
 def hold(debate, begun, alice, /, *words, **config):
     """Plays a debate through these words: each a pause's action, or an action and its text."""
@@ -74,9 +71,6 @@ def send(browser, run, action, text=""):
     """What a browser without scripts sends at the open pause; then the run is driven."""
     browser.post(f"/runs/{run.pk}/say/", {"key": pause_of(run).key, "action": action, "text": text})
     drive()
-
-
-# --- councils ---
 
 
 def retry_buttons(page):

@@ -101,9 +101,6 @@ def test_signing_out_ends_the_session_and_leads_to_the_door(browser, read):
     assert not read(browser.get("/sign-in/")).find("form", action="/sign-out/")
 
 
-# --- strangers and other sites ---
-
-
 def test_a_visitor_is_led_through_signing_in(visitor):
     assert visitor.get("/runs/?page=2")["Location"] == f"{reverse('login')}?next=/runs/%3Fpage%3D2"
 

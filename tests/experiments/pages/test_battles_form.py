@@ -88,7 +88,6 @@ def test_advanced_settings_arrive_and_stand_in_the_form_again(browser, form, tex
         ({"prompt": "image_edit"}, "not one of the available choices"),
         ({"side_by_side": "500"}, "64"),
     ],
-    ids=str,
 )
 def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, form, read, wrong, said):
     response = browser.post(ADDRESS, form(title="My spring", **wrong))

@@ -56,7 +56,7 @@ def of_cycle(files, number):
     return {name: files["/".join((*at, folder, name))] for *at, folder, name in parts if folder.endswith(f"_c{number}")}
 
 
-def test_it_has_the_layout(contest, alice):
+def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(contest, alice):
     files = unpacked(contest, alice)
     row = Cycle.objects.get(turn=1)
 
@@ -68,9 +68,6 @@ def test_it_has_the_layout(contest, alice):
     assert set(of_cycle(files, 1)) == expected | raw
     assert set(of_cycle(files, 4)) == FILES | {"raw/generator.txt"}
 
-
-def test_battles_and_leaderboard_are_those_of_the_cycles_that_count(contest, alice):
-    files = unpacked(contest, alice)
     battles = [json.loads(line) for line in files["data/battles.jsonl"].splitlines()]
     found = ratings.of_run(contest.run)
 
@@ -85,11 +82,9 @@ def test_battles_and_leaderboard_are_those_of_the_cycles_that_count(contest, ali
         {"rank": n, "model": one.name, "elo": round(one.compatible, 2)} for n, one in enumerate(found.solvers, 1)
     ]
 
-
-def test_a_cycle_tells_what_was_set_solved_run_and_judged(contest, alice):
-    files = of_cycle(unpacked(contest, alice), 2)
-    problem, solver = json.loads(files["generator_problem.json"]), json.loads(files["solver_lab_coder-4.json"])
-    ran, judged = (json.loads(files[f"{kind}_lab_coder-4.json"]) for kind in ("execution", "judgments"))
+    second, third, fourth = (of_cycle(files, number) for number in (2, 3, 4))
+    problem, solver = json.loads(second["generator_problem.json"]), json.loads(second["solver_lab_coder-4.json"])
+    ran, judged = (json.loads(second[f"{kind}_lab_coder-4.json"]) for kind in ("execution", "judgments"))
 
     assert problem["test_cases"][0] == {"name": "shown-1", "input": "[[3, 1, 2]]", "expected_output": "2"}
     assert (len(problem["test_cases"]), len(problem["hidden_test_cases"])) == (5, 5)
@@ -101,10 +96,6 @@ def test_a_cycle_tells_what_was_set_solved_run_and_judged(contest, alice):
         *("correctness", "efficiency", "readability", "robustness", "explanation")
     }
 
-
-def test_what_is_missing_is_null_with_its_reason(contest, alice):
-    files = unpacked(contest, alice)
-    second, third, fourth = (of_cycle(files, number) for number in (2, 3, 4))
     vote = json.loads(second["judgments_lab_coder-1.json"])["judgments"]["lab/coder-2"]
     silent = json.loads(third["solver_lab_coder-3.json"])
 

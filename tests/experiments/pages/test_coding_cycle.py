@@ -126,9 +126,6 @@ def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, r
     assert "No cycle counts yet" in read(browser.get(address)).text
 
 
-# --- the page of a contest from its rows and from its events ---
-
-
 @pytest.mark.django_db
 def test_of_a_contest_at_each_of_its_steps(alice, scripted, start, browser, read):
     """Queued; then with a problem that waits for the sandbox, whose page is built from what there is."""

@@ -83,7 +83,6 @@ def test_everything_that_can_be_set_is_kept_and_stands_in_the_form_again(browser
         ({"quorum": "3"}, "id_quorum-error"),
         ({"cycles": "1000000"}, "id_cycles-error"),
     ],
-    ids=str,
 )
 def test_what_is_wrong_is_shown_at_its_place_and_what_was_typed_stays(browser, form, read, wrong, shown_at):
     typed = {"topic": "trees", **wrong}

@@ -62,7 +62,6 @@ def test_members_sit_in_the_order_in_which_their_rows_stand(browser, form):
         ({f"members-{n}-model": "" for n in range(1, 6)}, None),
         ({f"members-{n}-model": MODELS[0] for n in range(31)}, None),
     ],
-    ids=str,
 )
 def test_what_is_wrong_is_said_nobody_is_asked_and_everything_typed_stays(browser, form, read, wrong, shown_at):
     typed = {"question": "Why?", "title": "Sky", "system_prompt": "Be brief.", **wrong}
@@ -109,9 +108,6 @@ def test_a_run_is_set_up_again_as_it_was_and_a_model_that_is_gone_is_named(form,
     assert again["members-1-temperature"] == "0.5"
     ProviderModel.objects.filter(slug=MODELS[1]).update(is_active=False)
     assert f"Not available: {MODELS[1]}" in read(browser.get(address)).text
-
-
-# --- Presets ---
 
 
 def test_a_council_is_kept_under_a_name_and_used_without_losing_what_was_typed(browser, form, read):

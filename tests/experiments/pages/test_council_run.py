@@ -116,9 +116,6 @@ def test_when_nobody_answers_every_reason_is_shown(page_of, sit):
     assert "The run failed" in page.by_id("slot-ending").text
 
 
-# --- The count ---
-
-
 def test_the_count_is_a_page_and_a_part(page_of, browser, read, sit):
     run = sit()
     address = reverse("run-ranking", args=[run.pk, 1])
@@ -131,9 +128,6 @@ def test_the_count_is_a_page_and_a_part(page_of, browser, read, sit):
     assert "not defined: the reviewers did not all rank the same answers" in shown.by_id("slot-ranking-1").text
     assert browser.get(reverse("run-ranking", args=[run.pk, 2])).status_code == 404
     assert browser.get(address, {"count": 7}).status_code == 404
-
-
-# --- When it is over ---
 
 
 def test_a_council_that_a_limit_stopped_can_go_on(page_of, browser, sit, press):
@@ -160,9 +154,6 @@ def test_a_question_is_branched_from_and_answers_offer_no_branch(page_of, browse
     page = read(browser.get(branched["Location"]))
     assert "Why is the sea blue?" in page.by_id("slot-question-1").text
     assert len(page.by_id("slot-conclusion-1-chair"))
-
-
-# --- Asking on ---
 
 
 def test_a_question_asked_while_the_council_works_is_queued_and_makes_the_next_turn(

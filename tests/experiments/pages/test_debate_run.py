@@ -20,10 +20,7 @@ POINTS = json.dumps(
 )
 
 
-# --- the refinement and the final prompt ---
-
-
-def test_the_refinement_shows_what_it_found_and_asks(hold, page_of):
+def test_the_refinement_asks_its_owner_for_a_final_prompt_that_is_prefilled(hold, page_of, charlies, read, browser):
     run = hold()
     page = page_of(run)
 
@@ -34,9 +31,13 @@ def test_the_refinement_shows_what_it_found_and_asks(hold, page_of):
     assert [label.get("for") for label in labels] == [field.get("id") for field in fields]
     assert "{" not in page.by_id("slot-refine").text
 
+    Experiment.objects.update(visibility="lab")
+    page = read(charlies.get(f"/runs/{run.pk}/"))
 
-def test_the_final_prompt_is_prefilled_and_sent_without_a_script(hold, page_of, browser):
-    run = hold()
+    assert run.messages.get(seat="refiner").parsed["objective"] in page.text
+    assert "Its owner continues from here." in page.text
+    assert not [part for id_ in ("say-form", "offer-form", "retry-A") for part in page.find(id=id_)]
+
     sent = page_of(run).form(id="say-form") | {"key": pause_of(run).key, "action": "send"}
     editor = page_of(run).by_id("pause-text")
     assert editor.text_content().removeprefix("\n") == pause_of(run).data["default"]
@@ -68,9 +69,6 @@ def test_changing_the_locked_prompt_makes_a_version_and_leaves_the_first(hold, p
     assert "Share it by the week." in versions.text
     [versions] = page_of(run).find(id="versions")
     assert "Share it by the night." in versions.text
-
-
-# --- rounds ---
 
 
 def test_a_debate_of_two_rounds_is_played_by_plain_forms(hold, page_of, browser):
@@ -166,9 +164,6 @@ def test_an_answer_that_cannot_be_read_is_shown_as_it_came(hold, page_of, script
     assert [button.get("value") for button in card.findall(".//button") if button.get("value")] == ["retry_seat"]
 
 
-# --- the summary, and after it ---
-
-
 def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(hold, page_of, browser):
     run = hold("send")
     keep(browser, run, "It must be cheap.")
@@ -197,9 +192,6 @@ def test_a_debate_whose_models_are_gone_says_so_instead_of_going_on(hold, browse
     assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
 
 
-# --- drafts ---
-
-
 def test_a_draft_is_shown_again_in_every_language_and_refused_where_nothing_waits_for_it(hold, page_of, browser):
     run = hold()
     response = keep(browser, run, "Share it\r\nby the week.")
@@ -215,9 +207,6 @@ def test_a_draft_is_shown_again_in_every_language_and_refused_where_nothing_wait
     assert keep(browser, run, "x", "no/such").status_code == 409
     assert keep(browser, run, "x\x00").status_code == 400
     assert keep(browser, run, "x" * 1_000_001).status_code == 400
-
-
-# --- limits ---
 
 
 def test_a_debate_that_a_limit_has_stopped_goes_on_with_or_without_the_answer(hold, page_of, browser, read):
@@ -237,22 +226,6 @@ def test_a_debate_that_a_limit_has_stopped_goes_on_with_or_without_the_answer(ho
         assert skipped is ("retry_seat" in pause_of(run).data["actions"]) is (action == "skip")
 
 
-# --- who may not control ---
-
-
-def test_who_may_see_but_not_control_reads_on_and_is_offered_no_form(hold, charlies, read):
-    run = hold()
-    Experiment.objects.update(visibility="lab")
-    page = read(charlies.get(f"/runs/{run.pk}/"))
-
-    assert run.messages.get(seat="refiner").parsed["objective"] in page.text
-    assert "Its owner continues from here." in page.text
-    assert not [part for id_ in ("say-form", "offer-form", "retry-A") for part in page.find(id=id_)]
-
-
-# --- the page from its rows and from its events ---
-
-
 TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
 
 
@@ -263,7 +236,6 @@ TROUBLED = "sim/neutral:first=0:fail=503:times=1:retry_after=0"
         ({"refine": False, "B": LIMITED, "pool": ["sim/deceptive:first=0"]}, ("seat_replaced", "call_failed")),
         ({"A": TROUBLED, "summarizer": TROUBLED, "C": "sim/neutral:first=0:json=talk"}, ("call_retried",)),
     ],
-    ids=str,
 )
 def test_at_every_pause_of_a_debate(debate, start, alice, config, kinds):
     run = start(debate(**config))

@@ -41,27 +41,7 @@ def cells(read, response, measure):
     return [[cell.text for cell in row if cell.get("scope") != "rowgroup"] for body in bodies for row in body]
 
 
-def test_every_run_is_listed_with_why_it_does_not_count(browser, read, repeated):
-    page = read(browser.get(page_of(repeated)))
-    [table] = [t for t in page.find("table") if t.get("class") == "rows run-list"]
-    rows = [row.text for row in table.iter("tr")][1:]
-
-    assert len(rows) == 6
-    assert "no: not ended yet" in rows[0]
-    assert "no: failed" in rows[1]
-    assert "no: stopped before their end" in rows[2]
-    assert all(row.endswith("yes") for row in rows[3:])
-    assert "3 of 6 runs count." in page.text
-    assert "Left out: 1 not ended yet, 1 stopped before their end, 1 failed." in page.text
-
-    switched = read(browser.get(f"{page_of(repeated)}?with=stopped"))
-    assert "4 of 6 runs count." in switched.text
-    links = {link.text: link.get("href") for link in switched.find("a")}
-    assert links["Leave out: stopped before their end"] == f"{page_of(repeated)}?#figures"
-    assert links["Include: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
-
-
-def test_the_figures_and_charts_are_those_of_the_runs(browser, read, repeated):
+def test_every_run_is_listed_and_figures_and_charts_are_those_of_the_runs_that_count(browser, read, repeated):
     response = browser.get(page_of(repeated))
     page = read(response)
     a, b, difference = cells(read, response, "Goal deviation in the last turn")
@@ -82,6 +62,24 @@ def test_the_figures_and_charts_are_those_of_the_runs(browser, read, repeated):
     assert len([d for d in page.find("details") if "table" in (d.get("class") or "")]) == len(drawings)
     last = page.by_id("chart-mean-goal_deviation-3").get("aria-label")
     assert last == "Turn 3: A mean 50, B mean 10, A from –, A to –, A runs 1, B from –, B to –, B runs 1"
+
+    page = read(browser.get(page_of(repeated)))
+    [table] = [t for t in page.find("table") if t.get("class") == "rows run-list"]
+    rows = [row.text for row in table.iter("tr")][1:]
+
+    assert len(rows) == 6
+    assert "no: not ended yet" in rows[0]
+    assert "no: failed" in rows[1]
+    assert "no: stopped before their end" in rows[2]
+    assert all(row.endswith("yes") for row in rows[3:])
+    assert "3 of 6 runs count." in page.text
+    assert "Left out: 1 not ended yet, 1 stopped before their end, 1 failed." in page.text
+
+    switched = read(browser.get(f"{page_of(repeated)}?with=stopped"))
+    assert "4 of 6 runs count." in switched.text
+    links = {link.text: link.get("href") for link in switched.find("a")}
+    assert links["Leave out: stopped before their end"] == f"{page_of(repeated)}?#figures"
+    assert links["Include: failed"] == f"{page_of(repeated)}?with=stopped&with=failed#figures"
 
 
 def test_of_many_runs_the_first_are_drawn_and_all_on_request(browser, read, experiment, monkeypatch):
@@ -110,9 +108,6 @@ def test_who_begins_is_said_of_each_run_and_has_a_table_of_its_own_when_it_alter
     page = read(browser.get(page_of(balanced)))
     assert "11 (2) 51 (2) −40 −46.1 to −33.9" in page.text
     assert [cell.text for cell in page.find("td") if cell.get("data-label") == "Begins"] == ["B", "A", "B", "A"]
-
-
-# --- starting more ---
 
 
 def sent(read, browser, experiment, **changes):
@@ -160,9 +155,6 @@ def test_a_judging_is_not_repeated_from_here(browser, read, alice):
     assert browser.post(reverse("experiment-start", args=[judging.pk]), {"repeats": 1, "token": "t"}).status_code == 404
 
 
-# --- queries, files ---
-
-
 def test_many_runs_take_no_more_queries_than_two(browser, experiment, django_assert_max_num_queries):
     for seed in range(12):
         run = ended(experiment, seed)
@@ -171,9 +163,6 @@ def test_many_runs_take_no_more_queries_than_two(browser, experiment, django_ass
 
     with django_assert_max_num_queries(17):
         assert browser.get(page_of(experiment)).status_code == 200
-
-
-# --- Branches, and two runs side by side ---
 
 
 @pytest.fixture

@@ -115,9 +115,6 @@ def test_a_file_that_was_removed_leads_back_to_its_run(browser, long, read, make
     assert "The file was deleted" in read(page).text
 
 
-# --- imports ---
-
-
 def upload(browser, data, follow=True):
     file = SimpleUploadedFile("report.json", data, "application/json")
     return browser.post(reverse("run-import"), {"file": file}, follow=follow)

@@ -165,9 +165,6 @@ def test_whoever_comes_second_is_told_what_was_said_first(page_of, browser, read
     assert run.calls.count() == 0
 
 
-# --- steering from the status bar: pause, mode, more turns, and how far it says to be ---
-
-
 @pytest.fixture
 def queued(arena, start):
     return lambda **config: start(arena(**config))

@@ -54,7 +54,6 @@ def test_models_are_asked_and_their_answers_become_outputs(browser, read, texts,
         ({"makers-0-model": MODEL, "makers-0-name": "pebble"}, "outputs from another source"),
         ({"makers-0-model": "no/such"}, "no available model"),
     ],
-    ids=str,
 )
 def test_what_is_wrong_is_said_and_what_was_typed_stays(browser, read, address, sent, said):
     response = browser.post(address, {**sent, "subsets": [""], "title": "My outputs"})

@@ -116,9 +116,6 @@ def test_the_inspector_shows_what_was_sent_what_came_back_and_every_attempt(
     assert said == [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
 
 
-# --- What is odd about a message or a score ---
-
-
 @each_case(
     ("finish", "words"),
     [("length", "cut off at the token limit"), ("stopped", "stopped here"), ("content_filter", "refused")],
@@ -146,9 +143,6 @@ def test_a_filter_that_failed_or_left_nothing_is_said_to(page_of, played, manner
     if manner != "empty":
         assert message.filter["reasoning"] in shown
         assert message.text == message.raw_text
-
-
-# --- what has happened since, over plain HTTP, for a page whose WebSocket is blocked ---
 
 
 def asked(browser, run, after=0):
@@ -198,9 +192,6 @@ def test_it_takes_as_few_queries_however_much_has_happened(browser, played, djan
     run = played(max_turns=3)
     with django_assert_max_num_queries(8):
         asked(browser, run)
-
-
-# --- a message in an editor, from which a new run goes on; and its words for the clipboard ---
 
 
 @pytest.fixture

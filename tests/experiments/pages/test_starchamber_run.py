@@ -97,9 +97,6 @@ def test_a_failed_answer_says_why_and_can_be_asked_for_again(page_of, talk, say)
     assert buttons(page_of(run)) == {"send", "regenerate", "end"}
 
 
-# --- figures and tokens ---
-
-
 def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, talk, alice):
     run = talk()
     message = run.messages.get(seat="model")

@@ -18,13 +18,6 @@ pytestmark = pytest.mark.django_db
 RETRIED = ":first=0:fail=503:times=1:retry_after=0"
 
 
-def test_of_a_run_in_which_nobody_filters_or_judges(played):
-    run = played(filter=False, judge=False, first="B")
-
-    assert run.state == Run.State.COMPLETED
-    assert_same_page(run, "turn_started", "message_completed", "experiment_stopped")
-
-
 def test_of_a_run_that_was_stopped_before_it_began(arena, start, alice):
     run = start(arena())
     assert_same_page(run)
@@ -50,7 +43,6 @@ def test_of_a_run_whose_models_judge_and_filter_answer_only_when_asked_again(pla
         {"judge_model": "sim/judge:first=0:json=range"},
         {"judge_model": "sim/judge:first=0:fail=404", "filter_model": "sim/filter:first=0:fail=404"},
     ],
-    ids=str,
 )
 def test_of_a_run_whose_judge_and_filter_talk_nonsense_or_give_up(played, tools):
     run = played(max_turns=1, **tools)

@@ -128,8 +128,6 @@ def test_the_metrics_take_the_latest_judgment_of_a_turn_and_the_strongest_emotio
     assert "Dominant emotion none" in metrics
 
 
-# --- what was written in it can do nothing: tests/security looks through all pages for that ---
-
 NASTY = "<script>alert(1)</script></style><img src=http://evil.example/x.png onerror=alert(2)>"
 MARKDOWN = "![x](http://evil.example/a.png) [link](https://good.example/) [bad](javascript:alert(1)) <b>bold</b>"
 FETCHING = {"src", "srcset", "data", "poster", "action", "formaction", "background", "ping", "xlink:href", "manifest"}

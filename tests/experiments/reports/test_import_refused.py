@@ -95,7 +95,6 @@ def test_an_id_that_stands_twice_is_named(arena_run, refuse, name):
         (("messages", 1, "parsed"), {"kind": "points", "new_perspectives": [{"id": "p1"}]}, "required"),
         (("messages", 1, "parsed"), {"no": "kind"}, "required"),
     ],
-    ids=str,
 )
 def test_a_council_that_could_not_be_drawn_is_refused_with_its_place(council, refuse, path, value, said):
     refused = refuse(changed(council, *path, value=value))
@@ -112,7 +111,6 @@ def test_a_council_that_could_not_be_drawn_is_refused_with_its_place(council, re
         {"ballots": [{"reviewer": "member-1", "order": [["member-2"]], "offered": ["member-3"]}]},
         {"best": ["member-9"]},
     ],
-    ids=str,
 )
 def test_a_count_that_cannot_be_counted_is_refused(council, refuse, fields):
     [place] = [n for n, step in enumerate(council["steps"]) if step["purpose"] == "ballots_counted"]
@@ -141,7 +139,6 @@ def test_two_ballots_of_one_step_are_refused(council, refuse):
         (("executions", 0, "results", 0, "verdict"), "perfect", "passed"),
         (("judgments", 0, "scores"), {"overall": 1000.0}, "from 0 to 10"),
     ],
-    ids=str,
 )
 def test_a_contest_that_could_not_be_rated_or_drawn_is_refused_with_its_place(contest, refuse, path, value, said):
     refused = refuse(changed(contest, *path, value=value))

@@ -154,8 +154,6 @@ def test_reports_can_be_drawn_at_the_same_time(alice):
     assert "Second report" in text_of(read(drawn[1]))
 
 
-# --- lines, glyphs and the map by which text is copied ---
-
 INK = Ink(size=10)
 TEXTS = (
     "Plain words stand here (in brackets) - and go on, until the line is full; then they go on below.\n\n  indented",

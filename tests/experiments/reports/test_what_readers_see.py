@@ -91,9 +91,6 @@ def test_first_scores_stand_beside_second_ones_for_who_may_see_the_first(judged,
     assert str(first.pk) in signed_in(alice).get(again.get_absolute_url()).content.decode()
 
 
-# --- problems that were set before ---
-
-
 @pytest.fixture
 def contests(alice):
     """A contest of Alice's that nobody else sees, and one that is asked for now."""

@@ -30,7 +30,7 @@ def bobs_api(bob):
     return Api(create_token(bob))
 
 
-def test_the_way_from_the_list_to_the_last_answer(queue, bobs, read):
+def test_the_way_from_the_list_to_the_last_answer_and_on_to_the_next_queue(queue, alice, bob, bobs, read):
     assert "Panels" in read(bobs.get("/review/")).text
     page = bobs.post(f"/review/{queue.pk}/next/", follow=True)
     for number in range(1, 5):
@@ -39,7 +39,10 @@ def test_the_way_from_the_list_to_the_last_answer(queue, bobs, read):
         page = bobs.post(address, {"score.cooperation": "0.5", "note": f"N{number}"}, follow=True)
 
     assert page.request["PATH_INFO"] == f"/review/{queue.pk}/"
-    assert "No items are left for you" in read(page).text
+    assert read(page).by_id("all-done").text_content().split()[:4] == ["All", "done.", "You", "answered"]
+    more = reviewed.queue(alice, bob)
+    [on] = [one for one in read(bobs.get(queue.get_absolute_url())).find("a") if "primary" in one.get("class", "")]
+    assert on.get("href") == more.get_absolute_url()
     assert ReviewAnswer.objects.count() == 4
 
 
@@ -202,9 +205,6 @@ def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_
     with django_assert_max_num_queries(45):
         text = browser.get(item.get_absolute_url()).content.decode()
     assert len(re.findall(r'class="review-words"', text)) == 20
-
-
-# --- by a program: the same rights, places and refusals ---
 
 
 def test_items_are_read_blind_and_answered_until_nothing_is_left(queue, bobs_api):

@@ -51,6 +51,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
         find-people find-projects find-experiments
+        api-study-import-batch study-new study-import study-design-new study-estimate
         compat-llm-models compat-llm-test starchamber-estimate api-token-list api-project-list api-review-rubrics
         api-review-rubric api-council-presets bulk-exports api-bulk-exports api-run-imports""",
     ),
@@ -65,7 +66,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         talk-figures experiment experiment-values experiment-sharing campaign-live api-messages
         api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles api-cycle api-executions
         api-run-battles api-run-artifacts api-run-report api-run-export api-statistics api-campaign run-files
-        api-run-files study api-study-estimate api-study-runs api-study-looks""",
+        api-run-files study study-sizes study-runs api-study-estimate api-study-runs api-study-looks""",
     ),
     "to look at, renamed by who steers, deleted by the owner": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))),
@@ -82,7 +83,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "to steer, once it has come so far": (
         rule(visitor=SIGN_IN, watcher=NO, **_all(STEERING, (YES, TOLD))),
         """api-study-lock api-study-amend api-study-start api-study-pause api-study-resume api-study-stop
-        api-study-look study-act""",
+        api-study-repeats api-study-look study-act study-design study-plan study-repeats""",
     ),
     "a form for who steers": (  # whoever may look may open it, and sees at the sending that it is not theirs
         rule(visitor=SIGN_IN, watcher=(YES, *NO), **_all(STEERING, YES)),

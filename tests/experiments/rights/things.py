@@ -221,6 +221,7 @@ class Things:
             "battle_id": f"{self.left.name}_vs_{self.right.name}:{self.sample.pk}",
             "side": "first",
             "verb": "lock",
+            "workflow": "starchamber",
             **dict.fromkeys(("number", "before", "after"), 1),
             "format": _format(name),
         }

@@ -41,24 +41,6 @@ def test_it_is_made_on_a_page_that_shows_it_once(run, alice):
     assert secret not in str(list(ShareLink.objects.values())) + str(list(AuditEntry.objects.values()))
 
 
-def test_a_visitor_reads_the_experiment_and_its_run_and_nothing_else(run, link, arena):
-    visitor, (_row, secret) = Client(), link
-    other = Run.objects.create(experiment=arena(), seed=1)
-
-    listed = visitor.get(f"/s/{secret}/")
-    report = visitor.get(f"/s/{secret}/runs/{run.pk}/")
-
-    assert f"/s/{secret}/runs/{run.pk}/" in listed.content.decode()
-    assert run.messages.first().text[:40] in report.content.decode()
-    assert report["Content-Disposition"] == "inline"
-    assert "sandbox" in report["Content-Security-Policy"]
-    for answer in (listed, report):
-        assert "noindex" in answer["X-Robots-Tag"]
-        assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
-    assert visitor.get(f"/runs/{run.pk}/").status_code == 302
-    assert visitor.get(f"/s/{secret}/runs/{other.pk}/").status_code == 404, "of another experiment"
-
-
 @each_case("end", ["revoked", "expired", "left"])
 def test_it_ends_at_once(run, link, alice, end):
     row, secret = link
@@ -76,7 +58,23 @@ def test_it_ends_at_once(run, link, alice, end):
         assert "does not work" in answer.content.decode()
 
 
-def test_a_guess_says_nothing(link):
+def test_a_visitor_reads_the_experiment_and_its_run_and_nothing_else_and_a_guess_says_nothing(run, link, arena):
+    visitor, (_row, secret) = Client(), link
+    other = Run.objects.create(experiment=arena(), seed=1)
+
+    listed = visitor.get(f"/s/{secret}/")
+    report = visitor.get(f"/s/{secret}/runs/{run.pk}/")
+
+    assert f"/s/{secret}/runs/{run.pk}/" in listed.content.decode()
+    assert run.messages.first().text[:40] in report.content.decode()
+    assert report["Content-Disposition"] == "inline"
+    assert "sandbox" in report["Content-Security-Policy"]
+    for answer in (listed, report):
+        assert "noindex" in answer["X-Robots-Tag"]
+        assert (answer["Cache-Control"], answer["Referrer-Policy"]) == ("no-store", "no-referrer")
+    assert visitor.get(f"/runs/{run.pk}/").status_code == 302
+    assert visitor.get(f"/s/{secret}/runs/{other.pk}/").status_code == 404, "of another experiment"
+
     row, secret = link
     for guess in ("x", secret[:-1], secret + "x", row.hint, row.digest):
         answer = Client().get(f"/s/{guess}/")

@@ -54,8 +54,13 @@ def sent_away(browser, address):
     return browser.get(address).get("Location", "").startswith("/sign-in/")
 
 
+@pytest.fixture
+def cora(django_user_model):
+    return django_user_model.objects.create_user("cora", role="curator")
+
+
 @pytest.mark.databases
-def test_a_run_begun_after_the_approval_is_on_no_page_of_a_visitor(shown, later, charlie):
+def test_a_run_begun_after_the_approval_is_shown_once_it_is_approved_itself(shown, later, charlie, cora, alice):
     visitor = Client()
 
     assert [page for page in pages_of(later) if not sent_away(visitor, page)] == []
@@ -63,25 +68,6 @@ def test_a_run_begun_after_the_approval_is_on_no_page_of_a_visitor(shown, later,
     assert sent_away(visitor, pages_of(shown)[-1]), "beside one that is not shown"
     assert signed_in(charlie).get(f"/runs/{later.pk}/").status_code == 200, "the lab sees all of it"
 
-
-@pytest.fixture
-def cora(django_user_model):
-    return django_user_model.objects.create_user("cora", role="curator")
-
-
-def test_it_is_seen_once_it_is_approved_until_that_is_taken_back_or_it_goes_on(shown, later, cora, alice):
-    for is_approved in (True, False):
-        assert curation.approve(later, by=cora, is_approved=is_approved)
-        assert sent_away(Client(), f"/runs/{later.pk}/") is not is_approved
-
-    Run.objects.filter(pk=shown.pk).update(state="failed")
-    shown.refresh_from_db()
-    assert actions.resume(shown, by=alice)
-    assert sent_away(Client(), f"/runs/{shown.pk}/"), "it is to be approved anew"
-    assert not RunReview.objects.filter(run=shown, approved__isnull=False).exists()
-
-
-def test_it_is_in_no_figure_of_the_experiments_page(shown, later, charlie):
     address = f"/experiments/{shown.experiment_id}/"
 
     page = Client().get(address).content.decode()
@@ -95,6 +81,16 @@ def test_it_is_in_no_figure_of_the_experiments_page(shown, later, charlie):
     assert rows.repeats(shown.experiment, reader=charlie).runs == 2
     assert rows.repeats(shown.experiment, reader=AnonymousUser()).counted == (shown,)
     assert Client().get(f"/api{address}statistics/").status_code == 401, "the API knows no visitors"
+
+    for is_approved in (True, False):
+        assert curation.approve(later, by=cora, is_approved=is_approved)
+        assert sent_away(Client(), f"/runs/{later.pk}/") is not is_approved
+
+    Run.objects.filter(pk=shown.pk).update(state="failed")
+    shown.refresh_from_db()
+    assert actions.resume(shown, by=alice)
+    assert sent_away(Client(), f"/runs/{shown.pk}/"), "it is to be approved anew"
+    assert not RunReview.objects.filter(run=shown, approved__isnull=False).exists()
 
 
 @pytest.mark.parametrize("few", [1000, 0])

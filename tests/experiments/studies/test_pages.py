@@ -19,18 +19,24 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
         assert read(browser.get(address)).find("form", action=f"{address}{verb}/")
         assert browser.post(f"{address}{verb}/").status_code == 302
     drive()
-    conditions = read(browser.get(address)).by_id("conditions-title").getparent().cssselect("tbody tr")
-    assert [row.cssselect("td")[2].text for row in conditions] == ["1"] * 8
+    live = read(browser.get(address, headers={"HX-Request": "true"})).by_id("study-live")
+    assert live.get("data-state") == "completed"
+    assert [link.text for link in live.cssselect("td a")] == ["1/1"] * 8
     browser.post(f"{address}look/")
 
     found = read(browser.get(address)).by_id("results-title").getparent().getparent().cssselect("tbody tr")
     assert [row.cssselect("th")[0].text for row in found] == [
-        "tokens of models",
-        "refusals of models",
-        "refusals of contexts",
+        "tokens of models tokens",
+        "refusals of models refused",
+        "refusals of contexts refused",
     ]
     assert [row.cssselect(".badge")[0].text for row in found][1:] == ["not found", "exploratory"]
     assert all(row.cssselect("svg.strip") for row in found)
+    behind = read(browser.get(f"{address}runs/{found[0].cssselect('td a')[0].get('href').split('/')[-1]}"))
+    rows = behind.by_id("study-runs").cssselect("tbody tr")
+    assert [(row.cssselect("td")[0].text.split(", ")[0], len(row.cssselect("th a"))) for row in rows] == [
+        ("long", 1)
+    ] * 4
     assert browser.get(f"{address}folder/")["Content-Type"] == "application/zip"
     assert browser.post(f"{address}erase/").status_code == 404
 
@@ -45,4 +51,8 @@ def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
     first = page.by_id("results-title").getparent().getparent().cssselect("tbody tr")[0]
 
     assert "Too few runs." in first.text
-    assert "16 runs without this outcome" in first.text
+    missing = first.cssselect("a[href*=missing]")
+    assert [link.text for link in missing] == ["8 runs without this outcome"] * 2
+    behind = read(browser.get(f"{study.get_absolute_url()}runs/{missing[0].get('href').split('/')[-1]}"))
+    reasons = [row.cssselect("td")[3].text for row in behind.by_id("study-runs").cssselect("tbody tr")]
+    assert (len(reasons), set(reasons)) == (8, {"stopped", "not begun"})

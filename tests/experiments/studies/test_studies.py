@@ -143,6 +143,30 @@ def test_an_early_look_is_kept_and_costs_the_later_one(study, alice, drive):
     assert thresholds[0] < thresholds[1] < 0.025
 
 
+def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, alice, drive):
+    made = study(repeats=1)
+    with pytest.raises(Conflict):
+        services.add_repeats(made, by=alice, repeats=1)
+    services.start(made, by=alice)
+    drive()
+    whole = results.look(made, by=alice)
+    with pytest.raises(Invalid):
+        services.add_repeats(made, by=alice, repeats=1_000)
+    services.add_repeats(made, by=alice, repeats=1)
+    drive()
+    made.refresh_from_db()
+    late = results.look(made, by=alice)
+
+    assert (made.state, made.planned_runs.count(), made.plans.count()) == ("completed", 16, 2)
+    blocks = [set(made.planned_runs.filter(repeat=n).values_list("condition__number", flat=True)) for n in (1, 2)]
+    assert blocks == [set(range(1, 9))] * 2
+    assert len(set(made.planned_runs.values_list("seed", flat=True))) == 16
+    assert (late.results["shares"], late.results["spent_at"]) == ([0.5, 1.0], [1.0, 1.0])
+    planned = [one for look in (whole, late) for one in look.results["results"] if one["is_planned"]]
+    assert [one["threshold"] > 0 for one in planned] == [True, True, False, False]
+    assert not any(one["is_found"] for one in late.results["results"]), "the first look has spent all of alpha"
+
+
 @each_case(
     ("changed", "field"),
     [

@@ -209,8 +209,6 @@ def test_an_open_length_is_limited_to_an_hour_unless_a_person_or_another_limit_e
     assert Config(prompt="Talk.", **config).limits.seconds == seconds
 
 
-# --- what a side is told, in automatic and in manual mode ---
-
 PERSONAS = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
 
 

@@ -130,9 +130,6 @@ def test_every_judge_judges_every_battle_unless_the_task_names_others():
     assert all(ask.seat == key.split("/")[1] for ask, key in zip(play.asked, play.keys, strict=True))
 
 
-# --- what may be set up ---
-
-
 @each_case(
     ("changes", "sentence"),
     [
@@ -167,8 +164,6 @@ def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
         play = Play(lambda ask: says("A"), **changes)
         assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed")
 
-
-# --- several endpoints of one judge ---
 
 REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")
 
@@ -215,9 +210,6 @@ def test_an_endpoint_that_keeps_failing_is_soon_asked_last_and_now_and_then_firs
 
     assert all(fact["winner"] == "tie" for fact in play.facts.values())
     assert 2 < len(failed) < 20
-
-
-# --- judges that are given up ---
 
 
 def test_a_broken_key_does_not_go_through_all_battles():

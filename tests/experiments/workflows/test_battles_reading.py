@@ -132,9 +132,6 @@ def test_a_confidence_that_was_not_given_is_absent(given, reasons):
     assert (judged.winner, judged.confidence, len(judged.absent)) == ("first", None, reasons)
 
 
-# --- the plug-ins ---
-
-
 @each_case("prompt", PROMPTS.values(), ids=list(PROMPTS))
 def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
     criteria = prompt.schema["properties"]["scores"]["properties"]["A"]["required"]
@@ -143,9 +140,6 @@ def test_every_prompt_reads_the_answer_that_its_own_schema_asks_for(prompt):
         judged = prompt.read(reply(said, scores=scores))
         assert judged.winner == {"A": "first", "B": "second", "tie": "tie"}[said]
         assert (set(judged.scores["first"]), judged.absent) == (set(criteria), ())
-
-
-# --- whatever a judge writes ---
 
 
 @settings(max_examples=60)

@@ -21,8 +21,6 @@ from tests.fuzzing.generated import LEAVES, inputs_of
 from tests.fuzzing.target import Target, text_of
 from tests.hanging import without_hanging
 
-# --- solutions ---
-
 
 def solution(answer):
     return read_solution(answer if isinstance(answer, str) else json.dumps(answer))
@@ -51,15 +49,11 @@ def test_a_solution_is_code_and_what_its_author_explains():
         ({"solution_code": "#" * 60_001}, "longer than"),
         ({"solution_code": "#" * 10_000_000}, "longer than"),
     ],
-    ids=lambda answer: str(answer)[:40],
 )
 def test_an_answer_without_a_solution_says_why(answer, reason):
     with without_hanging(), pytest.raises(Unreadable, match=re.escape(reason)) as raised:
         solution(answer)
     assert len(str(raised.value)) < 300
-
-
-# --- votes ---
 
 
 def vote(answer):
@@ -116,8 +110,6 @@ def test_feedback_of_any_kind_leaves_the_vote_as_it_is(feedback):
     assert found.scores["overall"] == 7
     assert found.feedback == (feedback[:10_000] if isinstance(feedback, str) else "")
 
-
-# --- whatever models answer ---
 
 CONTEST = Target(
     "contest",

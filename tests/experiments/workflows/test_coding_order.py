@@ -63,9 +63,6 @@ def test_everybody_judges_everybody_else_once_in_an_order_drawn_by_the_seed(code
     assert len({order(3, of) for of in range(1, 7)}) == 6, "it is another one for each solution"
 
 
-# --- what is missing is left out ---
-
-
 def rated(play):
     [data] = play.found("cycle_rated")
     return data
@@ -182,9 +179,6 @@ def test_without_a_sandbox_the_cycle_is_not_rated_and_the_contest_fails():
     assert not {step.key for step in resumed.steps if not isinstance(step, Record)} & set(kept), (
         "nothing is asked twice"
     )
-
-
-# --- whatever the order in which answers arrive ---
 
 
 def fickle(step) -> Outcome:

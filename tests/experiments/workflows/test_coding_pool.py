@@ -26,9 +26,6 @@ def pools(play) -> list[list[str]]:
     return [[seat.removeprefix("coder-") for seat in begun["coders"]] for begun in play.found("cycle_begun")]
 
 
-# --- the check before the first cycle ---
-
-
 def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
     play = Play(cast(4), stop_after=0)
 
@@ -77,9 +74,6 @@ def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_ever
     assert "Only 3 of 5 models can take part, and 4 are needed." in play.end.message
 
 
-# --- between the cycles ---
-
-
 def test_a_model_that_was_rate_limited_comes_back_when_it_answers():
     play = Play(cast(4), but({"health/1/coder-3": LIMITED}), cycles=3, setters="random")
 
@@ -126,9 +120,6 @@ def test_a_pool_that_drops_to_two_ends_the_contest_after_the_cycle_with_every_re
     assert len(play.found("cycle_begun")) == 1
     play = Play(cast(3), but({"cycle/1/judge/coder-2/of/coder-1": BAD_KEY}))
     assert (play.end.reason, len(play.asked("health"))) == ("completed", 3), "in the last cycle it does not matter"
-
-
-# --- whose turn it is ---
 
 
 @each_case(("coders", "cycles", "mode"), [(3, 6, "in_turn"), (3, 4, "random")])
@@ -182,9 +173,6 @@ def test_a_seat_that_has_left_for_good_has_its_turn_at_the_end_and_the_cycle_say
     assert void == {"turn": 4, "setter": "coder-2", "reason": f"The setter takes no part any more. {BAD_KEY.error}"}
     assert "cycle/4/problem" not in play.keys
     assert play.end.reason == "completed"
-
-
-# --- how a contest may be set up ---
 
 
 @each_case(

@@ -95,7 +95,6 @@ def test_criteria_are_a_text_or_a_list_of_texts(criteria, taken):
 @each_case(
     "value",
     [True, None, 0, -1.5, "", [], {}, [[1, [2, {"x": None}]], "ß"], "日本語 😀 \u2028", 10**400, 1e308],
-    ids=lambda value: repr(value)[:20],
 )
 def test_inputs_and_outputs_are_any_plain_json(value):
     shown = [example([value], value), *problem()["test_cases"][1:]]
@@ -171,8 +170,6 @@ def test_solvers_read_neither_the_hidden_tests_nor_the_reference():
     assert "max(values) - min(values)" not in text
 
 
-# --- code within fences ---
-
 LIKE_A_FENCE = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
 
 
@@ -187,13 +184,10 @@ LIKE_A_FENCE = 'def f():\n    """Like\n    ```\n    f()\n    ```\n    """'
         ("x = '\ud800'\ny = '\x00'", "x = '\ufffd'\ny = '\ufffd'"),
         *((no_code, "") for no_code in (None, 7, ["x = 1"], {"code": "x = 1"}, "", "\n\n", "```python\n```")),
     ],
-    ids=lambda text: repr(text)[:30],
 )
 def test_a_fence_around_the_code_is_no_part_of_it(text, code):
     assert code_of(text) == code
 
-
-# --- problems that repeat earlier ones ---
 
 STATEMENT = (
     "A ferry carries cars in the order in which they arrive, as long as both its length and its weight allow it. "
@@ -244,9 +238,6 @@ def test_other_problems_are_new():
     for one in others:
         assert is_new(one, *(other for other in others if other is not one))
     assert is_new(ferry("→", "Count the ways."), ferry("☃", "Draw a map of all the islands in the lake."))
-
-
-# --- programs that must not pass ---
 
 
 def run(code: str, entry: str, *arguments):

@@ -24,9 +24,6 @@ def tokens(prompt: str) -> set[str]:
     return {found["token"] for found in FENCE.finditer(prompt)}
 
 
-# --- the setter ---
-
-
 def test_a_setter_is_told_what_a_problem_needs():
     told = one_cycle(test_seconds=7.5, test_megabytes=300).told("cycle/1/problem")
 
@@ -47,9 +44,6 @@ def test_a_setter_reads_the_topic_and_the_titles_of_earlier_problems_within_fenc
     assert play.step("cycle/1/problem").params == {"temperature": 0.9, "max_tokens": 16_384}
 
 
-# --- solvers ---
-
-
 def test_solvers_read_the_statement_the_contract_and_the_shown_tests_and_nothing_else_of_the_problem():
     play = one_cycle(coders=4)
     assert len({step.messages[0].content for step in play.asked("solution")}) == 1
@@ -65,9 +59,6 @@ def test_solvers_read_the_statement_the_contract_and_the_shown_tests_and_nothing
     assert "max(values)" not in told
     assert '"test_cases"' not in told, "the problem stands there once, as it reads"
     assert fences(told)["criteria"] == "It handles the empty list."
-
-
-# --- judges ---
 
 
 def test_a_judge_reads_problem_criteria_solution_explanation_and_evidence_each_once_within_a_fence():
@@ -133,9 +124,6 @@ def test_a_judge_does_not_learn_whose_solution_it_is_and_what_it_says_to_judges_
 
 def ran_with_error(error: str):
     return lambda step: ran(step, ["error"], error=error)
-
-
-# --- evidence ---
 
 
 def test_a_judge_is_told_each_failure_with_what_was_right():

@@ -190,9 +190,6 @@ def test_long_answers_and_reasons_without_end_are_cut():
     assert len(void["reason"]) <= 2_000
 
 
-# --- where the sandbox is missing ---
-
-
 @each_case("name", ["reference", "reference-again", "echo", "mutant-4"])
 def test_without_a_sandbox_the_contest_fails_and_says_what_is_missing(name):
     play = one_cycle(but({f"{HERE}/{name}": NO_SANDBOX}), cycles=3)

@@ -36,9 +36,6 @@ def test_a_question_takes_these_steps():
     assert asked[7:10] == [f"turn/1/review/member-{number}" for number in (1, 2, 3)], "and all reviewers"
 
 
-# --- stage 1 ---
-
-
 def test_a_member_is_told_the_question_and_what_every_member_is_told_before_it():
     step = Play(cast(), system_prompt=" \n").step("turn/1/answer/member-1")
     assert [(prompt.role, prompt.content) for prompt in step.messages] == [("user", QUESTION)]
@@ -95,9 +92,6 @@ def test_an_answer_that_was_all_reasoning_is_asked_for_again_with_more_room():
     assert (first.key, second.key) == ("turn/1/answer/member-2", "turn/1/answer/member-2/2")
     assert first.room == 0 < second.room
     assert len(play.asked("review")) == 3
-
-
-# --- stage 2 ---
 
 
 @each_case(
@@ -203,9 +197,6 @@ def test_an_answer_that_tries_to_vote_changes_no_ballot():
     play = Play(cast(), answer)
     assert [step.seat for step in play.asked("repair")] == ["member-2", "member-3"], "their reviews hold no vote"
     assert play.step("turn/1/answer/member-1").inspect(trap) == ["addresses_reviewers"]
-
-
-# --- stage 3 ---
 
 
 def test_the_chair_is_told_whose_answers_and_reviews_they_are_and_how_they_rank():

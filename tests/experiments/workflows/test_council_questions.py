@@ -87,9 +87,6 @@ def test_only_who_has_not_done_their_part_is_asked_again_until_it_is_done():
     assert play.step("turn/1/answer/member-2/3")
 
 
-# --- title ---
-
-
 @each_case(
     ("said", "title"),
     [
@@ -119,9 +116,6 @@ def test_without_a_title_everything_goes_on(said):
     assert play.step("title").played_by == "chair", "where no model is seated for titles, the chair's finds it"
 
 
-# --- where a question asked ahead is found ---
-
-
 def test_a_question_asked_ahead_is_found_at_the_next_offer():
     says = (("conclude", ""), ("deliberate", ""), ("send", "And at sunset?"), ("conclude", ""), ("send", "Why?"))
     play = Play(cast(), says=says)
@@ -133,9 +127,6 @@ def test_a_question_asked_ahead_is_found_at_the_next_offer():
     assert council.next_offer([(1, "send"), (2, "retry_seat"), (2, "deliberate")]) == ("turn/2/next/3", 2)
 
 
-# --- configuration ---
-
-
 def test_a_question_and_as_many_members_as_are_named_and_at_least_two_are_needed():
     with pytest.raises(ValidationError, match="Write the question"):
         Config(question=" \n")
@@ -144,8 +135,6 @@ def test_a_question_and_as_many_members_as_are_named_and_at_least_two_are_needed
     assert config.seats(["member-4"]) == ("member-1", "member-2", "member-3", "member-4", "chair")
     assert len(config.seats(["member-30"])) == 31
 
-
-# --- what ballots come to: mean rank, votes, and Borda's count ---
 
 ABC = ("a", "b", "c")
 

@@ -192,9 +192,6 @@ def test_what_is_added_reaches_the_second_round_and_the_summary():
     assert spoken(steps, 2) == ["A", "B", "C"]
 
 
-# --- where somebody stands in, something is shortened, or more is asked for after the summary ---
-
-
 def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     seated = cast("model one", "model two")
     steps, _end = play(rate_limited("round/1/B", "round/1/B/pool-1"), seated=seated)

@@ -208,8 +208,6 @@ def test_an_answer_that_stays_unreadable_is_shown_raw_and_kept_from_the_debaters
     assert (summary["parsed"]["recommended"][0]["sources"], summary["flags"]) == (["B1"], ["unknown_sources"])
 
 
-# --- what the models are told ---
-
 CHINESE = "我们实验室的四个小组应该怎样共用一台望远镜?"
 GERMAN = "Wie sollen sich die vier Gruppen unseres Labors ein einziges Fernrohr gerecht teilen?"
 FENCE = re.compile(r"\[\[([\w-]+) ([0-9a-f]{12})\]\]\n(.*?)\n\[\[/\1 \2\]\]", re.DOTALL)

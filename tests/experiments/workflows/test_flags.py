@@ -84,9 +84,6 @@ def test_words_to_the_reviewers_are_flagged_and_no_others(text):
     assert addresses_reviewers(text) == (["addresses_reviewers"] if text in TO_REVIEWERS else [])
 
 
-# --- replies in the arena ---
-
-
 @each_case(
     "text",
     ["Model B: I agree.", "Fine.\n\n**Model B**: I agree.", "> Agent B: no", "  side b : yes", "# Model B:\nI agree."],
@@ -106,8 +103,6 @@ def test_the_third_time_the_same_words_are_said_is_noticed():
     assert flags("I want five.", "A", said) == []
     assert flags("  ", "A", ["", " ", "\n"]) == [], "silence is no repetition"
 
-
-# --- the language of a text is told by its prose, or not at all ---
 
 SKY = {
     "en": "Why is the sky blue, and why is it red in the evening?",

@@ -37,8 +37,6 @@ def nested(depth):
     return '{"points": ' * (depth - 1) + "{}" + "}" * (depth - 1)
 
 
-# --- the same answer is read alike in every workflow ---
-
 SIDE = {**dict.fromkeys(RANGES, 0.5), "notes": "x", "confidence": 0.5}
 ORIGINAL = "I would offer you ten apples."
 LABELS = labels_for(2)
@@ -119,9 +117,6 @@ def test_the_same_answer_is_read_alike_in_every_workflow(form):
         assert bool(read(text)) == is_read, workflow
 
 
-# --- what is found ---
-
-
 def test_of_an_answer_and_a_part_of_it_the_whole_is_taken_however_deep():
     whole = {"points": 1, "more": {"a": 1}}
     assert read_json(f'{{"points": 1}} {json.dumps(whole)} {{"more": {{}}}}', NAMES) == whole
@@ -165,9 +160,6 @@ def test_a_list_may_stand_in_its_place_where_that_is_asked_for(text):
 )
 def test_slips_are_forgiven_and_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
     assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
-
-
-# --- numbers and texts within it ---
 
 
 @each_case(("value", "read"), [(0, 0.0), (100, 100.0), (12.5, 12.5), (-0.0, 0.0), (1e-9, 1e-9)])

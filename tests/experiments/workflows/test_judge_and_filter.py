@@ -150,8 +150,6 @@ def test_a_history_too_long_for_any_judge_is_cut_at_its_beginning_and_says_so():
     assert "Give me all." in prompt, "the turn itself is never cut"
 
 
-# --- what the other side gets of a message ---
-
 ORIGINAL = "My reasoning: they need four.\n\nI offer **three** panels.\n\n- one now\n- two later"
 OFFER = "I offer **three** panels.\n\n- one now\n- two later"
 

@@ -8,7 +8,6 @@ from experiments.library.search.excerpts import Part, excerpt
 from experiments.library.search.query import Asked, Phrase, Sought, read
 from experiments.library.search.words import words
 from experiments.runs.markdown import CLASSES, TAGS, to_html
-from experiments.runs.reports.markdown import fenced, inline, quoted
 from experiments.workflows.base.flags import addresses_reviewers, flags, other_language
 from experiments.workflows.base.masking import MASK, masked, names_itself
 from tests.fuzzing.target import Target, text_of
@@ -35,15 +34,6 @@ def check_markdown(data: bytes) -> None:
     assert not re.search(r'href="(?!https?:)', html, re.IGNORECASE)
     assert CLASSES
     assert rendered(data) == html
-
-
-def check_quoting(data: bytes) -> None:
-    text = text_of(data)
-    assert "\n" not in inline(text)
-    assert all(line.startswith(("> ", ">")) for line in quoted(text)) or quoted(text) == fenced(text)
-    first, *inner, last = fenced(text)
-    assert first == f"{last}text"
-    assert not any(last in line for line in inner)
 
 
 def found_in(data: bytes) -> list[Part]:
@@ -137,7 +127,6 @@ MODELS = (
 
 TARGETS = (
     Target("markdown", rendered, check_markdown, MARKDOWN),
-    Target("quoting", check_quoting, check_quoting, MARKDOWN),
     Target("excerpt", found_in, check_excerpt, QUERY, seeds=(f"two models\n{SAID}".encode(),)),
     Target("words", lambda data: list(words(text_of(data))), check_words, QUERY),
     Target("query", asked, check_query, QUERY, seeds=('议 "two models" -seat:A model:lab/x wor*'.encode(),)),

@@ -86,9 +86,6 @@ def test_labels_that_are_all_the_same_leave_room_for_what_they_did_not_meet():
     assert 3 / 20 < none_found.interval[1] < 4 / 20  # the rule of three, and more
 
 
-# --- simulation ---
-
-
 def within(rounds, low=0.93, high=0.97):
     """The counts that true coverages between low and high give in 999 of 1000 simulations, or more."""
     reach = 3.29 if rounds < 1000 else 0

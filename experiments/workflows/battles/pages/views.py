@@ -52,6 +52,7 @@ def campaign(request: HttpRequest, shown: Experiment) -> HttpResponse:
     numbers = {"per_pair": sampling.get("per_pair"), "width": sampling.get("target_width")}
     context = {
         **_live(shown, request),
+        "config": shown.config,
         "dataset": dataset,
         "participants": participants,
         "is_simulated": any(one.model.provider.is_simulated for one in participants),
@@ -73,8 +74,8 @@ def live(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, template, found)
 
 
-def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
-    """What changes while it runs. Its figures tell of all of its runs: whoever may not see one of them is told none."""
+def progress_of(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
+    """How far a campaign is. That tells of all of its runs: whoever may not see one of them is told nothing."""
     campaign = Campaign.objects.filter(pk=shown.pk).first()
     limits = (campaign.plan.get("limits") if campaign else None) or shown.config.get("limits") or {}
     found: dict[str, Any] = {
@@ -90,14 +91,19 @@ def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     now = progress(shown)
     runs = Run.objects.filter(experiment=shown)
     states = dict(runs.order_by().values_list("state").annotate(count=Count("pk")))
-    found |= {
+    return found | {
         "progress": now,
         "runs": list(runs.order_by("-created", "-id")[:RUNS_LISTED]),
         "run_states": [(label, states[state]) for state, label in Run.State.choices if state in states],
         "run_count": sum(states.values()),
         "failed_calls": _failed_calls(shown) if now.failed_calls else [],
     }
-    if not Dataset.objects.filter(slug=shown.config.get("dataset", "")).exists():
+
+
+def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
+    """What changes while it runs."""
+    found = progress_of(shown, request)
+    if "progress" not in found or not Dataset.objects.filter(slug=shown.config.get("dataset", "")).exists():
         return found
     return found | (_of_battles(shown) if found["is_battles"] else {"made": made_by_each(shown)})
 

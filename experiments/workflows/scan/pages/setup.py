@@ -45,6 +45,7 @@ def fill(form: DeclaredForm) -> None:
         offered[said] = str(older)
     field: Any = form.fields["version"]
     field.choices = sorted(offered.items(), key=lambda one: one[1].casefold())
+    field.initial = field.choices[0][0] if offered else None  # as the browser shows it
     usual = usual_model("judge")
     form.fields["seat-judge-model"].initial = usual.slug if usual else None
     runs = form["runs"].value() or []

@@ -11,9 +11,8 @@ from django.views.decorators.http import require_GET
 from accounts.people import for_readers
 from experiments.lab.budgets import views as budget_views
 from experiments.library.instruments import builtin, findings
-from experiments.models import Campaign, Experiment, InstrumentVersion, Run
-from experiments.runs.admission import may_change
-from experiments.workflows.battles.campaign.progress import progress
+from experiments.models import Experiment, InstrumentVersion
+from experiments.workflows.battles.pages.views import progress_of
 from experiments.workflows.scan import WORKFLOW
 from experiments.workflows.scan.pages import results
 
@@ -46,17 +45,9 @@ def live(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
-    """Its figures tell of all of its runs: whoever may not see one of them is told none."""
-    campaign = Campaign.objects.filter(pk=shown.pk).first()
-    found: dict[str, Any] = {
-        "experiment": shown,
-        "campaign": campaign,
-        "may_control": may_change(shown, request.user),
-        "limits": {name: value for name, value in (shown.config.get("limits") or {}).items() if value is not None},
-    }
-    runs = Run.objects.filter(experiment=shown)
-    if campaign is None or runs.exclude(pk__in=Run.objects.visible_to(request.user).values("pk")).exists():
-        return found | {"is_withheld": campaign is not None}
+    found = progress_of(shown, request)
+    if "progress" not in found:
+        return found
     definition = shown.parsed_config().definition
     rows = results.annotations(shown, request.user)
     chosen = {name: request.GET.get(name, "") for name in ("dimension", "show", "value")}
@@ -64,8 +55,6 @@ def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     page = Paginator(results.findings(rows, dimension, chosen["show"], chosen["value"]), PER_PAGE)
     shown_page = page.get_page(request.GET.get("page"))
     return found | {
-        "progress": progress(shown),
-        "runs": list(runs.order_by("-created", "-id")[:PER_PAGE]),
         "definition": definition,
         "figures": results.figures(definition, rows),
         "chosen": chosen,

@@ -1,0 +1,153 @@
+"""A study set up in the browser: factors beside the workflow's own settings, a CSV of conditions, and the plan."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.models import Scenario, Study
+from experiments.studies import design_form, services
+from experiments.studies.design import Level
+from tests.cases import each_case
+from tests.experiments.studies import designs
+from tests.fixtures import add_model
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def models(provider):
+    return [add_model(f"sim/{name}:first=0").slug for name in ("refusing", "cooperative")]
+
+
+def factor(number, varies, name, levels):
+    return {f"factors-{number}-{part}": text for part, text in (("varies", varies), ("name", name), ("levels", levels))}
+
+
+def design(models, **changed):
+    return {
+        "title": "Refusals",
+        "first_message": "",
+        "seat-model-model": models[0],
+        "script-0-text": "Why, {who}?",
+        "script-0-when": "always",
+        "repeats": "3",
+        **factor(0, "cast.model.model", "model", f"careful | {models[0]}\n{models[1]}"),
+        **factor(1, "config.context", "", "none |\nlong | Be brief.\n  Be kind."),
+        **factor(2, "prompt-words", "who", "Ines\nOtto"),
+        **factor(3, "config.first_message", "first", "How would {who} end it?"),
+        **changed,
+    }
+
+
+def test_a_design_a_plan_and_its_lock_are_made_in_the_browser(models, alice, browser, read):
+    address = reverse("study-design-new", args=["starchamber"])
+    assert read(browser.get(address)).find("select", name="factors-0-varies")
+    estimated = read(browser.post(reverse("study-estimate", args=["starchamber"]), design(models)))
+    assert ("8 conditions" in estimated.text, "24 runs" in estimated.text) == (True, True)
+    made = browser.post(address, design(models))
+    study = Study.objects.get()
+    assert made["Location"] == reverse("study-plan", args=[study.pk])
+
+    factors = study.design["factors"]
+    assert [level["name"] for level in factors[0]["levels"]] == ["careful", models[1]]
+    assert factors[1]["levels"][1]["value"] == "Be brief.\nBe kind."
+    assert [one["is_prompt"] for one in factors] == [False, False, True, False]
+    plan = reverse("study-plan", args=[study.pk])
+    suggested = {name: browser.get(plan).context["form"][name].value() for name in ("outcomes", "contrasts")}
+    rows = {
+        f"{name}-{number}-{part}": value
+        for name, several in suggested.items()
+        for number, row in enumerate(several)
+        for part, value in row.items()
+    }
+    wrong = browser.post(plan, {"alpha": "0.05", "looks": "0.5", **rows})
+    assert (wrong.status_code, list(wrong.context["form"].errors)) == (422, ["__all__"]), "looks end at 1"
+    assert browser.post(plan, {"alpha": "0.05", "looks": "0.5, 1", **rows}).status_code == 302
+    study.refresh_from_db()
+    [outcome], contrasts = study.plan["outcomes"], study.plan["contrasts"]
+    assert (outcome["kind"], outcome["source"]["flag"], len(contrasts)) == ("rate", "refusal", 2)
+    sizes = read(browser.get(reverse("study-sizes", args=[study.pk]))).by_id("sizes").cssselect("tbody tr")
+    assert [row.cssselect("td")[1].text for row in sizes][:2] == ["4", "12"], "runs a side"
+
+    services.lock(study, by=alice)
+    study.refresh_from_db()
+    unsaid = browser.post(plan, {"alpha": "0.05", "looks": "1", **rows})
+    assert (unsaid.status_code, "reason" in unsaid.context["form"].errors) == (422, True)
+    assert browser.post(plan, {"alpha": "0.05", "looks": "1", "reason": "Once is enough.", **rows}).status_code == 302
+    assert study.newest_plan.number == 2
+
+
+def test_conditions_come_from_a_csv_and_a_draft_is_changed_as_it_was_typed(models, browser):
+    sent = f'model,context | config.context\ncareful,""\ncareful,"Be\nbrief."\n{models[1]},""\n'
+    sent = {k: v for k, v in design(models, conditions=sent, first_message="Hello?").items() if k[:9] not in OTHERS}
+    assert browser.post(reverse("study-design-new", args=["starchamber"]), sent).status_code == 302
+    study = Study.objects.get()
+    assert study.design["conditions"] == [
+        {"model": "careful", "context": "none"},
+        {"model": "careful", "context": "Be brief."},
+        {"model": models[1], "context": "none"},
+    ]
+
+    form = browser.get(reverse("study-design", args=[study.pk])).context["form"]
+    again = {k: v for k, v in form.filled().data.items() if v is not None and not isinstance(v, list)}
+    before = study.design
+    assert browser.post(reverse("study-design", args=[study.pk]), again | {"title": "Better"}).status_code == 302
+    study.refresh_from_db()
+    assert [name for name, value in study.design.items() if value != before[name]] in ([], ["config"])
+    assert study.design["config"]["script"] == before["config"]["script"]
+    assert study.title == "Better"
+
+
+OTHERS = {f"factors-{number}" for number in (1, 2, 3)}
+
+
+@each_case(
+    ("changed", "row"),
+    [
+        (factor(0, "cast.model.model", "model", "unknown/model"), 0),
+        (factor(0, "", "model", "a"), 0),
+        (factor(1, "words", "", "a"), 1),
+        (factor(1, "saved", "context", "Nothing of this name"), 1),
+        (factor(1, "config.max_turns", "turns", "many"), None),
+        ({"conditions": "model,nothing\ncareful,1"}, None),
+        ({"conditions": "model\nnobody"}, None),
+    ],
+)
+def test_what_cannot_be_played_is_said_where_it_stands_and_nothing_is_lost(models, browser, read, changed, row):
+    answer = browser.post(reverse("study-design-new", args=["starchamber"]), design(models, **changed))
+    form = answer.context["form"]
+
+    assert (answer.status_code, Study.objects.count()) == (422, 0)
+    assert form.errors
+    assert row is None or form.fields["factors"].errors.keys() >= {row} or "seat-model-model" in form.errors
+    assert read(answer).find("input", name="title")[0].get("value") == "Refusals"
+
+
+def test_a_scenario_in_each_of_its_versions_can_be_a_level(models, alice, browser):
+    config = {"prompting": "shared", "prompt": "Divide $100."}
+    first = Scenario.objects.create(owner=alice, title="Budget", config=config)
+    Scenario.objects.create(
+        owner=alice, title="Budget", family=first.family, version=2, config=config | {"prompt": "$9."}
+    )
+    sent = {"title": "Budgets", "prompt": "", "judge": "", "filter": "", "max_turns": "2", "seat-A-model": models[0]}
+    sent |= {"seat-B-model": models[1], **factor(0, "saved", "scenario", "Budget v1\nBudget")}
+    assert browser.post(reverse("study-design-new", args=["arena"]), sent).status_code == 302
+
+    levels = Study.objects.get().design["factors"][0]["levels"]
+    assert [level["config"]["prompt"] for level in levels] == ["Divide $100.", "$9."]
+
+
+def test_levels_are_read_as_they_are_written():
+    text = "short | Be brief.\nBe kind,\n  and patient.\n= 5\n"
+    parsed = list(design_form.parsed_levels(text))
+
+    assert parsed == [("short", "Be brief."), ("Be kind, and patient.", "Be kind,\nand patient."), ("5", "= 5")]
+    written = "\n".join(design_form.written_level(Level(name=name, value=value)) for name, value in parsed)
+    assert list(design_form.parsed_levels(written)) == parsed
+
+
+def test_others_cannot_change_it_and_a_design_of_the_api_stays_there(provider, alice, browser, charlie):
+    study = services.create(owner=alice, title="Refusals", design=designs.design(), plan=designs.plan())
+    assert browser.get(reverse("study-design", args=[study.pk]))["Location"] == study.get_absolute_url()
+    browser.force_login(charlie)
+    for page in ("study-design", "study-plan", "study-sizes", "study-runs"):
+        assert browser.get(reverse(page, args=[study.pk])).status_code == 404
