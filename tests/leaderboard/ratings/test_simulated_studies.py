@@ -126,12 +126,14 @@ def test_plans_keep_their_power():
 def test_several_looks_err_no_more_than_one():
     looks = [0.25, 0.5, 0.75, 1.0]
     bounds = corrections.look_bounds(looks, ALPHA)
+    added = corrections.look_bounds(looks, ALPHA, [0.5, 1.0, 1.0, 1.0])  # the runs were doubled after the second look
 
     def study(random):
         z = np.cumsum(random.normal(0, 0.5, 4)) / np.sqrt(looks)
-        return (np.abs(z) >= bounds).any(), (np.abs(z) >= 1.96).any()
+        return (np.abs(z) >= bounds).any(), (np.abs(z) >= added).any(), (np.abs(z) >= 1.96).any()
 
-    corrected, naive = share(study, 9)
+    corrected, with_added, naive = share(study, 9)
 
     assert 0.04 <= corrected <= 0.06
+    assert 0.04 <= with_added <= 0.06
     assert naive > 0.1
