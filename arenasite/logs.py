@@ -45,6 +45,5 @@ def logging_settings() -> dict[str, object]:
             "rq.worker": {"level": "WARNING"},
             "django.channels.server": {"level": "WARNING"},
             "django.db.backends": {"level": "WARNING"},  # the parameters of a statement are what people wrote
-            "httpcore": {"level": "INFO"},  # headers
         },
     }

@@ -12,7 +12,7 @@ from django.views.debug import SafeExceptionReporterFilter
 
 SECRETIVE = (
     *("accounts.crypto", "experiments.engine.keys", "experiments.engine.executor", "experiments.lab.keys.keyring"),
-    *("experiments.gateway", "experiments.lab.keys.testing", "cryptography", "httpx", "httpcore", "h11", "anyio"),
+    *("experiments.gateway", "experiments.lab.keys.testing", "cryptography", "httpx", "aiohttp", "yarl"),
 )
 LEAST_SECRET = 4  # characters; what is shorter stands in every second word
 

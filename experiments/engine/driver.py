@@ -23,6 +23,7 @@ from experiments.engine.executor import CallExecutor, CallResult
 from experiments.engine.leases import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.partial_text import PartialTextWriter, save
 from experiments.engine.recording import Lease
+from experiments.engine.requests import Catalogue
 from experiments.engine.run_execution import RunExecution
 from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
 QUICK_LOOK_SECONDS = 0.05  # while the sandbox is at work: what it finds is waited for
+CATALOGUE_SECONDS = 2.0  # how old a price may be where a model is asked again and again
 CUT_OFF_SECONDS = 1.0  # that calls have to end in when they are broken off
 DATABASE_PAUSE = 0.5
 SHARDS_AT_ONCE = 2  # of campaigns, claimed at one look: the other workers take their part
@@ -49,6 +51,7 @@ class Driver:
         self._stop, self._heartbeat = stop, heartbeat
         self._executor = CallExecutor(Broadcaster())
         self._text_writer = PartialTextWriter(self._executor)
+        self._catalogue = Catalogue(CATALOGUE_SECONDS)
         self._executions: dict[UUID, RunExecution] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -173,6 +176,8 @@ class Driver:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""
         room = max(0, settings.RUNS_PER_WORKER - len(self._executions))
         waiting = Run.objects.claimable().order_by("created").values_list("pk", flat=True)
+        if not waiting.exists():
+            return []
         alone = list(without_shards(waiting)[:room])
         most = max(1, int(SHARE_OF_SHARDS * settings.RUNS_PER_WORKER))
         driven = sum(execution.is_shard for execution in self._executions.values())
@@ -182,7 +187,8 @@ class Driver:
         return [*alone, *only_shards(waiting)[:of_shards]]
 
     def _begin(self, run: Run) -> None:
-        execution = RunExecution(run, self._announce, self._executor.submit, self._executor.stop, self._later)
+        hands = (self._announce, self._executor.submit, self._executor.stop, self._later)
+        execution = RunExecution(run, *hands, self._catalogue)
         self._executions[run.pk] = execution
         execution.begin()
 

@@ -15,8 +15,8 @@ from uuid import UUID
 from experiments.engine.events import News
 from experiments.engine.partial_text import Partial
 from experiments.gateway import Client, GatewayError
-from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.retry import START, Limiter
+from experiments.gateway.transport import guarded_transport
 from experiments.gateway.types import ChatRequest, Completion
 
 logger = logging.getLogger(__name__)

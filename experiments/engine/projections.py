@@ -162,7 +162,13 @@ def source(step: Step, record: Record) -> Call | None:
 
 
 def message_data(message: Message) -> JsonObject:
-    return dict(TranscriptSerializer(message).data)
+    return dict(_transcript().to_representation(message))
+
+
+@cache
+def _transcript() -> TranscriptSerializer:
+    """One for all messages: to make its fields takes longer than to write what they say."""
+    return TranscriptSerializer()
 
 
 def message_of(step: Step, key: str) -> Message:

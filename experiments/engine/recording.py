@@ -168,14 +168,14 @@ def close_call(
             state = Step.State.DONE if outcome.ok else Step.State.FAILED
             Step.objects.filter(pk=call.step_id).update(state=state, ended=timezone.now())
         if is_message:
-            said = _message(lease.run_id, call, outcome, numbers.first, noticed)
+            said = _message(lease.run_id, call, settled, outcome, numbers.first, noticed)
             write(lease.run_id, [said], numbers, lease.announce)
         elif is_failure:
             partial = "" if is_cut else outcome.text
             facts: list[EventData] = [CallFailed(**_trouble(call, result), partial=partial)]
             if is_cut:
                 cut = replace(outcome, finish_reason=INTERRUPTED)
-                facts.append(_message(lease.run_id, call, cut, numbers.first + 1, None))
+                facts.append(_message(lease.run_id, call, settled, cut, numbers.first + 1, None))
             write(lease.run_id, facts, numbers, lease.announce)
     return outcome
 
@@ -299,26 +299,26 @@ def _logprobs(completion: Completion) -> list[dict[str, Any]] | None:
 
 
 def _message(
-    run_id: UUID, call: OpenCall, outcome: Outcome, seq: int, noticed: Sequence[str] | None
+    run_id: UUID, call: OpenCall, settled: dict[str, Any], outcome: Outcome, seq: int, noticed: Sequence[str] | None
 ) -> MessageCompleted:
-    settled = Call.objects.get(pk=call.id)
     said = {
         "run_id": run_id,
-        "call": settled,
+        "call": Call(id=call.id, **settled),
         "seq": seq,
         "turn": call.ask.turn or 0,
         "seat": call.ask.seat,
         "model": call.order.model.label,
         "raw_text": outcome.text,
         "text": outcome.text,
-        "reasoning": settled.reasoning,
+        "reasoning": settled["reasoning"],
         "finish_reason": outcome.finish_reason,
         "flags": _flags(run_id, call.ask, outcome) if noticed is None else list(noticed),
     }
+    step = Step(pk=call.step_id, purpose=call.ask.purpose)
     if call.ask.keeps_partial and call.attempt > 1:  # after a resume: the words that were cut give way to the answer
-        message, _is_new = Message.objects.update_or_create(step_id=call.step_id, defaults=said)
+        message, _is_new = Message.objects.update_or_create(step=step, defaults=said)
     else:
-        message = Message.objects.create(step_id=call.step_id, **said)
+        message = Message.objects.create(step=step, **said)
     indexing.messages(message.pk)
     return MessageCompleted.model_validate(message_data(message))
 

@@ -40,11 +40,11 @@ from experiments.workflows.shards import is_sharded
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
 ROOM_SECONDS = 0.5  # between two looks whether calls under way leave room below the limit of tokens
-CATALOGUE_SECONDS = 2.0  # how old a price may be where the same model is asked many times a second
 
 
 class RunExecution:
-    """Turns the next steps of a replay into recorded work. `submit`, `cancel` and `later` are methods of the driver."""
+    """Turns the next steps of a replay into recorded work. `submit`, `cancel` and `later` are methods of the driver,
+    which has one `catalogue` for all its runs."""
 
     def __init__(
         self,
@@ -53,6 +53,7 @@ class RunExecution:
         submit: Callable[[PendingCall], None],
         cancel: Callable[[UUID], None],
         later: Callable[[float, UUID, Callable[[], None]], None],
+        catalogue: Catalogue,
     ) -> None:
         self.run = run
         self.lease = Lease(run.pk, run.fence, announce)
@@ -76,7 +77,7 @@ class RunExecution:
         self._config = run.experiment.parsed_config(run.overrides)
         self._limits = self._config.limits
         self.is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
-        self._catalogue = Catalogue(CATALOGUE_SECONDS if self.is_shard else 0.0)
+        self._catalogue = catalogue
         self._noted: dict[UUID, float] = {}  # stored keys, and when their use was last noted
         self._accounts = Accounts(run.experiment_id)
         self._began = reservations.campaign_began(run.experiment_id) if self.is_shard else None

@@ -1,6 +1,5 @@
 """The gateway: asks a model at any OpenAI-compatible provider. Knows HTTP, and neither Django nor a database."""
 
-from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.client import Client
 from experiments.gateway.errors import (
     BadAnswer,
@@ -24,6 +23,7 @@ from experiments.gateway.errors import (
     Unreachable,
 )
 from experiments.gateway.retry import GiveUp, Limiter, Wait, decide
+from experiments.gateway.transport import guarded_transport
 from experiments.gateway.types import (
     Capabilities,
     ChatMessage,

@@ -2,8 +2,8 @@
 
 import json
 import sys
-from dataclasses import replace
-from typing import Any
+
+from pydantic_core import from_json
 
 from experiments.gateway.errors import (
     BadAnswer,
@@ -23,7 +23,7 @@ from experiments.gateway.errors import (
 )
 from experiments.gateway.reasoning import AnswerSplitter, Merged
 from experiments.gateway.redaction import Cleaner, Redactor, clean, redact
-from experiments.gateway.streaming import Delta, Event, Parser, normal_finish, parse_chunk
+from experiments.gateway.streaming import Delta, Event, Parser, Refrain, normal_finish, parse_chunk
 from experiments.gateway.types import ChatRequest, Chunk, Completion, FinishReason, TokenLogprob, Usage
 from experiments.gateway.usage import prompt_was_cut, settle_usage
 
@@ -46,6 +46,7 @@ class Answer:
         self._origin = origin
         self._assembly = Assembly(request, warnings, api_key=origin.api_key)
         self._parser = Parser(request.deadlines.event_bytes)
+        self._refrain = Refrain()
         self._bytes = 0
         self._chars = 0
         self._head = b""
@@ -143,6 +144,8 @@ class Answer:
         return chunks
 
     def _take_event(self, event: Event) -> Chunk | None:
+        if (delta := self._refrain.read(event.data)) and not event.name:
+            return self._take_delta(delta)
         if event.data.strip() == "[DONE]":
             self._done = True
             return None
@@ -152,7 +155,9 @@ class Answer:
         elif error := read_error(payload):
             self._fail_with(error)
         elif isinstance(payload, dict):
-            return self._take_chunk(payload)
+            delta = parse_chunk(payload)
+            self._refrain.learn(event.data, delta)
+            return self._take_delta(delta)
         elif payload is not _BROKEN and not payload:  # null or []: it carries nothing
             return None
         elif self._at_end or self.complete:  # an event cut off by the end, or rubbish behind a whole answer
@@ -161,8 +166,8 @@ class Answer:
             self._fail(self._malformed("an event that is no JSON object", event.data))
         return None
 
-    def _take_chunk(self, payload: dict[str, Any]) -> Chunk | None:
-        delta, before = self._within(parse_chunk(payload)), self.pieces
+    def _take_delta(self, delta: Delta) -> Chunk | None:
+        delta, before = self._within(delta), self.pieces
         chunk = self._assembly.take(delta)
         if delta.finish == "error":
             self._fail_with(ErrorBody("the model stopped with finish reason “error”"))
@@ -179,7 +184,7 @@ class Answer:
         self._fail(BadAnswer(f"{self._tried} gave more than {limit} characters; stopped reading."))
         reasoning = delta.reasoning[: limit - before]
         text = delta.text[: limit - before - len(reasoning)]
-        return replace(delta, reasoning=reasoning, text=text, refusal="", finish="", logprobs=())
+        return delta._replace(reasoning=reasoning, text=text, refusal="", finish="", logprobs=())
 
     def _take_body(self, body: list[bytes]) -> list[Chunk]:
         text = b"".join(body).decode("utf-8", "replace")
@@ -188,7 +193,7 @@ class Answer:
             self._fail_with(error)
         elif isinstance(payload, dict) and isinstance(payload.get("choices"), list) and payload["choices"]:
             self._done = True
-            chunk = self._take_chunk(payload)
+            chunk = self._take_delta(parse_chunk(payload))
             return [chunk] if chunk else []
         elif payload is not _BROKEN:
             self._fail(self._malformed("JSON that is no chat completion", text))
@@ -232,9 +237,12 @@ class Answer:
 def _decoded(text: str) -> object:
     """The JSON value, or _BROKEN."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return _BROKEN
+        return from_json(text)
+    except ValueError:  # perhaps half of a surrogate pair, with the other one in the next event
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return _BROKEN
 
 
 class Assembly:
@@ -260,6 +268,7 @@ class Assembly:
         self._refusal: list[str] = []
         self._logprobs: list[TokenLogprob] = []
         self._named = dict.fromkeys(_NAMED, "")
+        self._newest = dict.fromkeys(_NAMED, "")  # the same as the provider says it, again and again
         self._native_finish = ""
         self.tool = ""
         self.finish = ""
@@ -319,7 +328,8 @@ class Assembly:
         )
 
     def _note(self, delta: Delta) -> None:
-        self.tool = self.tool or self._named_as(delta.tool)[:80]
+        if delta.tool and not self.tool:
+            self.tool = self._named_as(delta.tool)[:80]
         if delta.logprobs:
             self._logprobs.extend(delta.logprobs)
         if delta.finish:
@@ -329,8 +339,8 @@ class Assembly:
             self.usage = delta.usage
             self.usage_at_end = bool(self.finish)
         for name in _NAMED:
-            if value := getattr(delta, name):
-                self._named[name] = self._named_as(value)
+            if (value := getattr(delta, name)) and value != self._newest[name]:
+                self._newest[name], self._named[name] = value, self._named_as(value)
 
     def _named_as(self, text: str) -> str:
         return redact(clean(text), self._api_key)

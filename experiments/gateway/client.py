@@ -5,11 +5,10 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import httpx
 
-from experiments.gateway.addresses import guarded_transport
 from experiments.gateway.answer import Answer
 from experiments.gateway.errors import (
     BadAnswer,
@@ -26,6 +25,7 @@ from experiments.gateway.errors import (
 )
 from experiments.gateway.redaction import redact
 from experiments.gateway.request import prepare
+from experiments.gateway.transport import guarded_transport
 from experiments.gateway.types import ChatRequest, Chunk, Completion, Deadlines
 
 LINGER_SECONDS = 2.0
@@ -33,7 +33,8 @@ LINGER_SECONDS = 2.0
 DRAIN_SECONDS = 0.05
 """How long to wait for the end of the body after the end of the answer, so that the connection can be used again."""
 
-_ENCODINGS = ("", "identity", "gzip", "x-gzip", "deflate")
+_PLAIN = ("", "identity")
+_ENCODINGS = (*_PLAIN, "gzip", "x-gzip", "deflate")
 _OTHER_ENCODINGS = ("br", "zstd", "compress", "x-compress", "gzip, gzip", "deflate, gzip", "gzip, deflate")
 
 T = TypeVar("T")
@@ -50,34 +51,69 @@ class DeadlinePassed(Exception):
 
 
 class Pace:
-    """Which deadline is the next, given how far the answer has come."""
+    """Ends the wait for an answer that does not come in time. One timer serves a whole answer: progress only moves the
+    deadline, and the timer looks at it when it fires. Use as a context manager.
+    """
 
     def __init__(self, deadlines: Deadlines, *, streaming: bool) -> None:
-        now = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        now = self._loop.time()
         self._deadlines = deadlines
         self._end = now + deadlines.total
         self._next = now + deadlines.first_byte if streaming else self._end
-        self._waiting_for = f"first content within {deadlines.first_byte:g} s"
         self._pieces = 0
         self._lingers = False
+        self._task: asyncio.Task[Any] | None = None  # the one that waits now
+        self._cancelling = -1  # how often it had been cancelled when the timer cancelled it
+
+    def __enter__(self) -> Self:
+        self._timer: asyncio.Handle | None = self._loop.call_at(min(self._next, self._end), self._fire)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     def observe(self, pieces: int, *, complete: bool) -> None:
         """Notes progress: only a new piece of content moves the deadline, keep-alives do not."""
         if pieces == self._pieces and complete == self._lingers:
             return
+        self._next = self._loop.time() + (LINGER_SECONDS if complete else self._deadlines.progress)
+        if complete != self._lingers and self._timer is not None:  # which would fire too late
+            self._timer.cancel()
+            self._fire()
         self._pieces, self._lingers = pieces, complete
-        patience = LINGER_SECONDS if complete else self._deadlines.progress
-        self._waiting_for = f"further content within {patience:g} s"
-        self._next = asyncio.get_running_loop().time() + patience
 
     async def wait(self, awaitable: Awaitable[T]) -> T:
         """The awaitable's result; raises DeadlinePassed."""
+        if self._timer is None:  # the deadline has passed while something else was done: what is there is still taken
+            self._timer = self._loop.call_soon(self._fire)
+        self._task = task = asyncio.current_task()
         try:
-            async with asyncio.timeout_at(min(self._next, self._end)):
-                return await awaitable
-        except TimeoutError as error:
-            whole = f"a complete answer within {self._deadlines.total:g} s"
-            raise DeadlinePassed(whole if self._end <= self._next else self._waiting_for) from error
+            return await awaitable
+        except asyncio.CancelledError as error:
+            if self._cancelling < 0 or task is None or task.uncancel() > self._cancelling:
+                raise
+            raise DeadlinePassed(self._missed()) from error
+        finally:
+            self._task = None
+
+    def _fire(self) -> None:
+        due = min(self._next, self._end)
+        if self._loop.time() < due:
+            self._timer = self._loop.call_at(due, self._fire)
+            return
+        self._timer = None
+        if self._task is not None:
+            self._cancelling = self._task.cancelling()
+            self._task.cancel()
+
+    def _missed(self) -> str:
+        if self._end <= self._next:
+            return f"a complete answer within {self._deadlines.total:g} s"
+        if not self._pieces:
+            return f"first content within {self._deadlines.first_byte:g} s"
+        return f"further content within {LINGER_SECONDS if self._lingers else self._deadlines.progress:g} s"
 
 
 def body_of(response: httpx.Response) -> AsyncGenerator[bytes, None]:
@@ -89,17 +125,9 @@ def body_of(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     if encoding not in _ENCODINGS:
         named = f" as {encoding!r}" if encoding in _OTHER_ENCODINGS else ""  # any other word may be anything
         raise BadAnswer(f"The provider compressed its answer{named}, which was not asked for.")
-    plain = encoding in ("", "identity")
-    # Typed as iterators by httpx, but generators, which can be closed.
-    return cast(AsyncGenerator[bytes, None], response.aiter_raw() if plain else response.aiter_bytes())
-
-
-async def next_of(body: AsyncGenerator[bytes, None]) -> bytes | None:
-    """The next bytes, None at the end."""
-    try:
-        return await anext(body)
-    except StopAsyncIteration:
-        return None
+    # Typed as iterators by httpx, but generators, which can be closed. The stream itself has fewer of them in a row.
+    pieces = aiter(cast(httpx.AsyncByteStream, response.stream)) if encoding in _PLAIN else response.aiter_bytes()
+    return cast(AsyncGenerator[bytes, None], pieces)
 
 
 async def drain(body: AsyncGenerator[bytes, None]) -> None:
@@ -187,15 +215,15 @@ class Client:
             raise BadAnswer(f"{tried(origin)} gave something that is no JSON.") from error
 
     async def _fetched(self, origin: Origin) -> bytes:
-        pace = Pace(CATALOGUE_DEADLINES, streaming=False)
         content = b""
         try:
             request = self._request("GET", origin, {}, CATALOGUE_DEADLINES)
-            async with self._send(request, origin, pace) as response, aclosing(body_of(response)) as body:
-                while (data := await pace.wait(next_of(body))) is not None:
-                    content += data
-                    if len(content) > CATALOGUE_DEADLINES.total_bytes:
-                        raise BadAnswer(f"{tried(origin)} gave an answer that is too large.")
+            with Pace(CATALOGUE_DEADLINES, streaming=False) as pace:
+                async with self._send(request, origin, pace) as response, aclosing(body_of(response)) as body:
+                    while data := await pace.wait(anext(body, b"")):
+                        content += data
+                        if len(content) > CATALOGUE_DEADLINES.total_bytes:
+                            raise BadAnswer(f"{tried(origin)} gave an answer that is too large.")
         except _READING_FAILED as error:
             raise self._translate(error, origin) from error
         return content
@@ -209,19 +237,19 @@ class Client:
         prepared = prepare(request, stream=stream)
         origin = self._origin("/chat/completions", request.model)
         answer = Answer(request, origin, prepared.warnings)
-        pace = Pace(request.deadlines, streaming=stream)
         failure: GatewayError | None = None
         try:
             content = json.dumps(prepared.body, sort_keys=True).encode()  # so that a stored body gives the same bytes
             post = self._request("POST", origin, prepared.headers, request.deadlines, content=content)
-            async with self._send(post, origin, pace) as response, aclosing(body_of(response)) as body:
-                answer.name_generation(response.headers.get("x-generation-id", ""))
-                while not answer.stopped and (data := await pace.wait(next_of(body))) is not None:
-                    for chunk in answer.feed(data):
-                        yield chunk
-                    pace.observe(answer.pieces, complete=answer.complete)
-                if answer.complete:
-                    await drain(body)
+            with Pace(request.deadlines, streaming=stream) as pace:
+                async with self._send(post, origin, pace) as response, aclosing(body_of(response)) as body:
+                    answer.name_generation(response.headers.get("x-generation-id", ""))
+                    while not answer.stopped and (data := await pace.wait(anext(body, b""))):
+                        for chunk in answer.feed(data):
+                            yield chunk
+                        pace.observe(answer.pieces, complete=answer.complete)
+                    if answer.complete:
+                        await drain(body)
         except _READING_FAILED as error:
             failure = self._translate(error, origin)
         for chunk in answer.finish():

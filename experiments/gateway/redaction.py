@@ -50,7 +50,10 @@ class Cleaner:
 
 def redact(text: str, key: str) -> str:
     """The text without the key. A key of fewer than LEAST characters is left, as most texts would suffer from it."""
-    if len(key) < LEAST or not (_SUSPECT.search(text) or any(form in text for form in _whole_forms(key))):
+    if len(key) < LEAST:
+        return text
+    is_there = len(text) >= len(key) and any(form in text for form in _whole_forms(key))  # no form is shorter
+    if not is_there and not _SUSPECT.search(text):
         return text
     pieces, done = [], 0
     for begin, end in _found(text, key):
@@ -109,12 +112,21 @@ def _found(text: str, key: str) -> Iterator[tuple[int, int]]:
 
 def _open_end(text: str, key: str) -> int:
     """How many characters at the end could be the beginning of the key, in any form that stands in one piece."""
-    forms = _whole_forms(key)
-    firsts = {form[0] for form in forms}
-    for index in range(max(0, len(text) - max(map(len, forms)) + 1), len(text)):
+    forms, firsts, longest = _openings(key)
+    begin = max(0, len(text) - longest + 1)
+    if firsts.isdisjoint(text[begin:]):
+        return 0
+    for index in range(begin, len(text)):
         if text[index] in firsts and any(form.startswith(text[index:]) for form in forms):
             return len(text) - index
     return 0
+
+
+@lru_cache(maxsize=256)
+def _openings(key: str) -> tuple[tuple[str, ...], frozenset[str], int]:
+    """The forms, the characters with which they begin, and the length of the longest."""
+    forms = _whole_forms(key)
+    return forms, frozenset(form[0] for form in forms), max(map(len, forms))
 
 
 @lru_cache(maxsize=256)

@@ -1,10 +1,10 @@
 """Bytes of an event stream become events, and the JSON of each event a delta. Pure; any split gives the same events."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from experiments.gateway.redaction import clean
 from experiments.gateway.types import FinishReason, TokenAlternative, TokenLogprob, Usage
@@ -26,11 +26,12 @@ _FINISH_WORDS: dict[str, FinishReason] = {
 LEAST_LOGPROB = -9999.0
 """Stands for minus infinity, as at OpenAI: a database's JSON has no infinity."""
 
+_MOST_LEARNED = 8  # events in a row from which no later one is read: of this stream, each differs in something else
+
 # --- server-sent events ---
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One dispatched event. No data means a sign of life: a comment line or an empty `data:` frame."""
 
     data: str = ""
@@ -38,6 +39,7 @@ class Event:
 
 
 KEEP_ALIVE = Event()
+_WHOLE_EVENTS = re.compile(rb"(?:data: [^\r\n]+\n\n)+")  # as most servers write them, one or some in a piece
 
 
 class Parser:
@@ -65,6 +67,10 @@ class Parser:
 
     def feed(self, chunk: bytes) -> list[Event]:
         """Takes the next bytes, of any length, and returns the events that they complete."""
+        is_between = not (self._tail or self._data or self._name or self._after_cr or self.overflowed)
+        if is_between and len(chunk) <= self._limit and _WHOLE_EVENTS.fullmatch(chunk):
+            self._first_line = False
+            return [Event(data.decode("utf-8", "replace")) for data in chunk[6:-2].split(b"\n\ndata: ")]
         if self._after_cr and chunk:
             chunk = chunk.removeprefix(b"\n")
             self._after_cr = False
@@ -132,8 +138,7 @@ class Parser:
 # --- what one decoded `chat.completion.chunk`, or a whole `chat.completion`, adds ---
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(NamedTuple):
     """What one chunk adds. finish: the provider's own word, empty while the answer goes on. tool: the name of a tool
     that the model calls; a dash where a call has none.
     """
@@ -175,6 +180,48 @@ def parse_chunk(raw: Mapping[str, Any]) -> Delta:
         id=_text(raw.get("id")),
         fingerprint=_text(raw.get("system_fingerprint")),
     )
+
+
+class Refrain:
+    """Reads the text out of an event that differs from the one before in nothing else, without parsing it as JSON.
+
+    Most events of a stream do. What surrounds the text is learned from one event, and tried out: with another text in
+    its place the event has to be parsed to the same delta but for that text.
+    """
+
+    def __init__(self) -> None:
+        self._head = self._tail = ""
+        self._name = "text"
+        self._left = _MOST_LEARNED
+
+    def read(self, data: str) -> Delta | None:
+        """What the event adds to the one before; None where it has to be parsed."""
+        head, tail = self._head, self._tail
+        if not (head and data.startswith(head) and data.endswith(tail)):
+            return None
+        text = data[len(head) : -len(tail)]
+        if not text.isprintable() or '"' in text or "\\" in text:
+            try:
+                text = json.loads(f'"{text}"')
+            except ValueError:
+                return None
+        self._left = _MOST_LEARNED
+        return (Delta(text) if self._name == "text" else Delta(reasoning=text)) if text else None
+
+    def learn(self, data: str, delta: Delta) -> None:
+        """From an event that was parsed to this delta: those that follow are compared with it."""
+        self._head = self._tail = ""
+        self._name = "text" if delta.text else "reasoning"
+        text = delta.text or delta.reasoning
+        head, found, tail = data.partition(f'"{text}"')
+        adds_more = (delta.text and delta.reasoning) or delta.refusal or delta.tool or delta.finish
+        if adds_more or delta.usage or delta.logprobs or not (text and found and self._left):
+            return
+        self._left -= 1
+        other = f"{text}~"
+        expected = delta._replace(text=other) if delta.text else delta._replace(reasoning=other)
+        if parse_chunk(json.loads(f'{head}"{other}"{tail}')) == expected:
+            self._head, self._tail = f'{head}"', f'"{tail}'
 
 
 def normal_finish(word: str) -> FinishReason | None:

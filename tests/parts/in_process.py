@@ -8,8 +8,9 @@ from typing import Any
 
 import httpx
 
-from experiments.gateway.addresses import GuardedTransport, is_allowed
+from experiments.gateway.addresses import is_allowed
 from experiments.gateway.errors import ForbiddenAddress
+from experiments.gateway.transport import GuardedTransport
 
 _apps: dict[str, Any] = {}
 # Of no real server: they are below those that are given out. A URL does not keep the one that its scheme stands for.

@@ -52,7 +52,7 @@ class Answer:
 
 def client(*, allow_private: bool, at_once: int) -> httpx.AsyncClient:
     """To be shared by letters with the same permission. It keeps no connection and follows no redirect."""
-    transport = guarded_transport(allow_private=allow_private, max_connections=at_once, max_idle=0)
+    transport = guarded_transport(allow_private=allow_private, max_connections=at_once, keeps_connections=False)
     return httpx.AsyncClient(
         transport=transport, trust_env=False, follow_redirects=False, timeout=settings.WEBHOOK_SECONDS
     )

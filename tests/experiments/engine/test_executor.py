@@ -11,7 +11,7 @@ from experiments.engine import executor as module
 from experiments.engine.events import News
 from experiments.engine.executor import CallExecutor, Endpoint, PendingCall
 from experiments.gateway import ChatMessage, ChatRequest
-from experiments.gateway.addresses import GuardedTransport
+from experiments.gateway.transport import GuardedTransport
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 

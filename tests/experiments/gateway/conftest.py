@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpcore
 import pytest
 
 from experiments.gateway import ChatMessage, ChatRequest, Chunk, Client, Completion, Deadlines, guarded_transport
@@ -74,47 +73,73 @@ class ReplayingProvider:
         """A whole answer."""
         self.answers(b"HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n" % (status.encode(), headers, len(body)) + body)
 
-    async def connect_tcp(self, host: str, *_args: Any, **_more: Any) -> httpcore.AsyncNetworkStream:
-        if host in self.unreachable:
-            raise httpcore.ConnectError("connection refused")
-        self.connected.append(host)
-        return Connection(self)
+    async def sock_connect(self, _loop: Any, _socket: Any, address: tuple[Any, ...]) -> None:
+        if address[0] in self.unreachable:
+            raise ConnectionRefusedError("connection refused")
+        self.connected.append(address[0])
+
+    async def create_connection(self, loop: Any, protocol_of: Callable[[], asyncio.Protocol], **_more: Any) -> Any:
+        protocol = protocol_of()
+        connection = Connection(self, protocol, loop)
+        protocol.connection_made(connection)
+        return connection, protocol
 
 
-class Connection(httpcore.AsyncNetworkStream):
-    def __init__(self, provider: ReplayingProvider) -> None:
-        self._provider = provider
+class Connection(asyncio.Transport):
+    """What asyncio has a socket for: takes a request, and plays what the provider replays."""
+
+    def __init__(
+        self, provider: ReplayingProvider, protocol: asyncio.Protocol, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        super().__init__()
+        self._provider, self._protocol, self._loop = provider, protocol, loop
         self._asked = b""
-        self._pieces: list[bytes] = []
+        self._is_closing = False
+        self._playing: asyncio.Task[None] | None = None
+        self._may_read = asyncio.Event()
+        self._may_read.set()
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 - httpcore's
-        self._asked += buffer
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._asked += data
         head, end, body = self._asked.partition(b"\r\n\r\n")
         received = Received(head.decode("latin-1"), None)
         length = int(received.headers.get("content-length", 0))
         if end and len(body) == length:
             received.body = json.loads(body) if length else None
             self._provider.received.append(received)
-            raw, size = self._provider.replay.raw, self._provider.replay.size
-            self._pieces = [raw[start : start + size] for start in range(0, len(raw), size)]
             self._asked = b""
+            self._playing = self._loop.create_task(self._play(self._provider.replay))
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - httpcore's
-        replay = self._provider.replay
+    async def _play(self, replay: Replay) -> None:
+        pieces = [replay.raw[start : start + replay.size] for start in range(0, len(replay.raw), replay.size)]
+        while pieces or replay.endless:
+            await asyncio.sleep(replay.pause)
+            await self._may_read.wait()
+            self._protocol.data_received(pieces.pop(0) if pieces else replay.endless)
         await asyncio.sleep(replay.pause)
-        if self._pieces or replay.endless:
-            return self._pieces.pop(0) if self._pieces else replay.endless
-        if replay.then == "hang":
-            await asyncio.Event().wait()
-        if replay.then == "reset":
-            raise httpcore.ReadError("connection reset by peer")
-        return b""
+        if replay.then in ("close", "reset"):
+            self._lost(ConnectionResetError("connection reset by peer") if replay.then == "reset" else None)
 
-    async def aclose(self) -> None:
-        self._provider.is_hung_up = True
+    def _lost(self, error: Exception | None = None) -> None:
+        if not self._is_closing:
+            self._is_closing = self._provider.is_hung_up = True
+            self._loop.call_soon(self._protocol.connection_lost, error)
 
-    def get_extra_info(self, info: str) -> Any:
-        return False if info == "is_readable" else None
+    def close(self) -> None:
+        if self._playing and self._playing is not asyncio.current_task(self._loop):
+            self._playing.cancel()
+        self._lost()
+
+    abort = close
+
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def pause_reading(self) -> None:
+        self._may_read.clear()
+
+    def resume_reading(self) -> None:
+        self._may_read.set()
 
 
 @dataclass
@@ -158,7 +183,8 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> ReplayingProvider:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
 
     monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
-    monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", lambda _, host, *more: provider.connect_tcp(host, *more))
+    monkeypatch.setattr(VirtualLoop, "sock_connect", lambda *how: provider.sock_connect(*how))
+    monkeypatch.setattr(VirtualLoop, "create_connection", lambda *how, **more: provider.create_connection(*how, **more))
     return provider
 
 

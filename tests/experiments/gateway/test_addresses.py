@@ -1,5 +1,8 @@
 """Connections to places where a provider has no business being, and names that lead there after a while."""
 
+import asyncio
+import socket
+
 import httpx
 import pytest
 
@@ -24,7 +27,9 @@ NEVER = [
 SPELLINGS = [
     "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001", "127.0.0.1.", "localhost.",
     "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "①②⑦.⓪.⓪.①", "１２７.0.0.1", "127。0。0。1",
-    "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "LOCALHOST", "[fe80::1%25eth0]", "[::]", "0",
+    "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "LOCALHOST", "[fe80::1%25eth0]", "[::]", "0", "0.0.0.0", "127.0.0.1", "127.9.9.9", "me@127.0.0.1",
+    "0x7f.0x0.0x0.0x1", "[::127.0.0.1]", "[::ffff:0:0]", "[0000:0000:0000:0000:0000:ffff:7f00:0001]", "localhost",
+    "%31%32%37.0.0.1",
 ]  # fmt: skip
 
 
@@ -91,13 +96,28 @@ async def test_the_name_of_a_webhook_is_looked_at_in_the_same_way(provider):
     assert provider.connected == []
 
 
-async def test_no_spelling_of_an_inner_address_gets_through(monkeypatch):
-    """Resolved by the machine's own resolver: whatever it makes of them, nothing is connected to."""
-    monkeypatch.setattr("httpcore.AnyIOBackend.connect_tcp", lambda _, host, *_more: pytest.fail(host))
-    async with guarded_transport(allow_private=False) as transport:
-        for spelling in SPELLINGS:
-            with pytest.raises((ForbiddenAddress, Unreachable, Refused)):
-                await Client(f"http://{spelling}/v1", "", transport).complete(ChatRequest("m", ()))
+@pytest.mark.system
+async def test_no_spelling_of_an_inner_address_gets_through():
+    """Resolved by the machine's own resolver, whatever it makes of them; a listener on all addresses hears of none."""
+    connected = []
+
+    async def serve(_reader, writer):
+        connected.append(writer.get_extra_info("sockname"))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
+
+    family = {"family": socket.AF_INET6, "dualstack_ipv6": True} if socket.has_dualstack_ipv6() else {}
+    listener = socket.create_server(("", 0), **family)
+    port = listener.getsockname()[1]
+    async with await asyncio.start_server(serve, sock=listener):
+        async with guarded_transport(allow_private=False) as transport:
+            for spelling in SPELLINGS:
+                with pytest.raises((ForbiddenAddress, Unreachable, Refused)):
+                    await Client(f"http://{spelling}:{port}/v1", "", transport).complete(ChatRequest("m", ()))
+        assert connected == []
+        async with guarded_transport(allow_private=True) as transport:
+            await Client(f"http://127.0.0.1:{port}", "", transport).fetch("/heard")
+    assert len(connected) == 1
 
 
 async def test_a_request_beside_the_client_is_guarded_too():

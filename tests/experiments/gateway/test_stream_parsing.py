@@ -1,7 +1,9 @@
 """The parser of an event stream, and thinking told from the answer; that no split changes them is for the fuzzing."""
 
+import json
+
 from experiments.gateway.reasoning import AnswerSplitter, Merged
-from experiments.gateway.streaming import Event, Parser
+from experiments.gateway.streaming import Delta, Event, Parser, Refrain, parse_chunk
 from tests.cases import each_case
 
 
@@ -32,6 +34,43 @@ def test_events_before_one_that_is_too_large_are_kept(size):
     assert of_many_lines.overflowed
     just_fitting = Parser(limit_bytes=100)
     assert just_fitting.feed(b"data: x\n" * 47 + b"\n") == [Event("\n".join("x" * 47))]
+
+
+BEFORE = '{"id": "7", "model": "m", "choices": [{"index": 0, "delta": {"content": "word"}}]}'
+
+
+@each_case(
+    ("said", "read"),
+    [
+        ('"more"', Delta("more")),
+        ('"\\"a\\" \\u6f22\\n"', Delta('"a" 漢\n')),
+        ('"\\ud83d"', Delta("\ud83d")),
+        ('"a", "role": "b"', None),
+        ('"a"}}], "usage": {"x": "y"', None),
+        ('""', None),
+        ('"\\"', None),
+        ('"a\x01"', None),
+        ("7", None),
+        ("null", None),
+    ],
+)
+def test_an_event_that_repeats_the_one_before_but_for_its_text_is_read_without_being_parsed(said, read):
+    refrain = Refrain()
+    refrain.learn(BEFORE, parse_chunk(json.loads(BEFORE)))
+    assert refrain.read(BEFORE.replace('"word"', said)) == read
+    assert refrain.read(BEFORE.replace('"7"', '"8"')) is None
+
+
+def test_what_stands_at_another_place_too_or_changes_with_every_event_is_parsed_again():
+    with_refusal = BEFORE.replace('"content"', '"refusal": "No.", "content"')
+    for event in (BEFORE.replace('"7"', '"word"'), BEFORE.replace("content", "contents"), with_refusal):
+        refrain = Refrain()
+        refrain.learn(event, parse_chunk(json.loads(event))._replace(text="word"))
+        assert refrain.read(event) is None
+    for number in range(20):
+        event = BEFORE.replace('"7"', f'"{number}"')
+        refrain.learn(event, parse_chunk(json.loads(event)))
+    assert refrain.read(event) is None
 
 
 def split(*texts: str, opened: bool = False) -> tuple[str, str]:

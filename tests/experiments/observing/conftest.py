@@ -61,7 +61,7 @@ class Lines(logging.Handler):
 def lines():
     """Of all loggers at their lowest level, those that the settings keep quieter among them."""
     handler, root = Lines(), logging.getLogger()
-    loggers = [root, *map(logging.getLogger, ("httpx", "httpcore", "rq.worker", "arenasite.requests"))]
+    loggers = [root, *map(logging.getLogger, ("httpx", "aiohttp", "rq.worker", "arenasite.requests"))]
     levels = [logger.level for logger in loggers]
     root.addHandler(handler)
     for logger in loggers:

@@ -145,6 +145,6 @@ def test_a_line_of_the_gateway_says_to_which_call_it_belongs(lines, arena, start
     drive()
 
     calls = {str(pk): key for pk, key in Call.objects.filter(run=run).values_list("pk", "step__key")}
-    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "httpcore"))]
+    of_gateway = [one for one in lines.objects if one["logger"].startswith(("httpx", "aiohttp"))]
     assert {one["call"] for one in of_gateway} == set(calls)
     assert all((one["run"], one["step"]) == (str(run.pk), calls[one["call"]]) for one in of_gateway)

@@ -95,9 +95,11 @@ def check_merged(data: bytes) -> None:
     assert "".join(alone.add("one", line) for line in text_of(data).split("\n")) == text_of(data).replace("\n", "")
 
 
-def outcome(parts: list[bytes], request: ChatRequest) -> tuple[object, ...]:
+def outcome(parts: list[bytes], request: ChatRequest, *, parses_all: bool = False) -> tuple[object, ...]:
     """What comes of an answer, without the words of its complaints, which may quote what had arrived."""
     answer = Answer(request, Origin("http://provider.test", "lab/one", KEY))
+    if parses_all:
+        answer._refrain._left = 0
     chunks = [chunk for part in parts if not answer.stopped for chunk in answer.feed(part)] + answer.finish()
     said = ("".join(chunk.text for chunk in chunks), "".join(chunk.reasoning for chunk in chunks))
     try:
@@ -115,6 +117,7 @@ def outcome(parts: list[bytes], request: ChatRequest) -> tuple[object, ...]:
 def check_answer(data: bytes) -> None:
     for request in REQUESTS:
         expected = outcome([data], request)
+        assert outcome([data], request, parses_all=True) == expected
         for parts in chunkings(data):
             assert outcome(parts, request) == expected
 

@@ -22,7 +22,7 @@ from arena_lab.following import socket_arguments
 from arenasite.environment import Mail, SignInServer
 from arenasite.supervisor.children import Child
 from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
-from experiments.gateway.addresses import guarded_transport
+from experiments.gateway.transport import guarded_transport, tls_context
 from experiments.lab.webhooks import sending
 from tests.cases import each_case
 from tests.deployment.outside import certificate
@@ -186,7 +186,7 @@ async def test_a_provider_with_a_certificate_of_its_own_making_gets_no_key(tmp_p
 
 
 def test_no_outgoing_connection_uses_less_than_tls_1_2():
-    to_providers = guarded_transport(allow_private=False)._pool._ssl_context
+    to_providers = tls_context()
     from_the_client = socket_arguments(Credentials("https://lab.example", "a token"), "run", 0)[1]["ssl"]
 
     for context in (to_providers, from_the_client):
