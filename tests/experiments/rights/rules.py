@@ -43,7 +43,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu api-votes api-estimate
         usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
-        instruments instrument-new instrument-import instrument-preview find-runs
+        instruments instrument-new instrument-import instrument-preview find-runs find-instruments
         scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets

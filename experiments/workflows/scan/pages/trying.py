@@ -22,7 +22,7 @@ from experiments.setup.casting import checked_cast, checked_config
 from experiments.setup.estimates import Estimate, estimate
 from experiments.templatetags.arena import turn_name
 from experiments.workflows.base.instruments import Definition, prompt_parts
-from experiments.workflows.base.steps import Excerpt
+from experiments.workflows.base.measuring import excerpt_of
 from experiments.workflows.scan import WORKFLOW
 from experiments.workflows.scan.config import Config
 from experiments.workflows.scan.services import ScanUnit, units_of
@@ -63,7 +63,7 @@ def shown(definition: Definition, reader: "User", run: str = "", place: str = ""
 def prompt(definition: Definition, run: Run, unit: ScanUnit) -> str:
     """Every character that the judge would be sent, but for the token of the markers."""
     before, after = prompt_parts(definition, unit.subjects)
-    material = material_of(run, Excerpt("transcript", unit=definition.unit, place=unit.place, sees=definition.sees))
+    material = material_of(run, excerpt_of(definition, place=unit.place))
     return f"{before}{material.laid_out(MARKER) if material else ''}{after}"
 
 
