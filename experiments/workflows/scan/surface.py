@@ -61,6 +61,7 @@ SURFACE = Surface(
     home="scan",
     styles=("workflows/battles/campaign.css",),
     urls="experiments.workflows.scan.pages.urls",
+    api_urls="experiments.workflows.scan.pages.cases_api",
     entries={"unit_judged": "judge-{key}"},
     unseen=(("judge", ""),),
     told=Told(settings=lambda rows: (), log=report.units, table=report.unit_lines, is_judged=False),

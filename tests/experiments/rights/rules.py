@@ -106,7 +106,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, owner=YES),
         """instrument instrument-edit instrument-archive instrument-file instrument-changes
         instrument-try instrument-tried instrument-ask instrument-case-keep instrument-case-delete instrument-cases-run
-        instrument-card api-instrument-card
+        instrument-card api-instrument-card api-cases api-cases-run api-case
         api-instrument api-instrument-versions api-instrument-export api-instrument-archive
         note note-delete view view-delete api-note api-view file file-download api-file api-file-download
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
