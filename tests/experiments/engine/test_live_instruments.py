@@ -9,6 +9,9 @@ from accounts.errors import Invalid
 from experiments.library.instruments import choosing, services
 from experiments.models import Annotation, Run
 from experiments.runs import actions
+from experiments.runs.reports.document import document
+from experiments.runs.reports.narrative import narrate
+from experiments.runs.statistics import rows as statistics
 from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh
 from tests.experiments.scans.conftest import DEFINITION, numbers, reply
@@ -103,6 +106,22 @@ def test_an_edit_of_the_instrument_changes_no_run_and_it_has_to_be_ones_own_to_s
     with pytest.raises(Invalid) as refused:
         actions.create(owner=bob, workflow="arena", config=config, cast=cast)
     assert "config.instrument.version" in refused.value.errors
+
+
+@each_case("unit", ["message", "run"])
+def test_reports_exports_and_figures_show_the_dimensions_by_their_labels(alice, measured, unit):
+    run = measured(reply(lies=True, force=3), unit=unit, turns=1)
+    whole = Run.objects.with_totals().get(pk=run.pk)
+    count = 2 if unit == "message" else 1
+
+    found = statistics.repeats(run.experiment, reader=alice).measured
+    assert [(one.dimension.title, one.value, one.n, one.unverified) for one in found] == [
+        ("Lies", 1, count, count),
+        ("Force", 3, count, 0),
+    ]
+    told = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
+    assert all(title in told[name] for title in ("Lies", "Force") for name in ("judgments", "metrics"))
+    assert [row["dimension"] for row in document(whole)["annotations"]] == ["lies", "force"] * count
 
 
 def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber, start, drive, scripted):
