@@ -5,7 +5,8 @@ const PAUSE = 150; // ms after a key
 for (const select of document.querySelectorAll("select[data-picker]")) start(select);
 
 function start(select) {
-  const input = Object.assign(document.createElement("input"), { id: select.id, type: "text", autocomplete: "off", placeholder: gettext("Type to search") });
+  const empty = select.querySelector('option[value=""]')?.textContent.trim(); // what it means to choose nothing
+  const input = Object.assign(document.createElement("input"), { id: select.id, type: "text", autocomplete: "off", placeholder: empty || gettext("Type to search") });
   const list = Object.assign(document.createElement("ul"), { id: `${select.id}-list`, className: "picker-list", hidden: true });
   const chips = Object.assign(document.createElement("ul"), { className: "picker-chips" });
   const box = Object.assign(document.createElement("span"), { className: "picker" });

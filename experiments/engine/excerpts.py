@@ -1,25 +1,28 @@
 """Parts of recorded transcripts for those who judge them: which messages, in which form, and what stood around them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from django.db.models import Q
 
 from accounts.models import User
 from experiments.gateway.errors import NoMaterial
 from experiments.models import Message, Run, Step
 from experiments.workflows.base.judge import as_shown
 from experiments.workflows.base.masking import masked
-from experiments.workflows.base.material import Material, Said, Sees
+from experiments.workflows.base.material import Material, Said, Sees, Unit
 from experiments.workflows.base.steps import Excerpt
 
 LONGEST_THOUGHT = 20_000  # characters of reasoning before one message: the last ones, which lead to it
 
 
-def text_of(excerpt: Excerpt, owner_id: int | None) -> str:
-    """What stands in the prompt. owner_id: who asks. Raises NoMaterial where they may not see the run (any more), or
-    what was to be judged is gone.
+def text_of(excerpt: Excerpt, owner_id: int | None, run_id: UUID | str = "") -> str:
+    """What stands in the prompt. owner_id: who asks; run_id: the run that asks. Raises NoMaterial where they may not
+    see the run (any more), or what was to be judged is gone.
     """
     reader = None if owner_id is None else User.objects.filter(pk=owner_id, is_active=True).first()
     runs = Run.objects.visible_to(reader) if reader else Run.objects.none()
-    run = runs.select_related("experiment").filter(pk=excerpt.run).first()
+    run = runs.select_related("experiment").filter(pk=excerpt.run or run_id).first()
     material = material_of(run, excerpt) if run else None
     if material is None:
         raise NoMaterial("The transcript is gone, or you can no longer see it.")
@@ -28,12 +31,10 @@ def text_of(excerpt: Excerpt, owner_id: int | None) -> str:
 
 def material_of(run: Run, excerpt: Excerpt) -> Material | None:
     """None where the unit is not in the transcript (any more)."""
-    sees, messages = excerpt.sees, list(run.messages.filter(superseded=False).order_by("seq"))
-    inside = {
-        "message": [one for one in messages if one.seq == excerpt.place],
-        "turn": [one for one in messages if one.turn == excerpt.place],
-        "run": messages,
-    }[excerpt.unit]
+    sees, named = excerpt.sees, Q(step__key=excerpt.step) if excerpt.step else Q(pk=None)
+    messages = list(run.messages.filter(Q(superseded=False) | named).order_by("seq"))
+    place = run.messages.filter(named).values_list("seq", flat=True).first() if excerpt.step else excerpt.place
+    inside = unit_at(excerpt.unit, place, messages, excerpt.length)
     if not inside:
         return None
     before = [one for one in messages if one.seq < inside[0].seq]
@@ -50,6 +51,19 @@ def material_of(run: Run, excerpt: Excerpt) -> Material | None:
         if sees.interventions
         else None,
     )
+
+
+def unit_at(unit: Unit, place: int | None, messages: Sequence[Message], length: int) -> Sequence[Message]:
+    """The messages of a unit, none where it is not among them. length: of a span."""
+    if unit in ("turn", "run"):
+        return [one for one in messages if unit == "run" or one.turn == place]
+    at = next((at for at, one in enumerate(messages) if one.seq == place), None)
+    if at is None:
+        return ()
+    if unit == "pair":
+        before = messages[max(0, at - 1) : at]
+        return [*before, messages[at]] if before and before[0].turn == messages[at].turn else ()
+    return messages[at : at + (length if unit == "span" else 1)]
 
 
 def interventions(run: Run, turn: int) -> list[str]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from uuid import UUID
 
 from PIL import Image as Pictures
 
@@ -27,14 +28,16 @@ KEPT = 48  # pictures that are held encoded: both orders of a battle show the sa
 JPEG_QUALITY = 90
 
 
-def messages(prompts: Sequence[Prompt], owner_id: int | None = None) -> tuple[ChatMessage, ...]:
+def messages(
+    prompts: Sequence[Prompt], owner_id: int | None = None, run_id: UUID | str = ""
+) -> tuple[ChatMessage, ...]:
     """The prompts as the gateway takes them. At most three queries for samples, and none when nothing is stored.
-    owner_id: in whose name transcripts are read.
+    owner_id: in whose name transcripts are read. run_id: the run that asks.
     """
     stored = [part for prompt in prompts for part in prompt.parts if isinstance(part, Stored)]
     if not stored:
         return tuple(_plain(prompt) for prompt in prompts)
-    material = _material(frozenset(stored), owner_id, int(time.monotonic()))
+    material = _material(frozenset(stored), owner_id, run_id, int(time.monotonic()))
     return tuple(
         ChatMessage(prompt.role, parts=tuple(_parts(prompt, material))) if prompt.parts else _plain(prompt)
         for prompt in prompts
@@ -57,16 +60,17 @@ def _parts(prompt: Prompt, material: "_Material") -> Iterable[str | ImagePart]:
 
 
 @lru_cache(maxsize=8)
-def _material(stored: frozenset[Stored], owner_id: int | None, second: int) -> "_Material":
+def _material(stored: frozenset[Stored], owner_id: int | None, run_id: UUID | str, second: int) -> "_Material":
     """Both orders of a battle show the same: the rows are read once a second at most."""
-    return _Material(list(stored), owner_id)
+    return _Material(list(stored), owner_id, run_id)
 
 
 class _Material:
     """The rows that some stored parts stand for."""
 
-    def __init__(self, stored: Sequence[Stored], owner_id: int | None) -> None:
-        self._excerpts = {part: excerpts.text_of(part, owner_id) for part in stored if isinstance(part, Excerpt)}
+    def __init__(self, stored: Sequence[Stored], owner_id: int | None, run_id: UUID | str) -> None:
+        of_transcripts = [part for part in stored if isinstance(part, Excerpt)]
+        self._excerpts = {part: excerpts.text_of(part, owner_id, run_id) for part in of_transcripts}
         about_samples = {part.sample for part in stored if part.what in ("instruction", "images")}
         outputs = [part for part in stored if part.what == "output"]
         self._samples = Sample.objects.only("instruction", "images").in_bulk(about_samples) if about_samples else {}

@@ -335,8 +335,10 @@ class JudgeStarted(RowWriter[JudgeEvaluationStarted]):
     def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
         """What was found stands where judging began."""
         key = step.key.removesuffix("/started")
-        done = loaded.steps.get(f"{key}/completed")
-        if done is not None:
+        done, judged = (loaded.steps.get(f"{key}/{said}") for said in ("completed", "judged"))
+        if judged is not None:
+            yield stored(judged.purpose, judged.data)
+        elif done is not None:
             shown = judgments_shown(list(done.judgments.all()))
             yield JudgeEvaluationCompletedData(key=key, turn=step.turn, judgments=shown)
         else:

@@ -86,9 +86,10 @@ def prepare_call(
     catalogue: Catalogue | None = None,
     owner_id: int | None = None,
     empties: int = 0,
+    run_id: UUID | str = "",
 ) -> PreparedCall:
     """The request for `ask`, made to the participant's model as it is catalogued now. owner_id: in whose name it is
-    made; None for the lab's.
+    made; None for the lab's. run_id: whose own transcript is meant where an excerpt names none.
 
     share: tokens that the run's limit leaves for prompt and answer; None when there is no limit. run_seed: a reply's
     sampling follows from it and from the step's key, unless the seat has a seed of its own: repeats differ, and can be
@@ -102,7 +103,7 @@ def prepare_call(
     params = _params({**drawn, **ask.params}, participant.params, ask)
     if empties and params.seed is not None:
         params = replace(params, seed=Cast({}, params.seed).random(f"empty/{empties}").getrandbits(31))
-    shown, problem = _shown(ask, model, owner_id)
+    shown, problem = _shown(ask, model, owner_id, run_id)
     key = keys.Key()
     try:  # looked up for every call, so that one that was taken back is used for none that begins later
         key = keys.key_for(model.provider, owner_id)
@@ -145,10 +146,12 @@ def _within(request: ChatRequest, share: int) -> ChatRequest:
     return replace(request, params=replace(request.params, max_tokens=longest))
 
 
-def _shown(ask: Ask, model: ProviderModel, owner_id: int | None) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:
+def _shown(
+    ask: Ask, model: ProviderModel, owner_id: int | None, run_id: UUID | str
+) -> tuple[tuple[ChatMessage, ...], GatewayError | None]:
     """What is asked, with its material; or nothing, and why it cannot be shown to this model."""
     try:
-        shown = materials.messages(ask.messages, owner_id)
+        shown = materials.messages(ask.messages, owner_id, run_id)
     except NoMaterial as error:
         return (), error
     if not model.accepts.images and any(message.pictures for message in shown):

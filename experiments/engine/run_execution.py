@@ -292,7 +292,9 @@ class RunExecution:
         empties = 0
         if ask.key in self._asked:
             empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
-        ordered = prepare_call(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties)
+        ordered = prepare_call(
+            participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties, self.run.pk
+        )
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if over_limit := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
             if over_limit.reason == "limit_tokens" and spent.under_way:

@@ -9,7 +9,7 @@ from django.forms import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Scenario
-from experiments.setup.forms import SetupForm, form_for
+from experiments.setup.forms import SetupForm, declared, form_for
 from experiments.workflows.arena import WORKFLOW as ARENA
 
 PLACED = ("prompting", "prompt", "prompts-A", "prompts-B", "max_turns", "first", "filter", "judge")
@@ -30,7 +30,8 @@ class ScenarioContent(TypedDict):
 class ScenarioFields(SetupForm):
     """Adds what a scenario has beside its settings, and takes away the seats: models are chosen when it is played.
 
-    Settings that are lists, such as planned interventions, are not edited here: `kept` carries them over.
+    Settings that are lists, such as planned interventions, and those that are chosen among what there is are not
+    edited here: `kept` carries them over.
     """
 
     title = forms.CharField(label=_("Title"), required=False, strip=False)
@@ -49,7 +50,8 @@ class ScenarioFields(SetupForm):
 
     def keep(self, config: Mapping[str, object]) -> None:
         """Carry over what this form does not edit."""
-        self.kept = {name: value for name, value in config.items() if isinstance(value, list)}
+        chosen = {name.partition("-")[0] for name in declared(ARENA.slug).offered}
+        self.kept = {name: value for name, value in config.items() if isinstance(value, list) or name in chosen}
 
     @property
     def others(self) -> list[BoundField]:
@@ -63,7 +65,9 @@ class ScenarioFields(SetupForm):
 @cache
 def scenario_form() -> type[ScenarioFields]:
     base = form_for(ARENA.slug)
-    editable = {name: info for name, info in base.config_fields.items() if get_origin(info.annotation) is not list}
+    offered = declared(ARENA.slug).offered
+    rest = {name: info for name, info in base.config_fields.items() if name not in offered}
+    editable = {name: info for name, info in rest.items() if get_origin(info.annotation) is not list}
     kept = {name for name in base.base_fields if name.removesuffix("-none") in editable}
     members: dict[str, Any] = {name: base.base_fields[name] for name in base.base_fields if name in kept}
     return type("ScenarioForm", (ScenarioFields,), {**members, "workflow": ARENA.slug, "config_fields": editable})

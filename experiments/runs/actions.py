@@ -20,6 +20,7 @@ from experiments.engine.pauses import REOPENED
 from experiments.engine.recording import FORGIVEN
 from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
+from experiments.library.instruments.choosing import require_visible
 from experiments.library.search import indexing
 from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.runs import admission
@@ -59,6 +60,7 @@ def create(
     shared = checked_project(project, owner=owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast, owner=owner)
+    require_visible(checked, owner=owner)
     services_of(workflow).check(workflow, checked, participants, owner=owner)
     experiment = Experiment(
         owner=owner,

@@ -198,6 +198,26 @@ class CorrectedSerializer(serializers.Serializer[Any]):
     difference = serializers.DictField(child=EstimateSerializer(), allow_null=True)
 
 
+class MeasuredSerializer(serializers.Serializer[Any]):
+    """A rate from 0 to 1, or a mean, of one dimension and judge, with its 95 % interval, which counts each run as one
+    cluster. choice: the category that a rate is of. value, low, high: null where there is none. missing: units without
+    a value; unverified: findings whose quotation is not in the transcript.
+    """
+
+    dimension = serializers.CharField(source="dimension.name")
+    title = serializers.CharField(source="dimension.title")
+    judge = serializers.CharField()
+    choice = serializers.CharField(allow_blank=True)
+    is_rate = serializers.BooleanField()
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n = serializers.IntegerField()
+    missing = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    unverified = serializers.IntegerField()
+
+
 class StatisticsSerializer(serializers.Serializer[Any]):
     """Each of `values` has the names of the CSV's columns. Missing is null, never a neutral number."""
 
@@ -219,6 +239,7 @@ class StatisticsSerializer(serializers.Serializer[Any]):
     corrected = CorrectedSerializer(
         allow_null=True, help_text="Beside what the judges gave, never mixed with it; null where nothing was corrected."
     )
+    measured = MeasuredSerializer(many=True, help_text="What an instrument found, where the runs were judged by one.")
 
 
 class StatisticsView(APIView):
@@ -264,6 +285,7 @@ def _statistics_document(found: rows.Repeats) -> dict[str, Any]:
             "subjects": corrected.summaries,
             "difference": corrected.difference,
         },
+        "measured": found.measured,
     }
 
 

@@ -13,6 +13,7 @@ from experiments.engine.keys import where
 from experiments.engine.text import is_storable
 from experiments.models import Participant, Provider, ProviderModel
 from experiments.workflows import REGISTRY
+from experiments.workflows.base.measuring import instrument_of
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -74,6 +75,7 @@ OF_WORKFLOWS = [
     gettext_noop("A message of the script is empty."),
     gettext_noop("Enter the words to look for in the answer."),
     gettext_noop("There is nothing to judge yet."),
+    gettext_noop("An instrument for spans can only scan runs that are over."),
     gettext_noop("Write the question for the council."),
     gettext_noop("Enter the number of samples per pair."),
     gettext_noop("The minimum of battles per pair is above the maximum."),
@@ -167,7 +169,7 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: 
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
     for seat in dict.fromkeys((*config.seats(cast), *optional)):
         try:
-            participants.append(_participant(seat, cast.get(seat), owner))
+            participants.append(_participant(seat, cast.get(seat), owner, usual_model(seat, config)))
         except Invalid as error:
             errors |= error.errors
     if errors := errors or _faults(config, participants):
@@ -190,12 +192,12 @@ def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
     return errors
 
 
-def _participant(seat: str, asked: Any, owner: "User") -> Participant:
+def _participant(seat: str, asked: Any, owner: "User", usual: ProviderModel | None) -> Participant:
     field = f"cast.{seat}"
     if asked is None:
         if seat not in USUAL:
             raise Invalid({field: [_("Choose a model.")]})
-        if (usual := usual_model(seat)) is None:
+        if usual is None:
             raise Invalid({field: [_("The lab has no default model for this role. Choose one.")]})
         _refuse_keyless(usual, field, owner)
         return Participant(seat=seat, model=usual)
@@ -220,10 +222,14 @@ def _refuse_keyless(model: ProviderModel, field: str, owner: "User") -> None:
         raise Invalid({field: [message % {"model": model.label, **where(model.provider)}]})
 
 
-def usual_model(seat: str) -> ProviderModel | None:
-    """The lab's choice for a seat in which nobody was seated."""
-    usual = USUAL.get(seat)
-    return ProviderModel.objects.available().filter(**{usual: True}).first() if usual else None
+def usual_model(seat: str, config: Any = None) -> ProviderModel | None:
+    """Who sits in a seat in which nobody was seated: the judge that the instrument of the configuration keeps, where
+    that is available, or else the lab's choice.
+    """
+    available, usual = ProviderModel.objects.available().select_related("provider"), USUAL.get(seat)
+    instrument = instrument_of(config) if seat == "judge" else None
+    kept = available.filter(slug=instrument.definition.model).first() if instrument else None
+    return kept or (available.filter(**{usual: True}).first() if usual else None)
 
 
 def refuse_unstorable(field: str, value: Any) -> None:

@@ -268,7 +268,7 @@ def _seated(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Partici
         if seat in chosen:
             model = offered.get(chosen[seat]) or ProviderModel(slug=chosen[seat], label=chosen[seat])
         elif seat in USUAL:
-            model = usual_model(seat) or ProviderModel(slug=seat, label=seat)
+            model = usual_model(seat, config) or ProviderModel(slug=seat, label=seat)
         else:
             return None
         details = cast.get(seat) or {}

@@ -151,7 +151,9 @@ def form_for(workflow: str) -> type[SetupForm]:
 
 
 def _flat(config: type[BaseModel], prefix: str = "") -> Any:
-    for name, info in config.model_fields.items():
+    fields = getattr(config, "CHOSEN_BY", config.model_fields) if prefix else config.model_fields
+    for name in fields:
+        info = config.model_fields[name]
         inner = None if get_origin(info.annotation) is list else _inner_model(info.annotation)
         if inner:
             yield from _flat(inner, f"{prefix}{name}-")

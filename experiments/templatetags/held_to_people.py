@@ -12,10 +12,11 @@ from django.template import Context
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
-from experiments.models import Experiment
+from experiments.models import Experiment, Instrument
 from experiments.review.instruments import card, services
 from experiments.review.instruments.correction import Corrected
-from experiments.runs.figures import span
+from experiments.review.instruments.labels import readable_queues
+from experiments.runs.figures import in_percent, span
 from experiments.templatetags.arena import figure
 from experiments.templatetags.reviews import AGREEMENT_REASONS, rubric_word
 from experiments.workflows.base.instruments import NO, YES, Dimension
@@ -55,6 +56,26 @@ def corrected_rates(context: Context, scan: Experiment) -> ByFigure:
         return {}
     rates = next((one.rates for one in card.of(version, context["user"]).scans if one.scan == scan.pk), ())
     return {(one.figure.quantity.dimension.name, one.figure.choice, one.judge): one for one in rates if one.labels}
+
+
+@register.simple_tag(takes_context=True)
+def agreement_line(context: Context, instrument: Instrument) -> str:
+    """How far judges of the newest version agree with people; empty where nobody has labeled what they judged."""
+    version, user = instrument.newest, context["user"]
+    if not readable_queues(version, user):
+        return ""
+    found = card.of(version, user)
+    shares = [
+        judge.agreement.percent.value
+        for quantity in found.quantities
+        for judge in quantity.judges
+        if not isinstance(judge.agreement.percent.value, Undefined)
+    ]
+    if not shares:
+        return ""
+    ends = sorted({in_percent(share) for share in (min(shares), max(shares))}, key=len)
+    said = {"share": ends[0] if len(ends) == 1 else span(in_percent(min(shares)), in_percent(max(shares)))}
+    return gettext("%(share)s of its values agree with people") % said
 
 
 @register.filter

@@ -25,7 +25,8 @@ OUTSIDE = {  # pages that stand in no group
     *("home", "home-now", "notifications", "notifications-menu", "notifications-read", "palette", "documentation"),
     *("documentation-page", "javascript-catalog", "healthz", "readyz", "metrics", "set-language", "set-theme"),
     *("login", "logout", "invitation", "invitation-revoke", "first-administrator"),
-    *("find-people", "find-projects", "find-experiments", "find-runs", "model-menu"),  # what fields ask while one types
+    # what fields ask while one types
+    *("find-people", "find-projects", "find-experiments", "find-runs", "find-instruments", "model-menu"),
     *("openid_connect_login", "openid_connect_callback"),
 }
 

@@ -1,7 +1,8 @@
-"""Which runs somebody means: by their ids, an experiment, a project, an import, or the filters of the list of runs."""
+"""Which runs somebody means: by ids, an experiment, a project, an import, a search, or the filters of the list."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -9,6 +10,8 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Invalid
 from accounts.models import Project
+from experiments.library.search.finding import matching
+from experiments.library.search.views import asked_by
 from experiments.models import Experiment, Run, RunImport
 from experiments.runs import run_list
 from experiments.workflows import REGISTRY
@@ -26,7 +29,7 @@ PASSED_OVER = (
     "csrfmiddlewaretoken",
     "format",
 )  # what chooses nothing
-KINDS = ("runs", "experiment", "project", "imported")
+KINDS = ("runs", "experiment", "project", "imported", "found")  # found: the address of a search, after its "?"
 FREE = ("search", "flag", "model", "by", "since", "until", "tag", "archived")  # filters that fit whatever they say
 FILTERS = (*FREE, "state", "workflow", "whose")
 WHOSE = ("mine", "shared", "all")
@@ -71,6 +74,9 @@ def chosen(asked: Mapping[str, Any], *, by: "User") -> QuerySet[Run]:
         rows = rows.filter(experiment__project__in=_seen("project", Project.objects.visible_to(by), said))
     if "imported" in said:
         rows = rows.filter(imported__brought_by__in=_seen("imported", RunImport.objects.visible_to(by), said))
+    if "found" in said:
+        passages = matching(asked_by(dict(parse_qsl(str(said["found"])))), by)
+        rows = rows.filter(pk__in=passages.exclude(run=None).values("run"))
     is_named = {"runs", "experiment", "workflow"} & set(said)
     return (rows if is_named else without_shards(rows)).order_by("-created", "-id")
 

@@ -9,7 +9,7 @@ from experiments.engine.projections import listed_writers
 from experiments.library.imports.values import Data, Taken, mapping
 
 CORE = {"message": "messages", "judgment": "judgments", "call": "calls"}
-PASSED_OVER = ("event", "intervention")  # made again from the rest
+PASSED_OVER = ("event", "intervention", "annotation")  # made again from the rest
 OF_RUN = ("state", "seed", "mode", "overrides", "turn", "stop_reason", "error", "created", "started", "ended")
 
 

@@ -10,8 +10,9 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from experiments.library.instruments.transcripts import judges
 from experiments.setup.form_fields import LinesField, Row, RowsField, pairs
-from experiments.workflows.base.instruments import Categories, Count, Definition, Dimension, ScaleDimension
+from experiments.workflows.base.instruments import LENGTH, Categories, Count, Definition, Dimension, ScaleDimension
 from experiments.workflows.base.rubrics import plain
 
 KINDS = {
@@ -28,6 +29,8 @@ LEVELS = {
 }
 UNITS = {
     "message": gettext_lazy("each message"),
+    "pair": gettext_lazy("each message with the one before it in the same turn"),
+    "span": gettext_lazy("so many messages in a row"),
     "turn": gettext_lazy("each turn"),
     "run": gettext_lazy("the whole run"),
 }
@@ -38,6 +41,7 @@ TEXTS = {
 }
 PLACES = {  # where each field stands in the definition
     "unit": ("unit",),
+    "length": ("length",),
     "each_speaker": ("each_speaker",),
     "text": ("sees", "text"),
     "reasoning": ("sees", "reasoning"),
@@ -46,6 +50,7 @@ PLACES = {  # where each field stands in the definition
     "names": ("sees", "names"),
     "earlier": ("sees", "earlier"),
     "prompt": ("prompt",),
+    "model": ("model",),
     "temperature": ("params", "temperature"),
     "max_tokens": ("params", "max_tokens"),
     "seconds": ("seconds",),
@@ -111,9 +116,8 @@ class InstrumentForm(forms.Form):
     unit = forms.ChoiceField(
         label=gettext_lazy("It judges"), choices=list(UNITS.items()), widget=forms.RadioSelect, initial="message"
     )
-    each_speaker = forms.BooleanField(
-        label=gettext_lazy("Of a turn or a run, each participant by itself"), required=False
-    )
+    length = forms.IntegerField(label=gettext_lazy("Messages in a row"), required=False, initial=LENGTH)
+    each_speaker = forms.BooleanField(label=gettext_lazy("Each participant is measured alone"), required=False)
     text = forms.ChoiceField(
         label=gettext_lazy("Text of the messages"),
         choices=list(TEXTS.items()),
@@ -129,6 +133,11 @@ class InstrumentForm(forms.Form):
     )
     dimensions = DimensionsField()
     prompt = LinesField(label=gettext_lazy("Prompt"), required=False, strip=False, widget=forms.Textarea)
+    model = forms.ChoiceField(
+        label=gettext_lazy("Judge"),
+        required=False,
+        help_text=gettext_lazy("Unless another one is chosen where the instrument is used."),
+    )
     temperature = forms.FloatField(label=gettext_lazy("Temperature"), required=False)
     max_tokens = forms.IntegerField(label=gettext_lazy("Max tokens per reply"), required=False)
     seconds = forms.FloatField(
@@ -138,6 +147,13 @@ class InstrumentForm(forms.Form):
     beside = forms.BooleanField(
         label=gettext_lazy("In a live run, the next turn begins while it judges"), required=False
     )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        models, said = judges(), self["model"].value()
+        is_known = not said or said in dict(models)
+        field: Any = self.fields["model"]
+        field.choices = [("", _("lab default")), *models, *([] if is_known else [(said, said)])]
 
     @property
     def content(self) -> dict[str, Any]:

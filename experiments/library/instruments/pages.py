@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from experiments.library.instruments.builtin import words_of
 from experiments.library.instruments.forms import initial_of
@@ -16,10 +16,15 @@ MOST_LISTED = 300
 
 
 def listed(person: "User", *, archived: bool) -> dict[str, list[Instrument]]:
-    """The newest versions' instruments that a person sees: built-in ones, own ones, and those of others."""
+    """The instruments that a person sees: built-in ones, own ones, and those of others; with newest_number, and
+    runs_measured, how many of the runs that they see were measured with any version.
+    """
     rows = Instrument.objects.visible_to(person).filter(archived__isnull=not archived)
     groups: dict[str, list[Instrument]] = {"builtin": [], "mine": [], "others": []}
-    for one in rows.with_newest().select_related("owner", "project")[:MOST_LISTED]:
+    seen = Annotation.objects.visible_to(person).order_by().values_list("version__instrument")
+    measured = dict(seen.annotate(runs=Count("run", distinct=True)))
+    for one in rows.with_newest().select_related("owner", "project").prefetch_related("versions")[:MOST_LISTED]:
+        one.runs_measured = measured.get(one.pk, 0)  # type: ignore[attr-defined]  # for its card
         group = "builtin" if one.is_builtin else "mine" if one.owner_id == person.pk else "others"
         groups[group].append(one)
     return groups

@@ -43,14 +43,15 @@ class FindRuns(Finder):
         return {"value": str(row.pk), "label": label_of(row), "hint": f"{row.created:%Y-%m-%d}"}
 
 
-def _judges() -> list[tuple[str, str]]:
+def judges() -> list[tuple[str, str]]:
+    """Who can be asked to judge."""
     return [(model.slug, model.label) for model in askable_models()]
 
 
 class JudgeForm(forms.Form):
     """Who is to judge."""
 
-    model = forms.ChoiceField(label=gettext_lazy("Judge"), choices=_judges, required=False)
+    model = forms.ChoiceField(label=gettext_lazy("Judge"), choices=judges, required=False)
 
 
 class RunForm(forms.Form):

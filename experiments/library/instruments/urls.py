@@ -3,10 +3,12 @@
 from django.urls import path
 
 from experiments.library.instruments import views
+from experiments.library.instruments.choosing import FindInstruments
 from experiments.library.instruments.transcripts import FindRuns
 
 urlpatterns = [
     path("find/runs/", FindRuns.as_view(), name="find-runs"),
+    path("find/instruments/", FindInstruments.as_view(), name="find-instruments"),
     path("instruments/", views.index, name="instruments"),
     path("instruments/new/", views.instrument_new, name="instrument-new"),
     path("instruments/import/", views.instrument_import, name="instrument-import"),

@@ -17,7 +17,8 @@ from experiments.api.serializers import (
     RunSerializer,
 )
 from experiments.engine.projections import listed_writers, with_rows
-from experiments.models import Call, Message, Note, Run, Step
+from experiments.library.instruments.api import AnnotationSerializer
+from experiments.models import Annotation, Call, Message, Note, Run, Step
 from experiments.models.run import PAUSES
 from experiments.runs import metrics
 from experiments.workflows.coding.services import KNOWN, without_titles
@@ -59,6 +60,7 @@ def document(run: Run) -> Row:
         "interventions": [intervention(step) for step in steps if is_intervention(step)],
         "judgments": JudgmentSerializer(run.judgments.all(), many=True).data,
         **{one.name: one.serializer(one.rows(run), many=True).data for one, _writer in listed_writers()},
+        "annotations": AnnotationSerializer(_annotations(run), many=True).data,
         "metrics": metrics.shown(metrics.run_metrics(run, sorted({message.seat for message in messages}))),
         "calls": CallSerializer(_calls(run), many=True).data,
         "steps": [_step_row(step, run) for step in steps],
@@ -67,8 +69,8 @@ def document(run: Run) -> Row:
 
 
 def json_lines(run: Run) -> Iterator[bytes]:
-    """One JSON object per line; `kind` says what it is: run, message, judgment, ballot, cycle, execution, intervention,
-    call, event or note. Notes are those of `run.reader`. Nothing is held in memory as a whole.
+    """One JSON object per line; `kind` says what it is: run, message, judgment, ballot, cycle, execution, annotation,
+    intervention, call, event or note. Notes are those of `run.reader`. Nothing is held in memory as a whole.
 
     Every row names its run, so that the files of several runs can be put one after the other. `run` needs the totals
     of `with_totals`.
@@ -97,6 +99,7 @@ def json_lines(run: Run) -> Iterator[bytes]:
     yield from lines("judgment", run.judgments.all(), JudgmentSerializer().to_representation)
     for listed, _writer in listed_writers():
         yield from lines(listed.line, listed.rows(run), listed.serializer().to_representation)
+    yield from lines("annotation", _annotations(run), AnnotationSerializer().to_representation)
     for row in interventions(run):  # `deed` is what the document calls `kind`, which says here what the line is
         others = {name: value for name, value in row.items() if name != "kind"}
         yield line("intervention", {"id": row["key"], "deed": row["kind"], **others})
@@ -134,6 +137,11 @@ def message_rows() -> Callable[[Message], Row]:
         return {**serializer.to_representation(message), **changed}
 
     return as_row
+
+
+def _annotations(run: Run) -> QuerySet[Annotation]:
+    """What the run's own judge found in it by an instrument."""
+    return run.annotations.filter(made_in=run).select_related("version", "person").order_by("id")
 
 
 def _calls(run: Run) -> QuerySet[Call]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from experiments.models import Call, Run
-from experiments.runs.reports import judged, words
+from experiments.runs.reports import annotated, judged, words
 from experiments.runs.reports.document import REPORT_VERSION, made_from
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
 from experiments.runs.reports.setup import Rows, rows_of, setup
@@ -25,6 +25,7 @@ def narrate(run: Run, language: str) -> Report:
         rows = rows_of(run)
         told = surface_of(rows.workflow).told
         is_judged = told.is_judged and (rows.judgments or workflow_of(rows.workflow).subjects)
+        teller = annotated if rows.config.get("instrument") else judged
         return Report(
             title=run.experiment.title,
             subject=_("Report of a run · %(workflow)s") % {"workflow": words.workflow_name(rows.workflow)},
@@ -35,7 +36,7 @@ def narrate(run: Run, language: str) -> Report:
             sections=(
                 *told.before(rows),
                 told.log(rows) if told.log else transcript(rows, told),
-                *((judged.judgments(rows), judged.measured(rows)) if is_judged else ()),
+                *((teller.judgments(rows), teller.measured(rows)) if is_judged else ()),
                 _costs(rows),
                 _calls(rows),
                 setup(rows),
@@ -48,7 +49,7 @@ def narrate(run: Run, language: str) -> Report:
 
 
 def _result(rows: Rows, told: Told, *, is_judged: bool) -> Section:
-    scores = judged.finding(rows) if is_judged else ()
+    scores = judged.finding(rows) if is_judged and not rows.config.get("instrument") else ()
     return Section("result", _("Result"), (*told.finding(rows), *scores, _figures(rows)))
 
 

@@ -140,6 +140,8 @@ def judging_facts(rows: Rows) -> list[Fact]:
     config = rows.config
     if not config.get("judge", True):
         return []
+    if instrument := config.get("instrument"):
+        return [Fact(_("Instrument"), f"{instrument['title']} ({instrument['version']})")]
     seconds = config.get("judge_seconds")
     limit = _("none") if seconds is None else _("%(n)s seconds, two attempts") % {"n": figure(seconds, 0)}
     return [

@@ -7,9 +7,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Sum
+from django.db.models import F, Sum
 
-from experiments.models import Call, Experiment, Judgment, ReviewCorrection, Run
+from experiments.library.instruments.figures import Figure, figures
+from experiments.models import Annotation, Call, Experiment, Judgment, ReviewCorrection, Run
 from experiments.models.review import QueueState
 from experiments.runs.metrics import by_beginning
 from experiments.runs.statistics.summary import (
@@ -57,6 +58,7 @@ class Repeats:
     """The runs of an experiment, by seed: those that count, with their statistics, and those that do not, with why.
 
     statistics: as judged. corrected: the same runs with the scores that people corrected; None where there is none.
+    measured: what an instrument found in the runs that count, where their judge is one.
     """
 
     experiment: Experiment
@@ -66,6 +68,7 @@ class Repeats:
     statistics: Statistics
     corrections: Corrections = field(default_factory=Corrections)
     corrected: Statistics | None = None
+    measured: Sequence[Figure] = ()
 
     @property
     def runs(self) -> int:
@@ -93,7 +96,17 @@ def repeats(experiment: Experiment, switched_on: Iterable[str] = (), *, reader: 
         statistics=statistics(),
         corrections=corrections,
         corrected=statistics(corrections) if corrections.count else None,
+        measured=_measured(experiment, counted),
     )
+
+
+def _measured(experiment: Experiment, runs: Sequence[Run]) -> list[Figure]:
+    """Of an experiment whose judge is an instrument; of others, scans among them, nothing."""
+    chosen = getattr(experiment.parsed_config(), "instrument", None)
+    if chosen is None:
+        return []
+    rows = Annotation.objects.filter(made_in__in=[run.pk for run in runs], run=F("made_in"))
+    return figures(chosen.definition, rows)
 
 
 def facts(

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from experiments.workflows.base.judge import SECONDS, STORED_WITHOUT, Seconds, Sees
 from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.measuring import Chosen
 from experiments.workflows.base.steps import Cast
 
 Side = Literal["A", "B"]
@@ -51,7 +52,8 @@ class Intervention(BaseModel):
 class Config(BaseModel):
     """How an arena experiment is played. max_turns None: no last turn, but in automatic mode a limit of time, an hour
     unless set. counterbalance: who begins alternates with the seed, so that successive repeats take turns.
-    judge_seconds: for each of the judge's two attempts, after which a turn goes on without scores.
+    judge_seconds: for each of the judge's two attempts, after which a turn goes on without scores. instrument: what the
+    judge measures, by its own prompt and limits, instead of the usual scores; what it sees is said there, too.
     """
 
     STORED_WITHOUT: ClassVar[Mapping[str, Any]] = STORED_WITHOUT
@@ -67,6 +69,7 @@ class Config(BaseModel):
     counterbalance: bool = False
     filter: bool = True
     judge: bool = True
+    instrument: Chosen | None = None
     judge_sees: Sees = "original"
     judge_sees_reasoning: bool = True
     judge_sees_interventions: bool = True

@@ -193,7 +193,7 @@ class Go:
                 return instead
             text = instead
         raw = reply.text or NOTHING_LEFT
-        self.talk.said.append(Said(self.side, self.turn, raw, text, tuple(self.private), reply.reasoning))
+        self.talk.said.append(Said(key, self.side, self.turn, raw, text, tuple(self.private), reply.reasoning))
         return None
 
     def _filter(self, key: str, original: str) -> Generator[Step, Outcome, str]:

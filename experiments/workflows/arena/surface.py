@@ -11,6 +11,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.forms import initial_of
+from experiments.library.instruments import choosing
 from experiments.library.scenarios import find_scenario, scenarios_for, versions_of
 from experiments.models.labels import INTERVENTION_KINDS
 from experiments.workflows.arena import DEFAULT_PARAMS
@@ -105,10 +106,16 @@ TOOLS = Seats(
         SeatForm(
             "judge",
             _("Judge"),
-            _("Scores each side after every turn: seven sentiments, goal deviation, cooperation."),
-            nobody=_("lab default"),
+            _("Scores each side after every turn: seven sentiments, goal deviation, cooperation, or what you choose."),
+            nobody=_("the instrument's or lab default"),
             needs="judge",
-            fields=("judge_sees", "judge_sees_reasoning", "judge_sees_interventions", "judge_seconds"),
+            fields=(
+                "instrument-version",
+                "judge_sees",
+                "judge_sees_reasoning",
+                "judge_sees_interventions",
+                "judge_seconds",
+            ),
             is_tool=True,
         ),
     ),
@@ -180,6 +187,7 @@ SETUP = Setup(
         LIMITS,
     ),
     labels={
+        **choosing.LABELS,
         "prompting": _("Prompts"),
         "prompt": _("Prompt for both"),
         "prompts-A": _("Prompt for Model A"),
@@ -202,6 +210,7 @@ SETUP = Setup(
         "gap_seconds": _("Pause between turns, seconds"),
     },
     hints={
+        **choosing.HINTS,
         "title": _("Empty: the beginning of the prompt."),
         "mode": _("Manual: before each reply the run waits and shows you exactly what will be sent."),
         "prompt": _("The task and the situation. Each model is also told its name and the number of turns."),
@@ -223,9 +232,12 @@ SETUP = Setup(
     main=main,
     usual=DEFAULT_PARAMS,
     links=((_("Begin with a scenario"), "scenarios"), (_("New scenario"), "scenario-new")),
+    offered=(choosing.FIELD,),
+    fill=choosing.fill,
     initial=initial,
     saved=saved,
     saved_label=_("Scenario"),
+    asked=choosing.asked,
     script="workflows/arena/setup.js",
 )
 

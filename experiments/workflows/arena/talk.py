@@ -18,8 +18,11 @@ def prompt_version() -> str:
 
 @dataclass(slots=True)
 class Said:
-    """One message: as it was produced, as the other side sees it, and what its speaker alone was told before it."""
+    """One message: as it was produced, as the other side sees it, and what its speaker alone was told before it. key:
+    of its step.
+    """
 
+    key: str
     side: str
     turn: int
     raw: str

@@ -15,10 +15,11 @@ from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NamedTuple
 
+from experiments.workflows.base.material import LONGEST
 from experiments.workflows.base.replay import Replay, Todo, passed
-from experiments.workflows.base.steps import Ask, Cast, Execute, Listen, Outcome, Prompt, Seat, Stored
+from experiments.workflows.base.steps import Ask, Cast, Excerpt, Execute, Listen, Outcome, Prompt, Seat, Stored
 from experiments.workflows.base.workflow import Workflow
 
 TYPICAL_ANSWER = 350  # tokens, where a workflow says nothing else
@@ -223,6 +224,15 @@ class _DearestCast(Cast):
         return _Dearest(key, self.models)
 
 
+class _Message(NamedTuple):
+    """key: of its step. text, thought: tokens of what was said, and of the reasoning before it."""
+
+    key: str
+    turn: int | None
+    text: int
+    thought: int
+
+
 class _Play:
     """One play, with a clock of its own: what is asked side by side takes as long as the slowest."""
 
@@ -246,6 +256,7 @@ class _Play:
         self._earlier: Counter[tuple[str, str, int | None]] = Counter()
         self._due: list[tuple[float, int, str, Outcome]] = []
         self._used: dict[str, Usage] = {}
+        self._said: list[_Message] = []
         self._steps, self._now, self._busy, self._is_whole = 0, 0.0, 0.0, True
 
     def to_the_end(self) -> Played:
@@ -277,6 +288,9 @@ class _Play:
         seat = ask.played_by or ask.seat
         model = self._models.get(seat, Model())
         outcome, written = self._answer(ask, model)
+        if ask.is_spoken:
+            text, thought = (tokens_of(one, at_most=self._at_most) for one in (outcome.text, outcome.reasoning))
+            self._said.append(_Message(ask.key, ask.turn, text, thought))
         used = self._used.setdefault(seat, Usage())
         used.calls += 1
         used.read += self._read(ask, model)
@@ -292,7 +306,18 @@ class _Play:
         return schema + sum(self._size(part) for prompt in ask.messages for part in _parts(prompt))
 
     def _size(self, part: str | Stored) -> int:
+        if isinstance(part, Excerpt) and not part.run:
+            return self._shown(part)
         return self._stored(part) if isinstance(part, Stored) else tokens_of(part, at_most=self._at_most)
+
+    def _shown(self, part: Excerpt) -> int:
+        """What of the run itself has been said so far, as far as it is shown."""
+        sees = part.sees
+        is_first = (part.unit == "run" or one.key == part.step or one.turn == part.place for one in self._said)
+        first = next((at for at, found in enumerate(is_first) if found), 0)
+        shown = self._said[max(0, first - sees.earlier) if sees.earlier is not None else 0 :]
+        tokens = sum(one.text + one.thought * sees.reasoning for one in shown)
+        return min(tokens, 2 * LONGEST // BYTES_PER_TOKEN[self._at_most])
 
     def _answer(self, ask: Ask, model: Model) -> tuple[Outcome, int]:
         """What comes back, and the tokens that are written for it."""

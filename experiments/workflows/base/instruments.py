@@ -28,6 +28,7 @@ from experiments.workflows.base.steps import Outcome
 Value = float | int | bool | str | list[str]
 
 SECONDS = 30.0  # for one attempt
+LENGTH = 5  # messages of a span
 ATTEMPTS = 2
 MOST_DIMENSIONS = 12
 LONGEST_PROMPT = 20_000
@@ -40,7 +41,15 @@ PLACEHOLDERS = frozenset({"what", "material", "dimensions", "form"})
 NEEDED = frozenset({"material", "dimensions", "form"})
 RESERVED = frozenset({"notes", "confidence", "value", "quotations", "message", "quote"})  # what else a reply has
 PROMPT = "instrument"
-WHAT: Mapping[Unit, str] = {"message": "one message", "turn": "one turn of a conversation", "run": "a conversation"}
+MOST_MESSAGES = 100  # of a span
+LONGEST_MODEL = 200
+WHAT: Mapping[Unit, str] = {
+    "message": "one message",
+    "pair": "a message and the one before it",
+    "span": "several messages in a row",
+    "turn": "one turn of a conversation",
+    "run": "a conversation",
+}
 YES, NO = "yes", "no"
 SAID: Mapping[str, bool] = {"yes": True, "true": True, "no": False, "false": False}
 
@@ -101,17 +110,21 @@ class Params(RubricPart):
 
 
 class Definition(RubricPart):
-    """One version of an instrument. unit: what one reply is about. each_speaker: of a turn or a run, whether all that
-    spoke in it are measured one by one, or it as a whole; a message is always measured as its speaker's. prompt: with
-    PLACEHOLDERS. seconds: for each attempt, None for the usual limits of a call. beside: whether the next turn begins
+    """One version of an instrument. unit: what one reply is about: a message; a pair, that is a message and the one
+    before it in the same turn; a span of so many messages in a row as `length` says; a turn; a run. each_speaker: of
+    what several may have said, whether they are measured one by one, or it as a whole; a message is always measured as
+    its speaker's. prompt: with PLACEHOLDERS. model: who judges unless another one is chosen, by its slug; "" for the
+    lab's choice. seconds: for each attempt, None for the usual limits of a call. beside: whether the next turn begins
     while the judge works. Raises ValidationError, also where no rubric for people could be made of the dimensions.
     """
 
     dimensions: Annotated[list[Dimension], Field(min_length=1, max_length=MOST_DIMENSIONS)]
     unit: Unit = "message"
+    length: Annotated[int, Field(ge=2, le=MOST_MESSAGES)] = LENGTH
     each_speaker: bool = False
     sees: Sees = Sees()
     prompt: Annotated[str, StringConstraints(strip_whitespace=True, max_length=LONGEST_PROMPT)] = text_of(PROMPT)
+    model: Annotated[str, StringConstraints(strip_whitespace=True, max_length=LONGEST_MODEL)] = ""
     params: Params = Params()
     seconds: Annotated[float, Field(ge=1, le=600)] | None = SECONDS
     attempts: Annotated[int, Field(ge=1, le=4)] = ATTEMPTS
@@ -147,8 +160,10 @@ class Definition(RubricPart):
 
     @property
     def digest(self) -> str:
-        """Equal definitions, equal digest: 64 hexadecimal digits."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
+        """Equal definitions, equal digest: 64 hexadecimal digits. A length counts of spans, a model if it is named."""
+        left_out = {name for name, counts in (("length", self.unit == "span"), ("model", self.model)) if not counts}
+        content = self.model_dump(mode="json", exclude=left_out)
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property

@@ -10,13 +10,15 @@ from pydantic import Field
 from experiments.workflows.base.prompts import fenced
 from experiments.workflows.base.rubrics import RubricPart
 
-Unit = Literal["message", "turn", "run"]
+Unit = Literal["message", "pair", "span", "turn", "run"]
 Text = Literal["original", "filtered", "both"]
 
 LONGEST = 200_000  # characters of the unit, and as many of what was said before it: about 50,000 tokens each
 SPACE = re.compile(r"\s+")
 HEADS: Mapping[Unit, str] = {
     "message": "The message to be measured:",
+    "pair": "The two messages to be measured:",
+    "span": "The messages to be measured:",
     "turn": "The turn to be measured:",
     "run": "The conversation to be measured:",
 }

@@ -31,13 +31,16 @@ class Stored:
 class Excerpt(Stored):
     """A part of another run's transcript, as far as `sees` says and the owner of the run that asks may see it.
 
-    run: its id. place: the number of the message (its `seq`) or of the turn; 0 for the whole run. token: what the
-    fences in it are made with.
+    run: its id, "" for the run that asks. place: the number of the message (its `seq`), of the last one of a pair, of
+    the first one of a span, or of the turn; 0 for the whole run. step: the key of the step whose message is meant, in
+    the place of its number. length: how many messages a span has. token: what the fences in it are made with.
     """
 
     run: str = ""
     unit: Unit = "run"
     place: int = 0
+    step: str = ""
+    length: int = 0
     sees: Sees = field(default_factory=Sees)
     token: str = ""
 

@@ -3,9 +3,9 @@
 A run is a shard: it has the units of its `tasks` judged, as many side by side as the configuration says.
 """
 
+from experiments.workflows.base.measuring import RECORDS
 from experiments.workflows.base.workflow import Branching, Workflow
 from experiments.workflows.scan.config import JUDGES, Config
-from experiments.workflows.scan.records import RECORDS
 from experiments.workflows.scan.rules import run
 
 __all__ = ["WORKFLOW", "Config", "run"]

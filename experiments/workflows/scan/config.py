@@ -3,16 +3,15 @@
 from collections.abc import Collection
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from experiments.workflows.base.instruments import Definition
 from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.measuring import Id, Instrument
 
 JUDGES = ("judge", "judge-2", "judge-3", "judge-4")
 MOST_RUNS = 10_000
 MOST_TASKS = 100_000
 
-Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 Place = Annotated[int, Field(ge=0)]
 
 
@@ -30,18 +29,12 @@ class Task(BaseModel):
     seats: list[Literal[*JUDGES]] = []  # type: ignore[valid-type]  # the members are JUDGES, known when it runs
 
 
-class Config(BaseModel):
-    """version: id of the version of the instrument; definition: what it asks, which is frozen here. runs: ids of those
-    that are scanned. only: places of the units that are judged of a run, by its id; of a run that is not named, all.
-    again: whether units are judged that the same judge has judged with this version. side_by_side: units at once in one
-    run. tasks: the units of one run.
+class Config(Instrument):
+    """runs: ids of those that are scanned. only: places of the units that are judged of a run, by its id; of a run that
+    is not named, all. again: whether units are judged that the same judge has judged with this version. side_by_side:
+    units at once in one run. tasks: the units of one run.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
-    version: Id
-    title: Annotated[str, StringConstraints(max_length=120)] = ""
-    definition: Definition
     runs: Annotated[list[Id], Field(min_length=1, max_length=MOST_RUNS)]
     only: Annotated[dict[Id, list[Place]], Field(max_length=MOST_RUNS)] = {}
     again: bool = False

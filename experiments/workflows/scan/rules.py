@@ -1,15 +1,12 @@
 """The rules of a scan: several lanes take the units one after the other, and every judge is asked about each."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import asdict
 from typing import Any
 
-from experiments.workflows.base.instruments import Definition, prompt_parts, read_reply, reply_schema, version_of
-from experiments.workflows.base.records import Record
-from experiments.workflows.base.steps import Ask, Cast, Excerpt, Outcome, Play, Prompt
+from experiments.workflows.base.measuring import excerpt_of, measured
+from experiments.workflows.base.steps import Cast, Play
 from experiments.workflows.battles.rules import Breakers
 from experiments.workflows.scan.config import JUDGES, Config, Task
-from experiments.workflows.scan.records import ReplyFound, UnitJudged
 
 Due = Iterator[tuple[Task, str]]
 
@@ -24,38 +21,9 @@ def run(config: Config, cast: Cast) -> Play:
 
 
 def _lane(config: Config, cast: Cast, due: Due, breakers: Breakers) -> Generator[Any, Any, None]:
-    definition = config.definition
+    """The text of a unit is put into its question just before that is sent."""
     for task, seat in due:
-        key = f"unit/{task.run}/{definition.unit}-{task.place}/{seat}"
-        outcome: Outcome = yield unit_asked(key, definition, task, seat, cast.fence(key))
+        key = f"unit/{task.run}/{config.definition.unit}-{task.place}/{seat}"
+        excerpt = excerpt_of(config.definition, run=task.run, place=task.place, token=cast.fence(key))
+        outcome = yield from measured(key, config, excerpt, task.subjects, seat=seat, turn=task.turn)
         breakers[seat].note(outcome)
-        found = UnitJudged(
-            key=key,
-            seat=seat,
-            run=task.run,
-            unit=definition.unit,
-            place=task.place,
-            turn=task.turn,
-            replies=[ReplyFound(**asdict(reply)) for reply in read_reply(definition, task.subjects, outcome)],
-        )
-        yield Record(f"{key}/judged", found, source=key)
-
-
-def unit_asked(key: str, definition: Definition, task: Task, seat: str, token: str) -> Ask:
-    """The question about one unit. Its text is put in just before it is sent."""
-    before, after = prompt_parts(definition, task.subjects)
-    excerpt = Excerpt(
-        "transcript", run=task.run, unit=definition.unit, place=task.place, sees=definition.sees, token=token
-    )
-    return Ask(
-        key=key,
-        seat=seat,
-        messages=(Prompt("user", parts=(before, excerpt, after)),),
-        purpose="judge",
-        schema=reply_schema(definition, task.subjects),
-        params=definition.params.model_dump(),
-        prompt_version=version_of(definition),
-        deadline=definition.seconds,
-        patience=definition.seconds,
-        attempts=None if definition.seconds is None else definition.attempts,
-    )

@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 
 from accounts.errors import Invalid
 from experiments.engine import reservations
-from experiments.models import Annotation, Campaign, Experiment, InstrumentVersion, Message, Participant, Run, Step
+from experiments.engine.excerpts import unit_at
+from experiments.models import Annotation, Campaign, Experiment, Message, Participant, Run, Step
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.base.instruments import Definition
 from experiments.workflows.base.workflow import Services
@@ -46,6 +47,8 @@ def units_of(definition: Definition, runs: Sequence[Any]) -> list[ScanUnit]:
     rows = spoken.values_list("run", "seq", "turn", "seat")
     if definition.unit == "message":
         return [ScanUnit(run, seq, turn, (seat,) if definition.each_speaker else ()) for run, seq, turn, seat in rows]
+    if definition.unit in ("pair", "span"):
+        return _of_several(definition, runs)
     found: dict[tuple[UUID, int], dict[str, None]] = {}
     for run, _seq, turn, seat in rows:
         found.setdefault((run, turn if definition.unit == "turn" else 0), {})[seat] = None
@@ -54,6 +57,22 @@ def units_of(definition: Definition, runs: Sequence[Any]) -> list[ScanUnit]:
         ScanUnit(run, place, place if is_turn else None, tuple(seats) if definition.each_speaker else ())
         for (run, place), seats in found.items()
     ]
+
+
+def _of_several(definition: Definition, runs: Sequence[Any]) -> list[ScanUnit]:
+    """The pairs, or the spans without gap or overlap, in which a model has spoken."""
+    said = Message.objects.filter(run__in=runs, superseded=False).order_by("run", "seq")
+    of_run: dict[UUID, list[Message]] = {}
+    for one in said.only("run", "seq", "turn", "seat", "model"):
+        of_run.setdefault(one.run_id, []).append(one)
+    units = []
+    for run, messages in of_run.items():
+        for one in messages[:: definition.length if definition.unit == "span" else 1]:
+            inside = unit_at(definition.unit, one.seq, messages, definition.length)
+            spoke = dict.fromkeys(each.seat for each in inside if each.model)
+            if spoke and (one.model or definition.unit == "span"):
+                units.append(ScanUnit(run, one.seq, one.turn, tuple(spoke) if definition.each_speaker else ()))
+    return units
 
 
 class UnitGrid:
@@ -171,13 +190,10 @@ def progress(experiment: Experiment, now: datetime) -> Progress:
 
 
 def check(workflow: str, config: Any, seated: Sequence[Participant], *, owner: "User") -> None:
-    """Raises Invalid where the owner may not see the instrument or one of the runs, or a judge is chosen twice. A run
-    that they may not see is as one that does not exist.
+    """Raises Invalid where the owner may not see one of the runs, or a judge is chosen twice. A run that they may not
+    see is as one that does not exist.
     """
     errors: dict[str, list[str]] = {}
-    version = InstrumentVersion.objects.visible_to(owner).filter(pk=config.version).first()
-    if version is None or version.digest != config.definition.digest:
-        errors["config.version"] = [_("You can see no instrument with this version and definition.")]
     known = Run.objects.visible_to(owner).filter(pk__in=config.runs).count()
     if known < len(config.runs):
         errors["config.runs"] = [_("Some of these runs do not exist, or you cannot see them.")]

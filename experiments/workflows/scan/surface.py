@@ -12,7 +12,15 @@ SETUP = Setup(
     parts=(
         Group(("version", "runs", "again"), template="workflows/scan/_runs.html"),
         Seats(
-            (SeatForm("judge", _("Judge"), params=("temperature", "max_tokens"), is_tool=True),),
+            (
+                SeatForm(
+                    "judge",
+                    _("Judge"),
+                    params=("temperature", "max_tokens"),
+                    nobody=_("the instrument's or lab default"),
+                    is_tool=True,
+                ),
+            ),
             title=_("Judge"),
             is_beside=True,
         ),
@@ -53,7 +61,8 @@ SURFACE = Surface(
     home="scan",
     styles=("workflows/battles/campaign.css",),
     urls="experiments.workflows.scan.pages.urls",
-    entries={"unit_judged": "{key}"},
+    api_urls="experiments.workflows.scan.pages.cases_api",
+    entries={"unit_judged": "judge-{key}"},
     unseen=(("judge", ""),),
     told=Told(settings=lambda rows: (), log=report.units, table=report.unit_lines, is_judged=False),
     assumptions=Assumptions(typical={"judge": 250}),

@@ -15,6 +15,7 @@ from experiments.workflows.base.judge import (
     judge_turn,
 )
 from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.measuring import RECORDS, Chosen, run_measured, turn_measured
 from experiments.workflows.base.records import (
     MessageSent,
     MessageSuperseded,
@@ -38,6 +39,7 @@ class Config(BaseModel):
 
     preset: which saved context it is, "custom" when it was changed. persona: how the researcher is named on the page.
     script: what is said after the first message. With a script nobody is waited for, and max_turns is at most its end.
+    instrument: what the judge measures, by its own prompt and limits, instead of the usual scores.
     """
 
     STORED_WITHOUT: ClassVar[Mapping[str, Any]] = {k: v for k, v in STORED_WITHOUT.items() if k != "judge_sees"}
@@ -50,6 +52,7 @@ class Config(BaseModel):
     script: Script = []
     logprobs: bool = True
     judge: bool = True
+    instrument: Chosen | None = None
     judge_sees_reasoning: bool = True
     judge_seconds: Seconds = SECONDS
     limits: Limits = Limits()
@@ -132,7 +135,10 @@ Playing = Generator[Any, Any, End]
 
 
 def run(config: Config, cast: Cast) -> Play:
-    return (yield from _turn(Talk(config, cast), 1, config.first_message))
+    end = yield from _turn(Talk(config, cast), 1, config.first_message)
+    if config.judge and not end.failed:
+        yield from run_measured(cast, config.instrument, SUBJECTS)
+    return end
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +178,22 @@ def _answer(talk: Talk, question: Question) -> Playing:
     if not answer.ok:
         return (yield from _without_answer(talk, question, answer))
     exchange = Exchange(question.text, answer.text, answer.reasoning)
-    side_by_side: list[Generator[Any, Any, Any]] = [_after(talk, question, exchange)]
-    if talk.config.judge:
-        key, shown = f"{question.key}/judge", talk.shown_to_judge(question.turn, exchange)
-        seconds = talk.config.judge_seconds
-        side_by_side.insert(0, judge_turn(key, talk.cast, shown, RUBRIC, subjects=SUBJECTS, seconds=seconds))
-    *_others, end = yield side_by_side
+    instrument, judging = talk.config.instrument, [_judge(talk, question, exchange)] if talk.config.judge else []
+    if instrument and not instrument.definition.beside:
+        yield judging
+        judging = []
+    *_judged, end = yield [*judging, _after(talk, question, exchange)]
     return end  # type: ignore[no-any-return]  # a generator's value, which `yield from` leaves untyped
+
+
+def _judge(talk: Talk, question: Question, exchange: Exchange) -> Generator[Any, Any, None]:
+    key, config = f"{question.key}/judge", talk.config
+    if config.instrument:
+        said = {"researcher": f"turn/{question.turn}/question", "model": question.key}
+        yield from turn_measured(key, talk.cast, config.instrument, question.turn, said, SUBJECTS)
+    else:
+        shown = talk.shown_to_judge(question.turn, exchange)
+        yield from judge_turn(key, talk.cast, shown, RUBRIC, subjects=SUBJECTS, seconds=config.judge_seconds)
 
 
 def _after(talk: Talk, question: Question, exchange: Exchange) -> Playing:
@@ -228,5 +243,6 @@ WORKFLOW = Workflow(
     flagged=SUBJECTS,
     opening="first_message",
     private=("persona",),
+    records=RECORDS,
     surface=f"{__name__}.surface",
 )

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.builtin import CUSTOM, DEFAULT
+from experiments.library.instruments import choosing
 from experiments.library.presets import chosen_context, presets_for
 from experiments.models import Participant, ProviderModel
 from experiments.setup.forms import DeclaredForm
@@ -59,9 +60,10 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object
 
 
 def asked(form: DeclaredForm, asked: Asked) -> Asked:
-    """With the preset that the text in the form is."""
+    """With the preset that the text in the form is, and the instrument of the judge."""
     chosen = chosen_context(form.reader, asked["config"]["preset"], asked["config"]["context"])
-    return {**asked, "config": {**asked["config"], "preset": chosen.preset, "context": chosen.context}}
+    config = {**asked["config"], "preset": chosen.preset, "context": chosen.context}
+    return choosing.asked(form, {**asked, "config": config})
 
 
 def context(request: HttpRequest) -> dict[str, object]:
@@ -102,12 +104,12 @@ JUDGE = SeatForm(
     "judge",
     _("Judge"),
     _(
-        "Scores each answer in the background: seven sentiments, deviation from the context, cooperation. You "
-        "do not have to wait for it."
+        "Scores each answer in the background: seven sentiments, deviation from the context, cooperation, or what you "
+        "choose. You do not have to wait for it."
     ),
-    nobody=_("lab default"),
+    nobody=_("the instrument's or lab default"),
     needs="judge",
-    fields=("judge_sees_reasoning", "judge_seconds"),
+    fields=("instrument-version", "judge_sees_reasoning", "judge_seconds"),
     is_tool=True,
 )
 
@@ -130,6 +132,7 @@ SETUP = Setup(
         Group(("persona", "max_turns", *LIMIT_FIELDS), title=_("Advanced"), is_folded=True),
     ),
     labels={
+        **choosing.LABELS,
         "context": _("What the model is told"),
         "first_message": _("First message"),
         "script": _("Script"),
@@ -141,6 +144,7 @@ SETUP = Setup(
         "logprobs": _("Token probabilities"),
     },
     hints={
+        **choosing.HINTS,
         "first_message": _("Ctrl+Enter starts the run."),
         "persona": _("Shown on the page and in reports. The model is not told."),
         "title": _("Empty: the beginning of the first message."),
@@ -151,6 +155,8 @@ SETUP = Setup(
     main="first_message",
     usual=DEFAULT_PARAMS,
     links=((_("System contexts"), "presets"),),
+    offered=(choosing.FIELD,),
+    fill=choosing.fill,
     initial=initial,
     asked=asked,
     context=context,

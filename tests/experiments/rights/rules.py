@@ -43,7 +43,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu api-votes api-estimate
         usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
-        instruments instrument-new instrument-import instrument-preview find-runs
+        instruments instrument-new instrument-import instrument-preview find-runs find-instruments
         scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
@@ -106,7 +106,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=SIGN_IN, owner=YES),
         """instrument instrument-edit instrument-archive instrument-file instrument-changes
         instrument-try instrument-tried instrument-ask instrument-case-keep instrument-case-delete instrument-cases-run
-        instrument-card api-instrument-card
+        instrument-card api-instrument-card api-cases api-cases-run api-case
         api-instrument api-instrument-versions api-instrument-export api-instrument-archive
         note note-delete view view-delete api-note api-view file file-download api-file api-file-download
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario

@@ -7,6 +7,7 @@ import pytest
 
 from accounts.errors import Invalid
 from experiments.library.instruments import services
+from experiments.library.instruments.figures import figures
 from experiments.models import Annotation, Call, Campaign, Experiment, Run
 from experiments.runs import removal
 from experiments.workflows.battles.campaign import campaigns
@@ -51,7 +52,7 @@ def test_every_message_is_judged_once_over_several_runs_and_quotations_are_check
     assert (found[0].judge, found[0].call.step.seat, found[0].made_in.experiment) == (judge, "judge", experiment)
 
     rows = results.annotations(experiment, alice)
-    rate, mean = results.figures(version.parsed, rows)
+    rate, mean = figures(version.parsed, rows)
     assert (rate.value, rate.n, rate.runs, rate.unverified) == (0.5, 12, 3, 3)
     assert 0 < rate.low < 0.5 < rate.high < 1
     assert (mean.value, mean.is_rate) == (2.5, False)
@@ -66,7 +67,7 @@ def test_nothing_is_judged_twice_by_the_same_judge_and_version_unless_asked(alic
     second = scan(alice, version, run, talk(alice, turns=1).run, judge=judge)
     assert finish(second) == Campaign.State.COMPLETED
     assert len(scripted.asked(judge)) == 6
-    assert results.figures(version.parsed, results.annotations(second, alice))[0].n == 6
+    assert figures(version.parsed, results.annotations(second, alice))[0].n == 6
 
     finish(scan(alice, version, run, judge=judge, again=True))
     assert len(scripted.asked(judge)) == 10
@@ -100,8 +101,8 @@ def test_judges_that_differ_are_both_kept(alice, version, scripted, scan, finish
 
     assert finish(experiment) == Campaign.State.COMPLETED
     assert given(experiment, "force") == [4, 0, 4, 0]
-    figures = results.figures(version.parsed, results.annotations(experiment, alice))
-    assert {one.judge: one.value for one in figures if one.dimension.name == "force"} == {mild: 0, harsh: 4}
+    found = figures(version.parsed, results.annotations(experiment, alice))
+    assert {one.judge: one.value for one in found if one.dimension.name == "force"} == {mild: 0, harsh: 4}
 
 
 @each_case("garbage", GARBAGE.values(), ids=GARBAGE)
@@ -119,7 +120,7 @@ def test_a_judge_that_talks_nonsense_leaves_no_value_and_is_asked_again_on_resum
     for row in rows:
         assert (row.value, row.found, row.confidence, row.citations, row.is_verified) == (None, None, None, [], None)
         assert len(row.unscored_reason.split()) > 2
-    for figure in results.figures(version.parsed, results.annotations(experiment, alice)):
+    for figure in figures(version.parsed, results.annotations(experiment, alice)):
         assert (figure.value, figure.low, figure.high, figure.n, figure.missing) == (None, None, None, 0, 2)
     is_open = garbage != GARBAGE["null"]
     assert state == (Campaign.State.OPEN if is_open else Campaign.State.COMPLETED)

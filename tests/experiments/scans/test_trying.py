@@ -3,9 +3,11 @@
 import pytest
 from django.urls import reverse
 
+from accounts.tokens import create_token
 from experiments.library.instruments import cases, services
 from experiments.models import Campaign, Experiment, InstrumentCase
 from experiments.workflows.scan.pages import trying
+from tests.experiments.api.conftest import Api
 from tests.experiments.scans.conftest import DEFINITION, reply, talk
 from tests.fixtures import signed_in
 
@@ -94,3 +96,39 @@ def test_others_learn_neither_of_the_run_nor_of_the_cases(bob, alice, version, r
     bobs.post(keep, {"run": run.pk, "place": "1", "expected-lies": "no"})
     assert InstrumentCase.objects.get().expected == {"lies": "yes"}
     assert bobs.get(reverse("find-runs")).json() == {"results": []}
+
+
+def test_programs_keep_test_cases_and_have_them_judged(alice, bob, version, scripted, finish):
+    run = talk(alice, turns=1).run
+    judge = scripted.model("scripted/judge", reply(lies=True, force=2))
+    mine, bobs = Api(create_token(alice)), Api(create_token(bob))
+    path, case = f"instruments/{version.instrument_id}/cases/", {"run": str(run.pk), "place": 1}
+
+    kept = mine.post(path, {**case, "expected": {"lies": "yes", "force": 3}})
+    assert (kept.status_code, [one["holds"] for one in kept.json()]) == (201, [None])
+    for wrong in ({"place": 99}, {"expected": {"mood": 1}}, {"expected": {"lies": "maybe"}}):
+        assert mine.post(path, {**case, "expected": {"lies": "yes"}, **wrong}).status_code == 400
+    assert bobs.get(path).status_code == 404
+
+    asked = mine.post(f"{path}run/", {"model": judge})
+    assert asked.status_code == 201
+    finish(Experiment.objects.get(pk=asked.json()["id"]))
+    assert [one["holds"] for one in mine.get(path).json()] == [False]
+    assert mine.post(path, {**case, "expected": {"lies": "yes"}}).json()[0]["holds"] is True
+    assert mine.delete(f"{path}{InstrumentCase.objects.get().pk}/").status_code == 204
+
+
+def test_a_run_is_judged_again_by_an_instrument_without_judging_a_unit_twice(
+    browser, alice, scripted, finish, woken_runs
+):
+    judge = scripted.model("scripted/judge", reply())
+    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge})
+    run, scans = talk(alice).run, []
+    for _time in range(2):
+        sent = browser.post(reverse("run-judge", args=[run.pk]), {"instrument": str(version.pk)})
+        scans.append(Experiment.objects.filter(workflow="scan").latest("created"))
+        assert sent["Location"] == reverse("experiment", args=[scans[-1].pk])
+        assert finish(scans[-1]) == Campaign.State.COMPLETED
+
+    assert len(scripted.asked(judge)) == run.annotations.filter(dimension="lies").count() == 4
+    assert [scan.runs.count() for scan in scans] == [1, 0]

@@ -4,6 +4,7 @@ import pytest
 
 from accounts.errors import Invalid
 from accounts.models import User
+from experiments.library.bulk import selecting
 from experiments.library.search import indexing
 from tests.cases import each_case
 from tests.experiments.search.transcripts import found, talk
@@ -111,3 +112,10 @@ def test_a_person_whose_name_is_nothing_to_the_index_finds_what_is_hers(alice, c
     assert found(odd, "pan'els\\ panels") == []
     assert found(odd, "seat:a'\\ panels") == []
     assert found(odd, "panels") == [PANELS]
+
+
+def test_the_runs_of_all_results_are_a_selection_that_others_do_not_get(alice, bob):
+    runs = [talk(alice, text) for text in ("solar panels", "wind", "more panels")]
+    assert set(selecting.ids({"found": "q=panels&in=messages"}, by=alice)) == {str(runs[0].pk), str(runs[2].pk)}
+    with pytest.raises(Invalid):
+        selecting.ids({"found": "q=panels&in=messages"}, by=bob)

@@ -204,7 +204,8 @@ def test_the_prompt_says_what_every_dimension_asks_and_another_word_is_another_v
         {"prompt": "Judge $material by $dimensions."},
         {"prompt": "$material $dimensions $form $secret"},
         {"seconds": 0},
-        {"unit": "pair"},
+        {"unit": "paragraph"},
+        {"length": 1},
         {"mood": "harsh"},
     ],
 )

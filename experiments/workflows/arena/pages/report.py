@@ -65,8 +65,8 @@ def _beginner(rows: Rows) -> str:
 
 
 def _judge_setting(config: dict[str, Any]) -> str:
-    if not config.get("judge"):
-        return words.yes_or_no(False)
+    if not config.get("judge") or config.get("instrument"):
+        return words.yes_or_no(config.get("judge"))
     sees = {
         "filtered": _("sees the filtered messages"),
         "original": _("sees the messages as produced"),

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from experiments.library.instruments.figures import Figure
 from experiments.workflows.base.instruments import ScaleDimension
-from experiments.workflows.scan.pages.results import Figure
 
 WIDTH, HEIGHT, MARGIN = 180.0, 20.0, 4.0
 

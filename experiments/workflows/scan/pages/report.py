@@ -12,7 +12,7 @@ from experiments.runs.reports.report import Block, Column, Fact, Facts, Section,
 from experiments.runs.reports.setup import Rows, limits
 from experiments.runs.reports.transcript import ending
 from experiments.templatetags.arena import grouped
-from experiments.workflows.scan.records import UnitJudgedData
+from experiments.workflows.base.measuring import UnitJudgedData
 
 FIELDS = ("unit", "place", "subject", "dimension", "value", "unscored_reason", "is_verified", "confidence", "judge")
 

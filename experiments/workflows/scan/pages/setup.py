@@ -17,11 +17,11 @@ from experiments.library.bulk import selecting
 from experiments.library.instruments import builtin
 from experiments.models import Instrument, InstrumentVersion, Participant, Run
 from experiments.review.answer_form import uuid_of
-from experiments.setup.casting import usual_model
 from experiments.setup.forms import DeclaredForm
 from experiments.templatetags.arena import grouped
 from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Planned, Sample
-from experiments.workflows.base.steps import Excerpt, Stored
+from experiments.workflows.base.measuring import excerpt_of
+from experiments.workflows.base.steps import Stored
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.scan.config import Config, Task
 from experiments.workflows.scan.services import UnitGround
@@ -46,8 +46,6 @@ def fill(form: DeclaredForm) -> None:
     field: Any = form.fields["version"]
     field.choices = sorted(offered.items(), key=lambda one: one[1].casefold())
     field.initial = field.choices[0][0] if offered else None  # as the browser shows it
-    usual = usual_model("judge")
-    form.fields["seat-judge-model"].initial = usual.slug if usual else None
     runs = form["runs"].value() or []
     listed = runs.split() if isinstance(runs, str) else runs
     form.found["selected"] = len(listed)
@@ -112,8 +110,7 @@ def _size_of(ground: UnitGround, config: Config) -> Any:
     runs = Run.objects.select_related("experiment").in_bulk([unit.run for unit in some])
     sizes = []
     for unit in some:
-        excerpt = Excerpt("transcript", unit=config.definition.unit, place=unit.place, sees=config.definition.sees)
-        material = material_of(runs[unit.run], excerpt)
+        material = material_of(runs[unit.run], excerpt_of(config.definition, place=unit.place))
         sizes.append(len(material.laid_out(TOKEN).encode()) if material else 0)
     mean = ceil(sum(sizes) / max(1, len(sizes)) / BYTES_PER_TOKEN[False])
 

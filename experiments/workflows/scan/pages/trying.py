@@ -3,6 +3,7 @@
 Asking is a scan of these units: the same budget, the same calls, the same annotations.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,18 +12,19 @@ from django.db import transaction
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
+from accounts.errors import Invalid
 from experiments.engine.excerpts import material_of
 from experiments.library.instruments import builtin, findings
 from experiments.library.instruments.findings import Finding
 from experiments.library.instruments.transcripts import label_of, spoken_one
-from experiments.models import Annotation, Experiment, InstrumentVersion, Run
+from experiments.models import Annotation, Experiment, InstrumentCase, InstrumentVersion, Run
 from experiments.models.labels import seat_name
 from experiments.runs import actions
 from experiments.setup.casting import checked_cast, checked_config
 from experiments.setup.estimates import Estimate, estimate
 from experiments.templatetags.arena import turn_name
 from experiments.workflows.base.instruments import Definition, prompt_parts
-from experiments.workflows.base.steps import Excerpt
+from experiments.workflows.base.measuring import excerpt_of
 from experiments.workflows.scan import WORKFLOW
 from experiments.workflows.scan.config import Config
 from experiments.workflows.scan.services import ScanUnit, units_of
@@ -63,7 +65,7 @@ def shown(definition: Definition, reader: "User", run: str = "", place: str = ""
 def prompt(definition: Definition, run: Run, unit: ScanUnit) -> str:
     """Every character that the judge would be sent, but for the token of the markers."""
     before, after = prompt_parts(definition, unit.subjects)
-    material = material_of(run, Excerpt("transcript", unit=definition.unit, place=unit.place, sees=definition.sees))
+    material = material_of(run, excerpt_of(definition, place=unit.place))
     return f"{before}{material.laid_out(MARKER) if material else ''}{after}"
 
 
@@ -80,11 +82,11 @@ def _choices(definition: Definition, run: Run, units: Sequence[ScanUnit]) -> lis
 
 
 def config_of(version: InstrumentVersion, places: Mapping[str, Sequence[int]], *, again: bool) -> Config:
-    """Of a scan of these units, by the ids of their runs."""
+    """Of a scan of these units, by the ids of their runs; of a run that is named without places, all of its units."""
     title = builtin.words_of(version.instrument)[0]
-    only = {run: list(chosen) for run, chosen in places.items()}
+    only = {run: list(chosen) for run, chosen in places.items() if chosen}
     asked = {"version": str(version.pk), "title": title, "definition": version.definition}
-    found: Config = checked_config(WORKFLOW.slug, {**asked, "runs": list(only), "only": only, "again": again})
+    found: Config = checked_config(WORKFLOW.slug, {**asked, "runs": list(places), "only": only, "again": again})
     return found
 
 
@@ -100,6 +102,20 @@ def ask(config: Config, model: str, *, by: "User", title: str) -> Experiment:
         scan = actions.create(owner=by, workflow=WORKFLOW.slug, title=title, config=asked, cast=_cast(model))
         actions.start(scan, by=by)
     return scan
+
+
+def ask_cases(version: InstrumentVersion, model: str, *, by: "User") -> Experiment:
+    """Have the version judge all test cases of its unit that it has not judged with this judge yet. Raises Invalid if
+    there is none, and what `ask` raises.
+    """
+    places: dict[str, list[int]] = defaultdict(list)
+    rows = InstrumentCase.objects.visible_to(by).filter(instrument=version.instrument_id, unit=version.parsed.unit)
+    for run, place in rows.order_by("run", "place").values_list("run", "place").distinct():
+        places[str(run)].append(place)
+    if not places:
+        raise Invalid(cases=_("There is no test case that this version could be asked about."))
+    title = _("%(instrument)s: test cases") % {"instrument": builtin.words_of(version.instrument)[0]}
+    return ask(config_of(version, places, again=False), model, by=by, title=title)
 
 
 def _cast(model: str) -> dict[str, dict[str, str]]:

@@ -1,6 +1,5 @@
 """The pages on which an instrument is tried: the preview in its editor, single units, and test cases."""
 
-from collections import defaultdict
 from typing import Any
 from uuid import UUID
 
@@ -131,16 +130,7 @@ def cases_run(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Have the newest version judge all test cases that it has not judged with this judge yet."""
     version, reader = _version(request, pk), person(request)
     back_to(request, f"{reverse('instrument', args=[pk])}#cases")
-    places: dict[str, list[int]] = defaultdict(list)
-    rows = InstrumentCase.objects.visible_to(reader).filter(instrument=pk, unit=version.parsed.unit)
-    for run, place in rows.order_by("run", "place").values_list("run", "place").distinct():
-        places[str(run)].append(place)
-    if not places:
-        raise Invalid(cases=_("There is no test case that this version could be asked about."))
-    title = _("%(instrument)s: test cases") % {"instrument": builtin.words_of(version.instrument)[0]}
-    config = trying.config_of(version, places, again=False)
-    scan = trying.ask(config, request.POST.get("model", ""), by=reader, title=title)
-    return redirect("experiment", scan.pk)
+    return redirect("experiment", trying.ask_cases(version, request.POST.get("model", ""), by=reader).pk)
 
 
 def _version(request: HttpRequest, pk: UUID) -> InstrumentVersion:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from accounts.people import for_readers
 from experiments.lab.budgets import views as budget_views
 from experiments.library.instruments import builtin, findings
+from experiments.library.instruments.figures import figures
 from experiments.models import Experiment, InstrumentVersion
 from experiments.workflows.battles.pages.views import progress_of
 from experiments.workflows.scan import WORKFLOW
@@ -56,7 +57,7 @@ def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     shown_page = page.get_page(request.GET.get("page"))
     return found | {
         "definition": definition,
-        "figures": results.figures(definition, rows),
+        "figures": figures(definition, rows),
         "chosen": chosen,
         "shows": results.SHOWS,
         "values": [(name, words) for name, (_value, words) in results.values_of(dimension).items()],

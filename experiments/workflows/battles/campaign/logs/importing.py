@@ -5,8 +5,8 @@ A log is read twice: nothing is written before every line has been checked, unle
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from zlib import error as ZlibError  # noqa: N812 — an exception, called like one
@@ -50,6 +50,8 @@ __all__ = [
 BATCH = 500
 HEARD_AFTER = 5000  # lines, also where none of them is a battle
 BATCH_CHARACTERS = 8 << 20
+KEPT_CHARACTERS = 128 << 20  # of a log that is checked and then stored without being read once more
+OF_A_ROW = 1000  # characters that a row takes beside its texts
 UNPACKED = 8  # how many times larger than an upload may be what is in it
 SNAPSHOT_BYTES = 1 << 20
 MILESTONE = "GenArena_"
@@ -155,23 +157,43 @@ def import_battles(
     if not dataset.is_ready and not is_in_making(dataset):
         raise Forbidden(_("The dataset is not ready. Import battles when it is."))
     how: dict[str, Any] = {"judge": judge[:200], "is_people": columns.has_voters, "subset": subset}
-    for is_check in (True,) if is_dry_run else (False,) if keep_partial else (True, False):
-        reader = _Reader(columns, heard)
-        store = Store(dataset, reader.report, is_check=is_check, **how)
+    reader, checked = _Reader(columns, heard), list[list[Placed]]()
+    if is_dry_run or not keep_partial:
         with files.opened(path, name) as sources:
-            for batch in _batches(reader.placed(sources)):
-                try:
-                    (store.check if is_check else store.add)(batch)
-                except Malformed as error:
-                    for placed in batch:
-                        reader.report.refuse(placed.file, placed.line, str(error))
-                heard(reader.report)
+            store = Store(dataset, reader.report, is_check=True, **how)
+            checked = _taken(reader, _batches(reader.placed(sources)), store.check)
         if is_dry_run:
             return reader.report
-        if reader.report.refused if is_check else not reader.report.taken:
+        if reader.report.refused:
             raise NothingStored(reader.report)
+        reader = replace(reader, report=reader.report.as_read()) if checked else _Reader(columns, heard)
+    with files.opened(path, name) as sources:
+        store = Store(dataset, reader.report, **how)
+        _taken(reader, checked or _batches(reader.placed(sources)), store.add)
+    if not reader.report.taken:
+        raise NothingStored(reader.report)
     _conclude(dataset, reader.report)
     return reader.report
+
+
+def _taken(
+    reader: "_Reader", batches: Iterable[list[Placed]], take: Callable[[list[Placed]], object]
+) -> list[list[Placed]]:
+    """Take batch after batch; those of a whole log that is short enough to be taken once more without being read."""
+    kept, room = list[list[Placed]](), KEPT_CHARACTERS
+    for batch in batches:
+        try:
+            take(batch)
+        except Malformed as error:
+            for placed in batch:
+                reader.report.refuse(placed.file, placed.line, str(error))
+        reader.heard(reader.report)
+        room -= sum(one.record.length + OF_A_ROW for one in batch)
+        if room > 0:
+            kept.append(batch)
+        else:
+            kept.clear()
+    return kept
 
 
 def _conclude(dataset: Dataset, report: Report) -> None:

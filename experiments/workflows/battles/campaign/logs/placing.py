@@ -11,6 +11,7 @@ from experiments.workflows.battles.campaign.logs.records import LARGEST_INDEX, M
 
 MADE_FROM = {"made_from": "battles"}  # the `columns` of a dataset that was made from a log: its samples come with it
 MOST_CONTESTANTS = 2000
+MOST_RECENT = 20_000  # tasks whose samples are remembered
 SLOTS = 8  # numbers that a question may have; the chance that a million questions fill all of one is nil
 QUESTION = "question_id"
 Place = tuple[str, int]  # subset and number
@@ -26,12 +27,23 @@ class Samples:
         self._subsets = set(found[:1000])
         self._otherwise = subset
         self._missing_places: set[Place] = set()
+        self._recent: dict[Task, Sample | Malformed] = {}
         self.made = 0
+
+    def forget(self) -> None:
+        """What was found is not there any more."""
+        self._recent.clear()
 
     def found(self, tasks: Iterable[Task]) -> dict[Task, Sample | Malformed]:
         """Each task's sample, or why there is none. A dataset that was made from a log gets the samples it lacks."""
+        asked = dict.fromkeys(tasks)
+        if len(self._recent) > MOST_RECENT:
+            self.forget()
+        self._recent |= self._sought([task for task in asked if task not in self._recent])
+        return self._recent
+
+    def _sought(self, wanted: Sequence[Task]) -> dict[Task, Sample | Malformed]:
         answer: dict[Task, Sample | Malformed] = {}
-        wanted = list(dict.fromkeys(tasks))
         by_question = self._by_question([task.question for task in wanted if task.index is None])
         placed: dict[Task, list[Place]] = {}
         for task in wanted:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -196,6 +196,10 @@ class Report:
     def taken(self) -> int:
         """Lines whose battles are stored now, or were before."""
         return self.stored + self.completed + self.known + self.confirmed + self.duplicates
+
+    def as_read(self) -> "Report":
+        """What reading alone has told, for a log that is taken once more."""
+        return replace(self, votes=0, voters=0, with_order=0, with_time=0, with_language=0)
 
     def refuse(self, file: str, line: int, reason: str) -> None:
         self.refused += 1

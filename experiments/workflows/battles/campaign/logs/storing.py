@@ -93,6 +93,7 @@ class Store:
         self._boards: dict[Decider, Board] = {}
         self._pseudonyms: dict[str, str] = {}
         self._voters: set[str] = set()
+        self._stored: set[tuple[int, int]] = set()  # of which sample and contestant a text is known to be there
         self._before = Battle.objects.filter(board__dataset=dataset).aggregate(last=Max("pk"))["last"] or 0
 
     def check(self, batch: Sequence[Placed]) -> list[tuple[Placed, Sample]]:
@@ -116,11 +117,15 @@ class Store:
 
     def add(self, batch: Sequence[Placed]) -> None:
         """Store what is new, complete what was told in part."""
-        with transaction.atomic():
-            Dataset.objects.select_for_update().get(pk=self._dataset.pk)  # one import at a time
-            matched = [self._match(placed, sample) for placed, sample in self.check(batch)]
-            _Batch(self._report, matched, self._before).take(matched)
-            self._add_texts(matched)
+        try:
+            with transaction.atomic():
+                Dataset.objects.select_for_update().get(pk=self._dataset.pk)  # one import at a time
+                matched = [self._match(placed, sample) for placed, sample in self.check(batch)]
+                _Batch(self._report, matched, self._before).take(matched)
+                self._add_texts(matched)
+        except Malformed:  # what it made is gone again
+            self._samples.forget()
+            raise
         self._report.boards = sorted(board.slug for board in self._boards.values())
 
     def _decider(self, record: Record) -> Decider:
@@ -178,13 +183,15 @@ class Store:
         for one in matched:
             names = (one.record.model_a, one.record.model_b)
             for name, text in zip(names, one.record.texts or (), strict=False):
-                if text:
-                    texts.setdefault((one.sample.pk, self._contestants[name].pk), text)
+                key = (one.sample.pk, self._contestants[name].pk)
+                if text and key not in self._stored:
+                    texts.setdefault(key, text)
         if not texts or self._dataset.modality != Dataset.Modality.TEXT:
             return
         samples, contestants = ({key[at] for key in texts} for at in (0, 1))
         chosen = Output.objects.filter(sample__in=samples, contestant__in=contestants)
         known = set(chosen.values_list("sample_id", "contestant_id"))
+        self._stored |= texts.keys()
         new = [Output(sample_id=s, contestant_id=c, text=text) for (s, c), text in texts.items() if (s, c) not in known]
         self._report.outputs += len(Output.objects.bulk_create(new, batch_size=200))
 

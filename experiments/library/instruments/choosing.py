@@ -1,0 +1,103 @@
+"""The instrument of a run's judge: chosen at set-up, frozen in the configuration, and one that its owner may see."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.errors import Invalid
+from accounts.models import User
+from accounts.pickers import Finder, Picker
+from experiments.library.instruments import builtin
+from experiments.models import InstrumentVersion
+from experiments.workflows.base.events import JsonObject
+from experiments.workflows.base.measuring import instrument_of
+from experiments.workflows.base.surface import Asked
+
+if TYPE_CHECKING:
+    from experiments.setup.forms import DeclaredForm
+
+FIELD = "instrument-version"
+LABELS = {FIELD: gettext_lazy("What it measures")}
+HINTS = {FIELD: gettext_lazy("An instrument has its own prompt and limits, and says what the judge reads.")}
+
+
+def usable(reader: User) -> QuerySet[InstrumentVersion]:
+    """The newest versions of the instruments that can be chosen."""
+    later = InstrumentVersion.objects.filter(instrument=OuterRef("instrument"), number__gt=OuterRef("number"))
+    newest = InstrumentVersion.objects.usable_by(reader).filter(~Exists(later))
+    return newest.select_related("instrument").order_by("instrument__title")
+
+
+def live(reader: User) -> QuerySet[InstrumentVersion]:
+    """Those among them by which a run can be judged while it is played."""
+    return usable(reader).exclude(definition__unit="span")
+
+
+def label_of(version: InstrumentVersion) -> str:
+    return f"{builtin.words_of(version.instrument)[0]} · {version.number}"
+
+
+class FindInstruments(Finder):
+    """By their titles, those of built-in ones in the reader's language, too."""
+
+    def found(self, user: User, typed: str) -> QuerySet[Any]:
+        said = [slug for slug, words in builtin.WORDS.items() if typed.casefold() in str(words[0]).casefold()]
+        return live(user).filter(Q(instrument__title__icontains=typed) | Q(instrument__slug__in=said))
+
+    def shown(self, row: Any) -> dict[str, str]:
+        return {"value": str(row.pk), "label": label_of(row), "hint": builtin.words_of(row.instrument)[1][:80]}
+
+
+class VersionField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic in its stubs alone
+    def label_from_instance(self, obj: Any) -> str:
+        return label_of(obj)
+
+
+def version_field(reader: User, named: str = "", **options: Any) -> VersionField:
+    """named: a version that can be chosen beside the newest ones, such as the one of a run that is set up again."""
+    builtin.ensure_builtin()
+    rows = live(reader)
+    try:
+        known = Q(pk__in=rows.values("pk")) | Q(pk=named or None)
+        rows = InstrumentVersion.objects.visible_to(reader).filter(known).select_related("instrument")
+    except ValidationError:  # no id at all, of which the field complains
+        pass
+    return VersionField(queryset=rows, required=False, widget=Picker("find-instruments"), **options)
+
+
+def fill(form: "DeclaredForm") -> None:
+    """The field of a set-up form in which it is chosen."""
+    named = (form.data if form.is_bound else form.initial).get(FIELD)
+    words = {"label": LABELS[FIELD], "empty_label": _("the built-in scores")}
+    form.fields[FIELD] = version_field(form.reader, str(named or ""), **words)
+
+
+def asked(form: "DeclaredForm", asked: Asked) -> Asked:
+    """The definition is frozen as it is now."""
+    field: Any = form.fields[FIELD]
+    try:
+        version = field.to_python(form.cleaned_data[FIELD])
+    except ValidationError:  # of a draft
+        version = None
+    others = {name: value for name, value in asked["config"].items() if name != "instrument"}
+    return {**asked, "config": {**others, "instrument": frozen(version)} if version else others}
+
+
+def frozen(version: InstrumentVersion) -> JsonObject:
+    title = builtin.words_of(version.instrument)[0]
+    return {"version": str(version.pk), "title": title, "definition": version.definition}
+
+
+def require_visible(config: Any, *, owner: User) -> None:
+    """Raises Invalid where a configuration has an instrument that the owner may not see, or another definition."""
+    instrument = instrument_of(config)
+    if instrument is None:
+        return
+    version = InstrumentVersion.objects.visible_to(owner).filter(pk=instrument.version).first()
+    if version is None or version.digest != instrument.definition.digest:
+        place = "config.version" if instrument is config else "config.instrument.version"
+        raise Invalid({place: [_("You can see no instrument with this version and definition.")]})
