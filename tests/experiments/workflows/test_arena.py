@@ -221,8 +221,15 @@ def sent(side, **config):
 
 
 HISTORY = [
-    Said("A", 1, "I think. I offer two.", "I offer two.", ("A private note, for your eyes only: Bluff.",)),
-    Said("B", 1, "Five.", "Five."),
+    Said(
+        "turn/1/A/message",
+        "A",
+        1,
+        "I think. I offer two.",
+        "I offer two.",
+        ("A private note, for your eyes only: Bluff.",),
+    ),
+    Said("turn/1/B/message", "B", 1, "Five.", "Five."),
 ]
 
 
