@@ -38,6 +38,7 @@ KNOW_ONE = {  # shared packages that are about a workflow, and why
         ],
         "scenarios are set-ups of an arena",
     ),
+    "experiments/studies/importing.py": "batches of the original StarChamber become studies",
     "experiments/library/imports/inspect.py": "a log of anybody becomes a talk with one model",
     "experiments/management/commands": "commands of battles",
     "experiments/review/curation_api.py": "battles and cycles are left out of ratings",

@@ -67,7 +67,7 @@ def test_chance_that_must_not_be_guessed_is_the_systems():
 
 
 def test_nobody_asks_the_network_but_where_addresses_are_looked_at():
-    """The operator names the sign-in server, and the supervisor asks its own processes."""
+    """The transport looks at each address; the operator names the sign-in server; the supervisor asks its own parts."""
     asking = {"requests", "urllib.request", "urllib3", "http.client", "aiohttp", "ftplib", "smtplib", "telnetlib"}
     clients = {path for path, _node, name in calls() if name == "httpx.AsyncClient"}
     redirected = {
@@ -80,6 +80,7 @@ def test_nobody_asks_the_network_but_where_addresses_are_looked_at():
     assert {path for path, name in imports() if name in asking} == {
         "accounts/oidc.py",
         "arenasite/supervisor/supervisor.py",
+        "experiments/gateway/transport.py",
     }
     assert clients == {"experiments/gateway/client.py", "experiments/lab/webhooks/sending.py"}
     assert all("trust_env=False" in (ROOT / path).read_text() for path in clients), "a proxy would be asked instead"
