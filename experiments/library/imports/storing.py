@@ -92,7 +92,7 @@ def store(taken: Taken, *, source: ImportSource, file: File, by: "User") -> tupl
 
 def sha256_of(value: Any) -> str:
     """Of a document that came without a file, in its canonical form."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")).hexdigest()
 
 
 def without_secrets(value: Any) -> Any:

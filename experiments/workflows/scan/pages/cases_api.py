@@ -53,6 +53,7 @@ class CaseViewSet(GenericViewSet[InstrumentCase]):
     scope = Scope.WRITE
     queryset = InstrumentCase.objects.none()
     serializer_class = CaseSerializer
+    pagination_class = None  # they are few, and checked together
 
     def _instrument(self, pk: UUID) -> Instrument:
         return get_object_or_404(Instrument.objects.visible_to(self.request.user).prefetch_related("versions"), pk=pk)
