@@ -102,6 +102,12 @@ def of_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     return None
 
 
+def first_complaint(form: forms.Form) -> str:
+    """Of a form that is not valid, with the field that it is about."""
+    name, errors = next(iter(form.errors.items()))
+    return f"{form.fields[name].label}: {errors[0]}" if name in form.fields else str(errors[0])
+
+
 def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     """Of a plan over a dataset, for which all of the form has to be right; None where nothing can be started with it.
     Raises Invalid with what is missing.
@@ -110,11 +116,8 @@ def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
         return None
     filled = form.filled()
     if not filled.is_valid():
-        name, errors = next(iter(filled.errors.items()))
-        first = f"{filled.fields[name].label}: {errors[0]}" if name in filled.fields else errors[0]
-        raise Invalid(
-            {"form": [_("The estimate appears here when the form is complete. %(missing)s") % {"missing": first}]}
-        )
+        missing = {"missing": first_complaint(filled)}
+        raise Invalid({"form": [_("The estimate appears here when the form is complete. %(missing)s") % missing]})
     asked = filled.asked()
     config = checked_config(form.workflow, asked["config"])
     seated = checked_cast(form.workflow, config, asked["cast"], owner=by)

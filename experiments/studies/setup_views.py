@@ -20,6 +20,7 @@ from accounts.refusing import ShownIn, back_to, status_of
 from experiments.models import Study
 from experiments.runs.reports import json_values
 from experiments.setup import presets
+from experiments.setup.estimates import first_complaint
 from experiments.studies import design_form, importing, plan_form, services
 from experiments.studies.design import Design
 from experiments.studies.design_form import StudyForm, designed_workflows, study_form
@@ -131,7 +132,7 @@ def estimated(form: StudyForm) -> dict[str, Any]:
     """Conditions, runs and amounts; `missing` says why there are none."""
     try:
         if not form.is_valid():
-            raise Invalid({"form": [str(next(iter(form.errors.values()))[0])]})
+            raise Invalid({"form": [first_complaint(form)]})
         checked = services.checked_design(form.design(), owner=form.reader)
         at_once = form.cleaned_data.get("at_once") or 10
         found = services.estimated(checked, owner=form.reader, by=form.reader, at_once=at_once)

@@ -92,7 +92,8 @@ def store(taken: Taken, *, source: ImportSource, file: File, by: "User") -> tupl
 
 def sha256_of(value: Any) -> str:
     """Of a document that came without a file, in its canonical form."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")).hexdigest()
+    told = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
 
 
 def without_secrets(value: Any) -> Any:

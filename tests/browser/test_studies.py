@@ -1,0 +1,119 @@
+"""A study in the browser: 120 runs of a script with a planted effect, a worker killed meanwhile, and its folder."""
+
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PLANTED, Lab, SignIn, violations
+from tests.fixtures import wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.system]
+
+ALL_RUNS = 600_000  # milliseconds: on a busy machine
+LEVELS = {
+    "cast.model.model": ("model", "\n".join(f"{name} | {slug}" for name, slug in PLANTED.items())),
+    "config.context": ("context", "none |\nbrief | Answer briefly."),
+    "prompt": ("question", "How do locks open?\nHow are keys copied?\nWhy do tides turn?\nWho wrote this?"),
+}
+CONTRASTS = {"plain – careful": True, "twin – careful": True, "brief – none": False, "twin – plain": False}
+
+
+def test_a_planted_effect_is_found_the_others_are_not_and_the_folder_recomputes(
+    lab: Lab, sign_in: SignIn, tmp_path: Path
+) -> None:
+    page = sign_in()
+    design(lab, page)
+    plan(page)
+    page.get_by_role("button", name="Lock plan").click()
+    page.get_by_role("button", name="Start study").click()
+    expect(page.locator("#study-live [data-part=ended]")).to_contain_text("of 120")
+    study = page.url.rstrip("/").rpartition("/")[2]
+    kill_a_worker(lab, study)
+    expect(page.locator("#study-live")).to_have_attribute("data-state", "completed", timeout=ALL_RUNS)
+    assert violations(page) == []
+
+    page.get_by_role("button", name="Analyze").click()
+    for name, is_found in CONTRASTS.items():
+        finding = page.locator(".findings > li", has_text=name)
+        expect(finding.locator(".badge")).to_have_text("found" if is_found else "not found")
+    assert violations(page) == []
+    page.locator("#results-title").locator("xpath=../..").get_by_role("link", name="n = 40").first.click()
+    expect(page.locator("#study-runs tbody tr")).to_have_count(40)
+    assert violations(page) == []
+    page.go_back()
+    played_once(lab, study)
+    recompute(page, tmp_path)
+
+
+def design(lab: Lab, page: Page) -> None:
+    page.goto(f"{lab.url}/studies/")
+    page.get_by_role("link", name="New study").first.click()
+    page.get_by_role("main").get_by_role("link", name="StarChamber").click()
+    page.fill("#id_title", "Who refuses")
+    for varies, (name, levels) in LEVELS.items():
+        page.locator("#id_factors [data-add]").click()
+        row = page.locator("#id_factors [data-row]").last
+        row.get_by_label("Varies").select_option(varies)
+        row.get_by_label("Name", exact=True).fill(name)
+        row.get_by_label("Levels, one a line").fill(levels)
+    page.get_by_text("Settings of every run").click()
+    for folded in ("Script", "Judge"):
+        page.locator("summary").filter(has=page.get_by_text(folded, exact=True)).first.click()
+    for text in ("Please say more.", "Why?"):
+        page.locator("#id_script [data-add]").click()
+        page.locator("#id_script [data-row]").last.get_by_label("Message").fill(text)
+    page.locator("#id_judge").uncheck()
+    page.fill("#id_repeats", "5")
+    expect(page.locator("#estimate")).to_contain_text("120 runs")
+    assert violations(page) == []
+    page.locator("#start").click()
+
+
+def plan(page: Page) -> None:
+    expect(page.locator("#id_contrasts [data-row]")).to_have_count(3)
+    page.get_by_label("Hypothesis").fill("The careful model refuses more often; the context makes no difference.")
+    page.locator("#id_contrasts [data-add]").click()
+    row = page.locator("#id_contrasts [data-row]").last
+    row.get_by_label("First").select_option("model=twin")
+    row.get_by_label("Second").select_option("model=plain")
+    assert violations(page) == []
+    page.get_by_role("button", name="Save plan").click()
+    expect(page.locator("#sizes tbody tr")).not_to_have_count(0)
+    assert violations(page) == []
+
+
+def kill_a_worker(lab: Lab, study: str) -> None:
+    """Once some runs have ended and others are under way."""
+    wait_until(lambda: lab.ask("GET", f"studies/{study}/")["ended"] >= 5, "some runs to end")
+    for pid in lab.platform.pids("worker"):
+        os.kill(pid, signal.SIGKILL)
+
+
+def played_once(lab: Lab, study: str) -> None:
+    runs = lab.ask("GET", f"studies/{study}/runs/")["runs"]
+    assert len({one["run"] for one in runs}) == len(runs) == 120
+    assert {one["state"] for one in runs} == {"completed"}
+
+
+def recompute(page: Page, place: Path) -> None:
+    """In a process that has nothing of ours but the folder."""
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download folder").click()
+    zipfile.ZipFile(download.value.path()).extractall(place)
+    done = subprocess.run(
+        [sys.executable, "recompute.py"],
+        cwd=place / "study",
+        env={},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "plain – careful" in done.stdout
