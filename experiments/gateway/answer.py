@@ -23,7 +23,7 @@ from experiments.gateway.errors import (
 )
 from experiments.gateway.reasoning import AnswerSplitter, Merged
 from experiments.gateway.redaction import Cleaner, Redactor, clean, redact
-from experiments.gateway.streaming import Delta, Event, Parser, Refrain, normal_finish, parse_chunk
+from experiments.gateway.streaming import Delta, Event, EventPattern, Parser, normal_finish, parse_chunk
 from experiments.gateway.types import ChatRequest, Chunk, Completion, FinishReason, TokenLogprob, Usage
 from experiments.gateway.usage import prompt_was_cut, settle_usage
 
@@ -46,7 +46,7 @@ class Answer:
         self._origin = origin
         self._assembly = Assembly(request, warnings, api_key=origin.api_key)
         self._parser = Parser(request.deadlines.event_bytes)
-        self._refrain = Refrain()
+        self._pattern = EventPattern()
         self._bytes = 0
         self._chars = 0
         self._head = b""
@@ -144,7 +144,7 @@ class Answer:
         return chunks
 
     def _take_event(self, event: Event) -> Chunk | None:
-        if (delta := self._refrain.read(event.data)) and not event.name:
+        if (delta := self._pattern.read(event.data)) and not event.name:
             return self._take_delta(delta)
         if event.data.strip() == "[DONE]":
             self._done = True
@@ -156,7 +156,7 @@ class Answer:
             self._fail_with(error)
         elif isinstance(payload, dict):
             delta = parse_chunk(payload)
-            self._refrain.learn(event.data, delta)
+            self._pattern.learn(event.data, delta)
             return self._take_delta(delta)
         elif payload is not _BROKEN and not payload:  # null or []: it carries nothing
             return None

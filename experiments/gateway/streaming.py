@@ -26,7 +26,7 @@ _FINISH_WORDS: dict[str, FinishReason] = {
 LEAST_LOGPROB = -9999.0
 """Stands for minus infinity, as at OpenAI: a database's JSON has no infinity."""
 
-_MOST_LEARNED = 8  # events in a row from which no later one is read: of this stream, each differs in something else
+_MOST_LEARNED = 8  # patterns in a row that fit no later event: then each event of the stream is parsed
 
 # --- server-sent events ---
 
@@ -182,11 +182,12 @@ def parse_chunk(raw: Mapping[str, Any]) -> Delta:
     )
 
 
-class Refrain:
-    """Reads the text out of an event that differs from the one before in nothing else, without parsing it as JSON.
+class EventPattern:
+    """What surrounds the text of an event. Most events of a stream differ in their text alone: it is read out of them
+    without parsing JSON.
 
-    Most events of a stream do. What surrounds the text is learned from one event, and tried out: with another text in
-    its place the event has to be parsed to the same delta but for that text.
+    The pattern is learned from one event and tried: with another text in its place, the event has to be parsed to the
+    same delta but for that text.
     """
 
     def __init__(self) -> None:

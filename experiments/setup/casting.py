@@ -223,8 +223,8 @@ def _refuse_keyless(model: ProviderModel, field: str, owner: "User") -> None:
 
 
 def usual_model(seat: str, config: Any = None) -> ProviderModel | None:
-    """Who sits in a seat in which nobody was seated: the judge that the instrument of the configuration keeps, where
-    that is available, or else the lab's choice.
+    """The model of a seat for which none was chosen: of a judge, the one kept with the configuration's instrument if it
+    is available; otherwise the lab's default.
     """
     available, usual = ProviderModel.objects.available().select_related("provider"), USUAL.get(seat)
     instrument = instrument_of(config) if seat == "judge" else None

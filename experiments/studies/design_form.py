@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -30,7 +30,6 @@ NO_NAME = " \t\r\n=+-@＝＋－＠﹦﹢﹣﹫−"  # what a name cannot begin w
 PROMPT, WORDS, PROMPT_WORDS, SAVED = "prompt", "words", "prompt-words", "saved"
 MOST_CSV = 1_000_000  # characters
 NAME = forms.TextInput(attrs={"maxlength": LONGEST_NAME, "autocomplete": "off"})
-LEVELS = forms.Textarea(attrs={"rows": 3})
 Choices = list[tuple[Any, Any]]
 
 
@@ -139,18 +138,21 @@ class StudyForm(DeclaredForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
-        field: FactorsField = self.fields["factors"]  # type: ignore[assignment]  # a field of our own
         self.made = []
         for number, row in enumerate(cleaned.get("factors", [])):
             try:
                 self.made.append(self._factor(row))
             except forms.ValidationError as error:
-                self.add_error("factors", field.complain(number, "levels", error.messages[0]))
+                self.add_error("factors", self._rows.complain(number, "levels", error.messages[0]))
         try:
             self._list_conditions(_sent_csv(cleaned))
         except forms.ValidationError as error:
             self.add_error("conditions", error)
         return cleaned
+
+    @property
+    def _rows(self) -> FactorsField:
+        return cast(FactorsField, self.fields["factors"])
 
     def design(self) -> dict[str, Any]:
         """As `Design` reads it; nothing but it has checked it."""
@@ -254,8 +256,7 @@ class StudyForm(DeclaredForm):
         parts = path.split(".")
         if parts[:2] != ["design", "factors"] or len(parts) < 3:
             return super()._at_row(path, message)
-        field: FactorsField = self.fields["factors"]  # type: ignore[assignment]  # a field of our own
-        return field.complain(int(parts[2]), "name" if parts[3:] == ["name"] else "levels", message)
+        return self._rows.complain(int(parts[2]), "name" if parts[3:] == ["name"] else "levels", message)
 
 
 @cache

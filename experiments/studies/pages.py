@@ -115,7 +115,7 @@ def progress(study: Study) -> Progress:
     )
     mean: timedelta | None = runs.filter(state=Run.State.COMPLETED).aggregate(mean=Avg(lasted))["mean"]
     left = counts["planned"] - counts["begun"] + counts["live"]
-    is_going = study.state == Study.State.RUNNING and left and mean is not None
+    is_going = study.state == Study.State.RUNNING and left
     failed = runs.filter(state=Run.State.FAILED).order_by().values_list("stop_reason").annotate(n=Count("pk"))
     return Progress(
         planned=counts["planned"],

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django import forms
 from django.utils.text import format_lazy
@@ -173,6 +173,15 @@ class PlanForm(forms.Form):
             ("outcome",),
             label=_("Exclusions"),
         )
+
+    def clean(self) -> None:
+        """Whether a turn is above a threshold is clear without one only where its value is yes or no."""
+        field = cast(RowsField, self.fields["outcomes"])
+        for number, row in enumerate(self.cleaned_data.get("outcomes", [])):
+            measure, is_of_turns = self.measures.get(row["measure"]), row["over"] in ("any", "first_turn")
+            is_yes_or_no = measure is not None and (measure.least, measure.most) == (0, 1)
+            if is_of_turns and not is_yes_or_no and not row["threshold"].strip():
+                self.add_error("outcomes", field.complain(number, "threshold", _("Enter a threshold.")))
 
     def clean_looks(self) -> list[float]:
         try:

@@ -60,7 +60,7 @@ def corrected_rates(context: Context, scan: Experiment) -> ByFigure:
 
 @register.simple_tag(takes_context=True)
 def agreement_line(context: Context, instrument: Instrument) -> str:
-    """How far judges of the newest version agree with people; empty where nobody has labeled what they judged."""
+    """How far judges of the newest version agree with people; empty without labels of people on what they judged."""
     version, user = instrument.newest, context["user"]
     if not readable_queues(version, user):
         return ""

@@ -3,7 +3,7 @@
 import json
 
 from experiments.gateway.reasoning import AnswerSplitter, Merged
-from experiments.gateway.streaming import Delta, Event, Parser, Refrain, parse_chunk
+from experiments.gateway.streaming import Delta, Event, EventPattern, Parser, parse_chunk
 from tests.cases import each_case
 
 
@@ -55,22 +55,22 @@ BEFORE = '{"id": "7", "model": "m", "choices": [{"index": 0, "delta": {"content"
     ],
 )
 def test_an_event_that_repeats_the_one_before_but_for_its_text_is_read_without_being_parsed(said, read):
-    refrain = Refrain()
-    refrain.learn(BEFORE, parse_chunk(json.loads(BEFORE)))
-    assert refrain.read(BEFORE.replace('"word"', said)) == read
-    assert refrain.read(BEFORE.replace('"7"', '"8"')) is None
+    pattern = EventPattern()
+    pattern.learn(BEFORE, parse_chunk(json.loads(BEFORE)))
+    assert pattern.read(BEFORE.replace('"word"', said)) == read
+    assert pattern.read(BEFORE.replace('"7"', '"8"')) is None
 
 
 def test_what_stands_at_another_place_too_or_changes_with_every_event_is_parsed_again():
     with_refusal = BEFORE.replace('"content"', '"refusal": "No.", "content"')
     for event in (BEFORE.replace('"7"', '"word"'), BEFORE.replace("content", "contents"), with_refusal):
-        refrain = Refrain()
-        refrain.learn(event, parse_chunk(json.loads(event))._replace(text="word"))
-        assert refrain.read(event) is None
+        pattern = EventPattern()
+        pattern.learn(event, parse_chunk(json.loads(event))._replace(text="word"))
+        assert pattern.read(event) is None
     for number in range(20):
         event = BEFORE.replace('"7"', f'"{number}"')
-        refrain.learn(event, parse_chunk(json.loads(event)))
-    assert refrain.read(event) is None
+        pattern.learn(event, parse_chunk(json.loads(event)))
+    assert pattern.read(event) is None
 
 
 def split(*texts: str, opened: bool = False) -> tuple[str, str]:

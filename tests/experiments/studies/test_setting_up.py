@@ -61,6 +61,10 @@ def test_a_design_a_plan_and_its_lock_are_made_in_the_browser(models, alice, bro
     }
     wrong = browser.post(plan, {"alpha": "0.05", "looks": "0.5", **rows})
     assert (wrong.status_code, list(wrong.context["form"].errors)) == (422, ["__all__"]), "looks end at 1"
+    judged = next(key for key, one in wrong.context["form"].measures.items() if one.source["of"] == "judgment")
+    bare = {**rows, "outcomes-0-measure": judged, "outcomes-0-over": "first_turn"}
+    wrong = browser.post(plan, {"alpha": "0.05", "looks": "1", **bare})
+    assert (wrong.status_code, list(wrong.context["form"].errors)) == (422, ["outcomes"]), "above nothing"
     assert browser.post(plan, {"alpha": "0.05", "looks": "0.5, 1", **rows}).status_code == 302
     study.refresh_from_db()
     [outcome], contrasts = study.plan["outcomes"], study.plan["contrasts"]

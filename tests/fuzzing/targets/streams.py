@@ -99,7 +99,7 @@ def outcome(parts: list[bytes], request: ChatRequest, *, parses_all: bool = Fals
     """What comes of an answer, without the words of its complaints, which may quote what had arrived."""
     answer = Answer(request, Origin("http://provider.test", "lab/one", KEY))
     if parses_all:
-        answer._refrain._left = 0
+        answer._pattern._left = 0
     chunks = [chunk for part in parts if not answer.stopped for chunk in answer.feed(part)] + answer.finish()
     said = ("".join(chunk.text for chunk in chunks), "".join(chunk.reasoning for chunk in chunks))
     try:

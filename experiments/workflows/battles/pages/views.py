@@ -75,7 +75,7 @@ def live(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def progress_of(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
-    """How far a campaign is. That tells of all of its runs: whoever may not see one of them is told nothing."""
+    """The progress of a campaign. It counts all runs, so it is withheld from a reader who cannot see all of them."""
     campaign = Campaign.objects.filter(pk=shown.pk).first()
     limits = (campaign.plan.get("limits") if campaign else None) or shown.config.get("limits") or {}
     found: dict[str, Any] = {
