@@ -94,13 +94,15 @@ def grid(study: Study, design: Design) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts of planned runs. seconds: what is left at the pace of completed runs, None where it is not known.
-    failures: reasons, with how many runs failed for each.
+    """Counts of planned runs. waiting: those among the live ones that wait for a person, of whom a study has none.
+    seconds: what is left at the pace of completed runs, None where it is not known. failures: reasons, with how many
+    runs failed for each.
     """
 
     planned: int
     ended: int
     live: int
+    waiting: int
     seconds: int | None
     failures: Sequence[tuple[str, int]]
 
@@ -111,6 +113,7 @@ def progress(study: Study) -> Progress:
     counts = study.planned_runs.aggregate(
         planned=Count("pk"),
         live=Count("pk", filter=Q(run__state__in=LIVE_STATES)),
+        waiting=Count("pk", filter=Q(run__state=Run.State.WAITING)),
         begun=Count("pk", filter=Q(run__isnull=False)),
     )
     mean: timedelta | None = runs.filter(state=Run.State.COMPLETED).aggregate(mean=Avg(lasted))["mean"]
@@ -121,6 +124,7 @@ def progress(study: Study) -> Progress:
         planned=counts["planned"],
         ended=counts["begun"] - counts["live"],
         live=counts["live"],
+        waiting=counts["waiting"],
         seconds=ceil(left / study.at_once) * round(mean.total_seconds()) if is_going and mean else None,
         failures=sorted(failed, key=lambda one: -one[1]),
     )

@@ -56,3 +56,16 @@ def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
     behind = read(browser.get(f"{study.get_absolute_url()}runs/{missing[0].get('href').split('/')[-1]}"))
     reasons = [row.cssselect("td")[3].text for row in behind.by_id("study-runs").cssselect("tbody tr")]
     assert (len(reasons), set(reasons)) == (8, {"stopped", "not begun"})
+
+
+def test_runs_that_wait_for_a_person_are_counted_on_the_page(provider, alice, browser, drive, read):
+    unscripted = designs.design(repeats=1, config={"judge": False, "logprobs": False, "first_message": "Who are you?"})
+    study = services.create(owner=alice, title="Talks", design=unscripted, plan=designs.plan(explored=[]))
+    services.lock(study, by=alice)
+    services.start(study, by=alice)
+    drive()
+    live = read(browser.get(study.get_absolute_url())).by_id("study-live")
+
+    assert live.get("data-state") == "running"
+    [waiting] = live.cssselect("[data-part=waiting]")
+    assert "8 runs" in " ".join(waiting.text.split())
