@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext
 
 from experiments.models import InstrumentVersion
 from experiments.models.labels import FLAGS, SENTIMENT_LABELS, seat_name
@@ -154,7 +154,7 @@ class PlanForm(forms.Form):
         )
         self.fields["contrasts"] = RowsField(
             {
-                "first": forms.ChoiceField(label=_("First"), choices=levels),
+                "first": forms.ChoiceField(label=pgettext("contrast", "First"), choices=levels),
                 "second": forms.ChoiceField(label=_("Second"), choices=levels),
                 "outcome": forms.CharField(label=_("Outcome"), widget=forms.TextInput(attrs={"list": "outcome-names"})),
                 "role": forms.ChoiceField(label=_("Role"), choices=ROLES),
