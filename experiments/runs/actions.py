@@ -20,7 +20,6 @@ from experiments.engine.pauses import REOPENED
 from experiments.engine.recording import FORGIVEN
 from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
-from experiments.library.instruments.choosing import require_visible
 from experiments.library.search import indexing
 from experiments.models import Call, Experiment, Participant, Run, Step
 from experiments.runs import admission
@@ -34,7 +33,7 @@ from experiments.runs.admission import (
 )
 from experiments.runs.sharing.sharing import checked_project
 from experiments.runs.steering import steering
-from experiments.setup.casting import checked_cast, checked_config
+from experiments.setup.casting import checked_cast, checked_config, require_visible_instrument
 from experiments.workflows import services_of
 from experiments.workflows.base.events import CallRetried, ExperimentState
 from experiments.workflows.base.steps import SPOKEN
@@ -60,7 +59,7 @@ def create(
     shared = checked_project(project, owner=owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast, owner=owner)
-    require_visible(checked, owner=owner)
+    require_visible_instrument(checked, owner=owner)
     services_of(workflow).check(workflow, checked, participants, owner=owner)
     experiment = Experiment(
         owner=owner,

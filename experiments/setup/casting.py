@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from accounts.errors import Errors, Invalid
 from experiments.engine.keys import where
 from experiments.engine.text import is_storable
-from experiments.models import Participant, Provider, ProviderModel
+from experiments.models import InstrumentVersion, Participant, Provider, ProviderModel
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.measuring import instrument_of
 
@@ -230,6 +230,17 @@ def usual_model(seat: str, config: Any = None) -> ProviderModel | None:
     instrument = instrument_of(config) if seat == "judge" else None
     kept = available.filter(slug=instrument.definition.model).first() if instrument else None
     return kept or (available.filter(**{usual: True}).first() if usual else None)
+
+
+def require_visible_instrument(config: Any, *, owner: "User") -> None:
+    """Raises Invalid where a configuration has an instrument that the owner may not see, or another definition."""
+    instrument = instrument_of(config)
+    if instrument is None:
+        return
+    version = InstrumentVersion.objects.visible_to(owner).filter(pk=instrument.version).first()
+    if version is None or version.digest != instrument.definition.digest:
+        place = "config.version" if instrument is config else "config.instrument.version"
+        raise Invalid({place: [_("You can see no instrument with this version and definition.")]})
 
 
 def refuse_unstorable(field: str, value: Any) -> None:

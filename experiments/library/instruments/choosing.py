@@ -1,4 +1,4 @@
-"""The instrument of a run's judge: chosen at set-up, frozen in the configuration, and one that its owner may see."""
+"""The instrument of a run's judge: chosen at set-up, and frozen in the configuration."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,13 +8,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.errors import Invalid
 from accounts.models import User
 from accounts.pickers import Finder, Picker
 from experiments.library.instruments import builtin
 from experiments.models import InstrumentVersion
 from experiments.workflows.base.events import JsonObject
-from experiments.workflows.base.measuring import instrument_of
 from experiments.workflows.base.surface import Asked
 
 if TYPE_CHECKING:
@@ -90,14 +88,3 @@ def asked(form: "DeclaredForm", asked: Asked) -> Asked:
 def frozen(version: InstrumentVersion) -> JsonObject:
     title = builtin.words_of(version.instrument)[0]
     return {"version": str(version.pk), "title": title, "definition": version.definition}
-
-
-def require_visible(config: Any, *, owner: User) -> None:
-    """Raises Invalid where a configuration has an instrument that the owner may not see, or another definition."""
-    instrument = instrument_of(config)
-    if instrument is None:
-        return
-    version = InstrumentVersion.objects.visible_to(owner).filter(pk=instrument.version).first()
-    if version is None or version.digest != instrument.definition.digest:
-        place = "config.version" if instrument is config else "config.instrument.version"
-        raise Invalid({place: [_("You can see no instrument with this version and definition.")]})
