@@ -1,6 +1,7 @@
 """Inputs of forms and icons. Every template has them without a `load`: they are among the built-in libraries."""
 
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def error_id(bound: BoundField) -> str:
 
 
 @register.simple_tag
+@cache
 def icon(name: str) -> SafeString:
     """A 16 px drawing beside a word; never a sign by itself."""
     return drawing(ICONS[name], f"icon icon-{name}")

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Prefetch, QuerySet
 from django.utils import timezone
 from pydantic import BaseModel
 from rest_framework.serializers import ModelSerializer
@@ -323,10 +323,11 @@ class Judged(RowWriter[F]):
     """Of steps that leave judgments."""
 
     def with_rows(self, steps: QuerySet[Step]) -> QuerySet[Step]:
-        return steps.prefetch_related("judgments")
+        return steps.prefetch_related(Prefetch("judgments", to_attr="judged"))
 
     def copy(self, step: Step, into: Step) -> None:
-        Judgment.objects.bulk_create(copied(judgment, into) for judgment in step.judgments.all())
+        judged: list[Judgment] = step.judged  # type: ignore[attr-defined]  # prefetched by `with_rows`
+        Judgment.objects.bulk_create(copied(judgment, into) for judgment in judged)
 
 
 class JudgeStarted(RowWriter[JudgeEvaluationStarted]):
@@ -339,7 +340,7 @@ class JudgeStarted(RowWriter[JudgeEvaluationStarted]):
         if judged is not None:
             yield stored(judged.purpose, judged.data)
         elif done is not None:
-            shown = judgments_shown(list(done.judgments.all()))
+            shown = judgments_shown(done.judged)  # type: ignore[attr-defined]  # prefetched by `with_rows`
             yield JudgeEvaluationCompletedData(key=key, turn=step.turn, judgments=shown)
         else:
             yield stored(step.purpose, {"key": key, "turn": step.turn})
@@ -370,7 +371,12 @@ class TurnJudged(Judged[JudgeEvaluationCompleted]):
 
 
 def judgments_shown(rows: Sequence[Judgment]) -> list[JudgmentShown]:
-    return [JudgmentShown(**row) for row in JudgmentSerializer(rows, many=True).data]
+    return [JudgmentShown(**_judgment().to_representation(row)) for row in rows]
+
+
+@cache
+def _judgment() -> JudgmentSerializer:
+    return JudgmentSerializer()
 
 
 def metrics_shown(run: Run, subjects: Sequence[str], until: int) -> Iterator[ModelMetrics]:

@@ -128,6 +128,8 @@ def of(run: Run, user: "Person") -> Lineage:
 
 def for_page(run: Run, user: "Person") -> Lineage | None:
     """What the page of a run shows; None when nothing came from it and it came from nothing."""
+    if run.parent_id is None and not run.children.exists():
+        return None  # as most runs: nothing else has to be read
     return _if_any(of(run, user))
 
 

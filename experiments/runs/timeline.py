@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -10,11 +10,11 @@ from django.db.models import Case, Prefetch, Q, TextField, Value, When
 from django.template.loader import render_to_string
 from django.utils import translation
 
-from experiments.api.serializers import TranscriptSerializer
-from experiments.engine.projections import Loaded, metrics_shown, row_writer_of, stored, with_rows
+from experiments.engine.projections import Loaded, message_data, metrics_shown, row_writer_of, stored, with_rows
 from experiments.models import Call, Event, Experiment, Run, Step
 from experiments.models.run import RECORDS, TERMINAL_STATES
 from experiments.models.work import Envelope
+from experiments.runs.fragments import Fragments
 from experiments.workflows import REGISTRY, surface_of, workflow_of
 from experiments.workflows.base.events import (
     CallFailed,
@@ -33,6 +33,7 @@ from experiments.workflows.base.surface import Anchor, Slot
 WAITING = "waiting"
 OFFER = "offer"
 LARGE = ("request", "logprobs", "text", "reasoning")  # of a call, and shown only with the call itself
+TRIED = ("attempt", "state", "error_kind", "error")  # what is shown of a call beside its message
 ENDINGS = ("experiment_stopped", "experiment_error")
 
 
@@ -129,12 +130,12 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     `beside` are said to do, too.
     """
     partial = Case(When(state=Call.State.FAILED, then="text"), default=Value(""), output_field=TextField())
-    calls = Prefetch("calls", Call.objects.defer(*LARGE).annotate(partial=partial))
-    rows = with_rows(run.steps.order_by("id"))
+    calls = Call.objects.only("step", *TRIED).annotate(partial=partial).order_by("attempt")
+    rows = with_rows(run.steps.order_by("id")).prefetch_related(Prefetch("calls", calls, to_attr="attempts"))
     if turn is not None:
         rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
-    loaded = Loaded({step.key: step for step in rows.prefetch_related(calls)}, _said_at(run, turn))
-    steps = loaded.steps.values()
+    steps = list(rows)
+    loaded = Loaded({step.key: step for step in steps}, _said_at(run, turn, steps))
     shown = [told for step in steps for told in _of_step(step, loaded)]
     ending = [_ending(run)] if run.state in TERMINAL_STATES else [step.pause for step in steps if step.is_open_pause]
     offers = [] if run.origin in RECORDS else [step.pause for step in steps if step.is_open_offer]
@@ -150,28 +151,33 @@ def arranged(entries: Iterable[Entry], slot_of: Slot) -> dict[str, list[Entry]]:
     return slots
 
 
-def _said_at(run: Run, turn: int | None) -> dict[int, JsonObject]:
-    """The messages by their step, made in one go: a serializer of its own for each would cost more than the rest."""
+def _said_at(run: Run, turn: int | None, steps: Sequence[Step]) -> dict[int, JsonObject]:
+    """The messages by their step."""
+    of_id = {step.pk: step for step in steps}
     rows = run.messages.all() if turn is None else run.messages.filter(turn=turn)
-    messages = list(rows.select_related("call", "step").defer(*(f"call__{field}" for field in LARGE)))
-    shown = TranscriptSerializer(messages, many=True).data
-    return {message.step_id: data for message, data in zip(messages, shown, strict=True)}
+    said = {}
+    for message in rows.select_related("call").defer(*(f"call__{field}" for field in LARGE)):
+        if step := of_id.get(message.step_id):  # none of one that was said a moment after the steps were read
+            message.step = step
+            said[step.pk] = message_data(message)
+    return said
 
 
 def _of_step(step: Step, loaded: Loaded) -> Iterator[EventData]:
     yield from row_writer_of(step).entries(step, loaded)
-    for call in sorted(step.calls.all(), key=lambda call: call.attempt):
-        yield from _trouble(step, call, has_message=step.pk in loaded.messages)
+    attempts: list[Call] = step.attempts  # type: ignore[attr-defined]  # prefetched by `from_rows`
+    for call in attempts:
+        yield from _trouble(step, call, len(attempts), has_message=step.pk in loaded.messages)
     if said := loaded.messages.get(step.pk):
         yield stored("message_parsed" if f"{step.key}/parsed" in loaded.steps else "message_completed", said)
 
 
-def _trouble(step: Step, call: Call, *, has_message: bool) -> Iterator[EventData]:
+def _trouble(step: Step, call: Call, attempts: int, *, has_message: bool) -> Iterator[EventData]:
     place = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
     place["purpose"] = step.purpose
     if call.state == Call.State.LOST:
         yield CallLost(**place)
-    elif call.state == Call.State.FAILED and (call.attempt < len(step.calls.all()) or step.state == Step.State.OPEN):
+    elif call.state == Call.State.FAILED and (call.attempt < attempts or step.state == Step.State.OPEN):
         yield CallRetried(**place, kind=call.error_kind, message=call.error)
     elif call.state == Call.State.FAILED and step.purpose in SPOKEN:
         partial = "" if has_message else call.partial  # type: ignore[attr-defined]  # annotated
@@ -182,9 +188,9 @@ def _metrics(run: Run) -> Iterator[EventData]:
     """As they were after the last judged turn: the event that carries them is sent with its judgments."""
     if not workflow_of(run.experiment.workflow).subjects:
         return
-    judgments = list(run.judgments.all())
-    subjects = sorted({judgment.subject for judgment in judgments})
-    last = max((judgment.turn for judgment in judgments), default=0)
+    judged = list(run.judgments.values_list("subject", "turn"))
+    subjects = sorted({subject for subject, _turn in judged})
+    last = max((turn for _subject, turn in judged), default=0)
     yield from metrics_shown(run, subjects, last)
 
 
@@ -205,8 +211,16 @@ def look_of(experiment: Experiment) -> str:
     return look(experiment.config) if look else experiment.workflow
 
 
-def render(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
-    """words: what only the page knows, such as the run; a pushed fragment does without."""
+def render(shown: Entry, run_id: UUID | str, look: str, run: Run | None = None, **words: Any) -> str:
+    """words: what only the page knows; a pushed fragment does without. Of `run`, which only a page gives, a fragment
+    shows nothing but its configuration.
+    """
+    what = [translation.get_language(), look, str(run_id), shown.type, shown.anchor, shown.data]
+    given = [*what, run.overrides if run else None, words]
+    return _fragments.of(given, lambda: _rendered(shown, run_id, look, run=run, **words))
+
+
+def _rendered(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
     context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data, **words}
     context["slot"] = surface_of(look).slot(shown.type, shown.data)
     names = [name for name in (shown.type, FAMILIES.get(shown.type)) if name]
@@ -219,23 +233,10 @@ def render_envelope(envelope: Envelope, language: str, look: str, cast: Mapping[
     labels by seat, which some fragments need.
     """
     shown = entry(envelope["type"], envelope["data"])
-    return _rendered(_Key(envelope, shown, cast), language, look) if shown else None
-
-
-class _Key:
-    """Lets the cache know an event by its run and number: a hundred viewers of a run share one rendering."""
-
-    def __init__(self, envelope: Envelope, shown: Entry, cast: Mapping[str, str]) -> None:
-        self.run_id, self.seq, self.shown, self.cast = envelope["run"], envelope["seq"], shown, cast
-
-    def __hash__(self) -> int:
-        return hash((self.run_id, self.seq))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and (self.run_id, self.seq) == (other.run_id, other.seq)
-
-
-@lru_cache(maxsize=512)
-def _rendered(key: _Key, language: str, look: str) -> str:
+    if shown is None:
+        return None
     with translation.override(language):
-        return render(key.shown, key.run_id, look, cast=key.cast)
+        return render(shown, envelope["run"], look, cast=cast)
+
+
+_fragments = Fragments()

@@ -19,7 +19,8 @@ from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.library.imports.api import DocumentParser
 from experiments.models import LIVE_STATES, Study, StudyLook, StudyPlan, StudyRun
 from experiments.studies import importing, results, running, services
-from experiments.studies.design import MOST_REPEATS, Design
+from experiments.studies.checking import checked_design, estimated
+from experiments.studies.design import MOST_REPEATS
 from experiments.studies.folder import folder
 
 RIVALLED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
@@ -130,8 +131,8 @@ class AmountsSerializer(serializers.Serializer[Any]):
 
 
 class StudyEstimate(serializers.Serializer[Any]):
-    """Of all runs together; cost null where a price is not known. has_no_end: some runs wait for a person or have no
-    last turn.
+    """Of all runs together; cost null where a price is not known. has_no_end: some runs have no last turn, and only
+    their first is counted.
     """
 
     typical = AmountsSerializer()
@@ -200,8 +201,8 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     def estimate(self, request: Request, pk: str) -> Response:
         """Calls, tokens, cost and seconds of all runs together."""
         study = self.get_object()
-        design = Design.model_validate(study.design)
-        found = services.estimated(design, owner=study.owner, by=person(request), at_once=study.at_once)
+        checked = checked_design(study.design, owner=study.owner)
+        found = estimated(checked, by=person(request), at_once=study.at_once)
         return Response(StudyEstimate(found._asdict()).data)
 
     @extend_schema(request=None, responses={201: StudyPlanSerializer, **RIVALLED})

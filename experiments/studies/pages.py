@@ -94,7 +94,7 @@ def grid(study: Study, design: Design) -> Grid:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Counts of planned runs. waiting: those among the live ones that wait for a person, of whom a study has none.
+    """Counts of planned runs. waiting: those among the live ones that wait for a person.
     seconds: what is left at the pace of completed runs, None where it is not known. failures: reasons, with how many
     runs failed for each.
     """

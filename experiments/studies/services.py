@@ -1,48 +1,31 @@
 """What changes a study: setting it up, locking and amending its plan, starting, pausing and stopping it."""
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from pydantic import BaseModel, ValidationError
 
-from accounts.errors import Conflict, Errors, Forbidden, Invalid
+from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.engine.text import is_storable
-from experiments.models import (
-    Experiment,
-    InstrumentVersion,
-    Participant,
-    Run,
-    Study,
-    StudyCondition,
-    StudyPlan,
-    StudyRun,
-)
+from experiments.models import Experiment, Run, Study, StudyCondition, StudyPlan, StudyRun
 from experiments.runs import actions, admission
 from experiments.runs.admission import require_role
 from experiments.runs.sharing.sharing import checked_project
-from experiments.setup.casting import checked_cast, checked_config, complaint, refuse_unstorable
-from experiments.setup.estimates import Amounts, estimate
 from experiments.studies import running
+from experiments.studies.checking import checked_design, checked_plan
 from experiments.studies.design import MOST_RUNS, Design, Levels, planned_runs
-from experiments.studies.plan import Annotation as OfInstrument
-from experiments.studies.plan import Plan, digest_of
-from experiments.workflows import REGISTRY
+from experiments.studies.plan import digest_of
 
 if TYPE_CHECKING:
     from accounts.models import User
 
-Parsed = TypeVar("Parsed", bound=BaseModel)
-
 MOST_STUDIES = 500  # of a person
 MOST_AT_ONCE = 100
 LONGEST_REASON = 5_000
-DEEPEST = 30  # levels of lists and objects
 
 
 def create(
@@ -62,7 +45,7 @@ def create(
     if Study.objects.filter(owner=owner).count() >= MOST_STUDIES:
         raise Forbidden(_("You already have %(most)s studies.") % {"most": MOST_STUDIES})
     shared = checked_project(project, owner=owner)
-    checked = checked_design(design, owner=owner)
+    checked = checked_design(design, owner=owner).design
     return Study.objects.create(
         owner=owner,
         project=shared,
@@ -83,10 +66,13 @@ def revise(study: Study, *, by: "User", **changes: Any) -> Study:
             raise Conflict(_("The plan of this study is locked. Amend the plan instead; the design stays."))
         if "title" in changes:
             held.title = _checked_title(changes["title"])
-        design = checked_design(changes.get("design", held.design), owner=held.owner)
-        held.design = design.model_dump(mode="json")
-        plan = changes.get("plan", held.plan)
-        held.plan = None if plan is None else checked_plan(plan, design, owner=held.owner).model_dump(mode="json")
+        if "design" in changes:
+            held.design = checked_design(changes["design"], owner=held.owner).design.model_dump(mode="json")
+        if {"design", "plan"} & changes.keys() and (plan := changes.get("plan", held.plan)) is not None:
+            design = Design.model_validate(held.design)
+            held.plan = checked_plan(plan, design, owner=held.owner).model_dump(mode="json")
+        elif "plan" in changes:
+            held.plan = None
         held.at_once = changes.get("at_once", held.at_once)
         held.cost_limit = changes.get("cost_limit", held.cost_limit)
         held.save()
@@ -102,12 +88,15 @@ def remove(study: Study, *, by: "User") -> None:
 
 
 def lock(study: Study, *, by: "User") -> StudyPlan:
-    """Fix the plan, with its hash and the time. Raises Conflict where it is locked or missing, Forbidden."""
+    """Fix the plan, with its hash and the time. Raises Conflict where it is locked or missing, Forbidden, and Invalid
+    where a condition cannot be played any more.
+    """
     with _held(study, by) as held:
         if held.state != Study.State.DRAFT:
             raise Conflict(_("The plan of this study is locked already."))
         if held.plan is None:
             raise Conflict(_("This study has no plan yet. Add outcomes and contrasts first."))
+        checked_design(held.design, owner=held.owner)
         held.state = Study.State.LOCKED
         held.save(update_fields=["state"])
         return _stored_plan(held, held.plan, by, number=1)
@@ -199,112 +188,6 @@ def add_repeats(study: Study, *, by: "User", repeats: int, reason: str = "") -> 
     running.advance(study.pk)
     study.refresh_from_db()
     return study
-
-
-class Estimated(NamedTuple):
-    """Of all runs together; seconds with `at_once` runs at a time. has_no_end: some runs have no last turn."""
-
-    typical: Amounts
-    most: Amounts
-    has_no_end: bool
-
-
-def estimated(design: Design, *, owner: "User", by: "User", at_once: int) -> Estimated:
-    """Raises Invalid where a condition could not be played."""
-    found = [
-        estimate(design.workflow, config, seated, by=by, runs=design.repeats)
-        for config, seated in _conditions(design, owner)
-    ]
-    typical, most = ([getattr(one, name) for one in found] for name in ("typical", "most"))
-    return Estimated(
-        typical=_together(typical, at_once, design.repeats),
-        most=_together(most, at_once, design.repeats),
-        has_no_end=any(one.is_per_turn for one in found),
-    )
-
-
-def _together(amounts: list[Amounts], at_once: int, repeats: int) -> Amounts:
-    costs = [one.cost for one in amounts]
-    known = [cost for cost in costs if cost is not None]
-    longest = max((one.seconds for one in amounts), default=0)
-    return Amounts(
-        calls=sum(one.calls for one in amounts),
-        tokens=sum(one.tokens for one in amounts),
-        cost=sum(known, Decimal(0)) if len(known) == len(costs) else None,
-        seconds=max(longest, round(sum(one.seconds * repeats for one in amounts) / at_once)),
-    )
-
-
-# --- what is checked ---
-
-
-def checked_design(design: Any, *, owner: "User") -> Design:
-    """Every condition could be played. Raises Invalid naming the fields; of a condition as `design.condition-3`."""
-    checked = _parsed(Design, design, "design")
-    if checked.workflow not in REGISTRY or REGISTRY[checked.workflow].is_sharded:
-        raise Invalid({"design.workflow": [_("There is no workflow of this name that a study can play.")]})
-    for _config, _seated in _conditions(checked, owner):
-        pass
-    return checked
-
-
-def _conditions(design: Design, owner: "User") -> Iterator[tuple[Any, list[Participant]]]:
-    for number, levels in enumerate(design.combinations(), 1):
-        config, cast = design.condition(levels)
-        try:
-            parsed = checked_config(design.workflow, config)
-            yield parsed, checked_cast(design.workflow, parsed, cast, owner=owner)
-        except Invalid as refusal:
-            where = ", ".join(levels.values())
-            errors: Errors = {
-                f"design.condition-{number}.{field}": [f"{where}: {said}" for said in several]
-                for field, several in refusal.errors.items()
-            }
-            raise Invalid(errors) from refusal
-
-
-def checked_plan(plan: Any, design: Design, *, owner: "User") -> Plan:
-    """Raises Invalid naming the fields, as `plan.contrasts.0.outcome`."""
-    checked = _parsed(Plan, plan, "plan")
-    for number, outcome in enumerate(checked.outcomes):
-        source = outcome.source
-        if not isinstance(source, OfInstrument):
-            continue
-        version = InstrumentVersion.objects.visible_to(owner).filter(pk=source.version).first()
-        if version is None or source.dimension not in {one.name for one in version.parsed.dimensions}:
-            message = _("There is no version of an instrument with this id and dimension.")
-            raise Invalid({f"plan.outcomes.{number}.source": [message]})
-    said = {
-        "levels": _("names a level that the design does not have"),
-        "prompts": _("is meant for further prompts, and the design has no factor of prompts"),
-    }
-    if faults := checked.faults(design):
-        raise Invalid({"plan.contrasts": [f"{name}: {said[fault]}" for name, fault in faults.items()]})
-    return checked
-
-
-def _parsed(kind: type[Parsed], value: Any, prefix: str) -> Parsed:
-    refuse_unstorable(prefix, value)
-    _refuse_odd(prefix, value)
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        errors: Errors = {}
-        for problem in error.errors(include_url=False, include_input=False):
-            errors.setdefault(".".join([prefix, *map(str, problem["loc"])]), []).append(complaint(problem))
-        raise Invalid(errors) from error
-
-
-def _refuse_odd(field: str, value: Any) -> None:
-    """Of a JSON value that is nested without end, or has a number that is none."""
-    level = [value]
-    for _depth in range(DEEPEST):
-        if any(isinstance(one, float) and not math.isfinite(one) for one in level):
-            raise Invalid({field: [_("A number in it is too large.")]})
-        several = [list(one.values()) if isinstance(one, dict) else one for one in level]
-        level = [inner for one in several if isinstance(one, list) for inner in one]
-    if level:
-        raise Invalid({field: [_("It is nested too deeply.")]})
 
 
 def _checked_title(title: str) -> str:

@@ -21,7 +21,7 @@ from experiments.models import Study
 from experiments.runs.reports import json_values
 from experiments.setup import presets
 from experiments.setup.estimates import first_complaint
-from experiments.studies import design_form, importing, plan_form, services
+from experiments.studies import checking, design_form, importing, plan_form, services
 from experiments.studies.design import Design
 from experiments.studies.design_form import StudyForm, designed_workflows, study_form
 from experiments.studies.plan import Plan
@@ -55,7 +55,8 @@ def new(request: HttpRequest, workflow: str) -> HttpResponse:
     """A design, on the set-up page of the workflow."""
     make = _form_of(workflow)
     if request.method != "POST":
-        return _design_page(request, make(initial=presets.initial(request, workflow), reader=person(request)))
+        initial = {**presets.initial(request, workflow), "mode": "automatic"}
+        return _design_page(request, make(initial=initial, reader=person(request)))
     form = make(request.POST, request.FILES, reader=person(request))
     if form.is_valid():
         with ShownIn(form):
@@ -133,13 +134,13 @@ def estimated(form: StudyForm) -> dict[str, Any]:
     try:
         if not form.is_valid():
             raise Invalid({"form": [first_complaint(form)]})
-        checked = services.checked_design(form.design(), owner=form.reader)
+        checked = checking.checked_design(form.design(), owner=form.reader)
         at_once = form.cleaned_data.get("at_once") or 10
-        found = services.estimated(checked, owner=form.reader, by=form.reader, at_once=at_once)
+        found = checking.estimated(checked, by=form.reader, at_once=at_once)
     except Invalid as error:
         return {"missing": str(error)}
-    count = len(list(checked.combinations()))
-    return {"conditions": count, "runs": count * checked.repeats, **found._asdict()}
+    count = len(checked.conditions)
+    return {"conditions": count, "runs": count * checked.design.repeats, **found._asdict()}
 
 
 def _own(request: HttpRequest, pk: UUID) -> Study:

@@ -20,6 +20,7 @@ from accounts.people import person
 from accounts.refusing import ShownIn, back_to
 from experiments.models import LIVE_STATES, Run, Study
 from experiments.studies import pages, results, running, services
+from experiments.studies.checking import checked_design, estimated
 from experiments.studies.design import Design
 from experiments.studies.folder import folder
 from experiments.studies.plan import Plan
@@ -93,7 +94,8 @@ def sizes(request: HttpRequest, pk: UUID) -> HttpResponse:
     if shown.plan and form.is_valid():
         design = Design.model_validate(shown.design)
         with ShownIn(form):
-            found = services.estimated(design, owner=shown.owner, by=person(request), at_once=shown.at_once)
+            checked = checked_design(shown.design, owner=shown.owner)
+            found = estimated(checked, by=person(request), at_once=shown.at_once)
             asked = {name: form.cleaned_data[name] / 100 for name in ("rate", "difference")}
             context["sizes"] = pages.sizes(design, Plan.model_validate(shown.plan), found.typical, **asked)
             context["repeats"] = design.repeats

@@ -1,7 +1,7 @@
 """The mathematics of ratings. Numpy alone: usable in a notebook, without Django and without a database.
 
 Ratings of contestants from battles: `fit`, intervals by `sandwich`, `by_items` and `bootstrap`, `ranks`, Elo, biases of
-judges.
+judges, ratings with covariates held equal (`controlled`).
 One order from rankings: `leaderboard.ratings.orders`. How far raters agree: `leaderboard.ratings.agreement`.
 Models that set, solve and judge problems: `leaderboard.ratings.cycles`, `leaderboard.ratings.judging`.
 """
@@ -9,6 +9,7 @@ Models that set, solve and judge problems: `leaderboard.ratings.cycles`, `leader
 from leaderboard.ratings.bias import Bias, covariate_bias, length_bias, position_bias
 from leaderboard.ratings.bootstrap import bootstrap
 from leaderboard.ratings.bradley_terry import NotConverged, Ratings, fit
+from leaderboard.ratings.covariates import Controlled, controlled
 from leaderboard.ratings.elo import Elo, batch_elo, sequential_elo
 from leaderboard.ratings.intervals import Intervals, Shared, by_items, sandwich
 from leaderboard.ratings.ranks import Ranks, ranks
@@ -17,6 +18,7 @@ from leaderboard.ratings.values import Battles, Reason, Table, Undefined, tally
 __all__ = [
     "Battles",
     "Bias",
+    "Controlled",
     "Elo",
     "Intervals",
     "NotConverged",
@@ -29,6 +31,7 @@ __all__ = [
     "batch_elo",
     "bootstrap",
     "by_items",
+    "controlled",
     "covariate_bias",
     "fit",
     "length_bias",

@@ -219,19 +219,40 @@ def _covariance(
     points, is_fixed = found.table.points[np.ix_(part, part)], found.is_fixed[part]
     expected, free = information(points, found.solution.strengths[part]), np.flatnonzero(~is_fixed)
     inverse = bread(expected, free)
-    factors = np.where(is_fixed, 1.0, times)
-    # Scores that hardly vary, or are few, are no sign of precision: they would have to vary as the model expects, and
-    # what that adds has its effect on the others' ratings through the mean, too.
     games = (points + points.T).sum(axis=1)
-    is_little = ((np.diag(meat) < LITTLE_SPREAD * np.diag(expected)) | (games < FEW)) & at_least
-    own = np.maximum(np.diag(expected), np.finfo(float).tiny)  # an anchor may have no battles
-    lacking = np.where(is_little, np.clip(1 - np.diag(meat) / own, 0.0, 1.0), 0.0)
-    whole = meat + laplacian(-expected * np.maximum(lacking[:, None], lacking[None, :]))
-    covariance: FloatArray = inverse @ whole @ inverse * np.outer(factors, factors)
-    short = np.diag(inverse) * factors**2 - np.diag(covariance)
-    covariance += np.diag(np.where(is_little, np.fmax(short, 0.0), 0.0))
+    covariance = sandwiched(expected, meat, inverse, games, np.where(is_fixed, 1.0, times), at_least=at_least)
     moves = response(expected, inverse, free)
     return covariance + moves @ known @ moves.T
+
+
+def sandwiched(
+    expected: FloatArray,
+    meat: FloatArray,
+    inverse: FloatArray,
+    games: FloatArray,
+    factors: FloatArray,
+    *,
+    at_least: bool,
+) -> FloatArray:
+    """inverse · meat · inverse, with errors times `factors`, of strengths and, after them, the effects of covariates.
+
+    expected: the information, of which `inverse` is the inverse. games: of each strength. at_least: as of `by_items`.
+    """
+    size = len(games)
+    spread, own = np.diag(meat)[:size], np.diag(expected)[:size]
+    # Scores that hardly vary, or are few, are no sign of precision: they would have to vary as the model expects, and
+    # what that adds has its effect on the others' ratings through the mean, too.
+    is_little = ((spread < LITTLE_SPREAD * own) | (games < FEW)) & at_least
+    least = np.maximum(own, np.finfo(float).tiny)  # an anchor may have no battles
+    lacking = np.where(is_little, np.clip(1 - spread / least, 0.0, 1.0), 0.0)
+    whole = meat.copy()
+    whole[:size, :size] += laplacian(-expected[:size, :size] * np.maximum(lacking[:, None], lacking[None, :]))
+    covariance: FloatArray = inverse @ whole @ inverse * np.outer(factors, factors)
+    short = np.diag(inverse) * factors**2 - np.diag(covariance)
+    covariance += np.diag(
+        np.where(np.append(is_little, np.zeros(len(meat) - size, dtype=bool)), np.fmax(short, 0.0), 0.0)
+    )
+    return covariance
 
 
 def bread(curvature: FloatArray, free: IntArray) -> FloatArray:

@@ -68,6 +68,8 @@ def of(rows: Iterable[Annotation]) -> Iterator[Finding]:
 
 def beside(run: Run, reader: "User | AnonymousUser") -> list[Beside]:
     """What the reader may know of that was found in a run, unit by unit in the order of the transcript."""
+    if not Annotation.objects.filter(run=run).exists():
+        return []  # as for most runs; what each reader may see is a costly question
     rows = Annotation.objects.visible_to(reader).newest().filter(run=run)
     rows = rows.select_related("version__instrument", "person").order_by("turn", "unit", "place", "subject", "id")
     units: dict[tuple[str, int], list[Finding]] = {}

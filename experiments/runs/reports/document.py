@@ -43,7 +43,7 @@ def document(run: Run) -> Row:
     for a record that is whole.
     """
     messages = list(run.messages.select_related("call", "step"))
-    steps = list(with_rows(run.steps.order_by("id").select_related("message").prefetch_related("judgments")))
+    steps = list(with_rows(run.steps.order_by("id").select_related("message")))
     return {
         "report_version": REPORT_VERSION,
         "run": {
@@ -164,7 +164,7 @@ def _note_row(note: Note) -> Row:
 
 
 def _step_row(step: Step, run: Run) -> Row:
-    judgments: list[Any] = list(step.judgments.all())
+    judgments: list[Any] = step.judged  # type: ignore[attr-defined]  # prefetched by `with_rows`
     own = {one.line: getattr(step, one.line, None) for one, _writer in listed_writers() if one.step}
     is_owners = run.reader is not None and run.reader.pk == run.experiment.owner_id
     return {

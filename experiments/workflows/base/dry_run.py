@@ -9,7 +9,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -86,6 +86,11 @@ def all_passed(step: Execute, at_most: bool) -> Outcome:
 
 def as_set_up(config: Any, pause: Listen, at_most: bool) -> Outcome | None:
     return passed(pause) if pause.may_pass else None
+
+
+def unattended(config: Any, pause: Listen, at_most: bool) -> Outcome | None:
+    """No person answers: an automatic run passes over what may be passed."""
+    return as_set_up(config, pause, at_most) if getattr(config, "mode", "manual") == "automatic" else None
 
 
 def _always_read(config: Any, ask: Ask, earlier: int) -> Path:
@@ -173,13 +178,15 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Played:
     """by_seat: of the seats whose models are asked. seconds: from the beginning to the end, people's time not counted;
-    busy: of all calls together. is_whole False: it goes on after the first turn, without end or for very long.
+    busy: of all calls together. is_whole False: it goes on after the first turn, without end or for very long. waits:
+    nobody answered at a pause that is no offer.
     """
 
     by_seat: Mapping[str, Usage]
     seconds: float
     busy: float
     is_whole: bool
+    waits: bool
 
     @property
     def calls(self) -> int:
@@ -195,9 +202,18 @@ def play(
     at_most: bool,
     roles: Mapping[str, int] = {},
     stored: Callable[[Stored], int] = _none_stored,
+    is_first_turn: bool = False,
 ) -> Played:
-    """models: by seat. roles: tokens of an answer at most, as the server limits them."""
-    return _Play(workflow, config, models, assumptions, at_most, roles, stored).to_the_end()
+    """models: by seat. roles: tokens of an answer at most, as the server limits them. is_first_turn: no more is played
+    than that.
+    """
+    return _Play(workflow, config, models, assumptions, at_most, roles, stored, is_first_turn).to_the_end()
+
+
+def waits_for_person(workflow: Workflow, config: Any, seats: Collection[str]) -> bool:
+    """Whether a run that nobody attends waits for a person in its first turn, or after it."""
+    models, assumptions = dict.fromkeys(seats, Model()), Assumptions(said=unattended)
+    return play(workflow, config, models, assumptions, at_most=False, is_first_turn=True).waits
 
 
 class _Dearest(random.Random):
@@ -245,6 +261,7 @@ class _Play:
         at_most: bool,
         roles: Mapping[str, int],
         stored: Callable[[Stored], int],
+        is_first_turn: bool,
     ) -> None:
         self._config, self._models, self._assumptions = config, models, assumptions
         self._at_most, self._roles, self._stored = at_most, roles, stored
@@ -252,19 +269,19 @@ class _Play:
         cast = _DearestCast(seats, models=models) if at_most else Cast(seats)
         self._replay = Replay(workflow.run(config, cast), {})
         turns = getattr(config, "max_turns", 1)
-        self._only_first = turns is None or turns > MOST_TURNS
+        self._only_first = is_first_turn or turns is None or turns > MOST_TURNS
         self._earlier: Counter[tuple[str, str, int | None]] = Counter()
         self._due: list[tuple[float, int, str, Outcome]] = []
         self._used: dict[str, Usage] = {}
         self._said: list[_Message] = []
-        self._steps, self._now, self._busy, self._is_whole = 0, 0.0, 0.0, True
+        self._steps, self._now, self._busy, self._is_whole, self._waits = 0, 0.0, 0.0, True, False
 
     def to_the_end(self) -> Played:
         self._take(self._replay.start())
         while self._due and self._steps < MOST_CALLS:
             self._now, _number, key, outcome = heappop(self._due)
             self._take(self._replay.resolve(key, outcome))
-        return Played(self._used, self._now, self._busy, self._is_whole and not self._due)
+        return Played(self._used, self._now, self._busy, self._is_whole and not self._due, self._waits)
 
     def _take(self, todo: Todo) -> None:
         for step in todo.steps:
@@ -278,6 +295,8 @@ class _Play:
                 said = self._assumptions.said(self._config, step, self._at_most)
                 if said is not None:
                     self._end(step.key, 0.0, said)
+                else:
+                    self._waits = self._waits or not step.is_offer
 
     def _end(self, key: str, seconds: float, outcome: Outcome) -> None:
         self._steps += 1

@@ -3,6 +3,8 @@
 import pytest
 from django.urls import reverse
 
+from experiments.models import Run
+from experiments.runs.steering import steering
 from experiments.studies import results, services
 from tests.experiments.studies import designs
 
@@ -59,10 +61,11 @@ def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
 
 
 def test_runs_that_wait_for_a_person_are_counted_on_the_page(provider, alice, browser, drive, read):
-    unscripted = designs.design(repeats=1, config={"judge": False, "logprobs": False, "first_message": "Who are you?"})
-    study = services.create(owner=alice, title="Talks", design=unscripted, plan=designs.plan(explored=[]))
+    study = services.create(owner=alice, title="Talks", design=designs.design(repeats=1), plan=designs.plan())
     services.lock(study, by=alice)
     services.start(study, by=alice)
+    for run in Run.objects.filter(planned__study=study):
+        steering.pause(run, by=alice)
     drive()
     live = read(browser.get(study.get_absolute_url())).by_id("study-live")
 

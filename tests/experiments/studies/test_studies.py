@@ -19,6 +19,15 @@ from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
+QUESTION = {"name": "ok", "kind": "yes_no", "title": "Is it?", "description": "Whether it is."}
+PROMPT = "$material $dimensions $form"
+UNSEEN = {
+    "judge": False,
+    "first_message": "Who are you?",
+    "script": designs.SCRIPT,
+    "instrument": {"version": str(uuid4()), "definition": {"dimensions": [QUESTION], "prompt": PROMPT}},
+}
+
 
 @maker
 def study(provider, alice, woken_runs, /, **changed):
@@ -175,6 +184,8 @@ def test_added_repeats_are_an_amendment_and_cost_nothing_back_of_alpha(study, al
         ({"arrangement": "list"}, "design"),
         ({"config": {"first_message": " ", "script": [{"text": ""}]}}, "design.condition-1.config.script.0"),
         ({"conditions": [{"model": "long"}]}, "design"),
+        ({"config": {"judge": False, "first_message": "Who are you?"}}, "design.condition-1.config.script"),
+        ({"config": UNSEEN}, "design.condition-1.config.instrument.version"),
         ({"factors": [{"name": "=1", "levels": [{"name": "a"}]}]}, "design.factors.0.name"),
         ({"config": {"first_message": [[[]]] * 2, "limits": {"cost": 1e400}}}, "design"),
         ({"config": json.loads("[" * 200 + "]" * 200)}, "design"),

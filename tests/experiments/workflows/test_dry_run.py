@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from experiments.workflows import arena, battles, coding, council, debate, starchamber, surface_of
-from experiments.workflows.base.dry_run import Model, Path, filled, mark, mark_of, play, tokens_of
+from experiments.workflows.base.dry_run import Model, Path, filled, mark, mark_of, play, tokens_of, waits_for_person
 from tests.cases import each_case
 
 MEMBERS = ("member-1", "member-2", "member-3", "chair", "chair-2")
@@ -104,3 +104,16 @@ def test_marks_stand_for_texts_in_prompts_and_in_json():
     choices = {"type": "array", "items": {"enum": ["A", "B"]}}
     schema = {"type": "object", "properties": {"words": {"type": "string"}, "order": choices}}
     assert filled(schema, 7) == f'{{"words": "{mark(7)}", "order": ["A", "B"]}}'
+
+
+@each_case(("name", "config", "waits"), [
+    ("arena", {}, False), ("arena", {"mode": "manual"}, True), ("arena", {"max_turns": None}, False),
+    ("starchamber", {}, True), ("starchamber", {"max_turns": 1}, False),
+    ("starchamber", {"max_turns": None, "script": [{"text": "Why?"}]}, False),
+    ("council", {}, False), ("debate", {}, True), ("debate", {"mode": "automatic", "rounds": 2}, False),
+    ("battles", {}, False), ("coding", {}, False),
+])  # fmt: skip
+def test_a_run_that_nobody_attends_waits_where_a_person_has_to_speak(name, config, waits):
+    workflow, usual, seats = SMALL[name]
+
+    assert waits_for_person(workflow, workflow.config.model_validate({**usual, **config}), seats) == waits

@@ -1,0 +1,152 @@
+"""Ratings with covariates held equal: against another way to the same maximum, and against what is known to be true."""
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings import Battles, Reason, Undefined, controlled, fit
+from leaderboard.ratings.style import relative_difference, script_of, style_of
+from tests.cases import each_case
+from tests.leaderboard.ratings.leagues import ELO, league, names, rows
+
+LEAN = 0.8  # nats for one standard deviation of relative length
+
+
+def dense(battles, x, clusters):
+    """The same estimate as a plain logistic regression: one column per contestant and covariate, pseudo-inverses."""
+    count, k = len(battles.contestants), len(x)
+    design = np.zeros((len(battles), count + k))
+    design[np.arange(len(battles)), battles.left] = 1
+    design[np.arange(len(battles)), battles.right] = -1
+    design[:, count:] = x.T
+    found = np.zeros(count + k)
+    for _ in range(40):
+        chance = 1 / (1 + np.exp(-design @ found))
+        curvature = (design.T * (chance * (1 - chance))) @ design
+        found = found + np.linalg.pinv(curvature, rcond=1e-12) @ (design.T @ (battles.score - chance))
+    scores = np.zeros((clusters.max() + 1, count + k))
+    np.add.at(scores, clusters, (battles.score - chance)[:, None] * design)
+    inverse = np.linalg.pinv(curvature, rcond=1e-12)
+    strengths = found[:count] - found[:count].mean()
+    return 1000 + ELO * strengths, ELO * found[count:], inverse @ scores.T @ scores @ inverse * ELO**2
+
+
+def test_the_fit_is_that_of_a_plain_logistic_regression():
+    battles, _truth = league(7, 3000, 5, ties=0.2)
+    random = np.random.default_rng(5)
+    x, clusters = random.normal(size=(4, 3000)), random.integers(0, 2500, 3000)
+    clusters = np.unique(clusters, return_inverse=True)[1]
+    x[1] += 0.7 * x[0]
+
+    found = controlled(battles, x, clusters=clusters)
+    ratings, effects, covariance = dense(battles, x, clusters)
+
+    assert np.abs(found.intervals.ratings.values - ratings).max() < 1e-6
+    assert np.abs(found.effects - effects).max() < 1e-6
+    assert found.errors == pytest.approx(np.sqrt(np.diag(covariance))[7:], rel=1e-3), (
+        "factors for many clusters are near 1"
+    )
+    assert found.intervals.errors == pytest.approx(np.sqrt(np.diag(covariance))[:7], rel=3e-3)
+
+
+def test_what_is_moved_is_what_leaving_a_covariate_out_moves():
+    battles, _truth = league(5, 4000, 2)
+    random = np.random.default_rng(2)
+    wordy = np.where(battles.left == 0, 0.4, 0.0) - np.where(battles.right == 0, 0.4, 0.0)
+    x = np.stack([random.normal(size=4000) * 0.3 + wordy, random.normal(size=4000)])
+
+    both, second = controlled(battles, x), controlled(battles, x[1:])
+
+    moved = second.intervals.ratings.values - both.intervals.ratings.values
+    assert both.moves[0] == pytest.approx(moved, abs=0.3)
+
+
+def biased_board(seed, battles=1500):
+    """Five contestants of known strength, the strongest writing short answers, and a judge that leans to long ones."""
+    random = np.random.default_rng(seed)
+    strengths = np.array([0.5, 0.25, 0.0, -0.25, -0.5])
+    typical = np.array([300, 400, 500, 600, 900])
+    left = random.integers(0, 5, battles)
+    right = (left + random.integers(1, 5, battles)) % 5
+    lengths = typical[np.stack([left, right])] * random.lognormal(0, 0.5, (2, battles))
+    relative, _size = relative_difference(*lengths)
+    apart = strengths[left] - strengths[right] + LEAN * relative
+    score = (random.random(battles) < 1 / (1 + np.exp(-apart))).astype(float)
+    return Battles(left, right, score, names(5)), relative, 1000 + ELO * strengths
+
+
+@pytest.mark.parametrize("leagues", [60, pytest.param(1500, marks=pytest.mark.exhaustive)])
+def test_a_planted_lean_to_length_spoils_plain_ratings_and_adjusted_intervals_hold_the_truth(leagues):
+    held, plain_off, effects = [], [], []
+    for seed in range(leagues):
+        battles, relative, truth = biased_board(seed)
+        found = controlled(battles, relative)
+        held.append((found.intervals.lower <= truth) & (truth <= found.intervals.upper))
+        plain_off.append(fit(battles).values - truth)
+        effects.append(found.lower[0] <= ELO * LEAN <= found.upper[0])
+
+    share = np.mean(held)
+    assert np.mean(plain_off, axis=0)[0] < -50, "the best contestant is rated too low"
+    assert np.mean(plain_off, axis=0)[4] > 50
+    assert 0.93 <= share <= (0.97 if leagues > 1000 else 0.99)
+    assert np.mean(effects) > (0.93 if leagues > 1000 else 0.85)
+
+
+@each_case(
+    ("covariates", "reasons"),
+    [
+        (lambda x, left, right: [x, x], [None, Reason.CONFOUNDED]),
+        (lambda x, left, right: [x, 0 * x], [None, Reason.CONSTANT]),
+        (lambda x, left, right: [1.0 * (left == 0) - (right == 0), x], [Reason.CONFOUNDED, None]),
+    ],
+    ids=["the same twice", "never varies", "is one of the contestants"],
+)
+def test_a_covariate_that_tells_nothing_is_left_out_with_its_reason(covariates, reasons):
+    battles, _truth = league(4, 800, 3)
+    x = np.random.default_rng(3).normal(size=800)
+
+    found = controlled(battles, covariates(x, battles.left, battles.right))
+
+    assert list(found.reasons) == reasons
+    assert np.isnan(found.effects[reasons.index(next(filter(None, reasons)))])
+    assert found.intervals.ratings.values == pytest.approx(controlled(battles, x).intervals.ratings.values)
+
+
+def test_covariates_that_explain_everything_have_no_finite_effect():
+    battles, _truth = league(3, 200, 1)
+
+    assert controlled(battles, battles.score - 0.5) == Undefined(Reason.SEPARATED)
+
+
+def test_groups_that_no_battle_links_share_effects_and_keep_scales_of_their_own():
+    first, _truth = league(3, 600, 1)
+    second, _truth = league(3, 600, 2)
+    sides = [np.append(a, b + 3) for a, b in ((first.left, second.left), (first.right, second.right))]
+    both = Battles(*sides, np.append(first.score, second.score), names(6))
+    x = np.random.default_rng(1).normal(size=1200)
+
+    found = controlled(both, x)
+
+    values = found.intervals.ratings.values
+    assert (values[:3].mean(), values[3:].mean()) == pytest.approx((1000, 1000))
+    assert np.isnan(found.intervals.covariance[0, 4])
+    assert abs(found.effects[0]) < 4 * found.errors[0]
+
+
+def test_the_undefeated_keeps_its_reason_and_has_no_adjusted_rating():
+    battles = rows(*[(a, b, s) for a, b in ("ab", "bc", "ca") for s in (1, 0, 1, 0, 1)], *[("z", "a", 1)] * 3)
+    found = controlled(battles, np.tile([1.0, -1.0, 0.5], 6))
+
+    assert found.intervals.ratings.reasons[3] == Reason.UNDEFEATED
+    assert np.isnan(found.intervals.ratings.values[3])
+
+
+def test_the_style_of_a_text_is_counted_outside_of_its_code():
+    code = "```py\n# not a heading\n- no item\n```\n"
+    text = f"# Title\n\nA **bold** word and __another__.\n\n- one\n- two\n1. three\n\n{code}"
+
+    assert style_of(text, "Explain it")._asdict() == {
+        "length": len(text), "headings": 1, "lists": 3, "bold": 2, "code": 1, "language": 1,
+    }  # fmt: skip
+    assert style_of("你好，这是答案", "Explain it").language == 0
+    assert style_of("42", "问题").language == 1, "no letter is in another script"
+    assert [script_of(one) for one in ("これは漢字です", "汉字", "Привет", "123")] == ["kana", "han", "cyrillic", ""]
