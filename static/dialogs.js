@@ -1,5 +1,4 @@
 /** Links with `data-dialog` show the form of their page in a dialog. Without a script they lead to the page. */
-import "./model-picker.js";
 
 const PLACE = "[data-dialog-content]";
 
@@ -27,6 +26,7 @@ async function fetched(address) {
 }
 
 function show(dialog, form) {
+  if (form.querySelector("model-picker")) import("./model-picker.js");
   dialog.querySelector("[data-content]").replaceChildren(form);
   form.querySelector("[data-close]")?.addEventListener("click", (event) => {
     event.preventDefault();

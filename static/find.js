@@ -1,5 +1,4 @@
 /** Search inside the transcript: n of m, Enter for the next, Shift+Enter for the one before, Esc to end it. */
-import { highlighter } from "./highlight.js";
 
 const PAUSE = 150;
 const MOST = 2000;
@@ -160,4 +159,47 @@ function rangeIn(node, start, length) {
 function counted(at, all) {
   if (!all) return gettext("nothing found");
   return interpolate(all < MOST ? gettext("%(at)s of %(all)s") : gettext("%(at)s of more than %(all)s"), { at, all }, true);
+}
+
+/** Marks ranges of text: by the CSS Custom Highlight API, which changes nothing in the page, else by `<mark>`. */
+const ALL = "found";
+const CURRENT = "found-current";
+
+export function highlighter() {
+  return "highlights" in CSS ? new Painted() : new Wrapped();
+}
+
+class Painted {
+  show(ranges, current) {
+    CSS.highlights.set(ALL, new Highlight(...ranges));
+    CSS.highlights.set(CURRENT, new Highlight(...(current ? [current] : [])));
+  }
+
+  clear() {
+    CSS.highlights.delete(ALL);
+    CSS.highlights.delete(CURRENT);
+  }
+}
+
+class Wrapped {
+  #marks = [];
+
+  show(ranges, current) {
+    this.clear();
+    for (const range of [...ranges].reverse()) {
+      const mark = document.createElement("mark");
+      mark.className = range === current ? "found current" : "found";
+      range.surroundContents(mark); // a match lies within one text node
+      this.#marks.push(mark);
+    }
+  }
+
+  clear() {
+    for (const mark of this.#marks) {
+      const parent = mark.parentNode;
+      mark.replaceWith(...mark.childNodes);
+      parent?.normalize();
+    }
+    this.#marks = [];
+  }
 }

@@ -1,5 +1,5 @@
 /** The item is held while somebody works on it, and given back when they leave; what they fill in is kept on the server. */
-import { trouble } from "./notices.js";
+import { trouble } from "./requests.js";
 
 const REST = 800; // ms after the last change
 const EVERY = 60_000; // ms between two signs of life

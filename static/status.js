@@ -1,5 +1,5 @@
 /** The status bar: fetched again after durable events, ticking in between. Also the connection and the tab's title. */
-import { fetchText } from "./asking.js";
+import { fetchText } from "./requests.js";
 
 const DEBOUNCE = 300;
 

@@ -1,8 +1,9 @@
-/** Puts fragments in their places: instead of an earlier one, instead of live text, or at the end of their slot. */
+/** The transcript: what comes gets its place, turns are listed, notes stand beside their messages. */
 import { isOn } from "./preferences.js";
 import { localise } from "./times.js";
 
-/** Returns the element, and whether the transcript had nothing in its place before. */
+/** Puts a fragment instead of an earlier one, instead of live text, or at the end of its slot. Returns the element, and
+ * whether the transcript had nothing in its place before. */
 export function insert(html) {
   const element = parse(html);
   const before = document.getElementById(element.id);
@@ -73,4 +74,48 @@ function find(focused, { id, fold, tag, type }, root) {
   if (id) return document.getElementById(id);
   const within = fold ? root.querySelector(`details[data-fold="${fold}"]`) : root;
   return [...(within?.querySelectorAll(tag) ?? [])].find((one) => (one.getAttribute("class") ?? "") === (focused.getAttribute("class") ?? type));
+}
+
+/** The list of turns: choosing one goes there. */
+export function startJumping(transcript) {
+  const select = document.getElementById("jump");
+  const jump = {
+    /** A turn has begun. */
+    add(turn) {
+      if (!select || select.querySelector(`option[value="${turn}"]`)) return;
+      select.append(new Option(turn, turn));
+    },
+  };
+  for (const heading of transcript.querySelectorAll(".turn")) jump.add(heading.dataset.turn);
+  select?.addEventListener("change", () => {
+    const heading = document.getElementById(`turn-${select.value}`);
+    select.value = "";
+    if (!heading) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+    heading.scrollIntoView({ block: "start" });
+  });
+  return jump;
+}
+
+/** Notes and findings on a message stand beside it, too, whenever it is on the page. */
+export function startNotes(transcript) {
+  const notes = [...document.querySelectorAll(":is(#annotations, #findings) .person-note[data-message]")];
+  if (!notes.length || !transcript) return;
+  const place = () => {
+    for (const note of notes) beside(note);
+  };
+  place();
+  new MutationObserver(place).observe(transcript, { childList: true });
+}
+
+function beside(note) {
+  const message = document.getElementById(note.dataset.message);
+  if (!message || message.querySelector(`[data-note-of="${note.id}"]`)) return;
+  const copy = note.cloneNode(true);
+  copy.removeAttribute("id");
+  copy.removeAttribute("tabindex");
+  copy.dataset.noteOf = note.id;
+  copy.querySelector(".note-place")?.remove();
+  message.append(copy);
 }

@@ -1,9 +1,7 @@
 /** The panel of a pause: what the run waits for, an editor of the prompt, and what may be said. Each word is said once. */
 import { ask } from "./confirm.js";
 import { Draft } from "./drafts.js";
-import { trouble } from "./notices.js";
-import { send } from "./send.js";
-import { difference } from "./words.js";
+import { send, trouble } from "./requests.js";
 
 const KEEPS = ["friend", "note", "alter", "retry"]; // after these the run waits here again
 const TOKEN = 4; // characters, roughly
@@ -272,4 +270,15 @@ function kept(words, putBack) {
   button.addEventListener("click", putBack);
   fold.append(head, text, button);
   return fold;
+}
+
+/** How two texts differ, in numbers: words that are in only one of the two, between the first and the last place where they differ. */
+export function difference(before, after) {
+  const [left, right] = [before, after].map((text) => text.split(/\s+/));
+  let start = 0;
+  while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
+  let end = 0;
+  const room = Math.min(left.length, right.length) - start;
+  while (end < room && left.at(-1 - end) === right.at(-1 - end)) end += 1;
+  return { removed: left.length - start - end, added: right.length - start - end };
 }

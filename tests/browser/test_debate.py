@@ -167,7 +167,7 @@ def scripts(lab: Lab, sign_in: SignIn) -> Page:
 )
 def test_the_texts_of_a_part_of_an_answer(scripts: Page, answer: str, shown: list[list[str]]) -> None:
     script = (
-        "async ([text, fields]) => (await import('/static/partial.js'))"
+        "async ([text, fields]) => (await import('/static/stream.js'))"
         ".readable(text, new Set(fields)).map((one) => [one.section, one.text])"
     )
     fields = ["objective", "missing", "contents", "title", "description"]

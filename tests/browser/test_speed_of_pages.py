@@ -10,7 +10,7 @@ from tests.cases import each_case
 pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 MOST_SHIFT = 0.05
-MOST_REQUESTS, MOST_KIB = 55, 130
+MOST_REQUESTS, MOST_KIB = 40, 120
 
 
 @pytest.fixture

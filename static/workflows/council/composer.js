@@ -1,7 +1,6 @@
 /** Where the next question is written: Enter sends, also while the council is at work; a draft outlives a reload. */
-import { KeptText, say } from "../../kept-text.js";
-import { notify, trouble } from "../../notices.js";
-import { send } from "../../send.js";
+import { KeptText, say } from "../../drafts.js";
+import { notify, send, trouble } from "../../requests.js";
 
 export class CouncilComposer {
   #isBusy = false;

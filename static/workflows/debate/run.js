@@ -1,7 +1,6 @@
 /** The page of a debate: drafts, questions, points as they are written, and what is asked again. News come from run.js. */
-import { trouble } from "../../notices.js";
+import { send, trouble } from "../../requests.js";
 import { Questions } from "./questions.js";
-import { send } from "../../send.js";
 import { ServerDrafts } from "./server-drafts.js";
 
 const page = document.getElementById("run");

@@ -1,6 +1,6 @@
 /** What is typed at a pause is kept on the server, so that it is there in another browser, too. */
 import { Draft } from "../../drafts.js";
-import { trouble } from "../../notices.js";
+import { trouble } from "../../requests.js";
 
 const REST = 600; // ms after the last key
 const AGAIN = 4000; // ms until a text that could not be kept is sent again

@@ -1,6 +1,6 @@
 /** Where the researcher writes: Enter sends, a draft outlives a reload, and what was refused is still there. */
 import { ask } from "../../confirm.js";
-import { KeptText, say } from "../../kept-text.js";
+import { KeptText, say } from "../../drafts.js";
 
 export class Composer {
   #sent = ""; // the pause that was answered from here: it is over, although the page has not heard of it yet

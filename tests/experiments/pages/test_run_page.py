@@ -248,6 +248,6 @@ def test_every_file_that_a_surface_names_is_there_and_what_its_scripts_import_is
     scripts = [one.script for one in (*surfaces, *setups) if one.script]
     styles = [style for surface in surfaces for style in surface.styles] + [one.style for one in setups if one.style]
     imported = {script: imports(script) for script in scripts}
-    assert {"workflows/council/composer.js", "send.js"} <= set(imported["workflows/council/run.js"])
+    assert {"workflows/council/composer.js", "requests.js"} <= set(imported["workflows/council/run.js"])
     named = [*scripts, *styles, *(one for found in imported.values() for one in found)]
     assert [name for name in named if not finders.find(name)] == []
