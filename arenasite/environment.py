@@ -15,6 +15,8 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from experiments.tasks import durable
+
 LEAST_SECRET = 32  # characters of a secret that keys are derived from; they are not passwords of people
 LEAST_TOKEN = 16  # characters
 SOCKET_PATH_LIMIT = 100  # the kernel takes 107 bytes; Redis adds a suffix while it starts
@@ -221,10 +223,10 @@ def _kept_secret(path: Path) -> str:
         try:
             with os.fdopen(descriptor, "w") as file:
                 file.write(_new_secret())
-                file.flush()
-                os.fsync(file.fileno())
+            durable.settle(Path(draft))
             with suppress(FileExistsError):
                 os.link(draft, path)
+                durable.settle(path)
         finally:
             os.unlink(draft)
     return path.read_text().strip()

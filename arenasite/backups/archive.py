@@ -25,6 +25,7 @@ from django.db import connections, models
 from django.utils.duration import duration_string
 
 from experiments.models.coding import ExactJSONField
+from experiments.tasks import durable
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -90,12 +91,12 @@ def writing(path: Path) -> Iterator[Writer]:
     """The file appears when the block has ended well, and not at all otherwise. Raises OSError."""
     draft = path.with_name(f".{path.name}.unfinished")
     try:
-        with open(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=QUICK) as archive:
-                yield Writer(archive)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
+        with (
+            open(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=QUICK) as archive,
+        ):
+            yield Writer(archive)
+        durable.place(draft, path)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

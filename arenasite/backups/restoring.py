@@ -18,6 +18,7 @@ from arenasite.backups.archive import FILES, LEFT_OUT, OURS, BackupRefused, Read
 from arenasite.backups.taking import places
 from arenasite.demo import retire_people
 from experiments.engine.verification import forget_heads
+from experiments.tasks import durable
 
 Node = tuple[str, str]
 
@@ -127,7 +128,7 @@ def _take_files(archive: Reader) -> int:
                 draft.touch(mode=0o600)
                 with archive.open(name) as inner, draft.open("wb") as file:
                     shutil.copyfileobj(inner, file)
-                draft.replace(path)
+                durable.place(draft, path)
         except OSError as error:
             raise BackupRefused(
                 f"{path} could not be written: {error.strerror or error}. The database was not changed; make room or "

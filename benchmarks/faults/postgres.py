@@ -15,7 +15,6 @@ INITDB = INSTALLED[-1].resolve()
 USER = "nobody"  # PostgreSQL refuses to run as root
 SETTINGS = {
     "listen_addresses": "",
-    "fsync": "off",  # a process dies here, no machine
     "max_connections": "200",
     "max_wal_size": "64MB",
     "min_wal_size": "16MB",
@@ -27,12 +26,13 @@ class NoPostgres(Exception):
 
 
 class Postgres:
-    """folder: where its data and its socket are."""
+    """folder: where its data and its socket are. waits_for_disk: where machines die, and not only processes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, waits_for_disk: bool = False) -> None:
         if not INITDB.is_file():
             raise NoPostgres("PostgreSQL is missing: apt install postgresql, or ask for --database sqlite.")
         self.folder = folder
+        self._settings = {**SETTINGS, "fsync": "on" if waits_for_disk else "off"}
 
     @property
     def url(self) -> str:
@@ -40,7 +40,7 @@ class Postgres:
 
     @property
     def argv(self) -> Sequence[str]:
-        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        settings = [part for name, value in self._settings.items() for part in ("-c", f"{name}={value}")]
         return [
             *_as_user(),
             str(INITDB.with_name("postgres")),

@@ -36,7 +36,7 @@ class NotThere(Exception):
 class Stage:
     """disk: where data and database are. Everything is started, kept and ended by one thread."""
 
-    def __init__(self, folder: Path, disk: Disk, pace: Pace, *, database: str) -> None:
+    def __init__(self, folder: Path, disk: Disk, pace: Pace, *, database: str, waits_for_disk: bool = False) -> None:
         self.folder, self.disk = folder, disk
         self._listener = places.listen("127.0.0.1", 0)
         self.port = int(self._listener.getsockname()[1])
@@ -45,7 +45,9 @@ class Stage:
         self.starts: dict[str, int] = {}
         self.drains: list[tuple[str, float]] = []  # who was asked to end, and how many seconds it took
         self._asked: dict[str, float] = {}
-        self.postgres = Postgres(disk.folder / "postgres") if database == "postgresql" else None
+        self.postgres = Postgres(disk.folder / "postgres", waits_for_disk) if database == "postgresql" else None
+        if self.postgres:
+            self.postgres.make()
         data = disk.folder / "data"
         for directory in (data, data / "redis", folder / "logs"):
             directory.mkdir(parents=True, exist_ok=True)
@@ -76,7 +78,6 @@ class Stage:
         redis_argv = redis_arguments(find_redis(), self.folder, self.disk.folder / "data")
         self._start("redis", redis_argv)
         if self.postgres:
-            self.postgres.make()
             self._start("postgres", self.postgres.argv)
         simulated = ["-m", "experiments.gateway.simulated", "--port-file", str(self.folder / "provider.port")]
         simulated += ["--ledger", str(self.folder / "ledger.jsonl")]
@@ -99,9 +100,9 @@ class Stage:
     def end(self) -> None:
         for name in (*WORKERS, *WEB, "proxy", "provider", "redis", "postgres"):
             if child := self.children.pop(name, None):
-                child.send(signal.SIGCONT)
-                child.send(signal.SIGINT if name == "postgres" else signal.SIGTERM)
-                if child.process:
+                if child.process and child.is_alive:
+                    child.process.send_signal(signal.SIGCONT)
+                    child.process.send_signal(signal.SIGINT if name == "postgres" else signal.SIGTERM)
                     _wait(child, 10)
                 child.kill()
         self._listener.close()

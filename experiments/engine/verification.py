@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from experiments.engine import digests
 from experiments.models import Event, Run
 from experiments.models.run import LIVE_STATES
+from experiments.tasks import durable
 
 HEADS = "heads.json"
 MOST_HEADS = 2_000  # the runs that moved last
@@ -156,7 +157,7 @@ def _keep(heads: Heads) -> None:
     path = _file()
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".heads-", delete=False) as draft:
         json.dump(dict(list(heads.items())[-MOST_HEADS:]), draft)
-    Path(draft.name).replace(path)
+    durable.place(Path(draft.name), path)
 
 
 def _file() -> Path:

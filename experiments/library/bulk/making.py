@@ -24,7 +24,7 @@ from experiments.library.bulk.formats import FORMATS, MANIFEST, BulkFormat
 from experiments.models import BulkExport, Run
 from experiments.models.waiting import WorkState
 from experiments.runs.zipping import entry
-from experiments.tasks import job_queue, waiting
+from experiments.tasks import durable, job_queue, waiting
 from experiments.tasks.threads import QUEUE, WorkerThread
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         size = unfinished.stat().st_size
         progress(1.0, left_out=row.run_count - len(seen))
-        unfinished.replace(row.path)
+        durable.place(unfinished, row.path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return {"state": WorkState.DONE, "size": size, "sha256": sha256, "manifest": manifest}

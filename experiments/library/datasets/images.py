@@ -15,6 +15,7 @@ from django.db import transaction
 from PIL import Image as Picture
 
 from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
+from experiments.tasks import durable
 
 THUMBNAILS = 4  # of one sample
 MIMES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
@@ -32,7 +33,7 @@ def store(data: bytes) -> Image:
     if not _is_whole(image):
         with _begun(image.path) as unfinished:
             unfinished.write_bytes(data)
-            unfinished.replace(image.path)
+            durable.place(unfinished, image.path)
     Image.objects.bulk_create([image], ignore_conflicts=True)
     return image
 
@@ -83,11 +84,10 @@ def _place(image: Image, spool: Path) -> None:
         with unfinished.open("rb") as copy:
             if hashlib.file_digest(copy, "sha256").hexdigest() != image.sha256:
                 raise Spoiled(image.sha256)
-        unfinished.replace(image.path)
+        durable.place(unfinished, image.path)
 
 
 def _is_whole(image: Image) -> bool:
-    """A machine that lost its power may have kept the name and not the bytes."""
     return image.path.is_file() and image.path.stat().st_size == image.size
 
 

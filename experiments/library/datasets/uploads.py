@@ -24,6 +24,7 @@ from experiments.library.datasets import images, process
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import sentence
 from experiments.models import Dataset, Image, LogImport, Upload
+from experiments.tasks import durable
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -72,6 +73,7 @@ def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset:
         with upload.path.open("wb") as kept:
             for chunk in file.chunks(1 << 20):
                 kept.write(chunk)
+        durable.settle(upload.path)
         upload.save()
     return upload
 

@@ -20,7 +20,7 @@ from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, RunImport
 from experiments.models.waiting import WorkState
 from experiments.runs.reports.json_values import InvalidDocument
-from experiments.tasks import job_queue, waiting
+from experiments.tasks import durable, job_queue, waiting
 from experiments.tasks.threads import QUEUE, WorkerThread
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def keep(sent: "File[Any]", *, by: "User", language: str, source: str = "", is_w
             for chunk in sent.chunks():
                 file.write(chunk)
                 read.update(chunk)
+        durable.settle(row.path)
         row.sha256 = read.hexdigest()
         row.save(force_insert=True)
     except BaseException:

@@ -23,7 +23,7 @@ from experiments.library.datasets import reading as datasets
 from experiments.models import Export, Run
 from experiments.models.signals import swept
 from experiments.runs.reports.formats import Format, format_of
-from experiments.tasks import clock, job_queue, threads, waiting
+from experiments.tasks import clock, durable, job_queue, threads, waiting
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -108,7 +108,7 @@ def _made(path: Path, export: Export, progress: waiting.Progress) -> dict[str, o
     size = path.stat().st_size
     if not waiting.held(export).update(beat=Now()):
         raise waiting.ClaimLost
-    path.replace(export.path)
+    durable.place(path, export.path)
     return {"state": Export.State.DONE, "size": size}
 
 

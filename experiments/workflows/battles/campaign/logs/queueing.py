@@ -20,7 +20,7 @@ from experiments.engine.text import storable
 from experiments.library.datasets import uploads
 from experiments.library.imports.values import Unreadable
 from experiments.models import Dataset, LogImport
-from experiments.tasks import clock, job_queue
+from experiments.tasks import clock, durable, job_queue
 from experiments.tasks.threads import WorkerThread, stop_requested
 from experiments.tasks.waiting import MOST_ATTEMPTS, ClaimLost, Interrupted
 from experiments.workflows.battles.campaign.logs.columns import AS_PUBLISHED, Columns
@@ -81,6 +81,7 @@ def keep(
         with row.path.open("wb") as file:
             for chunk in sent.chunks():
                 file.write(chunk)
+        durable.settle(row.path)
         row.save(force_insert=True)
     _begin(row)
     return row
