@@ -1,6 +1,7 @@
 """Real parts for every test. What a machine lacks is named, and its tests are left out; in CI that is a failure."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"
 
 
 SYSTEM_FOLDERS = ("browser/", "experiments/live/")
+DATABASE_FOLDERS = re.compile(  # whose tests use it; those that commit say so
+    "experiments/(annotations|api|battles|bulk|campaigns|catalog|datasets|engine|examples|imports|library|pages"
+    "|reports|reviews|scans|search|sharing|studies)/"
+)
 SHARED_PLATFORMS = ("browser/test_accessible.py", "browser/", "client/")
 LONGEST = (  # begun first, so that in the end nothing is waited for
     "browser/test_accessible.py",
@@ -48,6 +53,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     path = item.path.relative_to(TESTS).as_posix()
     if path.startswith(SYSTEM_FOLDERS) or SYSTEM_FIXTURES & set(getattr(item, "fixturenames", ())):
         item.add_marker("system")
+    if path.startswith("browser/"):
+        item.add_marker("browser")
+    if DATABASE_FOLDERS.match(path) and not item.get_closest_marker("django_db"):
+        item.add_marker("django_db")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -36,7 +36,6 @@ in_process.install()
 commits.install()
 
 IN_REDIS = {"layers": settings.CHANNEL_LAYERS, "caches": settings.CACHES}
-LOCAL_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
 PATIENCE = 240.0  # seconds after which even on a busy machine something hangs
 PASSWORD = "correct horse battery"
 ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from channels.layers import get_channel_layer
-from django.db import connections
+from django.db import connection, connections
 
 from experiments.engine import driver, partial_text
 from experiments.engine.driver import Driver
@@ -21,6 +21,8 @@ from experiments.engine.executor import CallExecutor, CallResult
 from experiments.engine.partial_text import PartialTextWriter
 from tests.parts import virtual_time
 from tests.parts.virtual_time import VirtualLoop
+
+LOOK_SECONDS = 1.0  # after which a driver looks though nothing has been written: what time alone changes is few things
 
 
 class MemoryOutlet:
@@ -160,8 +162,35 @@ def _stepped(one: Driver) -> Iterator[None]:
             pass
 
 
+def _looking_for_a_reason(is_due: Callable[..., bool]) -> Callable[..., bool]:
+    """A driver that waits for a minute of virtual time would look 300 times at a database in which nothing changes."""
+    seen: dict[int, tuple[Any, float]] = {}
+
+    def wanted(one: Driver, what: str, seconds: float) -> bool:
+        if not is_due(one, what, seconds):
+            return False
+        if what != "look":
+            return True
+        written = _written()
+        before, until = seen.get(id(one), (None, 0.0))
+        if written is not None and written == before and time.monotonic() < until:
+            return False
+        seen[id(one)] = written, time.monotonic() + LOOK_SECONDS
+        return True
+
+    return wanted
+
+
+def _written() -> Any:
+    """Another one after each write, whoever has made it; None where that is not told."""
+    if connection.vendor != "sqlite" or connection.connection is None:
+        return None
+    return connection.connection.total_changes, *connection.connection.execute("PRAGMA data_version").fetchone()
+
+
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """For one test."""
+    monkeypatch.setattr(Driver, "_is_due", _looking_for_a_reason(Driver._is_due))
     monkeypatch.setattr(driver, "CallExecutor", SteppedExecutor)
     monkeypatch.setattr(driver, "PartialTextWriter", SteppedWriter)
     monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)

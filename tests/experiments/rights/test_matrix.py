@@ -4,9 +4,11 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache
 
 import pytest
+from django.contrib.auth.backends import ModelBackend
 from django.db import connection, transaction
 from django.template import Template
 from django.urls import get_resolver, resolve, reverse
@@ -41,9 +43,10 @@ KEPT_APART = {"django_session", "experiments_idempotentrequest", "accounts_audit
 @pytest.fixture
 def only_what_decides(monkeypatch):
     """What costs much and decides nothing of who is answered is left out: the page of most people, the API's schema,
-    the log. A route is looked for once.
+    the log. A route is looked for once, and so is a person.
     """
-    resolver, render = get_resolver(), Template.render
+    resolver, render, person = get_resolver(), Template.render, cache(ModelBackend().get_user)
+    monkeypatch.setattr(ModelBackend, "get_user", lambda _backend, key: deepcopy(person(key)))
     monkeypatch.setattr(resolver, "resolve", cache(resolver.resolve))
     monkeypatch.setattr(SchemaGenerator, "get_schema", lambda *_arguments, **_options: {})
     logging.disable(logging.WARNING)
@@ -124,12 +127,15 @@ def test_each_address_stands_under_one_rule():
     assert set(counted) - {name for name, _route in ADDRESSES} == set(), "a rule for nothing"
 
 
-def test_administrators_alone_read_a_private_run_in_the_admin_and_at_the_review_desk_which_is_recorded(things):
+def test_administrators_alone_read_a_private_run_in_the_admin_and_at_the_review_desk_which_is_recorded(
+    things, only_what_decides
+):
     lab, alices = things
     run = alices.arena
     Experiment.objects.filter(pk=run.experiment_id).update(visibility="private")
     keys = {"experiments_run_change": [run.pk], "experiments_message_change": [run.messages.first().pk]}
     for who in EVERYBODY:
+        only_what_decides(who)
         browser = lab.browser(who)
         answers = {meaning(browser.get(reverse(f"admin:{name}", args=keys.get(name)))) for name in ADMIN_PAGES}
         assert answers == IN_THE_ADMIN[who], who
