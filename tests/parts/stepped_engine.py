@@ -22,7 +22,7 @@ from experiments.engine.partial_text import PartialTextWriter
 from tests.parts import virtual_time
 from tests.parts.virtual_time import VirtualLoop
 
-LOOK_SECONDS = 1.0  # after which a driver looks though nothing has been written: what time alone changes is few things
+LOOK_SECONDS = 1.0  # after which a driver looks though nothing has been written: time alone changes little
 
 
 class MemoryOutlet:
@@ -162,23 +162,26 @@ def _stepped(one: Driver) -> Iterator[None]:
             pass
 
 
-def _looking_for_a_reason(is_due: Callable[..., bool]) -> Callable[..., bool]:
-    """A driver that waits for a minute of virtual time would look 300 times at a database in which nothing changes."""
-    seen: dict[int, tuple[Any, float]] = {}
+class Look:
+    """When a driver looks at the database: in a wait of a minute, which takes no time, it would 300 times in vain."""
 
-    def wanted(one: Driver, what: str, seconds: float) -> bool:
-        if not is_due(one, what, seconds):
+    def __init__(self, is_due: Callable[..., bool]) -> None:
+        self._is_due = is_due
+        self._driver: Driver | None = None
+        self._written: Any = None
+        self._until = 0.0
+
+    def is_due(self, one: Driver, what: str, seconds: float) -> bool:
+        """As the driver says; where nothing was written since this driver has looked, once a second."""
+        if not self._is_due(one, what, seconds):
             return False
         if what != "look":
             return True
-        written = _written()
-        before, until = seen.get(id(one), (None, 0.0))
-        if written is not None and written == before and time.monotonic() < until:
+        written, is_its_own = _written(), self._driver is one
+        if is_its_own and written is not None and written == self._written and time.monotonic() < self._until:
             return False
-        seen[id(one)] = written, time.monotonic() + LOOK_SECONDS
+        self._driver, self._written, self._until = one, written, time.monotonic() + LOOK_SECONDS
         return True
-
-    return wanted
 
 
 def _written() -> Any:
@@ -190,7 +193,8 @@ def _written() -> Any:
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """For one test."""
-    monkeypatch.setattr(Driver, "_is_due", _looking_for_a_reason(Driver._is_due))
+    look = Look(Driver._is_due)
+    monkeypatch.setattr(Driver, "_is_due", lambda *asked: look.is_due(*asked))
     monkeypatch.setattr(driver, "CallExecutor", SteppedExecutor)
     monkeypatch.setattr(driver, "PartialTextWriter", SteppedWriter)
     monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)

@@ -4,11 +4,9 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from functools import cache
 
 import pytest
-from django.contrib.auth.backends import ModelBackend
 from django.db import connection, transaction
 from django.template import Template
 from django.urls import get_resolver, resolve, reverse
@@ -44,10 +42,9 @@ KEPT_APART = {"django_session", "experiments_idempotentrequest", "accounts_audit
 @pytest.fixture
 def only_what_decides(monkeypatch):
     """What costs much and decides nothing of who is answered is left out: the page of most people, the API's schema,
-    the log. A route is looked for once, and so is a person.
+    the log. A route is looked for once.
     """
-    resolver, render, person = get_resolver(), Template.render, cache(ModelBackend().get_user)
-    monkeypatch.setattr(ModelBackend, "get_user", lambda _backend, key: deepcopy(person(key)))
+    resolver, render = get_resolver(), Template.render
     monkeypatch.setattr(resolver, "resolve", cache(resolver.resolve))
     monkeypatch.setattr(SchemaGenerator, "get_schema", lambda *_arguments, **_options: {})
     logging.disable(logging.WARNING)
