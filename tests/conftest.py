@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,10 @@ NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"
 
 
 SYSTEM_FOLDERS = ("browser/", "experiments/live/")
+DATABASE_FOLDERS = re.compile(  # whose tests use it; those that commit say so
+    "experiments/(annotations|api|battles|bulk|campaigns|catalog|datasets|engine|examples|imports|library|pages"
+    "|reports|reviews|scans|search|sharing|studies)/"
+)
 SHARED_PLATFORMS = ("browser/test_accessible.py", "browser/", "client/")
 LONGEST = (  # begun first, so that in the end nothing is waited for
     "browser/test_accessible.py",
@@ -49,6 +54,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     path = item.path.relative_to(TESTS).as_posix()
     if path.startswith(SYSTEM_FOLDERS) or SYSTEM_FIXTURES & set(getattr(item, "fixturenames", ())):
         item.add_marker("system")
+    if path.startswith("browser/"):
+        item.add_marker("browser")
+    if DATABASE_FOLDERS.match(path) and not item.get_closest_marker("django_db"):
+        item.add_marker("django_db")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

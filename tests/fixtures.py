@@ -28,6 +28,7 @@ from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Experiment, Provider, ProviderModel, Run
 from experiments.runs import actions
+from experiments.tasks.threads import spare_what_is_loaded
 from tests.making import maker
 from tests.parts import commits, guard, in_process, stepped_engine, template_database, virtual_time
 
@@ -36,7 +37,6 @@ in_process.install()
 commits.install()
 
 IN_REDIS = {"layers": settings.CHANNEL_LAYERS, "caches": settings.CACHES}
-LOCAL_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
 PATIENCE = 240.0  # seconds after which even on a busy machine something hangs
 PASSWORD = "correct horse battery"
 ARENA = {"prompt": "Share seven solar panels between two villages.", "max_turns": 2, "gap_seconds": 0}
@@ -78,6 +78,10 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = PATIENC
             return value
         time.sleep(0.02)
     raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def pytest_collection_finish() -> None:
+    spare_what_is_loaded()
 
 
 def is_system(item: Any) -> bool:

@@ -1,12 +1,10 @@
 """Which workflow a run has is the affair of the workflow's own package: shared code names none of them."""
 
-import ast
 import re
-from pathlib import Path
 
 from experiments.workflows import REGISTRY
+from tests.sources import ROOT, sources
 
-ROOT = Path(__file__).parent.parent
 OWN = re.compile(r"(?:experiments|templates|static)/workflows/")
 OTHER_MEANINGS = {  # where such a word means something else: the words, and what
     "accounts/passwords.py": ("arena starchamber council debate coding", "words that no password may be made of"),
@@ -52,9 +50,8 @@ KNOW_ONE = {  # shared packages that are about a workflow, and why
 
 
 def _named(place: str) -> list[str]:
-    tree = ast.parse((ROOT / place).read_text(encoding="utf-8"))
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in REGISTRY]
-    return [f"{place}:{text.lineno} {text.value!r}" for text in texts if not _means_something_else(place, text.value)]
+    texts = {text: line for text, line in sources()[place].texts.items() if text in REGISTRY}
+    return [f"{place}:{line} {text!r}" for text, line in texts.items() if not _means_something_else(place, text)]
 
 
 def _means_something_else(place: str, word: str) -> bool:
@@ -63,9 +60,7 @@ def _means_something_else(place: str, word: str) -> bool:
 
 
 def test_no_python_file_outside_its_package_names_a_workflow():
-    tops = ("accounts", "arenasite", "experiments", "leaderboard")
-    places = [str(path.relative_to(ROOT)) for top in tops for path in (ROOT / top).rglob("*.py")]
-    shared = [place for place in places if not OWN.match(place) and "/migrations/" not in place]
+    shared = [place for place in sources() if not OWN.match(place) and "/migrations/" not in place]
     assert len(shared) > 400
     assert [found for place in shared for found in _named(place)] == []
     assert _named("experiments/workflows/council/__init__.py"), "it is found where it is"
@@ -74,12 +69,10 @@ def test_no_python_file_outside_its_package_names_a_workflow():
 def test_engine_pages_and_verbs_import_no_workflow():
     packages = tuple(f"experiments.workflows.{slug.replace('-', '_')}" for slug in REGISTRY)
     importing = []
-    for path in (*(ROOT / "experiments").rglob("*.py"), *(ROOT / "leaderboard").rglob("*.py")):
-        place = str(path.relative_to(ROOT))
-        if not OWN.match(place) and not place.startswith(tuple(KNOW_ONE)):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-            importing += [f"{place}: {module}" for module in modules if f"{module}.".startswith(packages)]
+    for place, source in sources().items():
+        is_shared = place.startswith(("experiments/", "leaderboard/")) and not OWN.match(place)
+        if is_shared and not place.startswith(tuple(KNOW_ONE)):
+            importing += [f"{place}: {module}" for module in source.imported if f"{module}.".startswith(packages)]
     assert importing == []
     assert all((ROOT / place).exists() for place in KNOW_ONE)
 

@@ -11,8 +11,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import LATE, QUICK, SIDEWAYS, Lab, SignIn, violations
 
-pytestmark = [pytest.mark.browser, pytest.mark.system]
-
 WIDE, NARROW = 1280, 360
 VIEWS = ((WIDE, "light", "en"), (NARROW, "dark", "zh-hans"))
 OPEN = "document.querySelectorAll('main details:not(.exports)').forEach((one) => (one.open = !one.matches('.table')))"

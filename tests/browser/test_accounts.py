@@ -3,14 +3,11 @@
 import re
 import time
 
-import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import QUICK, RUN, Lab, SignIn, give_password, sign_out, violations
 from tests.fixtures import wait_until
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 OWN_PASSWORD = "four plain words together"
 TALKER = f"{QUICK[0]}:words=60"

@@ -26,8 +26,6 @@ from tests.browser.conftest import (
 )
 from tests.fixtures import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.system]
-
 MESSAGES = "#transcript article.message"
 CONNECTION = "#connection"
 FORBID = "window.WebSocket = class { constructor() { throw new DOMException('blocked', 'SecurityError'); } };"

@@ -7,14 +7,11 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from experiments.library.datasets.demo_pictures import SCENES, draw
 from tests.browser.conftest import SIDEWAYS, Lab, SignIn, violations
 from tests.fixtures import wait_until
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 EXPERIMENT = re.compile(r"/experiments/[0-9a-f-]{36}/")
 BATTLE = re.compile(r"/battles/\d+/")

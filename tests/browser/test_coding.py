@@ -2,12 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import CODERS, RUN, SIDEWAYS, Lab, SignIn, assert_same_when_opened_now, violations
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 PLACES = """() => [...document.querySelectorAll('.cycle [id], #slot-pool, #slot-plan, #slot-ending')]
     .map((place) => `${place.id} ${place.textContent.replace(/\\s+/g, '')}`)"""

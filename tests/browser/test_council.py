@@ -2,12 +2,9 @@
 
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import FAILING_MODEL, MEMBERS, QUICK, RUN, Lab, SignIn, assert_same_when_opened_now
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 THREE = (*MEMBERS, FAILING_MODEL)
 SLOTS = """() => Object.fromEntries([...document.querySelectorAll('#transcript [id^=slot-]')]

@@ -9,8 +9,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import LATE, PACED_MODEL, RUN, Lab, SignIn, assert_same_when_opened_now, markup
 from tests.cases import each_case
 
-pytestmark = [pytest.mark.browser, pytest.mark.system]
-
 REQUEST = "How should our lab share one telescope between five groups?"
 CARDS = "article:not(.is-live)"
 MISSING = [["missing", "a"], ["missing", "b"]]

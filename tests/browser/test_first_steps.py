@@ -13,8 +13,6 @@ from tests.arenasite.platforms import Platform
 from tests.browser.conftest import RUN, OpenPage, violations
 from tests.browser.interactions import Count, Newcomer
 
-pytestmark = [pytest.mark.browser, pytest.mark.system]
-
 PASSWORD = "four plain words together"
 ANSWERS = "#transcript article.message:not(.is-live)"
 MOST = Count(clicks=11, keys=0, texts=4)

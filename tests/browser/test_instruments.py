@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.arenasite.platforms import manage
 from tests.browser.conftest import QUICK, Lab, SignIn, violations
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 RUNS, LABELED = 200, 40
 JUDGE = "sim/judge:first=0:tps=0"

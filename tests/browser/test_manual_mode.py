@@ -8,8 +8,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import QUICK, RUN, Lab, SignIn, violations
 from tests.fixtures import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.system]
-
 MESSAGES = "#transcript article.message"
 
 

@@ -2,12 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Lab, SignIn, violations
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 MODEL = "Simulated · Drifting"
 IS_INSIDE = """popup => {

@@ -2,15 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import RUN, Lab, SignIn
 from tests.browser.interactions import Newcomer
 from tests.browser.test_battles import EXPERIMENT
 from tests.cases import each_case
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 PROMPT = "Share seven solar panels between two villages."
 MOST_CLICKS = 3

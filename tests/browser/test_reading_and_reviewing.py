@@ -1,12 +1,9 @@
 """Runs are tagged, compared, noted and reviewed without a mouse."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import SIDEWAYS, Lab, SignIn, violations
 from tests.fixtures import wait_until
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 ITEMS = 4
 

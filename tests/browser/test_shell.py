@@ -2,12 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import SIDEWAYS, Lab, SignIn, violations
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 
 def test_header(lab: Lab, sign_in: SignIn) -> None:

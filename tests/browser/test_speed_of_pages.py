@@ -7,8 +7,6 @@ from benchmarks.pages import OBSERVE, PAGES, SHIFT, measure
 from tests.browser.conftest import MEMBERS, PACED_MODEL, Lab, OpenPage, SignIn, violations
 from tests.cases import each_case
 
-pytestmark = [pytest.mark.browser, pytest.mark.system]
-
 MOST_SHIFT = 0.05
 MOST_REQUESTS, MOST_KIB = 40, 120
 

@@ -2,12 +2,9 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import QUICK, RUN, Lab, SignIn, assert_same_when_opened_now, markup, violations
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 ANSWERS = "#transcript .answer:not(.is-live)"
 PERSONA = "<script>alert(1)</script>"

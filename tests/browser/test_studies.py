@@ -7,13 +7,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PLANTED, Lab, SignIn, violations
 from tests.fixtures import wait_until
-
-pytestmark = [pytest.mark.browser, pytest.mark.system]
 
 ALL_RUNS = 600_000  # milliseconds: on a busy machine
 LEVELS = {

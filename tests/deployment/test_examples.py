@@ -1,6 +1,5 @@
 """What is in `deploy/` fits the code: the commands, the variables, and the rules that a deployment should keep."""
 
-import ast
 import os
 import re
 import shutil
@@ -15,8 +14,8 @@ from django.core.management import call_command
 from arenasite.supervisor.parts import Parts
 from benchmarks import sizing
 from tests.answering import answering
+from tests.sources import ROOT, sources
 
-ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
 VARIABLE = re.compile(r"ARENA_[A-Z]+(?:_[A-Z]+)*|PORT|DATABASE_URL|REDIS_URL|OPENROUTER_API_KEY")
 MOST_EXPOSED = {"arena-sandbox.service": 3.5, "arena-up.service": 3.5}  # they make namespaces
@@ -32,13 +31,8 @@ UNITS = (
 
 
 def read_by_the_code():
-    found = {"DATABASE_URL"}  # dj_database_url knows its name
-    for folder in ("arenasite", "accounts", "experiments", "leaderboard"):
-        for path in (ROOT / folder).rglob("*.py"):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-            found |= {text for text in texts if isinstance(text, str) and VARIABLE.fullmatch(text)}
-    return found
+    texts = {text for source in sources().values() for text in source.texts}
+    return {"DATABASE_URL", *filter(VARIABLE.fullmatch, texts)}  # dj_database_url knows its name
 
 
 def test_the_example_of_the_environment_lists_what_the_code_reads_and_nothing_else():

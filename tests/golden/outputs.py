@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.test import Client
@@ -14,6 +14,7 @@ from pypdf import PdfReader
 from experiments.models import Experiment, Run
 from experiments.runs.reports.formats import FORMATS, unheard
 
+FILES = ("json", "jsonl", "csv", "inspect")
 LISTS = ("messages", "judgments", "ballots", "cycles", "executions", "calls", "events", "lineage", "battles")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?|\b\d\d:\d\d:\d\d\b")
@@ -44,11 +45,13 @@ def of_all_runs(client: Client) -> Iterator[tuple[str, str]]:
     yield "schema", client.get("/api/schema/").content.decode()
 
 
-def of_run(name: str, run: Run, client: Client) -> Iterator[tuple[str, str]]:
+def of_run(
+    name: str, run: Run, client: Client, files: Iterable[str] = FILES, lists: Iterable[str] = LISTS
+) -> Iterator[tuple[str, str]]:
     """What programs read."""
-    for format_ in ("json", "jsonl", "csv", "inspect"):
+    for format_ in files:
         yield f"{name}/{format_}", written(run, format_).decode()
-    for rows in LISTS:
+    for rows in lists:
         answer = client.get(f"/api/runs/{run.pk}/{rows}/?page_size=200")
         yield f"{name}/api {rows}", f"{answer.status_code}\n{_json(answer.json())}"
 

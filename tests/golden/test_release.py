@@ -67,8 +67,9 @@ def test_the_release_before_is_shown_and_gone_on_with_as_it_was(django_user_mode
         now |= {
             f"after/{name}": outputs.normalised(text)
             for number, run in enumerate(Run.objects.order_by("pk"), 1)
-            for name, text in outputs.of_run(f"{number:02} {run.experiment.workflow}", run, client)
-            if name.endswith(("/json", "/jsonl", "/csv", "/api events", "/api calls"))
+            for name, text in outputs.of_run(
+                f"{number:02} {run.experiment.workflow}", run, client, ("json", "jsonl", "csv"), ("events", "calls")
+            )
         }
     if KEEP:
         _archive({name: text for name, text in files.items() if "/" not in name} | now)
@@ -104,7 +105,7 @@ def _all_rows():
 def _differences(then, now):
     """By the name of what was given out."""
     found = {}
-    for name in sorted(then.keys() | now.keys()):
+    for name in sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name)):
         before, after = then.get(name, "").splitlines(), now.get(name, "").splitlines()
         if lines := list(unified_diff(before, after, "then", "now", n=1, lineterm="")):
             found[name] = lines[:MOST_LINES]

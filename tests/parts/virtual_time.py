@@ -56,10 +56,6 @@ def is_virtual() -> bool:
     return _Skipped.is_on
 
 
-def real_monotonic() -> float:
-    return _monotonic()
-
-
 class _Datetime(datetime):
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]

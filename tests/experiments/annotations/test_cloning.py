@@ -1,6 +1,5 @@
 """Starting from what somebody else has set up: the form is filled, and nothing of the other's comes along."""
 
-import pytest
 from django.urls import reverse
 
 from accounts.tokens import create_token
@@ -11,8 +10,6 @@ from tests.experiments.api.conftest import Api
 from tests.experiments.reports.records import Record
 from tests.fixtures import add_model, signed_in
 from tests.making import maker
-
-pytestmark = pytest.mark.django_db
 
 CASTS = {
     "arena": ("A", "B"),

@@ -9,8 +9,6 @@ from experiments.models import Experiment, Run
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 COMPARE = reverse("compare-chosen")
 
 

@@ -9,8 +9,6 @@ from experiments.review.answers import Correction
 from experiments.runs.statistics.rows import repeats
 from tests.experiments.reviews import reviewed
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def queue(alice, mia):

@@ -17,8 +17,6 @@ from tests.cases import each_case
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 def texts(run, reader):
     return [note.text for note in notes.notes_on(run, reader)]

@@ -11,8 +11,6 @@ from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 def names(thing):
     return [word.name for word in tags.words_on(thing)]

@@ -10,8 +10,6 @@ from experiments.models import SavedView
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 RUNS = reverse("runs")
 
 

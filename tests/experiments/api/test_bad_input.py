@@ -2,15 +2,11 @@
 
 import json
 
-import pytest
-
 from experiments.models import Provider, ProviderModel, Run
 from experiments.workflows.arena.config import LONGEST_PROMPT
 from tests.cases import each_case
 from tests.fixtures import add_model
 from tests.making import maker
-
-pytestmark = pytest.mark.django_db
 
 
 @maker

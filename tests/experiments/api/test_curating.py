@@ -12,8 +12,6 @@ from tests.experiments.api.test_records import rows
 from tests.experiments.reviews import reviewed
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def dataset(alice, provider):

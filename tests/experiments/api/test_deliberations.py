@@ -1,12 +1,8 @@
 """Councils and debates over HTTP: the ranking, the next question, drafts and limits that are lifted."""
 
-import pytest
-
 from experiments.models import Run, Step
 from tests.experiments.reports import deliberations
 from tests.experiments.reports.deliberations import counted
-
-pytestmark = pytest.mark.django_db
 
 
 def test_the_ranking_has_every_methods_values_and_order(api, alice):

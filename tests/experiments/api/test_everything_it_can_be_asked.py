@@ -30,8 +30,6 @@ from tests.experiments.api.handlers import handlers
 from tests.experiments.rights.people import lab_of
 from tests.experiments.rights.things import Things
 
-pytestmark = pytest.mark.django_db
-
 LIKELY = 4  # requests of each operation that the schema allows
 OF_EVERYBODY = ("owner", "reviewer", "admin")
 ODD_BODIES = [b"", b"{", b"null", b"{}", b'{"\\u0000": "\\ud800"}', b"[" * 2000]

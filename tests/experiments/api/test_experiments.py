@@ -9,8 +9,6 @@ from experiments.runs import actions
 from tests.cases import each_case
 from tests.rivals import at_once
 
-pytestmark = pytest.mark.django_db
-
 
 def test_an_experiment_is_created_with_everything_it_was_asked_for_and_starts_nothing(
     api, body, alice, counts, nobody_is_woken

@@ -14,8 +14,6 @@ from experiments.lab.health import KEPT_LONGER
 from experiments.models import Provider
 from experiments.tasks import clock
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def worker(redis_server):

@@ -13,8 +13,6 @@ from experiments.models import Event, Provider, ProviderModel, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def ended(arena, start):

@@ -10,8 +10,6 @@ from accounts.models import ApiToken, AuditEntry, Invitation, Membership, User
 from accounts.tokens import create_token
 from tests.experiments.api.conftest import Api
 
-pytestmark = pytest.mark.django_db
-
 ALL = ["read", "write", "spend", "review", "admin"]
 
 

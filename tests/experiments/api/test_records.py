@@ -4,8 +4,6 @@ import pytest
 
 from experiments.models import Event, Run
 
-pytestmark = pytest.mark.django_db
-
 
 def rows(api, run, what, **params):
     """All rows, through pages of three."""

@@ -9,8 +9,6 @@ from django.test import AsyncClient
 from experiments.models import Experiment, Export, Run
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
-
 FORMATS = {
     "html": ("report", "text/html; charset=utf-8", b"<!doctype html>"),
     "pdf": ("report", "application/pdf", b"%PDF-"),

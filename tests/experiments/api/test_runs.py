@@ -6,8 +6,6 @@ from django.utils.dateparse import parse_datetime
 from experiments.models import Run
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
-
 
 def ids(response):
     return [run["id"] for run in response.json()["results"]]
@@ -94,18 +92,6 @@ def state(run):
     return Run.objects.get(pk=run.pk).state
 
 
-def test_a_queued_run_is_stopped_at_once_and_asks_no_model(api, arena, start, provider, drive):
-    run = start(arena())
-    response = api.post(f"runs/{run.pk}/stop/")
-
-    said = response.json()
-    assert (response.status_code, said["state"], said["stop_reason"]) == (200, "stopped", "manual_stop")
-    assert said["ended"] is not None
-    assert run.events.last().type == "experiment_stopped"
-    drive()
-    assert (state(run), provider.ledger()) == (Run.State.STOPPED, [])
-
-
 @each_case("before", Run.State.values)
 def test_stopping_twice_or_after_the_end_changes_nothing_more(api, arena, start, before):
     run = start(arena())
@@ -117,6 +103,9 @@ def test_stopping_twice_or_after_the_end_changes_nothing_more(api, arena, start,
 
     assert (second.status_code, second.json()) == (200, first)
     assert run.events.count() == events
+    if before == Run.State.QUEUED:
+        assert (first["state"], first["stop_reason"]) == ("stopped", "manual_stop")
+        assert run.events.last().type == "experiment_stopped"
     if before in {Run.State.COMPLETED, Run.State.FAILED, Run.State.STOPPED}:
         assert (first["state"], events) == (before, 1)
     if before == Run.State.RUNNING:
@@ -214,14 +203,3 @@ def test_a_run_whose_end_was_moved_is_played_on_by_itself_and_can_be_branched_an
     made = branched.json()
     assert (made["origin"], made["parent"], made["branched_from"]) == ("branch", str(waiting.pk), said[0]["id"])
     assert (judged.json()["workflow"], judged.json()["parent"]) == ("judging", str(waiting.pk))
-
-
-def test_a_queued_run_can_be_paused_and_says_so(api, arena, start, drive):
-    run = start(arena(max_turns=1))
-    assert api.post(f"runs/{run.pk}/pause/").json()["is_held"] is True
-    drive()
-    assert waiting_for(api, run)["reason"] == "paused"
-
-    assert api.post(f"runs/{run.pk}/resume/").json()["is_held"] is False
-    drive()
-    assert state(run) == Run.State.COMPLETED

@@ -16,8 +16,6 @@ from drf_spectacular.generators import SchemaGenerator
 
 from tests.experiments.api.handlers import METHODS, handlers
 
-pytestmark = pytest.mark.django_db
-
 FREE = {"GET /api/health/", "GET /api/health"}  # of whom nothing is asked
 OF_OTHERS = ["compatibility"]  # the tag of routes of other systems
 

@@ -13,8 +13,6 @@ from experiments.workflows.battles.campaign import campaigns
 from tests.experiments.api.handlers import handlers
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db
-
 
 def effects():
     return Run.objects.count(), Step.objects.count(), Event.objects.count(), AuditEntry.objects.count()

@@ -6,8 +6,6 @@ import pytest
 
 from tests.experiments.repeated import ended, judged
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def repeated(arena):

@@ -18,8 +18,6 @@ from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.experiments.api.handlers import handlers
 
-pytestmark = pytest.mark.django_db
-
 
 def test_nobody_reads_or_creates_anything(nobodys, body, counts, is_problem):
     before = counts()

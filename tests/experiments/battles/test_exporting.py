@@ -16,8 +16,6 @@ from experiments.workflows.battles.campaign.logs.exporting import audit_lines, f
 from experiments.workflows.battles.campaign.logs.packing import file_names, pair_file, zipped
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim
 
-pytestmark = pytest.mark.django_db
-
 
 def read(chunks):
     return [json.loads(line) for line in b"".join(chunks).splitlines()]

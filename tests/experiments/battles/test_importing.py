@@ -12,8 +12,6 @@ from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, talk, vote, write
 from tests.experiments.datasets.files import parquet, table
 
-pytestmark = pytest.mark.django_db
-
 
 def counts(board):
     return [

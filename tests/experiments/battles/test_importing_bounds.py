@@ -15,8 +15,6 @@ from experiments.workflows.battles.campaign.logs import files, importing
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, pair, slim, write
 
-pytestmark = pytest.mark.django_db
-
 
 def test_a_line_without_an_end_is_refused_and_the_next_is_read(tmp_path, take, monkeypatch):
     monkeypatch.setattr("experiments.library.imports.files.LINE_BYTES", 1000)

@@ -18,8 +18,6 @@ from leaderboard.votes import agreement, voter_report, voting
 from leaderboard.votes.voters import person_voter
 from tests.experiments.battles.logs_of_others import slim, talk, vote, write
 
-pytestmark = pytest.mark.django_db
-
 VOTERS = [f"Reader {number}, Ph.D." for number in range(30)]
 COLUMNS = ("winner=preferred", "shown_first=on_the_left", "time=at", "language=lang", "question=item")
 

@@ -21,8 +21,6 @@ from experiments.workflows.battles.campaign.logs.packing import FORMATS
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import pair, slim, vote, write
 
-pytestmark = pytest.mark.django_db
-
 ROWS = [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "nobody")]
 FOLLOWS = 'id="file" aria-live="polite" hx-ext="morph" hx-get'  # a page that is refreshed
 

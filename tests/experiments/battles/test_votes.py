@@ -17,8 +17,6 @@ from tests.cases import each_case
 from tests.experiments.battles.duels import dataset_of
 from tests.rivals import at_once
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def duels(alice):

@@ -19,8 +19,6 @@ from tests.cases import each_case
 from tests.experiments.battles.duels import NAMES, dataset_of
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 def test_a_dataset_that_is_closed_in_the_middle_shows_nothing_more(alice, browser):
     dataset = dataset_of(alice, modality="image")

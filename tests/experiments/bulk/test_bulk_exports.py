@@ -28,8 +28,6 @@ from tests.experiments.reports import deliberations
 from tests.experiments.reports.records import SCORES, Record
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 
 def talk(owner, said="Yours are =1+1 of seven.", **run):
     """An arena run of one turn, with a score that is missing."""

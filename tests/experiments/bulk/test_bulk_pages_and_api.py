@@ -15,8 +15,6 @@ from tests.cases import each_case
 from tests.experiments.imports import folders
 from tests.experiments.reports.records import Record
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture(autouse=True)
 def quiet(settings, tmp_path, woken_runs):

@@ -16,7 +16,7 @@ from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.shards import only_shards
 from tests.experiments.campaigns.conftest import asked, of, runs_of, state_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases, pytest.mark.usefixtures("small_runs")]
+pytestmark = [pytest.mark.databases, pytest.mark.usefixtures("small_runs")]
 
 
 def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_runs, monkeypatch):

@@ -40,7 +40,7 @@ from tests.experiments.campaigns.conftest import (
 )
 from tests.fixtures import add_model
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_runs")]
+pytestmark = pytest.mark.usefixtures("small_runs")
 
 
 @pytest.mark.databases

@@ -17,8 +17,6 @@ from tests.experiments.campaigns.conftest import of, state_of
 from tests.fixtures import add_model
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 SIGHTED = "sim/vision-judge:tps=0:first=0"
 
 

@@ -14,8 +14,6 @@ from experiments.workflows.battles.campaign.scope import scope_of
 from tests.cases import each_case
 from tests.experiments.campaigns.conftest import asked, join, missing, of, runs_of, state_of
 
-pytestmark = pytest.mark.django_db
-
 
 def pairs_of(tasks):
     by_pair = {}

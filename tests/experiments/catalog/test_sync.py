@@ -12,8 +12,6 @@ from experiments.lab.catalog import syncing as catalog
 from experiments.models import ModelPrice, Provider, ProviderModel
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
-
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC)
 TUESDAY = MONDAY + timedelta(days=1)
 

@@ -15,7 +15,6 @@ from tests.cases import each_case
 from tests.experiments.datasets.files import lines, table
 
 ROWS = table([{"n": number, "q": f"question {number}", "gpt": "x"} for number in range(3)])
-pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from experiments.tasks import waiting
 from tests.experiments.datasets.files import packed, png, table
 
 ROWS = table([{"index": number, "prompt": f"question {number}"} for number in range(30)]).encode()
-pytestmark = pytest.mark.django_db
 
 
 def keep(owner, data=ROWS, name="a.csv"):

@@ -11,8 +11,6 @@ from experiments.workflows.battles.campaign.boards import people_board
 from tests.experiments.datasets.files import packed, png, table
 from tests.markup import Page
 
-pytestmark = pytest.mark.django_db
-
 ROWS = table(
     [{"id": number, "prompt": f"question {number}", "kind": "easy", "gpt": f"answer {number}"} for number in range(3)]
 )

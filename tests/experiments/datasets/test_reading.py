@@ -20,7 +20,6 @@ from tests.fixtures import environment, wait_until
 from tests.making import maker
 
 ROWS = table([{"index": number, "prompt": f"question {number}", "output_a": "x"} for number in range(30)])
-pytestmark = pytest.mark.django_db
 
 
 @maker

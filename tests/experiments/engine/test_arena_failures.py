@@ -21,8 +21,6 @@ from tests.cases import each_case
 from tests.experiments.pages.test_timeline import assert_same_page
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 QUIET = {"judge": False, "filter": False, "max_turns": 1}
 WORDS_OF_ERRORS = ("rate limit", "credentials", "credits", "internal server error", "no such model", "upstream model")
 

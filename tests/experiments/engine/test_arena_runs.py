@@ -13,8 +13,6 @@ from experiments.runs import actions
 from tests.fixtures import ARENA, wait_until
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 BARE = {"judge": False, "filter": False}
 TURN = [
     "turn_started",

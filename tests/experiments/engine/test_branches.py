@@ -8,8 +8,6 @@ from experiments.runs.steering import branching, steering
 from experiments.runs.timeline import from_rows, replayed
 from experiments.workflows.judging import services as judging
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def parent(arena, start, drive):

@@ -18,8 +18,6 @@ from tests.experiments.deliberating import FAST, PLAIN, assert_same_page, calls,
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
-pytestmark = pytest.mark.django_db
-
 DOWN = "sim/neutral:first=0:fail=401"
 A_MONTH = timedelta(days=30)
 ONCE = "sim/neutral:first=0:words=30:fail=401:times=1"  # each request fails the first time that it is made

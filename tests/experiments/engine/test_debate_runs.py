@@ -13,9 +13,7 @@ from experiments.runs.steering import branching, steering
 from experiments.runs.timeline import from_rows, replayed
 from tests.experiments.api.conftest import Api
 from tests.experiments.debated import REQUEST, ROUND_1, ROUND_2, points
-from tests.experiments.debating import GOOD, LATER, asked, assert_same_page, message, pause, told
-
-pytestmark = pytest.mark.django_db
+from tests.experiments.debating import GOOD, LATER, asked, assert_same_page, message, told
 
 
 def texts(run, *, kind=None):
@@ -45,18 +43,6 @@ def test_an_automatic_debate_plays_to_its_summary(stage):
     assert first.text.startswith("**New perspectives**")
     assert first.parsed["new_perspectives"][0]["id"] == "p1"
     assert run.events.filter(type="message_parsed", data__id=str(first.pk)).count() == 1
-
-
-def test_switched_to_automatic_a_waiting_debate_goes_on_as_it_was_set_up(stage, alice):
-    run = stage.play(mode="manual", rounds=2, addendum="Ten nights.")
-    run = stage.say(run, "default")
-    assert pause(run).key == "round/1/next"
-    steering.set_mode(run, by=alice, mode="automatic")
-    run = stage.go_on(run)
-
-    assert run.state == "completed"
-    assert texts(run, kind="addendum") == ["Ten nights."]
-    assert "round/2/C" in asked(run)
 
 
 def test_an_addendum_is_frozen_once_the_next_step_has_begun(stage, alice):

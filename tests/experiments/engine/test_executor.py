@@ -114,7 +114,6 @@ def test_what_is_sent_reaches_the_viewers_though_no_call_is_under_way(executor, 
     assert viewers.pieces == ["a piece"]
 
 
-@pytest.mark.django_db
 def test_the_pieces_of_a_reply_follow_each_other_without_a_gap(viewers, arena, start, drive, monkeypatch):
     monkeypatch.setattr(stepped_engine, "MemoryOutlet", lambda: viewers)
     run = start(arena("sim/cooperative:first=0:tps=20:think=native", max_turns=1))
@@ -145,7 +144,6 @@ def heard(executor, viewers, base_url, model):
 
 
 @pytest.mark.system
-@pytest.mark.django_db
 def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(executor, viewers, scripted):
     letters = [chr(97 + n % 26) for n in range(1_000)]
     text, seconds = heard(executor, viewers, scripted.base_url, scripted.model("scripted/letters", letters))
@@ -156,7 +154,6 @@ def test_a_thousand_chunks_of_one_character_reach_the_viewers_in_a_few_pieces(ex
 
 
 @pytest.mark.system
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     "says", [["All of it, at once. " * 30_000], ["🎈🎈", "漢", "👩‍👩‍👧", "end"]], ids=["one very long chunk", "emojis"]
 )

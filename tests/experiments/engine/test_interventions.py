@@ -1,18 +1,13 @@
 """What an operator does to one side reaches only that side; a judge is shown of it, and of thoughts, what was set."""
 
-import pytest
-
-from experiments.models import Run
 from experiments.runs import actions
-from experiments.runs.steering import branching, steering
+from experiments.runs.steering import branching
 from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging import services as judging
 from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh, sent
 from tests.fixtures import add_model
 from tests.making import maker
-
-pytestmark = pytest.mark.django_db
 
 
 @maker
@@ -101,17 +96,6 @@ def test_the_judge_sees_what_the_setting_says(played, sees):
     prompt = asked(run, "turn/1/judge").split("This turn, number")[1]
     assert (message.text in prompt) == (sees != "original")
     assert (message.raw_text in prompt) == (sees != "filtered")
-
-
-def test_at_a_pause_the_operator_intervenes_and_then_speaks(arena, start, drive, alice):
-    run = start(arena(mode="manual", max_turns=1))
-    drive()
-    steering.say(run, by=alice, key="turn/1/A/prompt", action="note", text="Hurry.")
-    drive()
-    [pause] = Run.objects.get(pk=run.pk).open_pauses
-
-    assert (pause.key, "Hurry." in pause.data["default"]) == ("turn/1/A/prompt/2", True)
-    assert "friend" not in pause.data["actions"], "nobody sits in the friend's seat"
 
 
 THINKS = "sim/cooperative:first=0:think=native"

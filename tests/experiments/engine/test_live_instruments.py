@@ -16,8 +16,6 @@ from tests.cases import each_case
 from tests.experiments.engine.talks import assert_same_page, fresh
 from tests.experiments.scans.conftest import DEFINITION, numbers, reply
 
-pytestmark = pytest.mark.django_db
-
 THOUGHT = "Nobody must know of the second well."
 NEVER = 10_000  # seconds
 

@@ -13,8 +13,6 @@ from tests.experiments.engine.talks import pause, sent
 from tests.making import maker
 from tests.rivals import at_once
 
-pytestmark = pytest.mark.django_db
-
 
 @maker
 def manual(arena, start, drive, /, **config):

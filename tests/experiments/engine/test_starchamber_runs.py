@@ -14,8 +14,6 @@ from tests.experiments.engine.talks import assert_same_page, fresh, pause, roles
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
-pytestmark = pytest.mark.django_db
-
 SLOW = "sim/cooperative:first=0:tps=30:words=60"
 ENDLESS = "sim/cooperative:first=0:tps=30:words=3000"
 

@@ -24,8 +24,6 @@ from tests.experiments.engine.talks import fresh
 from tests.fixtures import wait_until
 from tests.parts import stepped_engine
 
-pytestmark = pytest.mark.django_db
-
 NEVER = "first=600"
 SLOW = {"a": "sim/cooperative:first=0:tps=20:words=2000"}
 MOMENTS = {

@@ -10,7 +10,7 @@ from django.db import transaction
 from experiments.engine import verification
 from experiments.models import Call, Event, Message, Run
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.databases
 
 ROUNDS = 60
 

@@ -19,8 +19,6 @@ from experiments.workflows.base.workflow import Workflow
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 ROOT = Path(__file__).parents[3]
 INSTALL = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target")
 INSIDE = "tests/experiments/examples/installed_interview.py"

@@ -17,8 +17,6 @@ from tests.cases import each_case
 from tests.experiments.imports import folders
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 FILES = {  # whose it is, how many runs are in it, and what one of their pages shows
     "arena.json": ("arena", 1, "I take the first four."),
     "starchamber.json": ("starchamber", 1, "Nothing that has a name on it."),

@@ -53,7 +53,6 @@ def test_a_hostile_pair_is_compared_in_bounded_time(before, after):
         assert lines_between(before, after)
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("is_reversed", [False, True])
 def test_the_page_goes_from_the_older_to_the_newer_and_shows_what_changed(browser, alice, well, read, is_reversed):
     config = {**CONFIG, "prompt": PROMPT.replace("one well", "two wells"), "max_turns": None, "judge": False}
@@ -69,7 +68,6 @@ def test_the_page_goes_from_the_older_to_the_newer_and_shows_what_changed(browse
     assert "Filter" not in headings
 
 
-@pytest.mark.django_db
 def test_versions_of_different_scenarios_are_not_compared(browser, alice, well):
     other = scenarios.save_scenario(owner=alice, title="Other", config=CONFIG)
 

@@ -11,8 +11,6 @@ from experiments.runs import metrics
 from experiments.runs.statistics.rows import repeats
 from tests.rivals import at_once
 
-pytestmark = pytest.mark.django_db
-
 SLUG = "resource-negotiation"
 
 

@@ -8,8 +8,6 @@ from experiments.library.instruments import services
 from experiments.library.instruments.builtin import builtin, ensure_builtin
 from experiments.models import Instrument, InstrumentVersion
 
-pytestmark = pytest.mark.django_db
-
 CONCESSION = {
     "dimensions-0-title": "Concession",
     "dimensions-0-name": "concession",

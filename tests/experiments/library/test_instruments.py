@@ -8,8 +8,6 @@ from experiments.models import Instrument, InstrumentVersion
 from experiments.models.reviewed import NeverChanged
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
-
 DEFINITION = {"dimensions": [{"kind": "yes_no", "name": "lies", "title": "Lies", "needs_quotation": True}]}
 OTHER = {**DEFINITION, "sees": {"reasoning": True}}
 

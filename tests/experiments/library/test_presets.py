@@ -13,8 +13,6 @@ from experiments.library.presets import chosen_context, presets_for
 from experiments.models import Preset
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
-
 
 def test_mine_follow_and_then_the_labs(alice, bob, shy):
     presets.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)

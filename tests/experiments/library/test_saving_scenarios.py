@@ -9,8 +9,6 @@ from experiments.models import Run, Scenario
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
 
-pytestmark = pytest.mark.django_db
-
 
 def filled(read, page, **changes):
     """What a browser sends of the form, with these changes."""

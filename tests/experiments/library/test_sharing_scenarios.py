@@ -10,8 +10,6 @@ from experiments.models import Scenario
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def shared(alice, well):

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -11,8 +10,6 @@ from arenasite import demo
 from experiments.models import Export, Run
 from tests.cases import each_case
 from tests.fixtures import PASSWORD
-
-pytestmark = pytest.mark.django_db
 
 ACCOUNT = "/account/"
 NOWHERE = UUID("00000000-0000-7000-8000-000000000000")

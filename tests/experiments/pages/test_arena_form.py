@@ -10,8 +10,6 @@ from tests.cases import each_case
 from tests.fixtures import add_model
 from tests.markup import squeezed
 
-pytestmark = pytest.mark.django_db
-
 ADDRESS = "/arena/"
 TYPED = {"title": "Panels of Üsküdar", "prompt": "Share “seven” <b>panels</b> & nothing.\nBe fair."}
 NOTE = {"kind": "note", "side": "B", "turn": 2, "text": "Be brief.\nPlease."}

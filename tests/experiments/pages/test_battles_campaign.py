@@ -13,8 +13,6 @@ from tests.experiments.pages.painted import assert_same_page
 from tests.fixtures import add_model, wait_until
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def texts(alice, settings):

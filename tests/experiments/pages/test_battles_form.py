@@ -10,8 +10,6 @@ from tests.fixtures import add_model
 from tests.making import maker
 from tests.markup import is_sent
 
-pytestmark = pytest.mark.django_db
-
 ADDRESS = "/battles/"
 JUDGE = "sim/neutral:first=0"
 

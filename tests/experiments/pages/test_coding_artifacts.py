@@ -16,7 +16,6 @@ from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, UNREADABLE, votes_of
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
 FILES = {"summary.json", "generator_problem.json"}
 
 

@@ -62,7 +62,6 @@ def test_everything_about_a_cycle_stands_on_its_page(play, cycle_of, browser, re
     assert browser.get(reverse("coding-cycle", args=[run.pk, 2])).status_code == 404
 
 
-@pytest.mark.django_db
 def test_a_cycle_under_way_and_one_that_was_cut_short_say_so(alice, scripted, start, cycle_of):
     run = start(contest(alice, [scripted.model(f"lab/m{n}", coder()) for n in range(3)]))
     run.cycles.create(turn=1, setter="coder-1", contestants=[[f"coder-{n}", f"lab/m{n - 1}"] for n in (1, 2, 3)])
@@ -75,7 +74,6 @@ def test_a_cycle_under_way_and_one_that_was_cut_short_say_so(alice, scripted, st
     assert "The run ended before this cycle was rated" in cycle_of(run).text
 
 
-@pytest.mark.django_db
 def test_solvers_stand_by_their_mean_and_cycles_that_do_not_count_say_why(alice, cycle_of):
     made = contest_rows.Contest(alice)
     made.cycle(votes_of(levels=(4.0, 3.0, 9.5, 7.0)), silent=(2,))
@@ -95,7 +93,6 @@ def test_solvers_stand_by_their_mean_and_cycles_that_do_not_count_say_why(alice,
     ]
 
 
-@pytest.mark.django_db
 def test_the_number_of_queries_does_not_depend_on_the_votes(alice, browser):
     counts = []
     for seats in (3, 4):
@@ -111,7 +108,6 @@ def test_the_number_of_queries_does_not_depend_on_the_votes(alice, browser):
     assert counts[:2] == counts[2:]
 
 
-@pytest.mark.django_db
 def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, read):
     run = contest_rows.contest(alice, 1).run
     address = reverse("coding-ratings", args=[run.pk])
@@ -126,7 +122,6 @@ def test_the_ratings_of_a_contest_stand_on_a_page_of_their_own(alice, browser, r
     assert "No cycle counts yet" in read(browser.get(address)).text
 
 
-@pytest.mark.django_db
 def test_of_a_contest_at_each_of_its_steps(alice, scripted, start, browser, read):
     """Queued; then with a problem that waits for the sandbox, whose page is built from what there is."""
     models = [scripted.model(f"lab/m{n}", coder(solution=solution(WRONG), judgment=judgment(5))) for n in range(3)]

@@ -14,8 +14,6 @@ from tests.cases import each_case
 from tests.experiments.contests import contest
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db
-
 MODELS = ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
 ADDRESS = "/coding/"
 

@@ -7,8 +7,6 @@ from experiments.models import Experiment, Preset, ProviderModel, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db
-
 MODELS = ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
 ADDRESS = "/council/"
 

@@ -2,15 +2,12 @@
 events.
 """
 
-import pytest
 from django.urls import reverse
 
 from experiments.models import Call, Run
 from experiments.runs.steering import steering
 from tests.experiments.pages.driving import ANSWER, BROKEN, REVIEW, drive, retry_buttons
 from tests.experiments.pages.painted import assert_every_fragment_finds_its_place, assert_same_page
-
-pytestmark = pytest.mark.django_db
 
 
 def assert_live_text_finds_its_slot(page):

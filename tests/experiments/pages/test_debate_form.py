@@ -7,8 +7,6 @@ from experiments.models import Experiment, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db
-
 ADDRESS = "/debate/"
 PROMPT = "How <b>should</b> we share\none telescope?"
 

@@ -2,16 +2,12 @@
 
 import json
 
-import pytest
-
 from experiments.models import Experiment, Run
 from experiments.runs import actions
 from experiments.workflows.debate.pages.board import source
 from tests.cases import each_case
 from tests.experiments.pages.driving import JSON, drive, keep, pause_of, say, send, steps
 from tests.experiments.pages.painted import assert_same_page
-
-pytestmark = pytest.mark.django_db
 
 FAILS = "sim/competitive:first=0:fail=404"
 LIMITED = "sim/competitive:first=0:fail=429:retry_after=90"
@@ -258,15 +254,6 @@ def test_after_somebody_was_asked_again_and_a_summary_was_taken_up_again(debate,
         assert_same_page(run, "call_failed")
 
     assert run.messages.filter(seat="summarizer", superseded=False).count() == 1
-
-
-@pytest.mark.parametrize("config", [{"limits": {"tokens": 300}}, {"A": FAILS, "B": FAILS, "C": FAILS}], ids=str)
-def test_of_an_automatic_debate_that_came_to_no_summary(debate, start, config):
-    run = start(debate(mode="automatic", rounds=2, **config))
-    drive()
-
-    assert Run.objects.get(pk=run.pk).state in (Run.State.STOPPED, Run.State.FAILED)
-    assert_same_page(run)
 
 
 @each_case(

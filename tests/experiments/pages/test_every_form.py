@@ -1,6 +1,5 @@
 """What holds for the form of every workflow: it looks for its models once, and who may only read starts nothing."""
 
-import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -10,7 +9,6 @@ from experiments.models import Experiment
 from tests.cases import each_case
 
 
-@pytest.mark.django_db
 @each_case("page", ["/arena/", "/starchamber/", "/council/", "/debate/", "/coding/"])
 def test_the_models_of_a_form_are_looked_for_once(browser, page):
     browser.get(page)
@@ -22,7 +20,6 @@ def test_the_models_of_a_form_are_looked_for_once(browser, page):
     assert (answer.status_code, len(looked)) == (200, 1)
 
 
-@pytest.mark.django_db
 def test_who_may_only_read_sees_every_form_and_starts_nothing(browser, provider, alice, read):
     demonstration.make_text(alice)
     alice.role = alice.Role.REVIEWER
@@ -33,7 +30,6 @@ def test_who_may_only_read_sees_every_form_and_starts_nothing(browser, provider,
     assert not Experiment.objects.exists()
 
 
-@pytest.mark.django_db
 def test_the_latest_runs_are_listed_and_lead_to_the_list_of_all(browser, charlies, read, council, start):
     for number in range(7):
         start(council(question=f"Question {number}?"))
@@ -46,7 +42,6 @@ def test_the_latest_runs_are_listed_and_lead_to_the_list_of_all(browser, charlie
     assert read(browser.get("/council/")).find("a", href="/runs/?workflow=council")
 
 
-@pytest.mark.django_db
 @each_case("page", ["/arena/", "/starchamber/", "/council/", "/debate/", "/coding/"])
 def test_examples_fill_the_field_below_which_they_stand(browser, read, page):
     shown = read(browser.get(page))

@@ -10,8 +10,6 @@ from experiments.templatetags import drawing
 from tests.cases import each_case
 from tests.experiments.repeated import branched, ended, judged, said
 
-pytestmark = pytest.mark.django_db
-
 
 def page_of(experiment):
     return reverse("experiment", args=[experiment.pk])

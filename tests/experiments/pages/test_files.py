@@ -10,8 +10,6 @@ from django.utils import timezone
 from experiments.models import Export, Run
 from tests.cases import each_case
 
-pytestmark = pytest.mark.django_db
-
 FORMATS = dict.fromkeys(("html", "pdf", "md", "json"), "report") | dict.fromkeys(("jsonl", "csv", "inspect"), "export")
 
 

@@ -12,8 +12,6 @@ from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def run(played):

@@ -1,6 +1,5 @@
 """Renaming, archiving and deleting runs: on pages, in the API, on the audit log, and in the sums of usage."""
 
-import pytest
 from django.urls import reverse
 
 from accounts.models import AuditEntry
@@ -8,8 +7,6 @@ from experiments.lab.usage import days
 from experiments.models import Call, Event, Experiment, Message, Note, Run
 from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
-
-pytestmark = pytest.mark.django_db
 
 
 def listed(browser, query="archived=no"):

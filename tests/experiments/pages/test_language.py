@@ -1,6 +1,5 @@
 """The language and the theme of the pages: chosen once, kept in this browser and in the account; judge prompts too."""
 
-import pytest
 from django.conf import settings
 from django.test import Client
 from django.utils.translation import override
@@ -8,8 +7,6 @@ from django.utils.translation import override
 from experiments.models.labels import prompt_words
 from experiments.workflows.battles.prompts import PROMPTS
 from tests.cases import each_case
-
-pytestmark = pytest.mark.django_db
 
 
 def language_of(response, read):

@@ -14,8 +14,6 @@ from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
 from tests.markup import value_of
 
-pytestmark = pytest.mark.django_db
-
 JSON = {"Accept": "application/json"}
 MIXED = "Teile {sieben} Platten.\r\n\tUnd: 漢字 🎈 <b>&amp;\n\rEnde. "
 
@@ -96,6 +94,7 @@ def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):
     for action in ("send", "skip", "next", "next", "end"):
         page = page_of(run)
         reasons.append(page.by_id("waiting").get("data-reason"))
+        assert "friend" not in buttons(page), "nobody sits there"
         if reasons[-1] == "turn_completed":
             assert (page.find(id="pause-text"), buttons(page)) == ([], {"next", "end"}), "nothing is to be written"
         press(browser, run, page, action)

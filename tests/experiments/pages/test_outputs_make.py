@@ -9,8 +9,6 @@ from tests.cases import each_case
 from tests.experiments.pages.painted import assert_same_page
 from tests.fixtures import add_model, wait_until
 
-pytestmark = pytest.mark.django_db
-
 MODEL = "sim/cooperative:first=0:tps=0"
 
 

@@ -13,8 +13,6 @@ from experiments.runs import run_table
 from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 
-pytestmark = pytest.mark.django_db
-
 
 def shown(browser, read, address):
     """The runs of a page, and where its links to older and newer ones lead."""

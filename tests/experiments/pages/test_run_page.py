@@ -12,8 +12,6 @@ from experiments.workflows import REGISTRY, surface_of
 from tests.cases import each_case
 from tests.markup import value_of
 
-pytestmark = pytest.mark.django_db
-
 
 def test_it_shows_everything_that_was_said_and_found_in_order(page_of, played):
     run = played()

@@ -9,8 +9,6 @@ from tests.cases import each_case
 from tests.fixtures import add_model
 from tests.markup import squeezed
 
-pytestmark = pytest.mark.django_db
-
 ADDRESS = "/starchamber/"
 FIRST = "Who <b>are</b> you?\nReally?"
 

@@ -10,8 +10,6 @@ from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def talk(starchamber, begun):

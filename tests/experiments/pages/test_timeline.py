@@ -3,8 +3,6 @@
 import threading
 import time
 
-import pytest
-
 from experiments.engine.driver import Driver
 from experiments.models import Call, Run
 from experiments.runs import actions
@@ -12,8 +10,6 @@ from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page
 from tests.parts import stepped_engine
-
-pytestmark = pytest.mark.django_db
 
 RETRIED = ":first=0:fail=503:times=1:retry_after=0"
 

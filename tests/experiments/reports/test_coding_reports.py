@@ -18,8 +18,6 @@ from tests.experiments.reports.documents import assert_equal, assert_same_page
 from tests.experiments.reports.html_pages import section
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 def test_the_largest_contest_that_can_be_set_up_is_not_too_long_for_an_import():
     cycles, coders = config.MOST_CYCLES, config.MOST_CODERS

@@ -7,8 +7,6 @@ from experiments.runs.reports.messages import with_names
 from tests.experiments.reports.deliberations import LABELS, council, counted, debate
 from tests.experiments.reports.html_pages import section
 
-pytestmark = pytest.mark.django_db
-
 
 def log(record):
     return section(render_html(record.fetched(), "en"), "log")

@@ -16,8 +16,6 @@ from tests.experiments.contest_rows import NO_SOLUTION
 from tests.experiments.reports.deliberations import council
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def lines(with_totals):

@@ -13,8 +13,6 @@ from tests.experiments.contest_rows import NO_VOTE, votes_of
 from tests.experiments.reports.deliberations import council, debate
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 
 @maker
 def log(with_totals, tmp_path, /, run):

@@ -21,8 +21,6 @@ from tests.fixtures import environment, wait_until
 from tests.making import maker
 from tests.rivals import at_once
 
-pytestmark = pytest.mark.django_db
-
 
 @maker
 def ask(alice, /, run, format_="csv", language="en"):

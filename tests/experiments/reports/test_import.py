@@ -13,8 +13,6 @@ from tests.cases import each_case
 from tests.experiments.reports.deliberations import council, debate
 from tests.experiments.reports.documents import assert_equal, assert_same_page
 
-pytestmark = pytest.mark.django_db
-
 SHOWN = ("message_completed", "message_parsed", "ballot_read")
 
 

@@ -12,8 +12,6 @@ from tests.experiments.reports import deliberations
 from tests.experiments.reports.documents import changed
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 STORED = (Experiment, Run, Step, Call, Message, Judgment, Event, ProviderModel)
 NOWHERE = "00000000-0000-7000-8000-000000000000"
 

@@ -89,7 +89,6 @@ def test_what_is_harmless_is_quoted_and_what_is_not_is_fenced():
     assert quoted("* a " * 10_000)[0] == "```text"
 
 
-@pytest.mark.django_db
 @pytest.mark.parametrize("make", [council, debate])
 def test_a_reports_headings_are_its_own_whatever_was_said(alice, make):
     record = make(alice)

@@ -18,8 +18,6 @@ from tests.experiments.reports.html_pages import section, words
 from tests.experiments.reports.test_pdf import read, text_of
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 COOPERATIVE, COMPETITIVE, GONE = "sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0:fail=404"
 
 

@@ -18,7 +18,6 @@ from tests.experiments.reports.records import SCORES, Record
 from tests.experiments.sharing.published import approved, everybodys
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
 TURNS = [{"turn": 1, "messages": {"A": "Hello."}, "deeds": []}]
 
 

@@ -17,7 +17,6 @@ from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 from tests.markup import Page
 
-pytestmark = pytest.mark.django_db
 OURS = [model for app in ("experiments", "leaderboard") for model in apps.get_app_config(app).get_models()]
 INLINE = "ModelPrice"
 

@@ -35,7 +35,6 @@ def reviewed_queue(alice, bob, dora):
     return queue
 
 
-@pytest.mark.django_db
 def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
     found = agreement.of(reviewed_queue)
     cooperation = found.measures[0]
@@ -51,7 +50,6 @@ def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
     assert all(0 <= one.seconds < 600 for one in found.reviewers)
 
 
-@pytest.mark.django_db
 def test_answers_after_a_look_behind_or_taken_back_do_not_count(reviewed_queue, bob, dora):
     item = reviewed_queue.items.get(number=1)
     before = agreement.report(reviewed_queue).measures[0].alpha
@@ -69,7 +67,6 @@ def test_answers_after_a_look_behind_or_taken_back_do_not_count(reviewed_queue, 
     assert slots.place_of(last.item, bob).answer == last.answer, "nobody begins again after a look"
 
 
-@pytest.mark.django_db
 def test_page_and_file_say_the_same_to_reviewers_once_a_blind_queue_is_closed(reviewed_queue, alice, bob, read):
     browser, address = signed_in(bob), f"/review/{reviewed_queue.pk}/agreement"
     assert browser.get(f"{address}/").status_code == 403
@@ -82,7 +79,6 @@ def test_page_and_file_say_the_same_to_reviewers_once_a_blind_queue_is_closed(re
     assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
 
 
-@pytest.mark.django_db
 def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_none(alice):
     played = reviewed.record(alice, turns=1)
     played.judged(1, {"A": {"cooperation": 1.0}})
@@ -94,7 +90,6 @@ def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_
     assert set(agreement.judge_scores(queue)["cooperation"]) == {b}
 
 
-@pytest.mark.django_db
 def test_scores_that_people_corrected_are_counted_with_their_mean(alice, bob):
     queue = reviewed.queue(alice, bob, turns=1, is_blind=False)
     for item, score in zip(queue.items.order_by("number"), (-0.5, 1.0), strict=True):
@@ -105,7 +100,6 @@ def test_scores_that_people_corrected_are_counted_with_their_mean(alice, bob):
     assert (judge.corrections, judge.corrected) == (2, 0.25)
 
 
-@pytest.mark.django_db
 def test_a_label_with_one_choice_is_one_measure_and_one_with_several_a_measure_for_each(alice, bob, dora):
     queue = reviewed.queue(alice, bob, dora, turns=1, overlap=2, rubric=reviewed.rubric("conduct"))
     item = queue.items.first()

@@ -15,8 +15,6 @@ from experiments.review.spans import pieces, sentences
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def queue(alice, bob, dora):

@@ -19,7 +19,6 @@ from tests.experiments.reports import deliberations
 from tests.experiments.reviews import reviewed
 from tests.fixtures import add_model, signed_in
 
-pytestmark = pytest.mark.django_db
 SORRY = "I'm sorry, but I can't help with that."
 
 

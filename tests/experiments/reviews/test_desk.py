@@ -15,8 +15,6 @@ from tests.experiments.api.conftest import Api
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def run(alice):

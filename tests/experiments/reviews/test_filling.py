@@ -10,8 +10,6 @@ from experiments.review import filling, queues, rubrics
 from tests.cases import each_case
 from tests.experiments.reviews import reviewed
 
-pytestmark = pytest.mark.django_db
-
 
 def test_every_reply_is_an_item_with_as_many_places_as_people(alice, bob, people):
     reviewed.record(people("olga", "researcher"))

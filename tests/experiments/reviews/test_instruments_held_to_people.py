@@ -12,8 +12,6 @@ from tests.cases import each_case
 from tests.experiments.reviews import scanned
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def scan(alice):

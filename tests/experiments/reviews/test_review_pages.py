@@ -11,7 +11,6 @@ from tests.experiments.api.conftest import Api, is_problem
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
 is_problem = is_problem
 
 

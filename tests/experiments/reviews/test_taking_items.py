@@ -14,8 +14,6 @@ from experiments.review import queues, slots
 from tests.experiments.reviews import reviewed
 from tests.rivals import at_once
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def queue(alice, bob, dora):

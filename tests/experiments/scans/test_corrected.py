@@ -1,14 +1,10 @@
 """A scan's page shows what labels make of its rates."""
 
-import pytest
-
 from experiments.review.instruments import services
 from tests.experiments.reviews.scanned import label
 from tests.experiments.scans.conftest import numbers, reply, talk
 from tests.fixtures import signed_in
 from tests.markup import Page
-
-pytestmark = pytest.mark.django_db
 
 
 def corrected(browser, experiment):

@@ -18,8 +18,6 @@ from tests.experiments.scans.conftest import DEFINITION, THOUGHT, given, numbers
 from tests.experiments.workflows.test_instruments import DIMENSIONS, GARBAGE
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def small_runs(settings):

@@ -1,6 +1,5 @@
 """An instrument is tried on single units: the preview is what is sent, asking is a scan, test cases are kept."""
 
-import pytest
 from django.urls import reverse
 
 from accounts.tokens import create_token
@@ -10,8 +9,6 @@ from experiments.workflows.scan.pages import trying
 from tests.experiments.api.conftest import Api
 from tests.experiments.scans.conftest import DEFINITION, reply, talk
 from tests.fixtures import signed_in
-
-pytestmark = pytest.mark.django_db
 
 
 def words(text):

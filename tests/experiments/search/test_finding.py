@@ -9,7 +9,7 @@ from experiments.library.search import indexing
 from tests.cases import each_case
 from tests.experiments.search.transcripts import found, talk
 
-pytestmark = [pytest.mark.django_db, pytest.mark.databases]
+pytestmark = pytest.mark.databases
 
 PANELS, NIGHT = "We share seven solar panels.", "Then we share the night, don't we?"
 CHINESE, MIXED = "我们讨论议会厅的安排。", "The GPT模型 agreed."

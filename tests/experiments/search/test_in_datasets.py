@@ -8,8 +8,6 @@ from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 TEXTS = {
     "dataset": "Poems about Ölmühlen",
     "sample": "Write of the **aardvark** at 太阳能 night.",

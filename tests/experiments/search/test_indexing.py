@@ -12,8 +12,6 @@ from experiments.runs.steering import branching
 from tests.experiments.search.transcripts import found, talk
 from tests.fixtures import add_model
 
-pytestmark = pytest.mark.django_db
-
 
 def missing():
     """How many rows have no passage."""

@@ -8,8 +8,6 @@ from experiments.library.search import finding
 from tests.cases import each_case
 from tests.experiments.search.transcripts import talk
 
-pytestmark = pytest.mark.django_db
-
 
 def test_the_found_words_are_marked_and_everything_else_is_plain_text(browser, alice):
     run = talk(alice, "A <b>solar</b> <script>alert(1)</script> panel & more", title="Aardvarks of the lab")

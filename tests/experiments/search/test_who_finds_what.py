@@ -9,8 +9,6 @@ from tests.experiments.search.transcripts import found, talk
 from tests.experiments.sharing.published import approved
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 SECRET = "The aardvark sleeps."
 NOTHING = {"next": None, "previous": None, "results": [], "datasets": [], "suggestion": ""}
 

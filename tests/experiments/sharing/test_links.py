@@ -16,8 +16,6 @@ from experiments.runs.sharing import sharing
 from tests.cases import each_case
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def run(played):

@@ -19,8 +19,6 @@ from tests.experiments.search.transcripts import found, talk
 from tests.experiments.sharing.published import approved, everybodys
 from tests.fixtures import add_model, signed_in
 
-pytestmark = pytest.mark.django_db
-
 
 @pytest.fixture
 def shown(played):

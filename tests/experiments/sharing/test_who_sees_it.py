@@ -15,7 +15,6 @@ from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
 from tests.experiments.sharing.published import everybodys
 from tests.fixtures import signed_in
 
-pytestmark = pytest.mark.django_db
 SIGNED_IN = tuple(who for who in EVERYBODY if who != "visitor")
 
 

@@ -3,12 +3,9 @@
 import io
 import zipfile
 
-import pytest
-
 from experiments.models import Study
 from tests.experiments.studies import designs
 
-pytestmark = pytest.mark.django_db
 JSON = {"content_type": "application/json"}
 
 

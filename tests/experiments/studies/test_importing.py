@@ -13,7 +13,6 @@ from experiments.runs.reports.json_values import InvalidDocument
 from experiments.studies import results, services
 from experiments.studies.importing import store_batch
 
-pytestmark = pytest.mark.django_db
 MODELS = ("openai/gpt-4o", "x-ai/grok-3")
 STEPS = ("Hello there.", "Please shut down now.")
 

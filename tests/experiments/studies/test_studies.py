@@ -17,8 +17,6 @@ from tests.cases import each_case
 from tests.experiments.studies import designs
 from tests.making import maker
 
-pytestmark = pytest.mark.django_db
-
 QUESTION = {"name": "ok", "kind": "yes_no", "title": "Is it?", "description": "Whether it is."}
 PROMPT = "$material $dimensions $form"
 UNSEEN = {
