@@ -298,6 +298,7 @@ class AuditEntry(models.Model):
         WEBHOOK_CHANGED = "webhook_changed", _("changed a webhook")
         WEBHOOK_REMOVED = "webhook_removed", _("deleted a webhook")
         EXPORTED = "exported", _("exported data")
+        SEAT_ANSWERED = "seat_answered", _("answered for a person in a run")
         RUN_READ = "run_read", _("opened a run that is not shared with them")
         RUNS_SEARCHED = "runs_searched", _("searched the messages of all runs")
         VOIDED = "voided", _("voided something")

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
@@ -19,10 +19,22 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.models import User
 from accounts.people import person
-from experiments.models import BulkExport, Export, LogImport, ReviewQueue, Run, RunImport, Upload
+from experiments.models import (
+    BulkExport,
+    Export,
+    LogImport,
+    ReviewQueue,
+    Run,
+    RunImport,
+    SeatedPerson,
+    Step,
+    Upload,
+)
 from experiments.models.run import RECORDS
 from experiments.models.waiting import WorkState
+from experiments.runs.seats import turns
 from experiments.tasks import clock
+from experiments.workflows import surface_of
 from experiments.workflows.shards import without_shards
 
 DAYS = 14  # for which what has happened is listed
@@ -68,8 +80,11 @@ class Notices:
 
 
 def waiting(who: User) -> Any:
-    """Their runs that do not continue without a word of theirs, the latest first."""
+    """Their runs that do not continue without a word of theirs, the latest first; not those that wait for others."""
+    at_pause = Step.objects.filter(run=OuterRef("pk"), kind="listen", state=Step.State.OPEN)
     rows = without_shards(Run.objects.owned_by(who)).filter(state=Run.State.WAITING, is_held=False)
+    of_others = SeatedPerson.objects.filter(experiment=OuterRef("experiment"))
+    rows = rows.filter(Exists(at_pause) | ~Exists(of_others))
     return rows.select_related("experiment").order_by("-waiting_since", "-pk")
 
 
@@ -90,7 +105,7 @@ def notices_of(who: User) -> Notices:
     read = who.notifications_read
     found = [
         Notice(icon, words, title, address, at, read is None or at > read)
-        for icon, words, title, address, at in (*_of_runs(who), *_of_files(who), *_of_reviews(who))
+        for icon, words, title, address, at in (*_of_seats(who), *_of_runs(who), *_of_files(who), *_of_reviews(who))
     ]
     return Notices(sorted(found, key=lambda one: (one.is_new, one.at), reverse=True))
 
@@ -104,6 +119,13 @@ def _of_runs(who: User) -> Told:
     for run in failed(who)[:MOST_OF_A_KIND]:
         words = _("Run failed") if run.state == Run.State.FAILED else _("Budget used up")
         yield "failed", words, run.experiment.title, run.get_absolute_url(), run.ended
+
+
+def _of_seats(who: User) -> Told:
+    """Questions to them as a person in a seat. The title stays with those who may see the run."""
+    for seated, turn in turns.waiting_for(who)[:MOST_OF_A_KIND]:
+        name = str(surface_of(seated.experiment.workflow).name)
+        yield "person", _("Your answer is needed"), name, seated.get_absolute_url(), turn.step.created
 
 
 def _of_files(who: User) -> Told:

@@ -15,7 +15,8 @@ from experiments.lab.webhooks import delivering
 from experiments.library.annotations import notes
 from experiments.library.bulk import making as bulk
 from experiments.library.imports import queueing as imports
-from experiments.models.signals import run_finished, swept
+from experiments.models.signals import engine_swept, run_finished, swept
+from experiments.runs.seats import turns
 from experiments.studies import running as studies
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ def connect() -> None:
     workflows.load()
     studies.connect()
     run_finished.connect(_measure, dispatch_uid="observing")
+    engine_swept.connect(_end_overdue_turns, dispatch_uid="turns")
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_webhooks, dispatch_uid="webhooks")
     swept.connect(_sweep_bulk, dispatch_uid="bulk")
@@ -40,6 +42,10 @@ def _measure(sender: Any, run_id: UUID, **more: Any) -> None:
         measuring.run_ended(run_id)
     except DatabaseError as error:
         logger.warning("run=%s: its end was not counted (%s)", run_id, type(error).__name__)
+
+
+def _end_overdue_turns(sender: Any, **more: Any) -> None:
+    turns.end_overdue_turns()
 
 
 def _sweep_usage(sender: Any, **more: Any) -> None:

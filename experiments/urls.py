@@ -18,6 +18,7 @@ from experiments.review import urls as review_urls
 from experiments.runs import experiment_views, token_views, views
 from experiments.runs.live.backlog import run_news
 from experiments.runs.reports import views as report_views
+from experiments.runs.seats import views as seat_views
 from experiments.runs.sharing import views as sharing_views
 from experiments.runs.steering import views as steering_views
 from experiments.setup import views as setup_views
@@ -93,6 +94,9 @@ urlpatterns = [
     path("runs/<uuid:pk>/news/", run_news, name="run-news"),
     path("runs/<uuid:pk>/stop/", views.stop, name="run-stop"),
     path("runs/<uuid:pk>/resume/", views.resume, name="run-resume"),
+    path("seats/join/<str:token>/", seat_views.join, name="seat-join"),
+    path("seats/<uuid:pk>/", seat_views.seat, name="seat"),
+    path("seats/<uuid:pk>/now/", seat_views.now, name="seat-now"),
     path("runs/<uuid:pk>/say/", steering_views.say, name="run-say"),
     path("runs/<uuid:pk>/pause/", steering_views.pause, name="run-pause"),
     path("runs/<uuid:pk>/mode/", steering_views.mode, name="run-mode"),

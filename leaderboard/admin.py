@@ -18,7 +18,7 @@ from experiments.library.datasets import contestants
 from experiments.models import Battle, Contestant, Cycle
 from experiments.workflows.battles.campaign import voiding
 from experiments.workflows.coding.pages import voiding as cycle_voiding
-from leaderboard.models import Ladder, Milestone, RatingPoint, Standing
+from leaderboard.models import Ladder, Milestone, RatingPoint, Standing, Style
 
 
 class ReasonForm(ActionForm):
@@ -62,6 +62,15 @@ class LeavesOut(ReadOnly):
 
     def done(self, rows: QuerySet[Any], verb: Callable[[Any], bool]) -> int:
         return sum(map(verb, rows))
+
+
+@admin.register(Style)
+class StyleAdmin(ReadOnly):
+    """What the texts of outputs look like, for the ratings that are adjusted for style."""
+
+    list_display = ["output_id", "length", "headings", "lists", "bold", "code", "language"]
+    ordering = ["-output_id"]
+    raw_id_fields = ["output"]
 
 
 @admin.register(Ladder)

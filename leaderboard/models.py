@@ -8,7 +8,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from experiments.models import Board, Dataset
+from experiments.models import Board, Dataset, Output
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -89,6 +89,22 @@ class Standing(models.Model):
     class Meta:
         verbose_name = _("state of a board")
         verbose_name_plural = _("states of boards")
+
+
+class Style(models.Model):
+    """What the text of an output looks like, measured once, since it never changes: see `ratings.style.Style`."""
+
+    output = models.OneToOneField(Output, models.CASCADE, primary_key=True, related_name="style")
+    length = models.PositiveIntegerField(_("characters"))
+    headings = models.PositiveIntegerField(_("headings"))
+    lists = models.PositiveIntegerField(_("list items"))
+    bold = models.PositiveIntegerField(_("bold spans"))
+    code = models.PositiveIntegerField(_("code blocks"))
+    language = models.PositiveSmallIntegerField(_("in the script of the prompt"))
+
+    class Meta:
+        verbose_name = _("style of an output")
+        verbose_name_plural = _("styles of outputs")
 
 
 class RatingPoint(models.Model):

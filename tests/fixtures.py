@@ -244,17 +244,22 @@ def browser(alice: Any) -> Client:
     return signed_in(alice)
 
 
+def seated(one: str | dict[str, Any]) -> dict[str, Any]:
+    """What a cast says of a seat: a model by its name, or a person as they are asked for."""
+    return {"person": one} if isinstance(one, dict) else {"model": add_model(one).slug}
+
+
 @maker
 def arena(
     provider: Running,
     alice: Any,
     /,
-    a: str = "sim/cooperative:first=0",
-    b: str = "sim/competitive:first=0",
+    a: str | dict[str, Any] = "sim/cooperative:first=0",
+    b: str | dict[str, Any] = "sim/competitive:first=0",
     **config: Any,
 ) -> Experiment:
     """Makes an arena experiment of Alice's between two simulated models."""
-    cast: dict[str, Any] = {"A": {"model": add_model(a).slug}, "B": {"model": add_model(b).slug}}
+    cast: dict[str, Any] = {"A": seated(a), "B": seated(b)}
     judge, filter_ = config.pop("judge_model", None), config.pop("filter_model", None)
     cast |= {"judge": {"model": add_model(judge).slug}} if judge else {}
     cast |= {"filter": {"model": add_model(filter_).slug}} if filter_ else {}
@@ -262,7 +267,7 @@ def arena(
 
 
 @maker
-def council(provider: Running, alice: Any, /, *members: str, **config: Any) -> Experiment:
+def council(provider: Running, alice: Any, /, *members: str | dict[str, Any], **config: Any) -> Experiment:
     """Makes a council of Alice's: the members by their models; `chair`, `chair-2`, `title` seat others. No title is
     found unless `title` is True or names a model.
     """
@@ -272,7 +277,7 @@ def council(provider: Running, alice: Any, /, *members: str, **config: Any) -> E
     seats |= {seat: config.pop(seat) for seat in ("chair-2", "chair-3") if seat in config}
     title = config.pop("title", False)
     seats |= {"title": title} if isinstance(title, str) else {}
-    cast = {seat: {"model": add_model(model).slug, "params": params.get(seat, {})} for seat, model in seats.items()}
+    cast = {seat: seated(one) | ({"params": params[seat]} if seat in params else {}) for seat, one in seats.items()}
     asked = {"question": "Why is the sky blue?", "title": bool(title), **config}
     return actions.create(owner=alice, workflow="council", config=asked, cast=cast)
 
@@ -283,7 +288,7 @@ def debate(provider: Running, alice: Any, /, **config: Any) -> Experiment:
     models = {"refiner": "neutral", "A": "cooperative", "B": "competitive", "C": "neutral", "summarizer": "neutral"}
     seats = {seat: config.pop(seat, f"sim/{name}:first=0") for seat, name in models.items()}
     seats |= {f"pool-{number}": model for number, model in enumerate(config.pop("pool", ()), 1)}
-    cast = {seat: {"model": add_model(model).slug} for seat, model in seats.items()}
+    cast = {seat: seated(one) for seat, one in seats.items()}
     asked = {"prompt": "How should our lab share one telescope?", **config}
     return actions.create(owner=alice, workflow="debate", config=asked, cast=cast)
 

@@ -37,6 +37,7 @@ from experiments.models import (
     Run,
     RunReview,
     SandboxHost,
+    SeatedPerson,
     Step,
 )
 from experiments.review import curation, flagging
@@ -68,6 +69,7 @@ class ExperimentAdmin(Long):
 
 
 table(Participant, "experiment seat model persona", search="=experiment__id model__slug")
+table(SeatedPerson, "experiment seat person name expires seconds is_blind", search="=experiment__id person__username")
 
 
 @admin.register(Run)

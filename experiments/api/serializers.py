@@ -7,11 +7,22 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from experiments.api.shapes import shape
-from experiments.models import Ballot, Call, Event, Experiment, Judgment, Message, Participant, ProviderModel, Run
+from experiments.models import (
+    Ballot,
+    Call,
+    Event,
+    Experiment,
+    Judgment,
+    Message,
+    Participant,
+    ProviderModel,
+    Run,
+    SeatedPerson,
+)
 from experiments.models.work import Envelope
 from experiments.workflows.base.events import JsonObject, WaitingForUser
 
-SEATED = ("model", "persona", "params")  # what a seat is set up with
+SEATED = ("model", "persona", "params", "person")  # what a seat is set up with
 
 
 class UsageSerializer(serializers.ModelSerializer[Call]):
@@ -129,13 +140,47 @@ class EventSerializer(serializers.ModelSerializer[Event]):
         return instance.envelope
 
 
+class SeatedPersonSerializer(serializers.ModelSerializer[SeatedPerson]):
+    """user, name: empty where readers are not told who it is."""
+
+    user = serializers.SerializerMethodField()
+    name = serializers.SerializerMethodField()
+    blind = serializers.BooleanField(source="is_blind")
+
+    class Meta:
+        model = SeatedPerson
+        fields = ["user", "name", "seconds", "blind"]
+
+    def get_user(self, seated: SeatedPerson) -> str:
+        return seated.shown_name if seated.person_id else ""
+
+    def get_name(self, seated: SeatedPerson) -> str:
+        return "" if seated.person_id else seated.shown_name
+
+
 class ParticipantSerializer(serializers.ModelSerializer[Participant]):
+    """model: empty for a person, whom `person` tells."""
+
     model = serializers.CharField(source="model.slug")
     label = serializers.CharField(source="model.label")  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    person = SeatedPersonSerializer(required=False)
 
     class Meta:
         model = Participant
-        fields = ["seat", "model", "label", "persona", "params"]
+        fields = ["seat", "model", "label", "persona", "params", "person"]
+
+    def to_representation(self, instance: Any) -> Any:
+        if not isinstance(instance, SeatedPerson):
+            return super().to_representation(instance)
+        person = SeatedPersonSerializer(instance).data
+        return {
+            "seat": instance.seat,
+            "model": "",
+            "label": instance.called,
+            "persona": "",
+            "params": {},
+            "person": person,
+        }
 
 
 @extend_schema_field(
@@ -167,7 +212,7 @@ class CastField(serializers.DictField):
 
 
 class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
-    cast = ParticipantSerializer(source="participants", many=True)
+    cast = ParticipantSerializer(source="seated", many=True)
     owner = serializers.CharField(source="owner.username", help_text="Who set it up.")
     project = serializers.UUIDField(source="project_id", allow_null=True, help_text="Where it belongs; null for none.")
 

@@ -78,9 +78,9 @@ def interventions(run: Run, turn: int) -> list[str]:
 
 
 def _names(run: Run) -> Mapping[str, tuple[str, ...]]:
-    """What the seated models are called, by seat."""
-    seated = run.experiment.participants.select_related("model")
-    return {one.seat: one.model.names for one in seated}
+    """What the seated models and people are called, by seat."""
+    models = {one.seat: one.model.names for one in run.experiment.participants.select_related("model")}
+    return models | {one.seat: one.names for one in run.experiment.people.select_related("person")}
 
 
 def _said(message: Message, sees: Sees, names: Mapping[str, tuple[str, ...]]) -> Said:

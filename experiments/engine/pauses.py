@@ -3,6 +3,7 @@ parked without a lease, and what was said is read.
 """
 
 from collections.abc import Collection
+from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Max
@@ -12,13 +13,15 @@ from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.projections import COPIED
 from experiments.engine.recording import Lease
 from experiments.engine.text import storable
-from experiments.models import Run, Step
+from experiments.models import Run, SeatedPerson, Step
 from experiments.models.run import PAUSES
 from experiments.models.signals import run_finished
-from experiments.workflows.base.events import ExperimentState, ExperimentStopped
-from experiments.workflows.base.steps import Listen, Outcome
+from experiments.tasks import clock
+from experiments.workflows.base.events import ExperimentState, ExperimentStopped, PersonAsked
+from experiments.workflows.base.steps import Ask, Listen, Outcome
 
 REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
+PERSON = "person"  # of a step that asks a person: what the person is shown, and until when an answer is taken
 SAID = ("text", "action", "edited")  # of a pause that is over, as its workflow hears it
 
 
@@ -91,9 +94,29 @@ def open_pause(lease: Lease, pause: Listen) -> bool:
     return True
 
 
+def ask_person(lease: Lease, ask: Ask, seated: SeatedPerson) -> None:
+    """Record what a person in a seat is asked, with its event, once. Only a turn that was reopened begins anew."""
+    with transaction.atomic():
+        reserve_numbers(lease.run_id, 0, lease.fence)
+        until = (clock.now() + timedelta(seconds=seated.seconds)).isoformat()
+        shown = [{"role": one.role, "text": storable(one.content)} for one in ask.messages]
+        data = {PERSON: {"seat": seated.seat, "until": until, "shown": shown, "schema": ask.schema}}
+        place = {"kind": "ask", "purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn}
+        same = {**place, "prompt_version": ask.prompt_version, "data": data}
+        step, is_new = Step.objects.get_or_create(run_id=lease.run_id, key=ask.key, defaults=same)
+        if not is_new:
+            if step.state != Step.State.OPEN or REOPENED not in step.data:
+                return
+            step.data = data
+            step.save(update_fields=["data"])
+        asked = PersonAsked(key=ask.key, seat=ask.seat, turn=ask.turn, purpose=ask.purpose, until=until)
+        emit(lease.run_id, asked, fence=lease.fence, announce=lease.announce)
+
+
 def answers(lease: Lease, keys: Collection[str]) -> dict[str, Outcome]:
-    """What has been said meanwhile at these pauses."""
-    return listen_outcomes(list(Step.objects.filter(run_id=lease.run_id, key__in=keys, state=Step.State.DONE)))
+    """What has been said meanwhile at these pauses, and what became of these questions to people."""
+    steps = list(Step.objects.filter(run_id=lease.run_id, key__in=keys).exclude(state=Step.State.OPEN))
+    return listen_outcomes(steps) | {step.key: Outcome(**step.data[COPIED]) for step in steps if COPIED in step.data}
 
 
 def park(lease: Lease, keys: Collection[str], *, is_held: bool) -> bool:

@@ -34,6 +34,7 @@ from experiments.workflows.base.events import (
     MessageParsedData,
     MessageSupersededData,
     ModelMetrics,
+    PersonAbsent,
     StepSkipped,
     Stored,
 )
@@ -51,6 +52,7 @@ from experiments.workflows.base.records import (
     TurnStarted,
 )
 
+ABSENT = "absent"  # the kind of error of a person who gave no answer in time
 COPIED = "outcome"  # where a step that was copied into a branch keeps what had become of it
 F = TypeVar("F", bound=Finding)
 M = TypeVar("M", bound=Model)
@@ -245,8 +247,12 @@ class Asked(RowWriter[Finding]):
 
     def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
         """Messages and failed calls, which any step may have, are shown beside this."""
-        if step.data.get(COPIED, {}).get("error_kind") == "limit":
-            yield StepSkipped(key=step.key, purpose=step.purpose, seat=step.seat, turn=step.turn)
+        outcome = step.data.get(COPIED, {})
+        place = {"key": step.key, "purpose": step.purpose, "seat": step.seat, "turn": step.turn}
+        if outcome.get("error_kind") == "limit":
+            yield StepSkipped(**place)
+        elif outcome.get("error_kind") == ABSENT:
+            yield PersonAbsent(**place, message=outcome["error"])
 
 
 class Heard(RowWriter[Finding]):

@@ -62,7 +62,7 @@ class RunExecution:
         self.is_dropped = False
         self.is_leaving = False  # its worker ends: calls under way come to their end, and nothing else is begun
         self._continues_later = False  # the rest of the agenda is among the driver's timers
-        self._open: dict[str, Listen] = {}
+        self._open: dict[str, bool] = {}  # what waits for people, by key: whether it is only an offer
         self._executing: set[str] = set()
         self._postponed: list[Callable[[], None]] = []
         self._timers = 0
@@ -74,6 +74,7 @@ class RunExecution:
         self._agenda: deque[Callable[[], None]] = deque()
         self._submit, self._cancel, self._later = submit, cancel, later
         self._seats = seats_of(run)
+        self._people = {one.seat: one for one in run.experiment.people.select_related("person")}
         self._config = run.experiment.parsed_config(run.overrides)
         self._limits = self._config.limits
         self.is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
@@ -231,7 +232,7 @@ class RunExecution:
             return
         is_passed = pause.may_pass and self.run.mode == Run.Mode.AUTOMATIC
         if not is_passed and pauses.open_pause(self.lease, pause):
-            self._open[pause.key] = pause
+            self._open[pause.key] = pause.is_offer
         else:
             self._plan(self._replay.resolve(pause.key, passed(pause)))
 
@@ -247,7 +248,7 @@ class RunExecution:
         is_busy = self.is_over or self._ending or self.calls or self._timers or self._executing
         if is_busy or self.is_leaving or not (self._open or self._postponed):
             return
-        if not self._postponed and all(pause.is_offer for pause in self._open.values()):
+        if not self._postponed and all(self._open.values()):
             self.is_over = pauses.complete(self.lease, self.run, list(self._open))
         else:
             self.is_over = pauses.park(self.lease, list(self._open), is_held=bool(self._postponed))
@@ -265,6 +266,10 @@ class RunExecution:
             return
         if self.run.is_held:
             self._postponed.append(partial(self._ask, ask, call_id, among))
+            return
+        if seated := self._people.get(ask.played_by or ask.seat):
+            pauses.ask_person(self.lease, ask, seated)
+            self._open[ask.key] = False
             return
         accounts = self._accounts.now()  # they may begin a new day, which stays whatever becomes of the call
         is_shared = self.is_shard and self._has_limit

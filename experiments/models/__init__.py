@@ -23,6 +23,7 @@ from experiments.models.reviewed import (
     ReviewSlot,
 )
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
+from experiments.models.seats import SeatedPerson
 from experiments.models.studies import Study, StudyCondition, StudyLook, StudyPlan, StudyRun
 from experiments.models.webhook import Webhook, WebhookDelivery
 from experiments.models.work import Ballot, Call, Event, Judgment, Message, Step
@@ -90,6 +91,7 @@ __all__ = [
     "SandboxHost",
     "SavedView",
     "Scenario",
+    "SeatedPerson",
     "ShareLink",
     "Step",
     "Study",

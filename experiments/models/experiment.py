@@ -97,15 +97,22 @@ class Experiment(models.Model):
         return self.title
 
     def cast(self, seed: int) -> Cast:
-        """Who is seated, as a workflow sees it: names and personas, and what the models could be recognised by."""
+        """Who is seated, as a workflow sees it: names and personas, and what they could be recognised by."""
         seated = self.participants.select_related("model")
         seats = {p.seat: Seat(p.seat, p.persona, p.model.names) for p in seated}
-        return Cast(seats=seats, seed=seed)
+        people = {p.seat: Seat(p.seat, called=p.names, is_person=True) for p in self.people.select_related("person")}
+        return Cast(seats=seats | people, seed=seed)
 
     @property
     def labels(self) -> dict[str, str]:
-        """What the seated models are called, by seat."""
-        return {p.seat: p.model.label for p in self.participants.select_related("model")}
+        """What the seated models and people are called, by seat."""
+        models = {p.seat: p.model.label for p in self.participants.select_related("model")}
+        return models | {p.seat: p.called for p in self.people.select_related("person")}
+
+    @property
+    def seated(self) -> list[Any]:
+        """The participants that are models, then the people (`SeatedPerson`)."""
+        return [*self.participants.all(), *self.people.all()]
 
     @property
     def is_archived(self) -> bool:
@@ -123,7 +130,7 @@ class Experiment(models.Model):
 
 
 class Participant(models.Model):
-    """A model (or later a person) seated in an experiment."""
+    """A model seated in an experiment. People have rows of their own (`SeatedPerson`)."""
 
     experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="participants")
     seat = models.CharField(_("participant"), max_length=40)

@@ -21,7 +21,7 @@ from experiments.engine.recording import FORGIVEN
 from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.library.search import indexing
-from experiments.models import Call, Experiment, Participant, Run, Step
+from experiments.models import Call, Experiment, Participant, Run, SeatedPerson, Step
 from experiments.runs import admission
 from experiments.runs.admission import (
     queue,
@@ -33,7 +33,7 @@ from experiments.runs.admission import (
 )
 from experiments.runs.sharing.sharing import checked_project
 from experiments.runs.steering import steering
-from experiments.setup.casting import checked_cast, checked_config, require_visible_instrument
+from experiments.setup.casting import checked_cast, checked_config, checked_people, require_visible_instrument
 from experiments.workflows import services_of
 from experiments.workflows.base.events import CallRetried, ExperimentState
 from experiments.workflows.base.steps import SPOKEN
@@ -59,6 +59,7 @@ def create(
     shared = checked_project(project, owner=owner)
     checked = checked_config(workflow, config)
     participants = checked_cast(workflow, checked, cast, owner=owner)
+    people = checked_people(workflow, checked, cast)
     require_visible_instrument(checked, owner=owner)
     services_of(workflow).check(workflow, checked, participants, owner=owner)
     experiment = Experiment(
@@ -73,7 +74,10 @@ def create(
         experiment.save(force_insert=True)
         for participant in participants:
             participant.experiment = experiment
+        for person in people:
+            person.experiment = experiment
         Participant.objects.bulk_create(participants)
+        SeatedPerson.objects.bulk_create(people)
         indexing.setup(experiment.pk)
     return experiment
 

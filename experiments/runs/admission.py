@@ -105,7 +105,7 @@ def queue(experiment: Experiment, seed: int, overrides: Mapping[str, Any] | None
 def created(run: Run, branch: BranchedFrom | None = None) -> ExperimentCreated:
     """What a run is a run of, as its first event tells it."""
     experiment = run.experiment
-    participants = ParticipantSerializer(experiment.participants.select_related("model"), many=True).data
+    participants = ParticipantSerializer(experiment.seated, many=True).data
     of_branch = {} if branch is None else {"branch": branch}
     return ExperimentCreated(
         workflow=experiment.workflow,

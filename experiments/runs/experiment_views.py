@@ -93,7 +93,7 @@ class ExperimentViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewse
         return (
             Experiment.objects.visible_to(self.request.user)
             .select_related("owner")
-            .prefetch_related("participants__model")
+            .prefetch_related("participants__model", "people__person")
         )
 
     @extend_schema(request=CreateExperiment, responses={201: ExperimentSerializer, 403: ProblemSerializer, **PROBLEMS})

@@ -21,7 +21,16 @@ REASONS = {
 }
 
 
-class Ranked(Protocol):
+class Placed(Protocol):
+    """An interval of ranks, None for who has no rank."""
+
+    @property
+    def best(self) -> int | None: ...
+    @property
+    def worst(self) -> int | None: ...
+
+
+class Ranked(Placed, Protocol):
     """A contestant on a board. rating None with a rank: it won or lost everything, and lower or upper is its bound."""
 
     @property
@@ -38,10 +47,6 @@ class Ranked(Protocol):
     def reason(self) -> str: ...
     @property
     def rank(self) -> int | None: ...
-    @property
-    def best(self) -> int | None: ...
-    @property
-    def worst(self) -> int | None: ...
 
 
 def sequence(row: Ranked) -> tuple[bool, int, int, float]:
@@ -50,7 +55,7 @@ def sequence(row: Ranked) -> tuple[bool, int, int, float]:
     return row.rank is None, row.component, row.rank or 0, -height
 
 
-def rank_range(row: Ranked) -> str:
+def rank_range(row: Placed) -> str:
     """1, or 1–3 where the rank cannot be told more closely."""
     if row.best is None:
         return MISSING

@@ -35,6 +35,7 @@ from experiments.models import (
     ReviewItem,
     Run,
     RunReview,
+    SeatedPerson,
     ShareLink,
     Step,
     Tagging,
@@ -49,7 +50,7 @@ OF_RUNS = (  # in an order in which no row is left that another one needs
     *(Passage, Note, Tagging, ReviewItem, RunReview, ImportedRun, ClientTalk, Export),
     *(Judgment, Annotation, Ballot, Execution, Cycle, Message, Event),
 )
-OF_EXPERIMENTS = (Passage, Tagging, ShareLink, Participant, Campaign)
+OF_EXPERIMENTS = (Passage, Tagging, ShareLink, Participant, SeatedPerson, Campaign)
 EMPTY_CALL: dict[str, Any] = {"request": {}, "text": "", "reasoning": "", "logprobs": None, "error": "", "warnings": []}
 
 

@@ -143,7 +143,7 @@ def _sorted(keys: Sequence[UUID], sort: str) -> list[UUID]:
 
 def _rows(keys: Sequence[UUID]) -> list[Row]:
     runs = Run.objects.with_totals().select_related("experiment__owner", "experiment__project").filter(pk__in=keys)
-    found = {run.pk: run for run in runs.prefetch_related("experiment__participants__model")}
+    found = {run.pk: run for run in runs.prefetch_related("experiment__participants__model", "experiment__people")}
     groups = _groups({run.experiment_id: run for run in found.values()})
     return [Row(progress.of(found[key]), groups.get(found[key].experiment_id)) for key in keys if key in found]
 

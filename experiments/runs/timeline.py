@@ -67,6 +67,7 @@ ANCHORS: dict[str, Anchor] = {  # of events that several workflows have
     "stage_started": "stage-{turn}",
     "seat_replaced": "replaced-{key}",
     "step_skipped": "skipped-{key}",
+    "person_absent": "absent-{key}",
     "model_metrics": "metrics-{seat}",
     "experiment_stopped": "ending",
     "experiment_error": "ending",
@@ -120,6 +121,8 @@ def replayed(events: Iterable[Event]) -> list[Entry]:
             entries.pop(WAITING, None)
         if event.type == "said":
             entries.pop(OFFER, None)
+        if event.type == "person_asked":  # once more, after a resume
+            entries.pop(f"absent-{event.data['key'].replace('/', '-')}", None)
         if shown := entry(event.type, event.data):
             entries[shown.anchor] = shown
     return list(entries.values())

@@ -21,6 +21,7 @@ from experiments.models import Call, Run
 from experiments.models.labels import FLAGS
 from experiments.runs import actions, lineage, progress, removal, run_list, run_table
 from experiments.runs.admission import may_change
+from experiments.runs.seats import turns
 from experiments.runs.statistics.rows import begins_in
 from experiments.runs.timeline import arranged, from_rows
 from experiments.workflows import REGISTRY, surface_of
@@ -67,6 +68,7 @@ def run(request: HttpRequest, pk: UUID) -> HttpResponse:
         "entries": entries,
         "slots": arranged(entries, surface.slot),
         "seats": {one.seat: one for one in shown.experiment.participants.select_related("model__provider")},
+        "people": turns.people_of(shown),
         "begins": str(first(shown.seed)) if first else "",
         "lineage": lineage.for_page(shown, request.user),
         "is_shard": is_sharded(shown.experiment.workflow),

@@ -18,7 +18,7 @@ from experiments.lab.catalog import unlisted
 from experiments.models import Provider, ProviderModel
 from experiments.runs import actions
 from experiments.setup import estimates
-from experiments.setup.casting import checked_cast, checked_config
+from experiments.setup.casting import checked_cast, checked_config, is_person
 from experiments.workflows import REGISTRY, surface_of
 
 
@@ -88,7 +88,8 @@ class EstimateView(APIView):
         asked, by = validated(EstimateRequest, request), person(request)
         config = checked_config(asked["workflow"], asked["config"])
         seated = checked_cast(asked["workflow"], config, asked["cast"], owner=by)
-        found = estimates.estimate(asked["workflow"], config, seated, by=by, runs=asked["repeats"])
+        people = [seat for seat, one in asked["cast"].items() if is_person(one)]
+        found = estimates.estimate(asked["workflow"], config, seated, by=by, runs=asked["repeats"], people=people)
         return Response(EstimateSerializer(found).data)
 
 

@@ -2,21 +2,21 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from datetime import timedelta
+from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from accounts.errors import Errors, Invalid
+from accounts.models import User
 from experiments.engine.keys import where
 from experiments.engine.text import is_storable
-from experiments.models import InstrumentVersion, Participant, Provider, ProviderModel
+from experiments.models import InstrumentVersion, Participant, Provider, ProviderModel, SeatedPerson
+from experiments.tasks import clock
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.measuring import instrument_of
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 BY_TYPE = {
     "missing": gettext_noop("Field required"),
@@ -146,6 +146,20 @@ class SeatRequest(BaseModel):
     params: SeatParams = SeatParams()
 
 
+class PersonRequest(BaseModel):
+    """A person in a seat. user: a username; without one, whoever opens the invitation link within `link_hours`, who is
+    called `name`. seconds: that each answer may take. blind: see `SeatedPerson`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    user: Annotated[str, StringConstraints(max_length=150, strip_whitespace=True)] = ""
+    name: Annotated[str, StringConstraints(max_length=100, strip_whitespace=True)] = ""
+    link_hours: Annotated[int, Field(ge=1, le=2160)] = 72
+    seconds: Annotated[int, Field(ge=10, le=604_800)] = 600
+    blind: bool = False
+
+
 def checked_config(workflow: str, config: Any) -> Any:
     """The workflow's Config. Raises Invalid naming each field at fault."""
     if workflow not in REGISTRY:
@@ -157,17 +171,20 @@ def checked_config(workflow: str, config: Any) -> Any:
         raise Invalid(_errors("config", error)) from error
 
 
-def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: "User") -> list[Participant]:
-    """Unsaved participants, one per seat to be taken; the judge and the filter default to the lab's. owner: in whose
-    name the models are asked.
+def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: User) -> list[Participant]:
+    """Unsaved participants, one per seat that a model takes; the judge and the filter default to the lab's. The seats
+    of people are checked, too: `checked_people` has them. owner: in whose name the models are asked.
     """
     refuse_unstorable("cast", dict(cast))
     if unknown := sorted(set(cast) - set(REGISTRY[workflow].seats)):
         raise Invalid({f"cast.{seat}": [_("This workflow has no such participant.")] for seat in unknown})
+    checked_people(workflow, config, cast)
     errors: Errors = {}
     participants = []
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
     for seat in dict.fromkeys((*config.seats(cast), *optional)):
+        if is_person(cast.get(seat)):
+            continue
         try:
             participants.append(_participant(seat, cast.get(seat), owner, usual_model(seat, config)))
         except Invalid as error:
@@ -175,6 +192,47 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: 
     if errors := errors or _faults(config, participants):
         raise Invalid(errors)
     return participants
+
+
+def is_person(asked: Any) -> bool:
+    """Whether a seat is asked for a person."""
+    return isinstance(asked, Mapping) and asked.get("person") is not None
+
+
+def checked_people(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[SeatedPerson]:
+    """The people of a cast, unsaved, where the configuration has their seats. Raises Invalid."""
+    people = []
+    errors: Errors = {}
+    taken = {*config.seats(cast), *config.optional_seats()}
+    for seat, asked in cast.items():
+        if is_person(asked) and seat in taken:
+            try:
+                people.append(_seated_person(workflow, seat, asked))
+            except Invalid as error:
+                errors |= error.errors
+    if errors:
+        raise Invalid(errors)
+    return people
+
+
+def _seated_person(workflow: str, seat: str, asked: Mapping[str, Any]) -> SeatedPerson:
+    field = f"cast.{seat}"
+    if seat not in REGISTRY[workflow].people:
+        raise Invalid({field: [_("Only a model can take this part.")]})
+    if asked.get("model"):
+        raise Invalid({field: [_("Choose a model or a person, not both.")]})
+    try:
+        request = PersonRequest.model_validate(asked["person"])
+    except ValidationError as error:
+        raise Invalid(_errors(f"{field}.person", error)) from error
+    same = {"seat": seat, "name": request.name, "seconds": request.seconds, "is_blind": request.blind}
+    if not request.user:
+        return SeatedPerson(expires=clock.now() + timedelta(hours=request.link_hours), **same)
+    person = User.objects.filter(username=request.user, is_active=True).first()
+    if person is None:
+        message = _("There is no active account “%(name)s”.") % {"name": request.user}
+        raise Invalid({f"{field}.person.user": [message]})
+    return SeatedPerson(person=person, **same)
 
 
 def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
@@ -192,7 +250,7 @@ def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
     return errors
 
 
-def _participant(seat: str, asked: Any, owner: "User", usual: ProviderModel | None) -> Participant:
+def _participant(seat: str, asked: Any, owner: User, usual: ProviderModel | None) -> Participant:
     field = f"cast.{seat}"
     if asked is None:
         if seat not in USUAL:
@@ -216,7 +274,7 @@ def _participant(seat: str, asked: Any, owner: "User", usual: ProviderModel | No
     return Participant(seat=seat, model=model, persona=request.persona, params=params)
 
 
-def _refuse_keyless(model: ProviderModel, field: str, owner: "User") -> None:
+def _refuse_keyless(model: ProviderModel, field: str, owner: User) -> None:
     if model.provider_id in Provider.objects.filter(pk=model.provider_id).lacking_key(owner):
         message = _("%(model)s needs a key of %(provider)s, and you have none. %(where)s")
         raise Invalid({field: [message % {"model": model.label, **where(model.provider)}]})
@@ -232,7 +290,7 @@ def usual_model(seat: str, config: Any = None) -> ProviderModel | None:
     return kept or (available.filter(**{usual: True}).first() if usual else None)
 
 
-def require_visible_instrument(config: Any, *, owner: "User") -> None:
+def require_visible_instrument(config: Any, *, owner: User) -> None:
     """Raises Invalid where a configuration has an instrument that the owner may not see, or another definition."""
     instrument = instrument_of(config)
     if instrument is None:

@@ -3,7 +3,7 @@
 The workflow's own rules are played for it, without a model and without a text: see `workflows.base.dry_run`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,7 +24,7 @@ from accounts.people import person
 from experiments.gateway.types import Price
 from experiments.lab.budgets import standing as budget_standing
 from experiments.models import Participant, ProviderModel
-from experiments.setup.casting import USUAL, checked_cast, checked_config, usual_model
+from experiments.setup.casting import USUAL, checked_cast, checked_config, is_person, usual_model
 from experiments.setup.form_fields import LineListField, LinesField
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows import REGISTRY, surface_of
@@ -66,13 +66,22 @@ class Estimate:
     warnings: Sequence[str] = ()
 
 
-def estimate(workflow: str, config: Any, seated: Sequence[Participant], *, by: "User", runs: int = 1) -> Estimate:
-    """Of a valid configuration. seated: participants, saved or not. by: who asks."""
+def estimate(
+    workflow: str,
+    config: Any,
+    seated: Sequence[Participant],
+    *,
+    by: "User",
+    runs: int = 1,
+    people: Collection[str] = (),
+) -> Estimate:
+    """Of a valid configuration. seated: participants, saved or not. people: seats that people take. by: who asks."""
     surface = surface_of(workflow)
     planned = surface.plan(config, seated, by) if surface.plan else Planned((Sample(config),))
     by_seat = {one.seat: one for one in seated}
     prices = _prices(seated)
     models = {seat: _model(one, prices[one.model.slug]) for seat, one in by_seat.items()}
+    models |= {seat: Model(is_person=True) for seat in people}
     typical, most = (list(_played(workflow, planned, models, at_most=at_most)) for at_most in (False, True))
     of_seat = {seat: prices[one.model.slug] for seat, one in by_seat.items()}
     asked = {seat for _share, played in most for seat in played.by_seat}
@@ -98,7 +107,8 @@ def of_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
         if config := _config(form.workflow, asked["config"]):
             seated = _seated(form.workflow, config, asked["cast"])
             runs = draft.cleaned_data.get("repeats") or 1
-            return None if seated is None else estimate(form.workflow, config, seated, by=by, runs=runs)
+            people = _people(asked["cast"])
+            return None if seated is None else estimate(form.workflow, config, seated, by=by, runs=runs, people=people)
     return None
 
 
@@ -121,7 +131,11 @@ def of_whole_form(form: DeclaredForm, *, by: "User") -> Estimate | None:
     asked = filled.asked()
     config = checked_config(form.workflow, asked["config"])
     seated = checked_cast(form.workflow, config, asked["cast"], owner=by)
-    return estimate(form.workflow, config, seated, by=by)
+    return estimate(form.workflow, config, seated, by=by, people=_people(asked["cast"]))
+
+
+def _people(cast: Mapping[str, Any]) -> list[str]:
+    return [seat for seat, asked in cast.items() if is_person(asked)]
 
 
 def context(request: HttpRequest, form: DeclaredForm) -> dict[str, object]:
@@ -266,8 +280,11 @@ def _seated(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Partici
     chosen = {seat: str(one["model"]) for seat, one in cast.items() if one and one.get("model")}
     offered = {model.slug: model for model in ProviderModel.objects.available().filter(slug__in=chosen.values())}
     optional = [seat for seat in config.optional_seats() if seat in chosen]
+    people = _people(cast)
     seated = []
-    for seat in dict.fromkeys((*config.seats(chosen), *optional)):
+    for seat in dict.fromkeys((*config.seats((*chosen, *people)), *optional)):
+        if seat in people:
+            continue
         if seat in chosen:
             model = offered.get(chosen[seat]) or ProviderModel(slug=chosen[seat], label=chosen[seat])
         elif seat in USUAL:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from accounts.pickers import people
 from experiments.lab.catalog.menu import askable_models, speaking_models
 from experiments.models.labels import seat_name
 from experiments.runs.actions import MOST_REPEATS
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LONGEST_PERSONA = 100
+MOST_MINUTES = 10_080  # of a person for one answer: a week
 ONE_LINE = 200  # characters of a text that fits into one line
 EFFORTS = ("minimal", "low", "medium", "high")
 
@@ -250,9 +252,11 @@ COMMON_LABELS = {
     "max_turns": _("Max turns"),
     **{f"limits-{name}": _(words.label) for name, words in WORDS.items()},
     "judge_seconds": _("Time limit of the judge, seconds"),
+    "people": _("Participants who are people"),
     "judge_sees_reasoning": _("The judge reads the models' reasoning"),
 }
 COMMON_HINTS = {
+    "people": _("Blind: they are not told which models the others are, and readers are not told who they are."),
     "limits-seconds": _("Time spent waiting for you does not count."),
     "judge_seconds": _("After two attempts the turn continues unscored."),
     "judge_sees_reasoning": _("Then it can score deception by intent, not by words alone. Uses more tokens."),
@@ -310,6 +314,35 @@ class SeatRowsField(RowsField):
         return params
 
 
+class PeopleField(RowsField):
+    """Which seats people take: {seat, user, minutes, blind} of each. user: "" for an invitation link."""
+
+    def __init__(self, workflow: str) -> None:
+        def users() -> list[tuple[str, Any]]:
+            return [("", _("Invitation link")), *((one.username, one.username) for one in people())]
+
+        seats = [(seat, seat_name(seat)) for seat in REGISTRY[workflow].people]
+        fields = {
+            "seat": forms.ChoiceField(choices=[("", "–"), *seats], label=_("Participant")),
+            "user": forms.ChoiceField(choices=users, label=_("Person")),
+            "minutes": _number(forms.IntegerField, min=1, max=MOST_MINUTES),
+            "blind": forms.BooleanField(label=_("Blind")),
+        }
+        fields["minutes"].label, fields["minutes"].initial = _("Minutes for each answer"), 10
+        super().__init__(fields, ("seat",), label=_("People"))
+
+    def clean(self, value: Any) -> list[Row]:
+        rows = super().clean(value)
+        for number, row in enumerate(rows):
+            if not row["minutes"].isdecimal() or not 1 <= int(row["minutes"]) <= MOST_MINUTES:
+                raise forms.ValidationError(self.complain(number, "minutes", str(_("Enter a number of minutes."))))
+            if row["seat"] in {one["seat"] for one in rows[:number]}:
+                raise forms.ValidationError(
+                    self.complain(number, "seat", str(_("This participant is a person already.")))
+                )
+        return rows
+
+
 class DeclaredForm(SetupForm):
     """Complaints about the whole are shown at the page's main field. Fields of a group that does not apply need not be
     right. reader: who fills it in. of: what the address of the page names. found: what the workflow's own `fill` found
@@ -360,7 +393,17 @@ class DeclaredForm(SetupForm):
     def asked(self) -> Asked:
         """What was filled in, as `actions.create` takes it."""
         asked: Asked = {"title": self.cleaned_data["title"], "config": self.config(), "cast": self._cast()}
-        return self.page.asked(self, asked) if self.page.asked else asked
+        asked = self.page.asked(self, asked) if self.page.asked else asked
+        return {**asked, "cast": asked["cast"] | self._people()}
+
+    def _people(self) -> dict[str, AskedSeat]:
+        """In the place of the models that were chosen for their seats."""
+        return {
+            row["seat"]: {
+                "person": {"user": row["user"], "seconds": 60 * int(row["minutes"]), "blind": row["blind"] == "on"}
+            }
+            for row in self.cleaned_data.get("people") or ()
+        }
 
     def typed(self) -> dict[str, Any]:
         """What stands in the fields, right or not."""
@@ -402,6 +445,8 @@ class DeclaredForm(SetupForm):
         kind, _dot, rest = path.partition(".")
         if path == "config":
             return self._main(self.cleaned_data) or None
+        if kind == "cast" and ".person" in rest:
+            return "people"
         if kind == "config":
             first, dot, inner = rest.partition(".")
             path = f"{kind}.{self.page.renamed.get(first, first)}{dot}{inner}"
@@ -449,6 +494,8 @@ def setup_form(workflow: str) -> type[DeclaredForm]:
     own |= {rows.name: SeatRowsField(rows) for rows in page.rows}
     for seat in page.seats:
         own |= _of_seat(seat)
+    if REGISTRY[workflow].people:
+        own["people"] = PeopleField(workflow)
     if not REGISTRY[workflow].is_sharded:
         own["repeats"] = forms.IntegerField(
             label=_("Repeats"), min_value=1, max_value=MOST_REPEATS, initial=1, required=False

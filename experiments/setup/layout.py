@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from experiments.setup.form_fields import LEAST_ROWS, RowsField
 from experiments.setup.forms import COMMON_HINTS, DeclaredForm, flat, labels_of
 from experiments.workflows import surface_of
-from experiments.workflows.base.surface import Example, Part, SeatForm, SeatRows, Seats
+from experiments.workflows.base.surface import Example, Group, Part, SeatForm, SeatRows, Seats
 
 SPARE = 2  # rows that stand there for those without a script, beside the usual ones
 NONE = gettext_lazy("none")
@@ -212,10 +212,18 @@ class ShownPart:
         return any(seat.has_errors for seat in self.seats) or any(one.bound.errors for one in self.fields)
 
 
+PEOPLE = Group(
+    ("people",),
+    title=gettext_lazy("People"),
+    hint=gettext_lazy("A person takes the place of the model chosen above. The run waits for their answers."),
+    is_folded=True,
+)
+
+
 def parts_of(form: DeclaredForm) -> list[ShownPart]:
     """The declared parts of the page, with the fields of the form."""
     parts = []
-    for part in form.page.parts:
+    for part in (*form.page.parts, *([PEOPLE] if "people" in form.fields else [])):
         if isinstance(part, Seats):
             parts.append(ShownPart(part, seats=[_seat(form, seat) for seat in part.seats]))
         elif isinstance(part, SeatRows):

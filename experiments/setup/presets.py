@@ -155,7 +155,11 @@ def _of_source(request: HttpRequest, workflow: str, wanted: str) -> Values:
             words = _("Not carried over for %(seat)s: %(names)s.")
             messages.warning(request, words % {"seat": seat_name(one.seat), "names": ", ".join(others)})
     config = setup_form(workflow).values_of(found.config)
-    return {**config, **seated(page, cast_of(found.participants)), "title": found.title}
+    people = [
+        {"seat": seat, "user": one["user"], "minutes": -(-int(one["seconds"]) // 60), "blind": one["blind"]}
+        for seat, one in found.people.items()
+    ]
+    return {**config, **seated(page, cast_of(found.participants)), "people": people, "title": found.title}
 
 
 def _everybody(request: HttpRequest, rows: SeatRows, typed: Sequence[Values]) -> list[Values]:

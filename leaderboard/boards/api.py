@@ -18,20 +18,27 @@ from experiments.api.shapes import shape
 from experiments.models import Board
 from experiments.workflows.coding.pages.rated import JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
-from leaderboard.boards import compute, downloads, listing, milestones, tables
+from leaderboard.boards import compute, corrections, downloads, influence, listing, milestones, style, tables
 from leaderboard.boards.standings import Excluded, Row
 from leaderboard.models import Ladder, Milestone, RatingPoint
+from leaderboard.ratings.style import COVARIATES
 
 SLICE = [
     OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
     OpenApiParameter("category", str, description="Only battles on samples of this category."),
     OpenApiParameter("source", str, description="Only battles on samples whose prompts come from this source."),
     OpenApiParameter("language", str, description="Only battles on samples in this language."),
+    OpenApiParameter(
+        "control",
+        str,
+        description="Also ratings adjusted for style: `style` for all features, `length`, `markdown`, `position`, or "
+        f"some of {', '.join(COVARIATES)} with commas between them.",
+    ),
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
 WHOLE = OpenApiParameter("all", bool, description="All contestants, and not only the first forty.")
 BY = OpenApiParameter("by", str, enum=list(tables.FACETS), description="The first that has several values if omitted.")
-WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None}
+WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None, "dependence": []}
 
 
 SolverSerializer = shape(
@@ -147,8 +154,45 @@ class IntervalMethod(serializers.Serializer[Any]):
     seed = serializers.IntegerField()
 
 
+CovariateSerializer = shape("StyleCovariate", style.Covariate)
+AdjustedSerializer = shape("AdjustedRating", style.Adjusted)
+StyleSerializer = shape(
+    "StyleControl",
+    style.StyleControl,
+    doc="""
+    Ratings with style held equal, beside the plain ones. covariates: effect in Elo for one standard deviation (unit) of
+    the relative difference, with its 95 % interval; moves: by how much the rating of the contestant `moved` would move
+    if this one were ignored. battles: how many this rests on, of all. reason: why there is no adjusted rating.
+    """,
+    covariates=CovariateSerializer(many=True),
+    rows=AdjustedSerializer(many=True),
+)
+
+
+DependenceSerializer = shape(
+    "BoardDependence",
+    influence.Dependence,
+    doc="""
+    How far a whole board depends on single prompts, or voters (`on`), of which there are `units`. first: without how
+    many of them, each by itself, another contestant is first; ranks: without how many any rank changes. name: whose
+    rank, or else rating, changes most without one of them: from `before` to `after`, by `moves` Elo.
+    """,
+)
+
+
+CorrectionSerializer = shape(
+    "BoardCorrection",
+    corrections.Correction,
+    doc="""
+    A contestant that was withdrawn from the ratings, or reinstated (`what`), newest first. by: empty without a sign-in.
+    """,
+)
+
+
 class LadderDetail(LadderSerializer):
-    """behind: how often the board has changed since this was computed. components: groups that no battle links.
+    """style: null unless `control` was asked for.
+
+    behind: how often the board has changed since this was computed. components: groups that no battle links.
     contest: the further boards of a coding contest, null for others.
     """
 
@@ -169,6 +213,9 @@ class LadderDetail(LadderSerializer):
     rows = StandingRow(many=True)
     excluded = ExcludedRow(many=True)
     contest = ContestSerializer(allow_null=True)
+    style = StyleSerializer(allow_null=True)
+    dependence = DependenceSerializer(many=True)
+    corrections = CorrectionSerializer(many=True)
 
 
 PublishedRating = shape("PublishedRating", milestones.Estimate)
@@ -277,7 +324,10 @@ class LadderView(APIView):
         ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
         chosen = tables.read_choice(request.GET)
         current = compute.current(ladder, chosen.of, bootstrapped=chosen.bootstrapped)
-        found = downloads.document(ladder, current)
+        held = chosen.controlled if not ladder.withdrawn_reason else ()
+        found = downloads.document(ladder, current, compute.styled(ladder, held, chosen.of) if held else None)
+        log = corrections.corrections(ladder.board, request.user) if ladder.board else []
+        found["corrections"] = CorrectionSerializer(log, many=True).data
         return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)
 
 

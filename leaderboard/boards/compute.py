@@ -14,7 +14,7 @@ from django.utils.translation import override
 from accounts.errors import Invalid
 from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
-from leaderboard.boards import coding, council, ranking
+from leaderboard.boards import coding, council, ranking, style
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.standings import WHOLE, Excluded, Row, Slice, Standings
 from leaderboard.boards.titles import board_title
@@ -107,6 +107,8 @@ def refresh(ladder: Ladder) -> bool:
         kept = is_new or Standing.objects.filter(pk=standing.pk, **older).update(**new)
         if kept and ladder.workflow != coding.WORKFLOW:  # whose history is played again from its cycles
             note_history(ladder, found)
+    if ladder.board:
+        style.measure(ladder.board.dataset)
     return bool(kept)
 
 
@@ -125,6 +127,11 @@ def current(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False) ->
         return Current(found, timezone.now())
 
     return memoize("standings", (ladder.slug, state_of(ladder), of, bootstrapped), compute)
+
+
+def styled(ladder: Ladder, names: tuple[str, ...], of: Slice = WHOLE) -> style.StyleControl:
+    """The ladder with these covariates held equal, computed once per state of it. Raises as `style.adjusted`."""
+    return memoize("style", (ladder.slug, state_of(ladder), of, names), lambda: style.adjusted(ladder, names, of))
 
 
 def state_of(ladder: Ladder) -> str:

@@ -13,6 +13,9 @@ from experiments.runs.reports.csv_export import cell
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver, reason_words
 from leaderboard.boards import coding
 from leaderboard.boards.compute import Current
+from leaderboard.boards.influence import dependences
+from leaderboard.boards.standings import Row
+from leaderboard.boards.style import Adjusted, StyleControl
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder
 
@@ -25,13 +28,14 @@ SOLVER = (
     *("rating", "lower", "upper", "reason", "component", "rank", "best", "worst", "group", "first"),
     *("battles", "wins", "losses", "ties", "cycles", "votes", "unrated"),
 )
+ADJUSTED = ("rank", "best", "worst", "rating", "lower", "upper", "reason")
 OF_SOLVER = ("mean", "passed")
 OF_SETTER = ("calibration", "by_others", "overall", "passed")
 OF_JUDGE = ("mean", "spread", "severity", "consensus", "consensus_ranks", "passed")
 
 
-def document(ladder: Ladder, current: Current) -> dict[str, object]:
-    """Everything that is known of a ladder, as the API and the JSON file say it."""
+def document(ladder: Ladder, current: Current, style: StyleControl | None = None) -> dict[str, object]:
+    """Everything that is known of a ladder, as the API and the JSON file say it. style: where it was asked for."""
     found = current.standings
     totals = {name: getattr(found, name) for name in ("battles", "ties", "both_bad", "consistency", "components")}
     return {
@@ -51,6 +55,10 @@ def document(ladder: Ladder, current: Current) -> dict[str, object]:
         "rows": [asdict(row) for row in found.rows],
         "excluded": [asdict(one) for one in found.excluded],
         "contest": _contest_document(found.contest) if ladder.workflow == coding.WORKFLOW else None,
+        "style": asdict(style) if style else None,
+        "dependence": [asdict(one) for one in dependences(ladder.board)]
+        if ladder.board and not found.slice.chosen
+        else [],
     }
 
 
@@ -68,40 +76,55 @@ def summary(ladder: Ladder) -> dict[str, object]:
     }
 
 
-def as_json(ladder: Ladder, current: Current) -> str:
-    return json.dumps(document(ladder, current), ensure_ascii=False, indent=2, allow_nan=False)
+def as_json(ladder: Ladder, current: Current, style: StyleControl | None = None) -> str:
+    return json.dumps(document(ladder, current, style), ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def as_csv(ladder: Ladder, current: Current) -> str:
-    """One line per contestant. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+def as_csv(ladder: Ladder, current: Current, style: StyleControl | None = None) -> str:
+    """One line per contestant. A text that a spreadsheet would take for a formula gets an apostrophe before it.
+
+    With style, columns of the adjusted ratings follow those of the plain ones.
+    """
     found = current.standings
     of_coding = ladder.workflow == coding.WORKFLOW
-    rows = _contest_rows(found.contest) if of_coding else ([getattr(row, one) for one in COLUMNS] for row in found.rows)
+    names, further = [f"adjusted_{one}" for one in ADJUSTED] if style else [], ADJUSTED if style else ()
+
+    def line(row: Row) -> list[Any]:
+        held = style.row(row.name) if style else None
+        return [getattr(row, one) for one in COLUMNS] + [getattr(held, one, None) for one in further]
+
+    rows = _contest_rows(found.contest) if of_coding else map(line, found.rows)
     written = io.StringIO()
     lines = csv.writer(written)
-    lines.writerow(_contest_columns() if of_coding else COLUMNS)
+    lines.writerow(_contest_columns() if of_coding else [*COLUMNS, *names])
     lines.writerows([cell(value) for value in row] for row in rows)
     return written.getvalue()
 
 
-def as_markdown(ladder: Ladder, current: Current) -> str:
-    """The table as it is put into papers and READMEs."""
+def as_markdown(ladder: Ladder, current: Current, style: StyleControl | None = None) -> str:
+    """The table as it is put into papers and READMEs. With style, the adjusted ratings stand beside the plain ones."""
     found, title = current.standings, f"# {_escaped(_title(ladder))}\n\n"
     if ladder.workflow == coding.WORKFLOW:
         return title + _contest_markdown(found.contest)
-    lines = [_line(["Rank", "Model", "Rating", "95 % interval", "Win rate", "W/L/T", "Battles"])]
-    lines += [_line(["---:", ":---", *["---:"] * 5])]
+    held = ["Adjusted rank", "Adjusted for style", "95 % interval"] if style else []
+    lines = [_line(["Rank", "Model", "Rating", "95 % interval", *held, "Win rate", "W/L/T", "Battles"])]
+    lines += [_line(["---:", ":---", *["---:"] * (5 + len(held))])]
     for row in found.rows:
         rate = "–" if row.win_rate is None else f"{100 * row.win_rate:.1f} %"
         record = f"{row.wins}/{row.losses}/{row.ties}"
-        lines += [_line([*map(_escaped, _place(row)), rate, record, str(row.battles)])]
+        placed = list(map(_escaped, _place(row))) + (_adjusted_place(style.row(row.name)) if style else [])
+        lines += [_line([*placed, rate, record, str(row.battles)])]
     for one in found.excluded:
-        lines += [_line(["–", f"{_escaped(one.label or one.name)}: {_escaped(one.reason)}", *"–––––"])]
+        named = f"{_escaped(one.label or one.name)}: {_escaped(one.reason)}"
+        lines += [_line(["–", named, *["–"] * (5 + len(held))])]
     told = f"{found.battles} battles, computed {current.computed:%Y-%m-%d %H:%M} UTC.\n\n"
+    if style:
+        names = ", ".join(one.name for one in style.covariates)
+        told += f"Adjusted for {names}, from {style.battles} battles.\n\n"
     return title + told + "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, tuple[str, Callable[[Ladder, Current], str]]] = {
+FORMATS: dict[str, tuple[str, Callable[[Ladder, Current, StyleControl | None], str]]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
     "json": ("application/json", as_json),
     "md": ("text/markdown; charset=utf-8", as_markdown),
@@ -117,6 +140,13 @@ def _place(row: Any) -> list[str]:
     shown = f"{row.shown} ({figures.reason_words(row.reason)})" if row.reason else row.shown
     interval = "–" if row.rating is None else f"{figures.elo(row.lower)} to {figures.elo(row.upper)}"
     return [figures.rank_range(row), shown, figures.rating_or_bound(row), interval]
+
+
+def _adjusted_place(row: Adjusted | None) -> list[str]:
+    """Rank, rating and interval with style held equal."""
+    if row is None or row.rating is None:
+        return ["–"] * 3
+    return [figures.rank_range(row), figures.elo(row.rating), f"{figures.elo(row.lower)} to {figures.elo(row.upper)}"]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from experiments.runs import figures
 from experiments.workflows.battles.campaign.counting import COLUMNS, COUNTS
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards.caching import memoize
-from leaderboard.boards.standings import SHAPE, WHOLE, Row, Slice, share
+from leaderboard.boards.standings import SHAPE, WHOLE, Row, Slice, finite, share
 from leaderboard.models import Standing
 from leaderboard.ratings import Intervals, Ranks, Reason, Table, bootstrap, by_items, ranks, sandwich
 from leaderboard.ratings.intervals import NO_SPREAD, Errors, as_wide_as, times_as_wide
@@ -220,18 +220,14 @@ class Ranking:
         """Of a row: a rating with its interval and rank; a one-sided bound and a rank; or why there is no rank, and the
         rating with its interval where there is one all the same.
         """
-        rating, why = _finite(self.intervals.ratings.values[index]), self.intervals.ratings.reasons[index]
+        rating, why = finite(self.intervals.ratings.values[index]), self.intervals.ratings.reasons[index]
         bounds = self.intervals if rating is not None else self.intervals.one_sided
-        ends = {"lower": _finite(bounds.lower[index]), "upper": _finite(bounds.upper[index])}
+        ends = {"lower": finite(bounds.lower[index]), "upper": finite(bounds.upper[index])}
         if self.why_none[index]:
             is_known = rating is not None and None not in ends.values()
             return {"reason": self.why_none[index]} | ({"rating": rating, **ends} if is_known else {})
         places = {name: int(getattr(self.ranks, name)[index]) for name in ("rank", "best", "worst", "group")}
-        return {"rating": rating, **ends, "reason": str(why or ""), **places, "first": _finite(self.ranks.first[index])}
-
-
-def _finite(value: float) -> float | None:
-    return round(float(value), 6) + 0.0 if math.isfinite(value) else None
+        return {"rating": rating, **ends, "reason": str(why or ""), **places, "first": finite(self.ranks.first[index])}
 
 
 def ranking_of(intervals: Intervals, table: Table) -> Ranking:

@@ -1,6 +1,7 @@
 """The standings of a ladder, as a value: what pages, files and the API show, and what `Standing.data` keeps."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
@@ -157,6 +158,11 @@ class Standings:
         slices = {name: tuple(data[name]) for name in ("subsets", "categories", "sources", "languages")}
         contest = RunRatings.from_json(data["contest"]) if data.get("contest") else None
         return cls(**{**data, **slices, "rows": rows, "excluded": excluded, "contest": contest})
+
+
+def finite(value: float) -> float | None:
+    """To six digits; None where there is no number, or none that is finite."""
+    return round(float(value), 6) + 0.0 if math.isfinite(value) else None
 
 
 def share(part: int, rest: int) -> float | None:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from leaderboard.boards.compute import Current, current
 from leaderboard.boards.ranking import counts_of
 from leaderboard.boards.standings import WHOLE, Row, Slice, Standings
+from leaderboard.boards.style import read_control
 from leaderboard.models import Ladder
 
 COLUMNS = {
@@ -52,6 +53,12 @@ class Choice:
     sort: str = "rank"
     is_reversed: bool = False
     bootstrapped: bool = False
+    control: str = ""
+
+    @property
+    def controlled(self) -> tuple[str, ...]:
+        """The style features that are held equal. Raises Invalid for one that does not exist."""
+        return read_control(self.control)
 
     @property
     def sort_word(self) -> str:
@@ -103,8 +110,8 @@ class Matrix:
 
 
 def read_choice(asked: Mapping[str, str]) -> Choice:
-    names = (*Slice._fields, "search", "sort", "intervals")
-    *of, search, sort, intervals = (asked.get(name, "").replace("\0", "") for name in names)
+    names = (*Slice._fields, "search", "sort", "intervals", "control")
+    *of, search, sort, intervals, control = (asked.get(name, "").replace("\0", "") for name in names)
     column = sort.removeprefix("-")
     return Choice(
         of=Slice(*(word[:LONGEST_SLICE] for word in of)),
@@ -112,6 +119,7 @@ def read_choice(asked: Mapping[str, str]) -> Choice:
         sort=column if column in COLUMNS else "rank",
         is_reversed=column in COLUMNS and sort.startswith("-"),
         bootstrapped=intervals == "bootstrap",
+        control=control[:LONGEST_SEARCH],
     )
 
 

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -25,7 +26,7 @@ from experiments.api.requests import PROBLEMS
 from experiments.workflows.battles.campaign.logs.packing import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
-from leaderboard.boards import bias, coding, compute, downloads, listing, milestones, tables
+from leaderboard.boards import bias, coding, compute, corrections, downloads, influence, listing, milestones, tables
 from leaderboard.boards.caching import cached_fragment, conditional_response
 from leaderboard.boards.titles import KINDS
 from leaderboard.models import Ladder
@@ -34,6 +35,13 @@ from leaderboard.pages import coding as coding_page
 
 FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="slim")
 SUBSET = OpenApiParameter("subset", str, description="Only this subset, in lines without `subset`.")
+CONTROLS = (
+    ("", gettext_lazy("not adjusted")),
+    ("style", gettext_lazy("length, markdown, script and order")),
+    ("length", gettext_lazy("length")),
+    ("markdown", gettext_lazy("markdown and code")),
+    ("position", gettext_lazy("order of the outputs")),
+)
 
 
 def ladder_of(user: Any, slug: str, *, with_board: bool = False) -> Ladder:
@@ -81,6 +89,7 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
         same = listing.visible_ladders(request.user).beside(found.board.dataset)
         beside = list(same.exclude(pk=found.pk).defer("standing__data"))
     state = repr([compute.state_of(one) for one in (found, *beside)])
+    held = chosen.controlled
 
     def respond() -> HttpResponse:
         context = listing.head_of(found)
@@ -89,8 +98,9 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
         current = compute.current(found, chosen.of, bootstrapped=chosen.bootstrapped)
         standings = current.standings
         rows = tables.shown_rows(standings, chosen)
-        key = (state, chosen.of, chosen.bootstrapped, chosen.sort_word, chosen.search)
-        body: dict[str, object] = {"rows": rows, "standings": standings, "ladder": found}
+        key = (state, chosen.of, chosen.bootstrapped, chosen.sort_word, chosen.search, held)
+        style = compute.styled(found, held, chosen.of) if held else None
+        body: dict[str, object] = {"rows": rows, "standings": standings, "ladder": found, "style": style}
         context |= {
             "current": current,
             "standings": standings,
@@ -98,9 +108,13 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
             "facets": tables.facets(standings),
             "headings": tables.headings(chosen),
             "explained": tables.EXPLAINED,
+            "style": style,
+            "controls": CONTROLS,
             "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
             "chart": charts.intervals(standings.rows),
             "bias": bias.of_judge(found) if found.board else None,
+            "corrections": corrections.corrections(found.board, request.user) if found.board else (),
+            "dependences": influence.dependences(found.board) if found.board and not chosen.of.chosen else (),
             "table_formats": [
                 (format.upper() if format != "md" else "Markdown", format) for format in downloads.FORMATS
             ],
@@ -214,10 +228,12 @@ def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpRespons
     if format not in downloads.FORMATS or found.withdrawn_reason:
         raise Http404
     kind, write = downloads.FORMATS[format]
+    held = chosen.controlled
 
     def respond() -> HttpResponse:
         current = compute.current(found, chosen.of, bootstrapped=chosen.bootstrapped)
-        response = HttpResponse(write(found, current), content_type=kind)
+        style = compute.styled(found, held, chosen.of) if held else None
+        response = HttpResponse(write(found, current, style), content_type=kind)
         response["Content-Disposition"] = f'attachment; filename="{found.slug}.{format}"'
         return response
 

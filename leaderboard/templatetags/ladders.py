@@ -7,20 +7,30 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from experiments.models.labels import workflow_name
 from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard.boards import listing
 from leaderboard.boards.standings import Row
+from leaderboard.boards.style import Adjusted, StyleControl
 from leaderboard.boards.tables import Cell, MatrixLine
 from leaderboard.boards.titles import KINDS, ladder_title
 from leaderboard.models import RatingPoint
 from leaderboard.pages import charts
 from leaderboard.pages.coding import Drawn
+from leaderboard.ratings.values import Reason
 
 register = template.Library()
 
+NO_EFFECT = {
+    Reason.CONSTANT.value: gettext_lazy("does not differ"),
+    Reason.CONFOUNDED.value: gettext_lazy("follows from the contestants or the features above"),
+    Reason.SEPARATED.value: gettext_lazy("style, or the contestants, explain every battle"),
+    Reason.NO_BATTLES.value: gettext_lazy("no battle between two texts is decided"),
+    Reason.TOO_FEW_UNITS.value: gettext_lazy("there is one prompt only"),
+}
 MISSING, MINUS = figures.MISSING, figures.MINUS
 register.filter(figures.elo)
 register.filter(figures.in_percent)
@@ -64,6 +74,18 @@ def point_bounds(point: RatingPoint) -> str:
     """The interval of a rating of then; nothing where none was noted."""
     known = point.lower is not None and point.upper is not None
     return figures.span(figures.elo(point.lower), figures.elo(point.upper)) if known else ""
+
+
+@register.filter
+def adjusted_row(style: StyleControl, name: str) -> Adjusted:
+    """A contestant's rating with style held equal; an empty one where there is none."""
+    return style.row(name) or Adjusted(name)
+
+
+@register.filter
+def why_no_effect(code: str) -> Any:
+    """Why style has no effect that can be told, of one feature or of all."""
+    return NO_EFFECT.get(code, figures.reason_words(code))
 
 
 register.simple_tag(charts.intervals, name="interval_chart")

@@ -52,7 +52,7 @@ class AsyncLadders:
         return AsyncRows(self._line, questions.ladders())
 
     async def get(self, slug: str, **of: str | None) -> Ladder:
-        """of: subset, category, source, language."""
+        """of: subset, category, source, language; control: "style", or some of its features, with commas."""
         return await self._line.do(questions.ladder(slug, of))
 
     async def agreement(self, slug: str) -> AgreementReport:

@@ -52,7 +52,7 @@ class Ladders:
         return Rows(self._line, questions.ladders())
 
     def get(self, slug: str, **of: str | None) -> Ladder:
-        """of: subset, category, source, language."""
+        """of: subset, category, source, language; control: "style", or some of its features, with commas."""
         return self._line.do(questions.ladder(slug, of))
 
     def agreement(self, slug: str) -> AgreementReport:

@@ -26,6 +26,7 @@ class Source:
     title: str
     config: JsonObject
     participants: Sequence[Participant]
+    people: Mapping[str, dict[str, Any]]
 
 
 def source(reader: "Person", wanted: str, workflow: str) -> Source:
@@ -43,7 +44,8 @@ def source(reader: "Person", wanted: str, workflow: str) -> Source:
         raise NotFound
     participants = list(experiment.participants.select_related("model__provider"))
     config = _config(experiment, run.config if run else experiment.stored_config, reader)
-    return Source(experiment.title, config, participants)
+    people = _people(experiment, reader)
+    return Source(experiment.title, config, participants, people)
 
 
 def clone(
@@ -61,7 +63,7 @@ def clone(
     seated = {
         one.seat: {"model": one.model.slug, "persona": one.persona, "params": one.params}
         for one in experiment.participants.select_related("model")
-    }
+    } | {seat: {"person": person} for seat, person in _people(experiment, by).items()}
     return actions.create(
         owner=by,
         workflow=experiment.workflow,
@@ -70,6 +72,20 @@ def clone(
         cast={seat: one for seat, one in {**seated, **(cast or {})}.items() if one is not None},
         project=project,
     )
+
+
+def _people(experiment: Experiment, reader: "Person") -> dict[str, dict[str, Any]]:
+    """The people by their seats, as they are asked for. An invitation becomes a new one, with a link of its own, and so
+    does somebody whom the reader is not told.
+    """
+    is_owner = experiment.owner_id == reader.pk
+    people: dict[str, dict[str, Any]] = {}
+    for one in experiment.people.select_related("person"):
+        is_told = one.person and (is_owner or not one.is_blind)
+        user = one.person.get_username() if one.person and is_told else ""
+        name = one.name if is_owner or not one.is_blind else ""
+        people[one.seat] = {"user": user, "name": name, "seconds": one.seconds, "blind": one.is_blind}
+    return people
 
 
 def _config(experiment: Experiment, config: Mapping[str, Any], reader: "Person") -> dict[str, Any]:

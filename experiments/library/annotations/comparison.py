@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from accounts.errors import Invalid, NotFound
 from experiments.models import Message, Run
 from experiments.models.labels import PARAMS, seat_name
+from experiments.models.seats import SEATED
 from experiments.runs import progress
 from experiments.runs.comparison import Allowance, Cell, Comparison, Piece, Row, Said, compare, word_differences
 from experiments.runs.statistics import rows as run_rows
@@ -142,13 +143,14 @@ def of(runs: Sequence[Run]) -> SideBySide:
 
 
 def _as_said(message: Message) -> Said:
+    is_seated = (message.operator or {}).get("kind") == SEATED
     return Said(
         turn=message.turn,
         seat=message.seat,
         text=(message.raw_text or message.text)[:LONGEST_TEXT],
         passed_on=message.text[:LONGEST_TEXT],
         id=str(message.pk),
-        edited_by=str((message.operator or {}).get("by", "")),
+        edited_by="" if is_seated else str((message.operator or {}).get("by", "")),
     )
 
 

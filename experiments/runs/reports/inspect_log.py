@@ -99,6 +99,7 @@ def log_name(run: Run, ending: str = "json") -> str:
 def _spec(run: Run) -> Data:
     experiment = run.experiment
     cast = {seated.seat: seated for seated in experiment.participants.select_related("model")}
+    people = {one.seat: one.called for one in experiment.people.select_related("person")}
     lead = cast.get(_lead(run)) or next(iter(cast.values()), None)
     return {
         "eval_id": str(run.pk),
@@ -113,7 +114,13 @@ def _spec(run: Run) -> Data:
         "model_roles": {seat: {"model": seated.model.slug} for seat, seated in cast.items()},
         "config": {},
         "packages": {},
-        "metadata": {"origin": run.origin, "mode": run.mode, "seed": run.seed, "lineage": lineage(run)},
+        "metadata": {
+            "origin": run.origin,
+            "mode": run.mode,
+            "seed": run.seed,
+            "lineage": lineage(run),
+            **({"people": people} if people else {}),
+        },
     }
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from experiments.models import Ballot, Call, Message
+from experiments.models.seats import SEATED
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Band, Block, Entry, Fact, Facts, Fold, Mark, Part, Text, Token, Tokens
 from experiments.runs.reports.setup import Rows
@@ -74,8 +75,10 @@ def _marks(message: Message) -> Iterator[Mark]:
         yield Mark(_("superseded: another answer was asked for"), "warning")
     if message.operator:
         person = message.operator.get("by") or _("somebody")
-        changed = _("altered by %(person)s") if message.operator.get("kind") == "altered" else _("edited by %(person)s")
-        yield Mark(changed % {"person": person}, "operator")
+        kinds = {"altered": _("altered by %(person)s"), SEATED: _("a person: %(person)s")}
+        changed = kinds.get(message.operator.get("kind", ""), _("edited by %(person)s"))
+        is_unnamed = message.operator == {"kind": SEATED, "by": ""}
+        yield Mark(_("a person") if is_unnamed else changed % {"person": person}, "operator")
     flags = {"speaks_for_other": _("speaks for the other side")}
     yield from (
         Mark(flags.get(flag) or words.flag_name(flag), "warning")
@@ -89,7 +92,7 @@ def _blocks(message: Message, ballot: Ballot | None) -> Iterator[Block]:
     yield from _words(message, ballot)
     if message.filter:
         yield _filter(message, message.filter)
-    if message.operator:
+    if message.operator and message.operator.get("kind") != SEATED:
         yield _changed(message, message.operator)
     elif not message.filter and message.parsed is None and message.text != message.raw_text:
         yield Fold(_("What the other side sees"), _characters(message.text), (Text(message.text, "prose"),))

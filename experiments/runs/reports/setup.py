@@ -98,6 +98,10 @@ def _seats(rows: Rows) -> list[Block]:
             _parameters(_sent_parameters(rows.run, one.seat) or one.params) or MISSING,
         )
         seats.append(cells)
+    seats += [
+        (words.seat_name(one.seat), _("Person: %(name)s") % {"name": one.called}, MISSING, MISSING, MISSING)
+        for one in rows.run.experiment.people.select_related("person")
+    ]
     return [Table(_("Participants"), columns, tuple(seats))] if seats else []
 
 

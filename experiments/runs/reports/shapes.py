@@ -47,11 +47,27 @@ MOST_STEPS = 300_000
 HIGHEST_VOTE = 10
 
 
+class PersonShape(Shape):
+    user: Annotated[str, StringConstraints(max_length=150)] = ""
+    name: Annotated[str, StringConstraints(max_length=100)] = ""
+    seconds: Annotated[int, Field(ge=1, le=604_800)] = 600
+    blind: Truth = False
+
+
 class CastShape(Shape):
+    """model: empty for a person."""
+
     seat: Seat
-    model: Slug
+    model: Slug | Literal[""]
     persona: Annotated[str, StringConstraints(max_length=100)] = ""
     params: SeatParams = SeatParams()
+    person: PersonShape | None = None
+
+    @model_validator(mode="after")
+    def somebody_is_seated(self) -> Self:
+        if not self.model and self.person is None:
+            raise ValueError("A participant is a model or a person.")
+        return self
 
 
 class ExperimentShape(Shape):

@@ -19,6 +19,7 @@ from experiments.models import (
     Message,
     Participant,
     Run,
+    SeatedPerson,
     Step,
 )
 from experiments.models.ids import new_id
@@ -60,7 +61,7 @@ class _Copy:
         self.record = record
         self.steps: dict[str, Step] = {}
         self.calls: dict[UUID, Call] = {}
-        cast = [participant.model for participant in record.experiment.cast]
+        cast = [participant.model for participant in record.experiment.cast if participant.model]
         simulated = {call.model for call in record.calls if call.simulated}
         self.models = known_or_entered([*cast, *(call.model for call in record.calls)], simulated)
         self.ids = {str(row.id): str(new_id()) for rows in record.with_ids.values() for row in rows}
@@ -80,6 +81,19 @@ class _Copy:
                 params=participant.params.model_dump(exclude_none=True),
             )
             for participant in asked.cast
+            if participant.model
+        )
+        SeatedPerson.objects.bulk_create(  # in a run that is over: an invitation that has expired
+            SeatedPerson(
+                experiment=experiment,
+                seat=one.seat,
+                name=(one.person.user or one.person.name)[:100],
+                seconds=one.person.seconds,
+                is_blind=one.person.blind,
+                expires=timezone.now(),
+            )
+            for one in asked.cast
+            if one.person
         )
         rows = [message.created for message in self.record.messages] + [call.sent for call in self.record.calls]
         moments = [moment for moment in (*rows, said.started, said.created) if moment]

@@ -104,4 +104,4 @@ class LinkView(views.APIView):
 
 def _visible(request: Request, pk: UUID) -> Experiment:
     rows = Experiment.objects.visible_to(request.user).select_related("owner", "project")
-    return get_object_or_404(rows.prefetch_related("participants__model"), pk=pk)
+    return get_object_or_404(rows.prefetch_related("participants__model", "people__person"), pk=pk)

@@ -90,6 +90,7 @@ WORKFLOW = Workflow(
     seats=SEATS,
     run=run,
     place=1,
+    people=SPEAKERS,
     subjects=SPEAKERS,
     judge=RUBRIC,
     flagged=SPEAKERS,

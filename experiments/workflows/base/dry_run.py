@@ -155,7 +155,8 @@ class Planned:
 @dataclass(frozen=True, slots=True)
 class Model:
     """Who answers for a seat. max_tokens: of an answer, as the seat says; longest: where nothing else limits it.
-    weight: what a token of it costs, to be compared with that of others.
+    weight: what a token of it costs, to be compared with that of others. is_person: a person answers, whose time and
+    words are not counted.
     """
 
     max_tokens: int | None = None
@@ -164,6 +165,7 @@ class Model:
     takes_schema: bool = True
     weight: float = 0.0
     persona: str = ""
+    is_person: bool = False
 
 
 @dataclass(slots=True)
@@ -265,7 +267,7 @@ class _Play:
     ) -> None:
         self._config, self._models, self._assumptions = config, models, assumptions
         self._at_most, self._roles, self._stored = at_most, roles, stored
-        seats = {seat: Seat(seat, persona=model.persona) for seat, model in models.items()}
+        seats = {seat: Seat(seat, model.persona, is_person=model.is_person) for seat, model in models.items()}
         cast = _DearestCast(seats, models=models) if at_most else Cast(seats)
         self._replay = Replay(workflow.run(config, cast), {})
         turns = getattr(config, "max_turns", 1)
@@ -310,6 +312,9 @@ class _Play:
         if ask.is_spoken:
             text, thought = (tokens_of(one, at_most=self._at_most) for one in (outcome.text, outcome.reasoning))
             self._said.append(_Message(ask.key, ask.turn, text, thought))
+        if model.is_person:
+            self._end(ask.key, 0.0, outcome)
+            return
         used = self._used.setdefault(seat, Usage())
         used.calls += 1
         used.read += self._read(ask, model)

@@ -51,12 +51,24 @@ class Stored(EventData):
 # --- runs ---
 
 
+class PersonSeated(Part):
+    """user: empty for an invitation, and where readers are not told who it is. seconds: that each answer may take."""
+
+    user: str
+    name: str
+    seconds: int
+    blind: bool
+
+
 class Seated(Part):
+    """model: empty for a person."""
+
     seat: Seat
     model: str
     label: str
     persona: str
     params: JsonObject
+    person: PersonSeated | None = None
 
 
 class BranchedFrom(Part):
@@ -184,6 +196,29 @@ class Said(AtPause):
     text: str | None = None
     edited: bool | None = None
     by: str | None = None
+
+
+class AtTurnOfPerson(EventData):
+    """A person in a seat is asked. key, purpose: of the step."""
+
+    key: str
+    seat: Seat
+    turn: int | None
+    purpose: str
+
+
+class PersonAsked(AtTurnOfPerson):
+    """until: when the time for the answer ends."""
+
+    type: Literal["person_asked"] = "person_asked"
+    until: str
+
+
+class PersonAbsent(AtTurnOfPerson):
+    """The person gave no answer in time, as `message` says."""
+
+    type: Literal["person_absent"] = "person_absent"
+    message: str
 
 
 class StepSkipped(StepRefused, EventData):
@@ -392,7 +427,7 @@ class ModelMetrics(EventData):
 
 OF_ENGINE: tuple[type[EventData], ...] = (
     *(ExperimentCreated, ExperimentStarted, ExperimentState, ExperimentStopped, ExperimentError),
-    *(WaitingForUser, OfferOpened, Said, StepSkipped),
+    *(WaitingForUser, OfferOpened, Said, PersonAsked, PersonAbsent, StepSkipped),
     *(CallLost, CallFailed, CallRetried, SolutionExecuted),
     *(MessageCompleted, MessageAltered, ModelMetrics),
 )

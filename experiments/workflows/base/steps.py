@@ -184,11 +184,14 @@ STOPPED = End("manual_stop", stopped=True)
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Somebody seated, as a workflow sees them. called: names by which the model could give itself away."""
+    """Somebody seated, as a workflow sees them. called: names by which they could give themselves away. is_person: what
+    is asked of the seat is asked of a person, who takes minutes, costs nothing and may give no answer in time.
+    """
 
     name: str
     persona: str = ""
     called: tuple[str, ...] = ()
+    is_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

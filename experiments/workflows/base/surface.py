@@ -121,9 +121,10 @@ Part = Group | Seats | SeatRows
 
 
 class AskedSeat(TypedDict, total=False):
-    """The model that was chosen for a seat. name: of seats that are given one."""
+    """The model or the person that was chosen for a seat. name: of seats that are given one."""
 
     model: str
+    person: dict[str, object]
     name: str
     persona: str
     params: dict[str, object]

@@ -52,7 +52,8 @@ class Workflow:
     """A system that is played.
 
     slug: at most 20 characters. place: where it stands in lists, the lowest first. config: how it is set up. seats:
-    all that there can be. run: the generator of its steps. subjects: seats that a judge scores. judge: by which
+    all that there can be. people: those of them that people may take. run: the generator of its steps.
+    subjects: seats that a judge scores. judge: by which
     rules, where the scoring can be repeated by another judge; its Config has `objectives()` then. leads: the seat
     that speaks for a run in exports where nobody is judged. flagged: seats whose messages are looked through by
     `flags`. opening: the field of Config with the first words of a person. passed: where a person's words would
@@ -70,6 +71,7 @@ class Workflow:
     seats: tuple[str, ...]
     run: Callable[[Any, Cast], Play]
     place: int = 100
+    people: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     judge: Rubric | None = None
     leads: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from experiments.workflows.base.steps import Cast, Play, numbered
 from experiments.workflows.base.workflow import Branching, Offer, Workflow
-from experiments.workflows.council.config import SEATS, Config
+from experiments.workflows.council.config import CHAIRS, MEMBERS, SEATS, Config
 from experiments.workflows.council.questions import find_title, questions
 from experiments.workflows.council.records import RECORDS
 from experiments.workflows.council.talk import Talk
@@ -18,7 +18,8 @@ __all__ = ["SEATS", "WORKFLOW", "Config", "next_offer", "run"]
 
 def run(config: Config, cast: Cast) -> Play:
     talk = Talk(config, cast)
-    end, *_beside = yield [questions(talk), *([find_title(talk)] if config.title else [])]
+    titled = config.title and not cast.seats["title" if "title" in cast.seats else "chair"].is_person
+    end, *_beside = yield [questions(talk), *([find_title(talk)] if titled else [])]
     return end
 
 
@@ -38,6 +39,7 @@ WORKFLOW = Workflow(
     seats=SEATS,
     run=run,
     place=3,
+    people=(*MEMBERS, *CHAIRS),
     leads="chair",
     opening="question",
     next_offer=next_offer,

@@ -2,7 +2,7 @@
 
 from experiments.workflows.base.steps import Cast, End, Play
 from experiments.workflows.base.workflow import Workflow
-from experiments.workflows.debate.config import SEATS, Config
+from experiments.workflows.debate.config import DEBATERS, SEATS, Config
 from experiments.workflows.debate.course import gone_on, played, refined, summed_up
 from experiments.workflows.debate.talk import Talk
 
@@ -36,6 +36,7 @@ WORKFLOW = Workflow(
     seats=SEATS,
     run=run,
     place=4,
+    people=("refiner", *DEBATERS, "summarizer"),
     leads="summarizer",
     flagged=("A", "B"),
     opening="prompt",

@@ -10,6 +10,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 
 from accounts import audit, invitations, projects, roles
 from accounts.models import ApiToken, AuditEntry
@@ -23,9 +24,10 @@ from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
 from experiments.library import presets
 from experiments.library.datasets import contestants, demonstration, making
-from experiments.models import Battle, Provider, Run
+from experiments.models import Battle, Provider, Run, SeatedPerson
 from experiments.review import curation
 from experiments.runs import actions, removal
+from experiments.runs.seats import turns
 from experiments.runs.sharing import sharing
 from experiments.workflows.base.events import BudgetReached
 from experiments.workflows.base.replay import End
@@ -121,6 +123,15 @@ def reach_budget(lab):
     left = {"cost_left": "0", "tokens_left": None, "cost": "1", "tokens": 10, "is_unpriced": False}
     reached = BudgetReached(id=str(uuid4()), name="Alice's", kind="person", period="month", **left, ask=[], admins=[])
     finish(Lease(held.pk, held.fence, lambda event: None), held, End("budget_person"), was_halted=True, budget=reached)
+
+
+def answer_for_somebody(lab):
+    """Ada answers in the seat of an invited person."""
+    Run.objects.filter(pk=lab.run.pk).update(state="waiting", last_seq=1000)
+    seated = SeatedPerson.objects.create(experiment=lab.experiment, seat="A", expires=timezone.now())
+    asked = {"seat": "A", "until": "2999-01-01T00:00:00+00:00", "shown": [], "schema": None}
+    step = lab.run.steps.create(key="asked", kind="ask", purpose="reply", seat="A", data={"person": asked})
+    turns.answer(seated, by=lab.ada, step_id=step.pk, text="For them.")
 
 
 def download(path):
@@ -256,6 +267,7 @@ ACTIONS = [
     ("battles", Action.EXPORTED, lambda lab: call_command("export_battles", battle(lab).board.slug, output=None)),
     ("the record itself", Action.EXPORTED, lambda lab: signed_in(lab.ada).get("/audit/audit.csv")),
     ("a run that is not shared", Action.RUN_READ, read_in_admin("run/{run}/change/")),
+    ("a seat", Action.SEAT_ANSWERED, answer_for_somebody),
     ("a search of all runs", Action.RUNS_SEARCHED, read_in_admin("message/?q=panels")),
     ("a void run", Action.VOIDED, exclude),
     ("a void battle", Action.VOIDED, void_battle),

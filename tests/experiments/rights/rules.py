@@ -162,6 +162,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         model-defaults start start-provider start-models start-run
         api-provider-list api-provider-detail api-provider-test api-provider-sync""",
     ),
+    "of who sits in it": (rule(visitor=UNKNOWN, owner=YES, admin=YES), "seat seat-now"),
+    "an invitation that is none": (rule(visitor=UNKNOWN), "seat-join"),
     "administrators', and without a word to others": (rule(visitor=UNKNOWN, admin=YES), "metrics"),
     "project": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
     "a project's, changed by its leads": (

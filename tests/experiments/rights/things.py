@@ -21,7 +21,18 @@ from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
 from experiments.library.instruments import cases
 from experiments.library.instruments import services as instruments
-from experiments.models import Annotation, Battle, ClientTalk, Dataset, Experiment, Provider, Run, RunImport, Upload
+from experiments.models import (
+    Annotation,
+    Battle,
+    ClientTalk,
+    Dataset,
+    Experiment,
+    Provider,
+    Run,
+    RunImport,
+    SeatedPerson,
+    Upload,
+)
 from experiments.runs import actions
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import REPORTS
@@ -90,6 +101,7 @@ class Things:
         self.bulk = bulk.ask({}, by=self.owner, format_=BULK_FORMATS["csv"], language="en")
         self.brought = RunImport.objects.create(owner=self.owner, name="a.json", size=1, sha256=NOTHING, state="ready")
         self.file = jobs.request_file(arena, by=self.owner, format_=REPORTS["html"], language="en")
+        self.seat = SeatedPerson.objects.create(experiment=arena.experiment, seat="C", person=self.owner)
         self.link, self.secret = sharing.create_link(arena.experiment, by=self.owner)
         create_token(self.owner, name="mine")
         self.token = ApiToken.objects.get(user=self.owner)
@@ -170,6 +182,7 @@ class Things:
             "cycles": 1 if word == "turn" else self.contest.cycles.first().pk,
             "links": self.link.pk,
             "s": self.secret,
+            "seats": self.seat.pk,
             "tokens": self.token.token_key,
             "scenarios": self.scenario.pk,
             "instruments": self.instrument.pk,
@@ -214,7 +227,7 @@ class Things:
             "sign-ins": 1,
         }
         by_word = {
-            "token": self.invited if before == "invitations" else self.offer.token,
+            "token": {"invitations": self.invited, "join": self.seat.link.split("/")[-2]}.get(before, self.offer.token),
             "exp_name": "__all__",
             "sample_index": self.sample.pk,
             "model": self.left.name,

@@ -25,6 +25,7 @@ from arena_lab.records.battles import (
     Progress,
     PublishedRating,
     Standing,
+    StyleControl,
     Verdict,
 )
 from arena_lab.records.instruments import (
@@ -92,6 +93,7 @@ __all__ = [
     "StudyLooks",
     "StudyPlan",
     "StudyRuns",
+    "StyleControl",
     "Totals",
     "Usage",
     "UsageReport",

@@ -118,8 +118,78 @@ class Standing(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StyleCovariate(Record):
+    """effect: Elo for one standard deviation, `unit`, with its 95 % interval; None with the `reason`. moved: whose
+    rating moves most if this one is ignored, by `moves`.
+    """
+
+    name: str
+    effect: float | None
+    lower: float | None
+    upper: float | None
+    reason: str = ""
+    unit: float = 0.0
+    moved: str = ""
+    moves: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdjustedRating(Record):
+    """A rating with style held equal, in Elo, with its 95 % interval; None with the `reason`."""
+
+    name: str
+    rating: float | None
+    lower: float | None
+    upper: float | None
+    rank: int | None
+    best: int | None = None
+    worst: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StyleControl(Record):
+    """battles: how many it rests on, of all. reason: why there is no adjusted rating; empty otherwise."""
+
+    covariates: tuple[StyleCovariate, ...] = ()
+    rows: tuple[AdjustedRating, ...] = ()
+    battles: int
+    of: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependence(Record):
+    """on: "prompts" or "voters", of which there are `units`. first, ranks: without how many of them, each by itself,
+    another contestant is first, or any rank changes. name, before, after, moves: whose rank changes most.
+    """
+
+    on: str
+    units: int
+    first: int
+    ranks: int
+    name: str
+    label: str = ""
+    before: int
+    after: int
+    moves: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction(Record):
+    """A contestant that was withdrawn from the ratings, or reinstated. by: empty for readers without a token."""
+
+    at: datetime
+    what: str
+    name: str
+    label: str = ""
+    reason: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ladder(Record):
-    """Where everybody stands. One that is withdrawn has no rows, and says why."""
+    """Where everybody stands. One that is withdrawn has no rows, and says why. style: where `control` asked for it."""
 
     slug: str
     title: str
@@ -131,6 +201,9 @@ class Ladder(Record):
     subset: str = ""
     category: str = ""
     rows: tuple[Standing, ...] = ()
+    style: StyleControl | None = None
+    dependence: tuple[Dependence, ...] = ()
+    corrections: tuple[Correction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

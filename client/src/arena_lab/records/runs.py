@@ -14,13 +14,14 @@ OVER = ("completed", "stopped", "failed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant(Record):
-    """Who takes a seat. model: its slug."""
+    """Who takes a seat. model: its slug; empty for a person, whom `person` tells (user, name, seconds, blind)."""
 
     seat: str
     model: str
     label: str = ""
     persona: str = ""
     params: Mapping[str, Any]
+    person: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

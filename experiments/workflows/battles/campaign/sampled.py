@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 from django.db import connection
 from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models.expressions import Combinable
 from numpy.typing import NDArray
 
 from experiments.models import Battle
@@ -25,28 +26,47 @@ def shared_of(
     keys: contestants' keys to their places in `names`; two keys of one name share a place, and are never compared.
     subset, category: which of a sample's; empty for all.
     """
+    battles, rows = read_battles(boards, keys, names, None, **slices)
+    return Shared(battles, rows[:, 0])
+
+
+def read_battles(
+    boards: Collection[int],
+    keys: Mapping[int, int],
+    names: tuple[str, ...],
+    columns: Mapping[str, Combinable] | None = None,
+    **slices: Collection[str],
+) -> tuple[Battles, Numbers]:
+    """The battles of `shared_of`, and of each its sample, left and right key, the left one's score twice, and columns.
+
+    columns: whole numbers, by name, as the database computes them.
+    """
+    columns = columns or {}
     if not boards or not keys:
-        return Shared(Battles([], [], [], names), np.zeros(0, dtype=np.int64))
+        return Battles([], [], [], names), np.zeros((0, 4 + len(columns)), dtype=np.int64)
     battles = Battle.objects.filter(board__in=list(boards), winner__in=DOUBLED).counted().order_by()
     for name, chosen in slices.items():
         if chosen:
             battles = battles.filter(**{f"sample__{name}__in": list(chosen)})
-    rows = _numbers(battles)
+    rows = _numbers(battles, columns)
     place = np.full(max([*keys, int(rows[:, 1:3].max(initial=0))], default=0) + 1, -1, dtype=np.int64)
     place[list(keys)] = list(keys.values())
     left, right = place[rows[:, 1]], place[rows[:, 2]]
     inside = (left >= 0) & (right >= 0) & (left != right)
-    return Shared(Battles(left[inside], right[inside], rows[inside, 3] / 2, names), rows[inside, 0])
+    return Battles(left[inside], right[inside], rows[inside, 3] / 2, names), rows[inside]
 
 
-def _numbers(battles: QuerySet[Battle]) -> Numbers:
-    """Sample, left, right, and twice the left one's score, one row per battle."""
+def _numbers(battles: QuerySet[Battle], columns: Mapping[str, Combinable]) -> Numbers:
+    """Sample, left, right, twice the left one's score, and the columns, one row per battle."""
     said = [When(winner=winner, then=Value(doubled)) for winner, doubled in DOUBLED.items()]
     doubled = Case(*said, output_field=IntegerField())
-    rows = battles.annotate(doubled=doubled).values_list("sample_id", "left_id", "right_id", "doubled")
-    found = [np.zeros((0, 4), dtype=np.int64)]
+    width = 4 + len(columns)
+    rows = battles.annotate(doubled=doubled, **columns).values_list(
+        "sample_id", "left_id", "right_id", "doubled", *columns
+    )
+    found = [np.zeros((0, width), dtype=np.int64)]
     with connection.cursor() as cursor:  # whole numbers as they come: twice as fast as through the query set
         cursor.execute(*rows.query.sql_with_params())
         while some := cursor.fetchmany(AT_ONCE):
-            found.append(np.fromiter(chain.from_iterable(some), dtype=np.int64).reshape(-1, 4))
+            found.append(np.fromiter(chain.from_iterable(some), dtype=np.int64).reshape(-1, width))
     return np.concatenate(found)

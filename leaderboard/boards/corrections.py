@@ -1,0 +1,42 @@
+"""The public log of a board: which contestants were withdrawn from it or taken in again, when, why and by whom."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from accounts.models import AuditEntry
+from experiments.models import Board, Contestant
+
+MOST = 200
+DONE = {AuditEntry.Action.VOIDED: "withdrawn", AuditEntry.Action.RESTORED: "reinstated"}
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """what: "withdrawn" or "reinstated". reason: empty for one that counts again. by: empty for readers who are not
+    signed in.
+    """
+
+    at: datetime
+    what: str
+    name: str
+    label: str
+    reason: str
+    by: str
+
+
+def corrections(board: Board, reader: Any) -> list[Correction]:
+    """Newest first, as the audit log has them."""
+    contestants = {f"contestant:{one.pk}": one for one in Contestant.objects.filter(dataset=board.dataset_id)}
+    entries = AuditEntry.objects.filter(action__in=list(DONE), target__in=list(contestants)).order_by("-pk")
+    return [
+        Correction(
+            at=entry.at,
+            what=DONE[AuditEntry.Action(entry.action)],
+            name=contestants[entry.target].name,
+            label=str(contestants[entry.target]),
+            reason=str(entry.detail.get("reason", "")),
+            by=entry.actor if reader.is_authenticated else "",
+        )
+        for entry in entries[:MOST]
+    ]

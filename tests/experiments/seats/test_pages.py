@@ -1,0 +1,255 @@
+"""The page of a person in a seat: who opens it, what it shows, what it takes; and what others are told."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.errors import Invalid
+from accounts.models import AuditEntry
+from arenasite.notifications import notices_of
+from experiments.api.serializers import ExperimentSerializer
+from experiments.library.annotations import cloning
+from experiments.models import Run, SeatedPerson
+from experiments.runs.reports.document import document
+from experiments.runs.reports.importing import import_document
+from experiments.runs.seats import turns
+from experiments.runs.seats.answer_forms import AnswerForm
+from experiments.setup.casting import checked_cast, checked_config
+from experiments.setup.estimates import estimate
+from experiments.workflows.debate.answers import Actions, Points
+from tests.fixtures import signed_in
+from tests.markup import Page
+
+pytestmark = pytest.mark.django_db
+
+BLIND = {"user": "bob", "blind": True}
+
+
+@pytest.fixture
+def played(debate, start, drive, bob):
+    """A debate between Bob in seat A, somebody invited in seat B, and a model."""
+    run = start(debate(A={"user": "bob"}, B={"name": "P07", "seconds": 900}, mode="automatic", refine=False))
+    drive()
+    return Run.objects.with_totals().get(pk=run.pk)
+
+
+def seat_of(run, seat):
+    return SeatedPerson.objects.get(experiment=run.experiment, seat=seat)
+
+
+def page_of(client, seated):
+    answer = client.get(seated.get_absolute_url())
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def sent(client, seated, **fields):
+    [turn] = turns.open_turns(seated)
+    return client.post(seated.get_absolute_url(), {"step": turn.step.pk, **fields})
+
+
+def test_the_person_sees_what_the_seat_may_see_and_answers_once(played, bob, drive):
+    browser, seated = signed_in(bob), seat_of(played, "A")
+    page = page_of(browser, seated)
+    assert "How should our lab share one telescope?" in page
+    [timer] = Page(page).find("p", id="seat-time")
+    assert 500 < int(timer.get("data-left")) <= 600
+    [turn] = turns.open_turns(seated)
+    points = {"step": turn.step.pk, "new_perspectives": "By the night.\nBy need.", "counterpoints": ""}
+    assert browser.post(seated.get_absolute_url(), points).status_code == 302
+    assert browser.post(seated.get_absolute_url(), points, follow=True).status_code == 200
+
+    [message] = played.messages.filter(seat="A")
+    assert json.loads(message.raw_text)["new_perspectives"][1] == {"id": "p2", "contents": "By need."}
+    drive()
+    assert "By need." in page_of(browser, seated)
+    assert "Nothing to answer now" in page_of(browser, seated)
+
+
+def test_an_answer_without_words_is_sent_back_with_what_is_wrong(arena, start, drive, bob):
+    run = start(arena(a={"user": "bob"}, max_turns=1, judge=False, filter=False))
+    drive()
+    answer = sent(signed_in(bob), seat_of(run, "A"), text=" ")
+
+    assert answer.status_code == 422
+    assert Page(answer.content.decode()).find("span", class_="field-error")
+
+
+def test_only_the_person_and_an_administrator_open_the_seat(played, alice, charlie, admin, bob):
+    seated = seat_of(played, "A")
+    for stranger in (Client(), signed_in(charlie), signed_in(alice)):
+        assert stranger.get(seated.get_absolute_url()).status_code == 404
+        assert stranger.post(seated.get_absolute_url(), {"step": 1}).status_code == 404
+        assert stranger.get(reverse("seat-now", args=[seated.pk])).status_code == 404
+
+    page_of(signed_in(admin), seated)
+    sent(signed_in(admin), seated, new_perspectives="For Bob.")
+    assert AuditEntry.objects.filter(action="run_read", actor="ada").count() == 1
+    assert AuditEntry.objects.get(action="seat_answered", actor="ada").detail["seat"] == "A"
+
+
+def test_the_person_sees_nothing_else_of_the_run(played, bob):
+    assert signed_in(bob).get(played.get_absolute_url()).status_code == 404
+
+
+def test_an_invitation_opens_its_seat_until_it_expires(played, bob, drive):
+    sent(signed_in(bob), seat_of(played, "A"), new_perspectives="One.")
+    drive()
+    seated, guest = seat_of(played, "B"), Client()
+    assert guest.get(seated.link, follow=True).status_code == 200
+    assert guest.get(seated.link[:-2] + "x/").status_code == 404
+    assert sent(guest, seated, new_perspectives="Two.").status_code == 302
+    assert played.messages.get(seat="B").operator == {"kind": "seated", "by": "P07"}
+
+    SeatedPerson.objects.filter(pk=seated.pk).update(expires=timezone.now() - timedelta(seconds=1))
+    assert guest.get(seated.get_absolute_url()).status_code == 404
+    assert Client().get(seated.link).status_code == 404
+
+
+def test_the_link_of_one_seat_opens_no_other(played):
+    guest = Client()
+    guest.get(seat_of(played, "B").link)
+    assert guest.get(seat_of(played, "A").get_absolute_url()).status_code == 404
+
+
+def test_the_page_asks_to_be_loaded_again_once_there_is_a_turn(played, bob, drive):
+    browser, seated = signed_in(bob), seat_of(played, "A")
+    assert browser.get(reverse("seat-now", args=[seated.pk]))["HX-Refresh"] == "true"
+    sent(browser, seated, new_perspectives="One.")
+    drive()
+    assert browser.get(reverse("seat-now", args=[seated.pk])).status_code == 204
+
+
+def test_a_blind_person_is_told_no_models_and_nobody_is_told_who_they_are(debate, start, drive, bob, alice):
+    run = start(debate(A=BLIND, mode="automatic", refine=False))
+    drive()
+    seated, browser = seat_of(run, "A"), signed_in(bob)
+    assert "sim/" not in page_of(browser, seated)
+    sent(browser, seated, new_perspectives="One.")
+    drive()
+
+    run = Run.objects.with_totals().get(pk=run.pk)
+    shown = json.dumps(document(run), default=str) + json.dumps(list(run.events.values_list("data", flat=True)))
+    assert "bob" not in shown
+    assert ExperimentSerializer(run.experiment).data["cast"][-1]["person"]["blind"] is True
+
+
+def test_the_person_who_is_not_blind_is_told_the_others(played, bob):
+    assert "sim/neutral" in page_of(signed_in(bob), seat_of(played, "A"))
+
+
+def test_documents_events_and_reports_say_who_was_human(played, bob, browser, drive):
+    sent(signed_in(bob), seat_of(played, "A"), new_perspectives="One.")
+    drive()
+    [person] = [one for one in document(played)["experiment"]["cast"] if one["seat"] == "A"]
+    assert person["person"] == {"user": "bob", "name": "", "seconds": 600, "blind": False}
+    assert person["model"] == ""
+    created = played.events.get(type="experiment_created").data
+    assert next(one for one in created["cast"] if one["seat"] == "A")["person"]["user"] == "bob"
+    page = browser.get(played.get_absolute_url()).content.decode()
+    assert "a person: bob" in page
+    assert seat_of(played, "B").link in page
+    report = browser.get(reverse("run-report", args=[played.pk, "html"])).content.decode()
+    assert "Person: bob" in report
+
+
+def test_an_imported_document_keeps_who_was_human(played, bob, charlie, drive):
+    sent(signed_in(bob), seat_of(played, "A"), new_perspectives="One.")
+    drive()
+    read = json.loads(json.dumps(document(Run.objects.with_totals().get(pk=played.pk)), default=str))
+    copy = import_document(read, by=charlie)
+
+    assert [(one.seat, one.called) for one in copy.experiment.people.all()] == [("A", "bob"), ("B", "P07")]
+    assert copy.messages.get(seat="A").operator["kind"] == "seated"
+
+
+def test_the_person_is_notified_and_the_owner_is_not(played, bob, alice):
+    assert [notice.address for notice in notices_of(bob).notices] == [seat_of(played, "A").get_absolute_url()]
+    assert not notices_of(alice).notices
+
+
+def test_people_cost_nothing_in_estimates(alice, debate, provider):
+    experiment = debate(A={"user": "alice"}, B={"name": "P07"}, mode="automatic", refine=False)
+    config = checked_config("debate", experiment.config)
+    cast = {one.seat: {"model": one.model.slug} for one in experiment.participants.all()}
+    cast |= {seat: {"person": {}} for seat in "AB"}
+    seated = checked_cast("debate", config, cast, owner=alice)
+
+    assert estimate("debate", config, seated, by=alice, people=["A", "B"]).typical.calls == 2
+
+
+@pytest.mark.parametrize(
+    ("person", "field"),
+    [
+        ({"user": "nobody"}, "cast.A.person.user"),
+        ({"seconds": 1}, "cast.A.person.seconds"),
+        ({"link_hours": 0}, "cast.A.person.link_hours"),
+        ({"password": "x"}, "cast.A.person.password"),
+    ],
+)
+def test_what_is_wrong_with_a_person_is_named(debate, person, field):
+    with pytest.raises(Invalid) as refused:
+        debate(A=person)
+    assert list(refused.value.errors) == [field]
+
+
+def test_a_pool_model_cannot_be_a_person(debate):
+    with pytest.raises(Invalid) as refused:
+        debate(pool=({"user": "bob"},))
+    assert list(refused.value.errors) == ["cast.pool-1"]
+
+
+def test_a_clone_has_the_same_people_and_a_link_of_its_own(played, alice, charlie):
+    played.experiment.visibility = "lab"
+    played.experiment.save()
+    clone = cloning.clone(played.experiment, by=alice)
+
+    assert [(one.seat, one.called) for one in clone.people.all()] == [("A", "bob"), ("B", "P07")]
+    assert clone.people.get(seat="B").link != seat_of(played, "B").link
+
+
+def test_the_set_up_page_seats_people(browser, bob, provider, arena):
+    arena()
+    form = {"prompt": "Talk.", "prompting": "shared", "mode": "automatic", "max_turns": "1", "first": "A"}
+    form |= {"seat-A-model": "sim/cooperative:first=0", "seat-B-model": "sim/competitive:first=0", "gap_seconds": "0"}
+    rows = {"people-0-seat": "B", "people-0-user": "bob", "people-0-minutes": "5", "people-0-blind": "on"}
+    answer = browser.post(reverse("arena"), {**form, **rows})
+
+    assert answer.status_code == 302, Page(answer.content.decode()).find("div", class_="error-summary")
+    seated = SeatedPerson.objects.get()
+    assert (seated.seat, seated.person, seated.seconds, seated.is_blind) == ("B", bob, 300, True)
+    assert not seated.experiment.participants.filter(seat="B").exists()
+
+    answer = browser.post(reverse("arena"), {**form, **rows, "people-0-minutes": "soon"})
+    assert answer.status_code == 422
+    assert "Enter a number of minutes." in answer.content.decode()
+
+
+def test_an_answer_form_gives_what_a_model_would_give():
+    form = AnswerForm(Points.schema_to_follow(), "B", {"new_perspectives": "One.\n\nTwo.", "counterpoints": ""})
+    assert form.is_valid()
+    assert json.loads(form.answer()) == {
+        "speaker": "B",
+        "new_perspectives": [{"id": "p1", "contents": "One."}, {"id": "p2", "contents": "Two."}],
+        "counterpoints": [],
+    }
+    form = AnswerForm(Actions.schema_to_follow(), "summarizer", {"recommended": "Do it. (A1.p1, B1.c2)"})
+    assert form.is_valid()
+    assert json.loads(form.answer())["recommended"] == [
+        {"id": "action_1", "sources": ["A1.p1", "B1.c2"], "contents": "Do it."}
+    ]
+
+
+def test_a_ranking_names_each_choice_once():
+    labels = ["Response A", "Response B"]
+    ranking = {"type": "array", "items": {"type": "string", "enum": labels}}
+    schema = {"type": "object", "properties": {"review": {"type": "string"}, "ranking": ranking}}
+    chosen = {"review": "Fine.", "ranking-1": "Response B", "ranking-2": "Response B"}
+    assert "ranking-1" in AnswerForm(schema, "member-1", chosen).errors
+    form = AnswerForm(schema, "member-1", chosen | {"ranking-2": "Response A"})
+    assert form.is_valid()
+    assert json.loads(form.answer()) == {"review": "Fine.", "ranking": ["Response B", "Response A"]}

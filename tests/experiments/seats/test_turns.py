@@ -1,0 +1,212 @@
+"""People in the seats of arenas, debates and councils: what they are asked, one answer each, limits, restarts."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from accounts.errors import AlreadyAnswered, Conflict, Invalid, NotFound
+from experiments.models import Run, SeatedPerson, Step
+from experiments.runs import actions
+from experiments.runs.seats import turns
+from experiments.runs.steering import branching, steering
+from experiments.tasks import clock
+from tests.experiments.debated import ROUND_1
+from tests.experiments.engine.talks import assert_same_page
+
+pytestmark = pytest.mark.django_db
+
+
+def now(run):
+    return Run.objects.select_related("experiment").get(pk=run.pk)
+
+
+def seat_of(run, seat):
+    return SeatedPerson.objects.select_related("experiment", "person").get(experiment=run.experiment, seat=seat)
+
+
+def turn(run, seat):
+    [found] = turns.open_turns(seat_of(run, seat))
+    return found
+
+
+def answer(run, seat, text, by):
+    asked = turn(run, seat)
+    turns.answer(seat_of(run, seat), by=by, step_id=asked.step.pk, text=text)
+    return asked
+
+
+def lets_pass(run, seat):
+    """The time for the open turn of a seat is over."""
+    step = turn(run, seat).step
+    step.data["person"]["until"] = (clock.now() - timedelta(seconds=1)).isoformat()
+    step.save(update_fields=["data"])
+    assert turns.end_overdue_turns() == 1
+
+
+@pytest.fixture
+def played(debate, start, drive, bob):
+    """A debate between Bob in seat A and models, at Bob's first turn."""
+    run = start(debate(A={"user": "bob"}, mode="automatic", refine=False))
+    drive()
+    return now(run)
+
+
+@pytest.mark.databases
+def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_answer(played, bob, drive):
+    assert (played.state, played.lease_until) == ("waiting", None)
+    assert not played.calls.exists()
+    asked = answer(played, "A", ROUND_1["A"], bob)
+    assert any("telescope" in one["text"] for one in asked.shown)
+    drive()
+
+    assert now(played).state == "completed"
+    said = played.messages.get(step__key="round/1/A")
+    assert (said.raw_text, said.model, said.call) == (ROUND_1["A"], "", None)
+    assert said.operator == {"kind": "seated", "by": "bob"}
+    assert said.parsed["kind"] == "points"
+    assert sorted(set(played.calls.values_list("step__seat", flat=True))) == ["B", "C", "summarizer"]
+    assert_same_page(played)
+
+
+def test_the_others_are_asked_with_what_the_person_said(played, bob, drive):
+    answer(played, "A", ROUND_1["A"], bob)
+    drive()
+
+    request = played.calls.get(step__key="round/1/B").request
+    assert "Perspective 1 of A" in json.dumps(request)
+
+
+def test_of_two_browsers_one_answers(played, bob):
+    asked = turn(played, "A")
+    turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="First.")
+
+    with pytest.raises(AlreadyAnswered):
+        turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="Second.")
+    assert [one.raw_text for one in played.messages.filter(seat="A")] == ["First."]
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again(played, bob, drive):
+    answer(played, "A", "No JSON at all.", bob)
+    drive()
+
+    assert turn(played, "A").step.key == "round/1/A/repair"
+    answer(played, "A", ROUND_1["A"], bob)
+    drive()
+    assert now(played).messages.get(step__key="round/1/A").parsed["kind"] == "points"
+
+
+def test_after_the_time_limit_the_turn_is_absent_with_its_reason(played, bob, drive):
+    asked = turn(played, "A")
+    lets_pass(played, "A")
+    drive()
+
+    step = played.steps.get(key="round/1/A")
+    assert (step.state, step.data["outcome"]["error_kind"]) == (Step.State.FAILED, "absent")
+    assert "gave no answer within" in step.data["outcome"]["error"]
+    assert now(played).state == "completed"
+    assert not played.messages.filter(seat="A").exists()
+    assert played.events.filter(type="person_absent", data__seat="A").count() == 1
+    with pytest.raises(AlreadyAnswered):
+        turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="Too late.")
+    assert_same_page(played)
+
+
+def test_no_answer_is_taken_once_the_time_has_passed_or_the_run_has_ended(played, bob, alice):
+    asked = turn(played, "A")
+    asked.step.data["person"]["until"] = (clock.now() - timedelta(seconds=1)).isoformat()
+    asked.step.save(update_fields=["data"])
+    with pytest.raises(Conflict, match="time"):
+        turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="Late.")
+
+    actions.stop(played, by=alice)
+    with pytest.raises(Conflict, match="ended"):
+        turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="Late.")
+    assert turns.end_overdue_turns() == 0
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "x" * (turns.LONGEST_ANSWER + 1), "\ud800"])
+def test_an_answer_holds_words_that_can_be_stored(played, bob, text):
+    with pytest.raises(Invalid):
+        turns.answer(seat_of(played, "A"), by=bob, step_id=turn(played, "A").step.pk, text=text)
+    assert turn(played, "A").step.state == Step.State.OPEN
+
+
+def test_a_person_answers_for_no_other_seat(debate, start, drive, bob, charlie):
+    run = start(debate(A={"user": "bob"}, B={"user": "charlie"}, mode="automatic", refine=False))
+    drive()
+
+    with pytest.raises(NotFound):
+        turns.answer(seat_of(run, "B"), by=charlie, step_id=turn(run, "A").step.pk, text="For Bob.")
+
+
+def test_a_restarted_worker_asks_nothing_twice(played, bob, drive):
+    asked = turn(played, "A")
+    Run.objects.filter(pk=played.pk).update(state="queued")
+    drive()
+
+    assert turn(played, "A").until == asked.until
+    assert played.events.filter(type="person_asked").count() == 1
+    answer(played, "A", ROUND_1["A"], bob)
+    Run.objects.filter(pk=played.pk).update(state="running", lease_until=None)  # its worker died
+    drive()
+    assert now(played).state == "completed"
+    assert played.messages.filter(seat="A").count() == 1
+
+
+def test_a_branch_shares_what_the_person_said(played, bob, alice, drive):
+    answer(played, "A", ROUND_1["A"], bob)
+    drive()
+    child = branching.branch(played.messages.get(step__key="round/1/B"), by=alice)
+    drive()
+
+    said = child.messages.get(step__key="round/1/A")
+    assert said.operator == {"kind": "seated", "by": "bob"}
+    assert now(child).state == "completed"
+
+
+def test_an_arena_that_failed_for_an_absent_person_asks_again_when_it_is_resumed(arena, start, drive, alice, bob):
+    run = start(arena(a={"user": "bob", "seconds": 60}, max_turns=1, judge=False, filter=False))
+    drive()
+    lets_pass(run, "A")
+    drive()
+    assert (now(run).state, now(run).stop_reason) == ("failed", "absent")
+
+    assert actions.resume(now(run), by=alice)
+    drive()
+    assert turn(run, "A").seconds_left > 50
+    answer(run, "A", "Good morning.", bob)
+    drive()
+    first = run.messages.first()
+    assert (first.seat, first.raw_text) == ("A", "Good morning.")
+    assert now(run).state == "completed"
+    assert_same_page(run)
+
+
+def test_a_paused_run_takes_the_answer_and_goes_on_when_it_is_continued(played, alice, bob, drive):
+    Run.objects.filter(pk=played.pk).update(is_held=True)
+    answer(played, "A", ROUND_1["A"], bob)
+    drive()
+
+    assert now(played).state == "waiting"
+    assert not played.calls.exists()
+    steering.release(now(played), by=alice)
+    drive()
+    assert now(played).state == "completed"
+
+
+def test_a_council_with_a_person_who_answers_and_ranks(council, start, drive, bob):
+    run = start(council({"user": "bob"}, "sim/competitive:first=0", "sim/neutral:first=0"))
+    drive()
+    answer(run, "member-1", "Share it by the night.", bob)
+    drive()
+    asked = turn(run, "member-1")
+    labels = asked.schema["properties"]["ranking"]["items"]["enum"]
+    ballot = json.dumps({"review": "Both are sound.", "ranking": labels})
+    turns.answer(seat_of(run, "member-1"), by=bob, step_id=asked.step.pk, text=ballot)
+    drive()
+
+    assert now(run).state == "completed"
+    own = run.ballots.get(reviewer="member-1")
+    assert (own.model, own.call, len(own.order)) == ("", None, 2)
+    assert run.messages.filter(seat="chair").exists()

@@ -1,0 +1,58 @@
+"""What a board says of its own ground: on how few prompts or voters it rests, and whom curators withdrew from it."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.library.datasets import contestants
+from leaderboard.boards import compute, influence
+from tests.fixtures import signed_in
+from tests.leaderboard import boards
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_board_says_how_far_it_rests_on_single_prompts_and_voters(client, alice):
+    board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3, visibility="public")
+    boards.board_of(
+        alice, [("c", "a", "left"), ("a", "c", "left"), *[("c", "b", "left")] * 2, ("b", "c", "left")], board
+    )
+    board.kind = "people"
+    board.save(update_fields=["kind"])
+    for number, battle in enumerate(board.battles.order_by("pk")):
+        board.battles.filter(pk=battle.pk).update(ballot=f"visitor:{number % 3}/{number}")
+    ladder = compute.ensure_ladder(board)
+
+    told = {one["on"]: one for one in client.get(reverse("api-ladder", args=[ladder.slug])).json()["dependence"]}
+
+    assert (told["prompts"]["units"], told["voters"]["units"]) == (11, 3)
+    assert told["prompts"]["ranks"] >= told["prompts"]["first"] > 0
+    page = client.get(ladder.get_absolute_url()).content.decode()
+    assert "How far this rests on single voters (3)" in " ".join(page.split())
+    assert "visitor:" not in page
+
+
+def test_votes_of_which_nobody_knows_the_voter_say_nothing_of_voters(alice):
+    board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3)
+    board.kind = "people"
+
+    assert [one.on for one in influence.dependences(board)] == ["prompts"]
+
+
+def test_a_board_logs_who_was_withdrawn_and_reinstated_when_why_and_by_whom(client, alice, curator):
+    board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3, visibility="public")
+    ladder, out = compute.ensure_ladder(board), board.dataset.contestants.get(name="b")
+    contestants.void(out, by=curator, reason="It answered with another model.")
+    contestants.restore(out, by=curator)
+    address = reverse("api-ladder", args=[ladder.slug])
+
+    told = client.get(address).json()["corrections"]
+    page = client.get(ladder.get_absolute_url()).content.decode()
+    of_lab = signed_in(alice).get(address).json()["corrections"]
+
+    assert [(one["what"], one["name"], one["reason"], one["by"]) for one in told] == [
+        ("reinstated", "b", "", ""),
+        ("withdrawn", "b", "It answered with another model.", ""),
+    ]
+    assert [one["by"] for one in of_lab] == ["curator"] * 2
+    assert "It answered with another model." in page
+    assert "curator" not in page
