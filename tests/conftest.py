@@ -1,6 +1,5 @@
 """Real parts for every test. What a machine lacks is named, and its tests are left out; in CI that is a failure."""
 
-import gc
 import os
 import re
 import shutil
@@ -67,13 +66,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             _leave_out(item, NO_CHROMIUM)
         if WANTS_POSTGRES and not POSTGRES:
             _leave_out(item, NO_POSTGRES)
-
-
-def pytest_collection_finish() -> None:
-    """What is imported by now stays: looking through it for garbage again and again takes an eighth of the time."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def _place(module: str) -> int:
