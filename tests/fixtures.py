@@ -28,7 +28,6 @@ from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Experiment, Provider, ProviderModel, Run
 from experiments.runs import actions
-from experiments.tasks.threads import spare_what_is_loaded
 from tests.making import maker
 from tests.parts import commits, guard, in_process, stepped_engine, template_database, virtual_time
 
@@ -78,10 +77,6 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = PATIENC
             return value
         time.sleep(0.02)
     raise AssertionError(f"waited {seconds} s for {what}")
-
-
-def pytest_collection_finish() -> None:
-    spare_what_is_loaded()
 
 
 def is_system(item: Any) -> bool:
