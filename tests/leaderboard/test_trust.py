@@ -59,6 +59,14 @@ def test_a_board_logs_who_was_withdrawn_and_reinstated_when_why_and_by_whom(clie
     assert "curator" not in page
 
 
+def test_a_board_of_many_battles_reads_none_of_them_for_it(alice, monkeypatch, django_assert_num_queries):
+    board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3)
+    monkeypatch.setattr(influence, "MOST_BATTLES", 5)
+
+    with django_assert_num_queries(1):
+        assert influence.dependences(board) == ()
+
+
 def campaign_on(board, owner, **config):
     """A campaign with a battle of its own on the board."""
     experiment = Experiment.objects.create(
