@@ -22,7 +22,7 @@ from experiments.engine.text import storable_data
 from experiments.library.search import indexing
 from experiments.models import Call, Judgment, Message, Participant, Run, Step
 from experiments.runs import metrics
-from experiments.workflows import REGISTRY
+from experiments.workflows import REGISTRY, workflow_of
 from experiments.workflows.base import records
 from experiments.workflows.base.events import (
     EventData,
@@ -209,13 +209,21 @@ def record_step(run_id: UUID, record: Record) -> list[EventData]:
 
 @cache
 def row_writers() -> Mapping[Projection, RowWriter[Any]]:
-    own = [import_module(workflow.rows).ROW_WRITERS for workflow in REGISTRY.values() if workflow.rows]
-    return {name: writer for writers in (ROW_WRITERS, *own) for name, writer in writers.items()}
+    return {name: writer for slug in REGISTRY for name, writer in _writers_of(slug).items()}
 
 
-def with_rows(steps: QuerySet[Step]) -> QuerySet[Step]:
-    """The steps with what pages, branches and documents read of their rows."""
-    for writer in row_writers().values():
+@cache
+def _writers_of(workflow: str) -> Mapping[Projection, RowWriter[Any]]:
+    """Those that all workflows share, and its own."""
+    rows = workflow_of(workflow).rows
+    return {**ROW_WRITERS, **(import_module(rows).ROW_WRITERS if rows else {})}
+
+
+def with_rows(steps: QuerySet[Step], workflow: str = "") -> QuerySet[Step]:
+    """The steps with what pages, branches and documents read of their rows. workflow: whose projections alone are read;
+    "" for those of all.
+    """
+    for writer in (_writers_of(workflow) if workflow else row_writers()).values():
         steps = writer.with_rows(steps)
     return steps
 

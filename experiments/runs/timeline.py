@@ -134,7 +134,8 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     """
     partial = Case(When(state=Call.State.FAILED, then="text"), default=Value(""), output_field=TextField())
     calls = Call.objects.only("step", *TRIED).annotate(partial=partial).order_by("attempt")
-    rows = with_rows(run.steps.order_by("id")).prefetch_related(Prefetch("calls", calls, to_attr="attempts"))
+    attempts = Prefetch("calls", calls, to_attr="attempts")
+    rows = with_rows(run.steps.order_by("id"), run.experiment.workflow).prefetch_related(attempts)
     if turn is not None:
         rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
     steps = list(rows)

@@ -24,7 +24,8 @@ def run_annotations(context: Context, run: Run) -> dict[str, object]:
     user, may_tag = context["user"], context.get("may_control", False)
     if not user.is_authenticated:
         return {"user": user}
-    words, written = tags.words_on(run), list(notes.notes_on(run, user))
+    words = tags.words_on(run)
+    written = list(notes.notes_on(run, user)) if run.notes.exists() else []
     return {
         "user": user,
         "run": run,

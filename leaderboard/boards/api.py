@@ -18,7 +18,17 @@ from experiments.api.shapes import shape
 from experiments.models import Board
 from experiments.workflows.coding.pages.rated import JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
-from leaderboard.boards import compute, corrections, downloads, influence, listing, milestones, style, tables
+from leaderboard.boards import (
+    compute,
+    corrections,
+    downloads,
+    influence,
+    listing,
+    matchmaking,
+    milestones,
+    style,
+    tables,
+)
 from leaderboard.boards.standings import Excluded, Row
 from leaderboard.models import Ladder, Milestone, RatingPoint
 from leaderboard.ratings.style import COVARIATES
@@ -189,6 +199,17 @@ CorrectionSerializer = shape(
 )
 
 
+MatchmakingSerializer = shape(
+    "Matchmaking",
+    matchmaking.Matchmaking,
+    doc="""
+    How battles were chosen. rules: the plans of the campaigns; "votes" of people here, "imported" battles. least, most:
+    the smallest and the largest share of the battles that a contestant is in, 0 to 1. Null for boards of runs.
+    """,
+    rules=shape("MatchmakingRule", matchmaking.Rule)(many=True),
+)
+
+
 class LadderDetail(LadderSerializer):
     """style: null unless `control` was asked for.
 
@@ -216,6 +237,7 @@ class LadderDetail(LadderSerializer):
     style = StyleSerializer(allow_null=True)
     dependence = DependenceSerializer(many=True)
     corrections = CorrectionSerializer(many=True)
+    matchmaking = MatchmakingSerializer(allow_null=True)
 
 
 PublishedRating = shape("PublishedRating", milestones.Estimate)
@@ -327,6 +349,8 @@ class LadderView(APIView):
         held = chosen.controlled if not ladder.withdrawn_reason else ()
         found = downloads.document(ladder, current, compute.styled(ladder, held, chosen.of) if held else None)
         log = corrections.corrections(ladder.board, request.user) if ladder.board else []
+        chosen_by = matchmaking.matchmaking(ladder.board, current.standings.rows) if ladder.board else None
+        found["matchmaking"] = MatchmakingSerializer(chosen_by).data if chosen_by else None
         found["corrections"] = CorrectionSerializer(log, many=True).data
         return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)
 

@@ -42,8 +42,12 @@ def of_judge(ladder: Ladder) -> OrderEffects | None:
 
 
 def current_effects(board: Board) -> OrderEffects:
-    key = (board.pk, board.changes // CHANGES_APART, board.changes if board.changes < CHANGES_APART else 0)
-    return memoize("bias", key, lambda: effects_of(board))
+    return memoize("bias", state_of_effects(board), lambda: effects_of(board))
+
+
+def state_of_effects(board: Board) -> tuple[int, int, int]:
+    """Changes with each change of a new board, and later once in CHANGES_APART of them."""
+    return board.pk, board.changes // CHANGES_APART, board.changes if board.changes < CHANGES_APART else 0
 
 
 def effects_of(board: Board) -> OrderEffects:

@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Sum
 
 from experiments.models import Battle, Board
 from experiments.models.battles import is_unnamed
-from leaderboard.boards.bias import SCORES
+from experiments.workflows.battles.campaign.counting import COLUMNS
+from leaderboard.boards.bias import SCORES, state_of_effects
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.standings import finite
 from leaderboard.ratings import Battles
 from leaderboard.ratings.influence import influence
 
-MOST_BATTLES = 50_000  # in about half a second
+MOST_BATTLES = 20_000  # in about a quarter of a second, once in so many changes as the effects of order are
 PROMPTS, VOTERS = "prompts", "voters"
 
 
@@ -39,15 +41,19 @@ class Dependence:
 
 
 def dependences(board: Board) -> tuple[Dependence, ...]:
-    """Computed once per state of the board. Empty for a board of more than 50,000 battles, or of one prompt."""
-    return memoize("influence", (board.pk, board.changes), lambda: _dependences(board))
+    """As of the last change that the effects of order are computed at. Empty for a board of more than 20,000 battles,
+    or of one prompt.
+    """
+    return memoize("influence", state_of_effects(board), lambda: _dependences(board))
 
 
 def _dependences(board: Board) -> tuple[Dependence, ...]:
     battles = Battle.objects.filter(board=board, left__void_reason="", right__void_reason="", winner__in=SCORES)
     columns = ("left_id", "right_id", "winner", "sample_id", "cast_by")
-    rows = list(battles.counted().by_voter().order_by("pk").values_list(*columns)[: MOST_BATTLES + 1])
-    if not rows or len(rows) > MOST_BATTLES:
+    if sum(board.pairs.aggregate(**{name: Sum(name, default=0) for name in COLUMNS[:3]}).values()) > MOST_BATTLES:
+        return ()
+    rows = list(battles.counted().by_voter().order_by("pk").values_list(*columns))
+    if not rows:
         return ()
     keys = sorted({key for left, right, *_rest in rows for key in (left, right)})
     place = {key: number for number, key in enumerate(keys)}

@@ -26,7 +26,18 @@ from experiments.api.requests import PROBLEMS
 from experiments.workflows.battles.campaign.logs.packing import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
-from leaderboard.boards import bias, coding, compute, corrections, downloads, influence, listing, milestones, tables
+from leaderboard.boards import (
+    bias,
+    coding,
+    compute,
+    corrections,
+    downloads,
+    influence,
+    listing,
+    matchmaking,
+    milestones,
+    tables,
+)
 from leaderboard.boards.caching import cached_fragment, conditional_response
 from leaderboard.boards.titles import KINDS
 from leaderboard.models import Ladder
@@ -113,6 +124,7 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
             "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
             "chart": charts.intervals(standings.rows),
             "bias": bias.of_judge(found) if found.board else None,
+            "matchmaking": matchmaking.matchmaking(found.board, standings.rows) if found.board else None,
             "corrections": corrections.corrections(found.board, request.user) if found.board else (),
             "dependences": influence.dependences(found.board) if found.board and not chosen.of.chosen else (),
             "table_formats": [

@@ -16,6 +16,7 @@ from leaderboard.ratings.intervals import bread
 from leaderboard.ratings.values import ELO, MEAN, Battles, BoolArray, FloatArray, IntArray, Table, tally
 
 MOST_FITTED = 24  # clusters that are really left out; where there are more, those that matter most to first order
+FEW, LEAST_FITTED = 50, 4  # of more contestants than these, fewer clusters, but never fewer than four
 MOST_CELLS = 8_000_000  # of the table clusters × contestants
 
 
@@ -65,7 +66,9 @@ def influence(battles: Battles, clusters: ArrayLike) -> Influence | None:
     before = ranks_of(strengths)
     after = np.stack([ranks_of(one) for one in strengths + moved])
     turned = np.abs(after - before).max(axis=1)
-    candidates = np.lexsort((-np.abs(moved).max(axis=1), -turned))[:MOST_FITTED]
+    candidates = np.lexsort((-np.abs(moved).max(axis=1), -turned))[
+        : max(MOST_FITTED * FEW // max(size, FEW), LEAST_FITTED)
+    ]
     whole, names = tally(battles), [battles.contestants[index] for index in found.order[part]]
     shifts = ELO * moved
     for number in candidates.tolist():

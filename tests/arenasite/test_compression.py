@@ -38,6 +38,16 @@ def test_styles_are_compressed_and_not_sent_again_to_a_browser_that_has_them(ask
     assert ask()[1] == whole
 
 
+def test_a_file_is_compressed_once_and_sent_in_one_piece(ask, monkeypatch):
+    first, sent = ask(**COMPRESSING)
+    monkeypatch.delattr("arenasite.compression.compress_string")
+    again, same = ask(**COMPRESSING)
+
+    assert same == sent
+    assert first.headers == again.headers
+    assert len(sent) == int(again["Content-Length"])
+
+
 def test_a_page_is_compressed_and_data_is_not(alice):
     browser = Client(headers=COMPRESSING)
     browser.force_login(alice)

@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from experiments.library.datasets import contestants
+from experiments.models import Campaign, Experiment
 from leaderboard.boards import compute, influence
 from tests.fixtures import signed_in
 from tests.leaderboard import boards
@@ -56,3 +57,55 @@ def test_a_board_logs_who_was_withdrawn_and_reinstated_when_why_and_by_whom(clie
     assert [one["by"] for one in of_lab] == ["curator"] * 2
     assert "It answered with another model." in page
     assert "curator" not in page
+
+
+def test_a_board_of_many_battles_reads_none_of_them_for_it(alice, monkeypatch, django_assert_num_queries):
+    board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3)
+    monkeypatch.setattr(influence, "MOST_BATTLES", 5)
+
+    with django_assert_num_queries(1):
+        assert influence.dependences(board) == ()
+
+
+def campaign_on(board, owner, **config):
+    """A campaign with a battle of its own on the board."""
+    experiment = Experiment.objects.create(
+        owner=owner, title="A campaign", workflow="battles", config={"dataset": board.dataset.slug, **config}
+    )
+    Campaign.objects.create(experiment=experiment)
+    battle = board.battles.filter(experiment=None).first()
+    board.battles.filter(pk=battle.pk).update(experiment=experiment)
+
+
+def test_a_board_publishes_the_plans_of_its_campaigns_each_once_and_how_often_contestants_met(client, alice):
+    board = boards.board_of(
+        alice, [("a", "b", "left"), ("b", "a", "left"), ("a", "c", "left")] * 3, visibility="public"
+    )
+    board.kind = "model"
+    board.save(update_fields=["kind"])
+    for config in ({}, {"sampling": {"plan": "sample", "per_pair": 7}}, {}, {"pairs": "new", "version": "v_20260101"}):
+        campaign_on(board, alice, **config)
+    ladder = compute.ensure_ladder(board)
+
+    told = client.get(reverse("api-ladder", args=[ladder.slug])).json()["matchmaking"]
+    page = " ".join(client.get(ladder.get_absolute_url()).content.decode().split())
+
+    assert [(one["plan"], one["per_pair"], one["pairs"]) for one in told["rules"]] == [
+        ("all", None, "new"), ("all", None, "all"), ("sample", 7, "all"),
+    ]  # fmt: skip
+    assert (told["least"], told["most"]) == (pytest.approx(1 / 3), 1.0)
+    assert "Every pair meets on 7 prompts drawn at random" in page
+    assert "Only pairs with a new contestant were compared." in page
+    assert "Each contestant is in 33 % to 100 % of the battles." in page
+
+
+def test_boards_of_votes_and_of_imports_say_so(client, alice):
+    imported = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")], visibility="public")
+    voted = boards.filled(alice, battles=30, judge="people", visibility="public")
+
+    plans = [
+        client.get(reverse("api-ladder", args=[compute.ensure_ladder(one).slug])).json()["matchmaking"]["rules"]
+        for one in (imported, voted)
+    ]
+
+    assert [[rule["plan"] for rule in rules] for rules in plans] == [["imported"], ["votes"]]

@@ -188,6 +188,27 @@ class Correction(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MatchmakingRule(Record):
+    """plan: "all", "sample" or "adaptive" of a campaign; "votes" of people here, "imported" battles."""
+
+    plan: str
+    pairs: str = "all"
+    per_pair: int | None = None
+    min_per_pair: int | None = None
+    max_per_pair: int | None = None
+    target_width: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matchmaking(Record):
+    """How battles were chosen. least, most: of the battles, the shares that contestants are in, 0 to 1."""
+
+    rules: tuple[MatchmakingRule, ...] = ()
+    least: float | None
+    most: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ladder(Record):
     """Where everybody stands. One that is withdrawn has no rows, and says why. style: where `control` asked for it."""
 
@@ -204,6 +225,7 @@ class Ladder(Record):
     style: StyleControl | None = None
     dependence: tuple[Dependence, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    matchmaking: Matchmaking | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
