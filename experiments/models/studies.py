@@ -172,8 +172,9 @@ class StudyRun(models.Model):
 
 class StudyLook(Unchanging):
     """An analysis, as it was seen. ended: of the planned runs; share: ended / planned, 0 to 1. plan: the one that held;
-    analyzed: as `leaderboard.ratings.studies.analysis.Plan` reads it; data: the rows as CSV. results: {shares,
-    spent_at, results} of that analysis. A look at the same runs again costs nothing of alpha.
+    analyzed: as `leaderboard.ratings.studies.analysis.Plan` reads it; data: the rows as CSV; labels: what
+    people said of judged units, as CSV, "" for nothing. results: {shares, spent_at, results, corrected} of that
+    analysis. A look at the same runs again costs nothing of alpha.
     """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="looks")
@@ -183,6 +184,7 @@ class StudyLook(Unchanging):
     share = models.FloatField(_("share of the planned runs"))
     analyzed = models.JSONField(_("analysis plan"))
     data = models.TextField(_("data"))
+    labels = models.TextField(_("labels of people"), blank=True, db_default="")
     results = models.JSONField(_("results"))
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", verbose_name=_("person"))
     created = models.DateTimeField(_("created"), auto_now_add=True)

@@ -13,7 +13,7 @@ import numpy as np
 from experiments.models import StudyLook
 from experiments.runs.zipping import entry, zipped
 from leaderboard import ratings
-from leaderboard.ratings.studies import table
+from leaderboard.ratings.studies import labeled, table
 from leaderboard.ratings.studies.analysis import Plan
 
 RECOMPUTE = Path(__file__).parent / "files" / "recompute.py"
@@ -24,7 +24,8 @@ def folder(look: StudyLook) -> Iterator[bytes]:
     """The zip in pieces: what the look saw, as it saw it."""
     files = {
         "data.csv": look.data,
-        "dictionary.csv": _dictionary(Plan.read(look.analyzed)),
+        **({"labels.csv": look.labels} if look.labels else {}),
+        "dictionary.csv": _dictionary(Plan.read(look.analyzed), has_labels=bool(look.labels)),
         "plan.json": _json(look.analyzed),
         "plans.json": _json([_plan(one) for one in look.study.plans.select_related("by")]),
         "design.json": _json(look.study.design),
@@ -62,7 +63,8 @@ def _plan(one: Any) -> dict[str, Any]:
     }
 
 
-def _dictionary(plan: Plan) -> str:
+def _dictionary(plan: Plan, *, has_labels: bool) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([("column", "meaning"), *table.columns(plan)])
+    of_labels = [(f"labels.csv: {name}", meaning) for name, meaning in labeled.COLUMNS.items() if has_labels]
+    csv.writer(text, lineterminator="\n").writerows([("column", "meaning"), *table.columns(plan), *of_labels])
     return text.getvalue()

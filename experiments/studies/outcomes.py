@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Max
 
 from experiments.models import Annotation, Call, Judgment, Message, Run, Study
+from experiments.models.instruments import AnnotationQuerySet
 from experiments.runs.metrics import by_beginning
 from experiments.studies.plan import Annotation as OfInstrument
 from experiments.studies.plan import Flagged, Measured, Outcome, Plan, Scored
@@ -103,18 +104,23 @@ def _series(source: Scored | OfInstrument | Flagged, ids: Collection[UUID], read
         for run, turn, flags in said.values_list("run_id", "turn", "flags"):
             found[run][turn] = max(found[run].get(turn) or 0.0, float(source.flag in flags))
     else:
-        of_judges = Annotation.objects.visible_to(reader).newest().filter(person__isnull=True, run__in=ids)
-        rows = of_judges.filter(version=source.version, dimension=source.dimension, subject=source.seat)
+        rows = annotations_of(source, ids, reader).filter(dimension=source.dimension)
         several: dict[tuple[UUID, int], list[float | None]] = defaultdict(list)
         for run, of_turn, value in rows.values_list("run_id", "turn", "value"):
-            several[run, of_turn or 0].append(_number(value, source.category))
+            several[run, of_turn or 0].append(number_of(value, source.category))
         for (run, turn), values in several.items():
             given = [value for value in values if value is not None]
             found[run][turn] = fmean(given) if given else None
     return found
 
 
-def _number(value: Any, category: str) -> float | None:
+def annotations_of(source: OfInstrument, runs: Collection[UUID], reader: "User") -> AnnotationQuerySet:
+    """What judges found with the version of an instrument, of all its dimensions."""
+    of_judges = Annotation.objects.visible_to(reader).newest().filter(person__isnull=True, run__in=runs)
+    return of_judges.filter(version=source.version, subject=source.seat)
+
+
+def number_of(value: Any, category: str) -> float | None:
     if value is None:
         return None
     if category:

@@ -28,6 +28,11 @@ NOT_SAID = {
     "no_spread": gettext_lazy("Nothing varies, so there is no interval."),
     "mostly_undefined": gettext_lazy("Too few runs on one side."),
 }
+NOT_CORRECTED = {
+    "unlabeled": gettext_lazy("Some of what was judged was not in the sample, or a value of the sample has no label."),
+    "too_few_units": gettext_lazy("Too few labels for an interval."),
+    "no_spread": gettext_lazy("Nothing varies, so there is no interval."),
+}
 TESTS = {
     "exact": gettext_lazy("exact"),
     "permutation": gettext_lazy("permutation"),
@@ -193,7 +198,7 @@ def _size(
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A result. levels: what is compared. drawn: its difference with the interval, from -reach to reach, which results
-    of one outcome share.
+    of one outcome share. corrected: the same by people's labels, where there are any.
     """
 
     result: Mapping[str, Any]
@@ -201,6 +206,7 @@ class Shown:
     drawn: Strip
     reach: float
     is_rate: bool
+    corrected: Mapping[str, Any] | None = None
 
     @property
     def sides(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -253,6 +259,15 @@ class Shown:
         return TESTS.get(self.result["test"], "")
 
     @property
+    def labels(self) -> int:
+        return sum(self.corrected["labels"]) if self.corrected else 0
+
+    @property
+    def not_corrected(self) -> Any:
+        missing = self.corrected["difference"]["missing"] if self.corrected else ""
+        return NOT_CORRECTED.get(missing, missing)
+
+    @property
     def not_said(self) -> Any:
         """Why there is no interval, or else no test; "" where there are both."""
         return NOT_SAID.get(self.result["no_interval"] or self.result["no_test"], "")
@@ -262,6 +277,7 @@ def shown(look: StudyLook) -> list[Shown]:
     """Planned results first, as they were analyzed."""
     found: Sequence[Mapping[str, Any]] = look.results["results"]
     compared = contrasts_of(look)
+    corrected = {one["contrast"]: one for one in look.results.get("corrected", ())}
     reach: dict[str, float] = {}
     for one in found:
         ends = [abs(one[name]) for name in ("difference", "low", "high") if one[name] is not None]
@@ -275,6 +291,7 @@ def shown(look: StudyLook) -> list[Shown]:
             drawn=_drawn(one, furthest[one["outcome"]]),
             reach=furthest[one["outcome"]],
             is_rate=one["outcome"] in rates,
+            corrected=corrected.get(one["contrast"]),
         )
         for one in found
     ]

@@ -10,10 +10,11 @@ from accounts.errors import Conflict
 from experiments.models import Run, Study, StudyLook, StudyPlan
 from experiments.runs.admission import require_role
 from experiments.studies.design import Design
+from experiments.studies.labels import labeled_units
 from experiments.studies.outcomes import rows_of
 from experiments.studies.plan import Plan, for_analysis
 from experiments.studies.services import require_change
-from leaderboard.ratings.studies import table
+from leaderboard.ratings.studies import labeled, table
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
 from leaderboard.ratings.studies.analysis import analyse
 
@@ -35,7 +36,9 @@ def look(study: Study, *, by: "User") -> StudyLook:
             raise Conflict(_("No run of this study has ended yet, so there is nothing to look at."))
         shares, spent_at = shares_of(held, ended, planned)
         contents = contents_of(held, plan)
-        analyzed, rows = Analyzed.read(contents), rows_of(held, Plan.model_validate(plan.content), reader=by)
+        outcomes = Plan.model_validate(plan.content)
+        analyzed, rows = Analyzed.read(contents), rows_of(held, outcomes, reader=by)
+        units = labeled_units(held, outcomes, reader=by)
         return StudyLook.objects.create(
             study=held,
             number=held.looks.count() + 1,
@@ -44,10 +47,12 @@ def look(study: Study, *, by: "User") -> StudyLook:
             share=ended / planned,
             analyzed=contents,
             data=table.written(analyzed, rows),
+            labels=labeled.written(units) if units else "",
             results={
                 "shares": shares,
                 "spent_at": spent_at,
                 "results": [asdict(one) for one in analyse(analyzed, rows, shares, spent_at)],
+                "corrected": [asdict(one) for one in labeled.corrected_contrasts(analyzed, rows, units)],
             },
             by=by,
         )

@@ -67,10 +67,13 @@ def of(rows: Iterable[Annotation]) -> Iterator[Finding]:
 
 
 def beside(run: Run, reader: "User | AnonymousUser") -> list[Beside]:
-    """What the reader may know of that was found in a run, unit by unit in the order of the transcript."""
-    if not Annotation.objects.filter(run=run).exists():
+    """What the reader may know of that was found in a run, unit by unit in the order of the transcript. What its own
+    judge found while it was played stands in the transcript.
+    """
+    found = Annotation.objects.filter(run=run).exclude(made_in=run)
+    if not found.exists():
         return []  # as for most runs; what each reader may see is a costly question
-    rows = Annotation.objects.visible_to(reader).newest().filter(run=run)
+    rows = Annotation.objects.visible_to(reader).newest().filter(run=run).exclude(made_in=run)
     rows = rows.select_related("version__instrument", "person").order_by("turn", "unit", "place", "subject", "id")
     units: dict[tuple[str, int], list[Finding]] = {}
     for finding in of(rows[:MOST_SHOWN]):

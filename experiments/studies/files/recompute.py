@@ -1,4 +1,5 @@
-"""Computes the results of this study anew, from data.csv and plan.json, and compares them with results.json.
+"""Computes the results of this study anew, from data.csv, labels.csv and plan.json, and compares them with
+results.json.
 
     pip install -r requirements.txt
     python recompute.py
@@ -11,6 +12,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from leaderboard.ratings.studies import labeled
 from leaderboard.ratings.studies.analysis import Plan, analyse
 from leaderboard.ratings.studies.table import read
 
@@ -29,7 +31,13 @@ def main() -> int:
         said = "planned" if one["is_planned"] else "exploratory"
         interval = f"{one['difference']} [{one['low']}, {one['high']}]"
         sys.stdout.write(f"{one['contrast']} ({said}): {interval}, p = {one['p']}\n")
-    is_same = found == stored["results"]
+    labels = FOLDER / "labels.csv"
+    units = labeled.read(labels.read_text(encoding="utf-8")) if labels.exists() else []
+    corrected = json.loads(json.dumps([asdict(one) for one in labeled.corrected_contrasts(plan, rows, units)]))
+    for one in corrected:
+        value, low, high = (one["difference"][name] for name in ("value", "low", "high"))
+        sys.stdout.write(f"{one['contrast']}, corrected by labels: {value} [{low}, {high}]\n")
+    is_same = found == stored["results"] and corrected == stored.get("corrected", [])
     words = "Every number is the same as in" if is_same else "Numbers differ from"
     sys.stdout.write(f"{words} results.json.\n")
     return 0 if is_same else 1

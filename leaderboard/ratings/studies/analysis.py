@@ -238,11 +238,7 @@ def _compared(
     plan: Plan, contrast: Contrast, outcome: Outcome, rows: Sequence[Row], confidence: float, is_planned: bool
 ) -> dict[str, Any]:
     """The result but for what depends on other contrasts."""
-    sides = [[row for row in rows if _is_of(row, levels)] for levels in (contrast.first, contrast.second)]
-    kept = [
-        [row for row in side if not any(rule.applies(row.values[rule.outcome]) for rule in plan.exclusions)]
-        for side in sides
-    ]
+    whole_sides, kept = zip(*sides(plan, contrast, rows), strict=True)
     named = {*contrast.first, *contrast.second}
     others = [name for name in plan.factors if name not in named]
     every = [*kept[0], *kept[1]]
@@ -256,7 +252,7 @@ def _compared(
     known = whole.known()
     counts = [
         {"n": int(chosen.sum()), "missing": len(here) - int(chosen.sum()), "excluded": len(side) - len(here)}
-        for chosen, here, side in zip((known.is_first, ~known.is_first), kept, sides, strict=True)
+        for chosen, here, side in zip((known.is_first, ~known.is_first), kept, whole_sides, strict=True)
     ]
     measure = _of_times if outcome.kind == "time" else _of_numbers
     figures, found = measure(outcome, contrast.scope, known, confidence, plan.seed)
@@ -271,6 +267,16 @@ def _compared(
         "bounds": _bounds(whole, outcome) if is_bounded else None,
         **found,
     }
+
+
+def sides(plan: Plan, contrast: Contrast, rows: Sequence[Row]) -> list[tuple[list[Row], list[Row]]]:
+    """The rows of the first and of the second side: all of them, and those that no rule of the plan leaves out."""
+    found = []
+    for levels in (contrast.first, contrast.second):
+        here = [row for row in rows if _is_of(row, levels)]
+        kept = [row for row in here if not any(rule.applies(row.values[rule.outcome]) for rule in plan.exclusions)]
+        found.append((here, kept))
+    return found
 
 
 def _is_of(row: Row, levels: Mapping[str, str]) -> bool:

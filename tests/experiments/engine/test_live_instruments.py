@@ -6,7 +6,7 @@ import json
 import pytest
 
 from accounts.errors import Invalid
-from experiments.library.instruments import choosing, services
+from experiments.library.instruments import choosing, findings, services
 from experiments.models import Annotation, Run
 from experiments.runs import actions
 from experiments.runs.reports.document import document
@@ -120,6 +120,7 @@ def test_reports_exports_and_figures_show_the_dimensions_by_their_labels(alice, 
     told = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
     assert all(title in told[name] for title in ("Lies", "Force") for name in ("judgments", "metrics"))
     assert [row["dimension"] for row in document(whole)["annotations"]] == ["lies", "force"] * count
+    assert findings.beside(run, alice) == [], "the page shows them in the transcript"
 
 
 def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber, start, drive, scripted):

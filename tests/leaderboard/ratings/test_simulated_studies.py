@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from leaderboard.ratings.studies import corrections, planning, rates, scores, survival
+from leaderboard.ratings.studies.analysis import Contrast, Outcome, Plan, Row
+from leaderboard.ratings.studies.labeled import Unit, corrected_contrasts
 from tests.cases import each_case
 
 pytestmark = pytest.mark.exhaustive
@@ -137,3 +139,43 @@ def test_several_looks_err_no_more_than_one():
     assert 0.04 <= corrected <= 0.06
     assert 0.04 <= with_added <= 0.06
     assert naive > 0.1
+
+
+@each_case(("runs", "turns", "labels"), [(40, 3, 60), (60, 4, 80)])
+def test_contrasts_that_labels_correct(runs, turns, labels):
+    """The judge misses much on one side and sees too much on the other; turns of a run are alike."""
+    rates_, spread, population = {"first": 0.5, "second": 0.25}, 0.7, np.random.default_rng(7).normal(size=1_000_000)
+    base = {side: np.log(rate / (1 - rate)) for side, rate in rates_.items()}
+    truth = np.subtract(*(np.mean(logistic(base[side] + spread * population)) for side in rates_))
+    heard = {"first": (0.9, 0.25), "second": (0.7, 0.05)}
+    plan = Plan(
+        outcomes=(Outcome("said", "score", 0.0, 1.0),),
+        contrasts=(Contrast("sides", "said", {"side": "first"}, {"side": "second"}),),
+        factors=("side",),
+    )
+
+    def study(random):
+        rows, units = [], []
+        for side in rates_:
+            so = random.random((runs, turns)) < logistic(base[side] + random.normal(0, spread, (runs, 1)))
+            said = random.random(so.shape) < np.where(so, *heard[side])
+            known = np.zeros(so.shape, dtype=bool)
+            for stratum in (said, ~said):
+                known.flat[random.permutation(np.flatnonzero(stratum))[: labels // 2]] = True
+            for run in range(runs):
+                name = f"{side}-{run}"
+                rows.append(Row(name, {"side": side}, {"said": float(said[run].mean())}))
+                for said_, so_, is_labeled in zip(said[run], so[run], known[run], strict=True):
+                    label = float(so_) if is_labeled else None
+                    units.append(Unit(name, "said", str(said_), 1 / turns, float(said_), label))
+        [found] = corrected_contrasts(plan, rows, units)
+        plain = np.mean([row.values["said"] for row in rows[:runs]]) - np.mean(
+            [row.values["said"] for row in rows[runs:]]
+        )
+        return found.difference.low <= truth <= found.difference.high, plain - truth, found.difference.value - truth
+
+    covered, off, left = share(study, 8, studies=2_000)
+
+    assert 0.93 <= covered <= 0.97
+    assert off > 0.05
+    assert abs(left) < 0.01
