@@ -29,6 +29,7 @@ from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Experiment, Provider, ProviderModel, Run
 from experiments.runs import actions
+from experiments.tasks.threads import spare_what_is_loaded
 from tests.making import maker
 from tests.parts import commits, guard, in_process, stepped_engine, template_database, virtual_time
 
