@@ -21,6 +21,12 @@ def seat_name(seat: str) -> Any:
     return SEAT_NAMES.get(seat) or _declared_seats().get(seat, seat)
 
 
+def role_name(workflow: str, seat: str) -> Any:
+    """What a seat is called at the set-up of its workflow."""
+    setup = surface_of(workflow).setup
+    return next((one.label for one in setup.seats if one.seat == seat), "") or seat_name(seat)
+
+
 @cache
 def _declared_seats() -> dict[str, Any]:
     return {seat: name for slug in REGISTRY for seat, name in surface_of(slug).seats.items()}

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from experiments.models.experiment import Experiment
 from experiments.models.ids import new_id
+from experiments.models.labels import role_name
 
 SALT = "seat"  # of the signature in an invitation link
 SEATED = "seated"  # the kind of `Message.operator` of what a person in a seat said
@@ -77,6 +78,10 @@ class SeatedPerson(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("seat", args=[self.pk])
+
+    @property
+    def role(self) -> str:
+        return str(role_name(self.experiment.workflow, self.seat))
 
     @property
     def names(self) -> tuple[str, ...]:

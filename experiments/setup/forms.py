@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from accounts.pickers import people
 from experiments.lab.catalog.menu import askable_models, speaking_models
-from experiments.models.labels import seat_name
+from experiments.models.labels import role_name, seat_name
 from experiments.runs.actions import MOST_REPEATS
 from experiments.setup.form_fields import LineListField, LinesField, Row, RowsField
 from experiments.workflows import REGISTRY, surface_of
@@ -321,7 +321,7 @@ class PeopleField(RowsField):
         def users() -> list[tuple[str, Any]]:
             return [("", _("Invitation link")), *((one.username, one.username) for one in people())]
 
-        seats = [(seat, seat_name(seat)) for seat in REGISTRY[workflow].people]
+        seats = [(seat, role_name(workflow, seat)) for seat in REGISTRY[workflow].people]
         fields = {
             "seat": forms.ChoiceField(choices=[("", "–"), *seats], label=_("Participant")),
             "user": forms.ChoiceField(choices=users, label=_("Person")),

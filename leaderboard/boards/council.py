@@ -94,8 +94,8 @@ def intervals_by_question(battles: Battles, clusters: IntArray) -> Intervals:
 
 
 def pairings() -> Iterator[Pairing]:
-    """What each ballot says of each two models: of questions that were played here to their end, own answers left out,
-    and councils that a curator has left out.
+    """What each ballot of a model says of each two models: of questions that were played here to their end, own answers
+    left out, and councils that a curator has left out. People in a council are no peers of models.
 
     Two answers of one model are not compared; answers that a ballot passes over stand last, as equals.
     """
@@ -109,11 +109,11 @@ def pairings() -> Iterator[Pairing]:
     done = set(_answered().values_list("run_id", "turn"))
     fields = ("run_id", "turn", "run__experiment_id", "reviewer", "labels", "order")
     for run, turn, experiment, reviewer, labels, order in counted.order_by("pk").values_list(*fields).iterator():
-        if (run, turn) not in done:
+        models = model_of.get(experiment, {})
+        if (run, turn) not in done or reviewer not in models:
             continue
         ranked = {seat: index for index, group in enumerate(order) for seat in group}
         place = {seat: ranked.get(seat, len(order)) for seat in labels.values() if seat != reviewer}
-        models = model_of.get(experiment, {})
         for one, other in combinations(sorted(place), 2):
             first, second = models.get(one), models.get(other)
             if first and second and first != second:

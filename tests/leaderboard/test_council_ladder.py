@@ -44,6 +44,8 @@ def test_ballots_that_do_not_count_are_left_out(asked):
     assert len(list(council.pairings())) == 2
     Ballot.objects.filter(reviewer="member-1").update(superseded=True)
     assert len(list(council.pairings())) == 1
+    asked.experiment.participants.filter(seat="member-2").delete()  # a person took part in its place
+    assert list(council.pairings()) == []
     Step.objects.filter(purpose="turn_completed").delete()
     assert list(council.pairings()) == []
 

@@ -15,6 +15,7 @@ from accounts import audit
 from accounts.errors import Refusal
 from experiments.api.serializers import ParticipantSerializer
 from experiments.models import Message, SeatedPerson
+from experiments.models.labels import role_name
 from experiments.models.seats import SEATED
 from experiments.runs.seats import turns
 from experiments.runs.seats.answer_forms import AnswerForm
@@ -84,12 +85,13 @@ def _context(seated: SeatedPerson, turn: turns.Turn | None, form: AnswerForm | N
     experiment = seated.experiment
     of_seat = Message.objects.filter(run__experiment=experiment, seat=seated.seat, operator__kind=SEATED)
     others = [] if seated.is_blind else ParticipantSerializer(experiment.seated, many=True).data
+    named = [{**one, "role": role_name(experiment.workflow, one["seat"])} for one in others]
     return {
         "seated": seated,
         "surface": surface_of(experiment.workflow),
         "turn": turn,
         "form": form,
-        "others": [one for one in others if one["seat"] != seated.seat],
+        "others": [one for one in named if one["seat"] != seated.seat],
         "said": of_seat.order_by("-created")[:LATEST],
         "is_going_on": _is_going_on(seated),
     }
