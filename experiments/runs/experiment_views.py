@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -31,7 +31,7 @@ from experiments.api.requests import PROBLEMS, idempotency_key, runs_with_totals
 from experiments.api.serializers import CastField, ExperimentSerializer, RunSerializer
 from experiments.api.shapes import shape
 from experiments.lab.budgets import views as budget_views
-from experiments.models import Experiment, Run
+from experiments.models import Experiment, Participant, Run
 from experiments.runs import actions, lineage, progress, removal
 from experiments.runs.admission import may_change
 from experiments.runs.reports.csv_export import cell
@@ -376,4 +376,5 @@ def _page(request: HttpRequest, shown: Experiment, form: MoreRuns | None, status
 
 def _visible_experiment(request: HttpRequest, pk: UUID) -> Experiment:
     mine = Experiment.objects.visible_to(request.user).select_related("owner", "project")
-    return get_object_or_404(mine.prefetch_related("participants__model__provider"), pk=pk)
+    cast = Prefetch("participants", Participant.objects.select_related("model__provider"))
+    return get_object_or_404(mine.prefetch_related(cast), pk=pk)

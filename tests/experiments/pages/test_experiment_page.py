@@ -159,7 +159,7 @@ def test_many_runs_take_no_more_queries_than_two(browser, experiment, django_ass
         judged(run, "A", 10, 30)
         judged(run, "B", 10, None)
 
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(16):
         assert browser.get(page_of(experiment)).status_code == 200
 
 
