@@ -14,7 +14,7 @@ from leaderboard.ratings.values import FloatArray
 
 CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+\S", re.MULTILINE)
-ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+\S", re.MULTILINE)
+ITEM = re.compile(r"^[^\S\n]*(?:[-*+]|\d{1,3}[.)])\s+\S", re.MULTILINE)
 BOLD = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 SCRIPTS = {
     "latin": re.compile(r"[A-Za-z\u00c0-\u024f]"),

@@ -23,7 +23,7 @@ def seat(page: Page, models: tuple[str, ...]) -> None:
     while rows.count() > len(models):
         rows.last.locator("[data-remove]").click()
     while rows.count() < len(models):
-        page.locator("[data-add]").click()
+        page.get_by_role("button", name="Add a member").click()
     for number, model in enumerate(models):
         rows.nth(number).locator("select").select_option(model)
 
@@ -144,7 +144,7 @@ def test_members_come_and_go_and_a_council_is_kept(lab: Lab, sign_in: SignIn) ->
     page.goto(f"{lab.url}/council/")
     seat(page, (MEMBERS[0], MEMBERS[0]))
     expect(page.locator(".model-row [data-remove]").first).to_be_disabled()
-    page.locator("[data-add]").click()
+    page.get_by_role("button", name="Add a member").click()
     expect(page.locator(".model-row")).to_have_count(3)
     expect(page.locator(".model-row").nth(2).locator("button.picked")).to_be_focused()
     page.fill("#id_question", "Half a question")
