@@ -24,7 +24,8 @@ def seat_name(seat: str) -> Any:
 def role_name(workflow: str, seat: str) -> Any:
     """What a seat is called at the set-up of its workflow."""
     setup = surface_of(workflow).setup
-    return next((one.label for one in setup.seats if one.seat == seat), "") or seat_name(seat)
+    labels = {one.seat: one.label for one in setup.seats if not NUMBERED.fullmatch(one.seat)} if setup else {}
+    return labels.get(seat) or seat_name(seat)
 
 
 @cache
