@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 from benchmarks.faults import checks, disk, report
-from benchmarks.faults.clock import NoCompiler
 from benchmarks.faults.kinds import named
 from benchmarks.faults.pace import pace_of
 from benchmarks.faults.performance import Options, Performance
 from benchmarks.faults.postgres import NoPostgres
 from benchmarks.faults.stage import NotThere
+from benchmarks.preloading import NoCompiler
 
 DISK_MEGABYTES = 400
 

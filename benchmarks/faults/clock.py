@@ -1,25 +1,9 @@
-"""A time of day that can be set for some processes: a small library that is built here and preloaded into them."""
+"""A time of day that can be set for some processes: a small library that is preloaded into them."""
 
-import shutil
 import struct
-import subprocess
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("clock.c")
-
-
-class NoCompiler(Exception):
-    """There is no C compiler."""
-
-
-def build(folder: Path) -> Path:
-    """The library. Raises NoCompiler."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        raise NoCompiler("The fault of a clock that jumps needs a C compiler (Debian: apt install gcc libc6-dev).")
-    library = folder / "clock.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"], check=True)
-    return library
 
 
 class Clock:

@@ -14,11 +14,12 @@ from arenasite.supervisor import places
 from arenasite.supervisor.children import Child
 from arenasite.supervisor.parts import Parts, find_redis, redis_arguments
 from benchmarks.faults import postgres
-from benchmarks.faults.clock import Clock, build
+from benchmarks.faults.clock import SOURCE, Clock
 from benchmarks.faults.disk import Disk
 from benchmarks.faults.pace import Pace
 from benchmarks.faults.postgres import Postgres
 from benchmarks.parts import ROOT
+from benchmarks.preloading import build
 
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_", "OPENROUTER_API_KEY", "PORT")
 ENGINE = ("worker-1", "worker-2")
@@ -51,7 +52,7 @@ class Stage:
         data = disk.folder / "data"
         for directory in (data, data / "redis", folder / "logs"):
             directory.mkdir(parents=True, exist_ok=True)
-        library = build(folder)
+        library = build(SOURCE, folder)
         names = (*ENGINE, *WEB) if self.postgres else ("host",)
         self.clocks = {name: Clock(folder / f"{name}.clock", library) for name in names}
         clean = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}

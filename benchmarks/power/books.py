@@ -28,9 +28,7 @@ def missing(left: Path, acknowledged: Sequence[Acknowledged], database: str) -> 
     """Kinds and names of what is not there, or not whole."""
     opened = _postgres if database == "postgresql" else _sqlite
     with opened(left) as (url, query):
-        lost = [(kind, what) for kind, what in _damage(query, database)]
-        if not lost:
-            lost = list(_lost(left / "data", query, acknowledged))
+        lost = list(_damage(query, database)) or list(_lost(left / "data", query, acknowledged))
         return lost + list(_unverified(left / "data", url))
 
 
@@ -58,7 +56,7 @@ def _postgres(left: Path) -> Iterator[tuple[str, Query]]:
                 raise RuntimeError(f"PostgreSQL does not start: {(left / 'postgres.log').read_text()[-2000:]}")
             time.sleep(0.2)
         with psycopg.connect(server.url, autocommit=True) as connection:
-            yield server.url, lambda sql: connection.execute(sql).fetchall()  # type: ignore[arg-type]  # of our own
+            yield server.url, lambda sql: connection.execute(sql).fetchall()
     finally:
         process.send_signal(signal.SIGQUIT)
         process.wait()

@@ -6,33 +6,16 @@ that takes waiting for a folder.
 """
 
 import copy
-import shutil
 import struct
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-SOURCE = Path(__file__).with_name("recorder.c")
 HEAD = struct.Struct("<IcQQ")  # length of what follows it, kind, inode, offset
 SECTOR = 512
 Change = tuple[bytes, int, bytes]  # b"w": write at an offset; b"t": cut or extend to a length
 Name = tuple[bytes, int, list[str]]  # kind, inode of a new file, one or two paths
-
-
-class NoCompiler(Exception):
-    """There is no C compiler."""
-
-
-def build(folder: Path) -> Path:
-    """The library that records. Raises NoCompiler."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        raise NoCompiler("Recording what is written needs a C compiler (Debian: apt install gcc libc6-dev).")
-    library = folder / "recorder.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(SOURCE), "-ldl"], check=True)
-    return library
 
 
 @dataclass(slots=True)
@@ -79,7 +62,7 @@ class Disk:
         self._root = root
         self._files: dict[int, File] = {}
         self._names: dict[str, int | None] = {}  # None: a folder
-        self._renames: list[Name] = []  # that nobody has waited for
+        self._loose_names: list[Name] = []  # that nobody has waited for
         for path in sorted(root.rglob("*")):
             self._names[str(path)] = None if path.is_dir() else path.stat().st_ino
             if path.is_file() and not path.is_symlink():
@@ -92,11 +75,11 @@ class Disk:
         elif kind == b"s":
             self._files.setdefault(inode, File()).settle()
         elif kind == b"d":
-            for name in self._renames:
+            for name in self._loose_names:
                 rename(self._names, name)
-            self._renames.clear()
+            self._loose_names.clear()
         else:
-            self._renames.append((kind, inode, data.decode().split("\0")[:-1]))
+            self._loose_names.append((kind, inode, data.decode().split("\0")[:-1]))
 
     def leave(self, to: Path, rng: Random) -> None:
         """Write what is left when the power is cut now into the folder. Which part of what nobody waited for is left is
@@ -104,7 +87,7 @@ class Disk:
         """
         share = rng.choice((0.0, 0.5, 1.0, rng.random()))
         names = copy.copy(self._names)
-        for name in self._renames[: round(len(self._renames) * rng.choice((0.0, 1.0, rng.random())))]:
+        for name in self._loose_names[: round(len(self._loose_names) * rng.choice((0.0, 1.0, rng.random())))]:
             rename(names, name)
         for path, inode in sorted(names.items()):
             place = to / Path(path).relative_to(self._root)

@@ -11,7 +11,10 @@ from benchmarks.faults.api import Api
 from benchmarks.faults.pace import SHORT
 from benchmarks.faults.players import OTHERS, WORKFLOWS, Play, begin
 from benchmarks.faults.stage import Stage
-from benchmarks.power.disk import Disk, build
+from benchmarks.power.disk import Disk
+from benchmarks.preloading import build
+
+RECORDER = Path(__file__).with_name("recorder.c")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def played(folder: Path, log: Path, database: str, seconds: float, seed: int) ->
     mounted = mounting.Disk(folder / "disk", is_mounted=True)
     stage = Stage(folder, mounted, SHORT, database=database, waits_for_disk=True)
     before = Disk(mounted.folder)
-    recorder = {"LD_PRELOAD": str(build(folder)), "POWER_DISK": str(mounted.folder), "POWER_LOG": str(log)}
+    recorder = {"LD_PRELOAD": str(build(RECORDER, folder)), "POWER_DISK": str(mounted.folder), "POWER_LOG": str(log)}
     stage.clocks = {}
     stage.environment |= recorder
     heard: list[Acknowledged] = []

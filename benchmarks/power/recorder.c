@@ -3,7 +3,7 @@
 
    POWER_DISK is the mount point, POWER_LOG the file that is written to. A record: the length of all that follows, its
    kind, an inode, an offset, then bytes (of a write) or one or two absolute paths, each ended by a zero byte. An operation
-   and its record are one step: no other process does anything to the disk between them. Built by disk.py. */
+   and its record are one step: no other process does anything to the disk between them. Built and preloaded by playing.py. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -14,14 +14,13 @@ from experiments.engine.projections import COPIED
 from experiments.engine.recording import Lease
 from experiments.engine.text import storable
 from experiments.models import Run, SeatedPerson, Step
-from experiments.models.run import PAUSES
+from experiments.models.run import PAUSES, PERSON
 from experiments.models.signals import run_finished
 from experiments.tasks import clock
 from experiments.workflows.base.events import ExperimentState, ExperimentStopped, PersonAsked
 from experiments.workflows.base.steps import Ask, Listen, Outcome
 
 REOPENED = "reopened"  # of a step that is asked again after its failure had ended the run: the newest step by then
-PERSON = "person"  # of a step that asks a person: what the person is shown, and until when an answer is taken
 SAID = ("text", "action", "edited")  # of a pause that is over, as its workflow hears it
 
 

@@ -337,11 +337,10 @@ class Judged(RowWriter[F]):
     """Of steps that leave judgments."""
 
     def with_rows(self, steps: QuerySet[Step]) -> QuerySet[Step]:
-        return steps.prefetch_related(Prefetch("judgments", to_attr="judged"))
+        return steps.prefetch_related(Prefetch("judgments", to_attr="judged"))  # type: ignore[no-redef]  # by the stubs
 
     def copy(self, step: Step, into: Step) -> None:
-        judged: list[Judgment] = step.judged  # type: ignore[attr-defined]  # prefetched by `with_rows`
-        Judgment.objects.bulk_create(copied(judgment, into) for judgment in judged)
+        Judgment.objects.bulk_create(copied(judgment, into) for judgment in step.judged)
 
 
 class JudgeStarted(RowWriter[JudgeEvaluationStarted]):
@@ -354,7 +353,7 @@ class JudgeStarted(RowWriter[JudgeEvaluationStarted]):
         if judged is not None:
             yield stored(judged.purpose, judged.data)
         elif done is not None:
-            shown = judgments_shown(done.judged)  # type: ignore[attr-defined]  # prefetched by `with_rows`
+            shown = judgments_shown(done.judged)
             yield JudgeEvaluationCompletedData(key=key, turn=step.turn, judgments=shown)
         else:
             yield stored(step.purpose, {"key": key, "turn": step.turn})

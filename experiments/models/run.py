@@ -45,6 +45,7 @@ class RunOrigin(models.TextChoices):
 
 
 RECORDS = (RunOrigin.IMPORTED, RunOrigin.DEMONSTRATION)  # played elsewhere, or never: there is nothing to go on with
+PERSON = "person"  # in the data of a step that asks a person: what they are shown, and until when an answer is taken
 PAUSES = ("listen", "offer")  # kinds of step at which somebody says something; nothing waits for an offer
 DRIVEN_STATES = (RunState.RUNNING, RunState.STOPPING)
 LIVE_STATES = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING, RunState.STOPPING)
@@ -103,6 +104,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         call_count, total_cost and unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is
         a lower bound. Where the workflow has stages, stage is what is known of the last one, stage_began when it did,
         and stages_began when the first one of the turn did. client_system: whose client has begun it, None for none.
+        asks_person: whether it waits for somebody in a seat.
         """
         this_run = models.OuterRef("pk")
         calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
@@ -127,6 +129,7 @@ class RunQuerySet(models.QuerySet["Run"]):
             call_count=total(calls, models.Count("pk")),
             total_cost=total(calls, models.Sum("cost")),
             client_system=models.Subquery(clients.values("system")[:1]),
+            asks_person=models.Exists(steps.filter(kind="ask", state="open", data__has_key=PERSON)),
             unpriced_calls=total(calls.exclude(state="sent").filter(cost__isnull=True), models.Count("pk")),
         )
 

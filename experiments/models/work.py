@@ -15,7 +15,11 @@ class Step(models.Model):
     """A unit of recorded work. `unique(run, key)` is what makes it happen once.
 
     data: what a step without rows of its own found or stated; of a step that listens, what it offers and what was said.
+    judged, attempts: its judgments and calls, where `projections.with_rows` and `timeline.from_rows` read them ahead.
     """
+
+    judged: "list[Judgment]"
+    attempts: "list[Call]"
 
     class State(models.TextChoices):
         OPEN = "open", _("open")

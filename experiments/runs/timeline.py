@@ -135,7 +135,7 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     partial = Case(When(state=Call.State.FAILED, then="text"), default=Value(""), output_field=TextField())
     calls = Call.objects.only("step", *TRIED).annotate(partial=partial).order_by("attempt")
     attempts = Prefetch("calls", calls, to_attr="attempts")
-    rows = with_rows(run.steps.order_by("id"), run.experiment.workflow).prefetch_related(attempts)
+    rows = with_rows(run.steps.order_by("id"), run.experiment.workflow).prefetch_related(attempts)  # type: ignore[no-redef]  # by the stubs
     if turn is not None:
         rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
     steps = list(rows)
@@ -169,19 +169,18 @@ def _said_at(run: Run, turn: int | None, steps: Sequence[Step]) -> dict[int, Jso
 
 def _of_step(step: Step, loaded: Loaded) -> Iterator[EventData]:
     yield from row_writer_of(step).entries(step, loaded)
-    attempts: list[Call] = step.attempts  # type: ignore[attr-defined]  # prefetched by `from_rows`
-    for call in attempts:
-        yield from _trouble(step, call, len(attempts), has_message=step.pk in loaded.messages)
+    for call in step.attempts:
+        yield from _trouble(step, call, has_message=step.pk in loaded.messages)
     if said := loaded.messages.get(step.pk):
         yield stored("message_parsed" if f"{step.key}/parsed" in loaded.steps else "message_completed", said)
 
 
-def _trouble(step: Step, call: Call, attempts: int, *, has_message: bool) -> Iterator[EventData]:
+def _trouble(step: Step, call: Call, *, has_message: bool) -> Iterator[EventData]:
     place = {"call": str(call.pk), "seat": step.seat, "turn": step.turn, "attempt": call.attempt}
     place["purpose"] = step.purpose
     if call.state == Call.State.LOST:
         yield CallLost(**place)
-    elif call.state == Call.State.FAILED and (call.attempt < attempts or step.state == Step.State.OPEN):
+    elif call.state == Call.State.FAILED and (call.attempt < len(step.attempts) or step.state == Step.State.OPEN):
         yield CallRetried(**place, kind=call.error_kind, message=call.error)
     elif call.state == Call.State.FAILED and step.purpose in SPOKEN:
         partial = "" if has_message else call.partial  # type: ignore[attr-defined]  # annotated

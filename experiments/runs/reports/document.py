@@ -164,7 +164,6 @@ def _note_row(note: Note) -> Row:
 
 
 def _step_row(step: Step, run: Run) -> Row:
-    judgments: list[Any] = step.judged  # type: ignore[attr-defined]  # prefetched by `with_rows`
     own = {one.line: getattr(step, one.line, None) for one, _writer in listed_writers() if one.step}
     is_owners = run.reader is not None and run.reader.pk == run.experiment.owner_id
     return {
@@ -172,9 +171,9 @@ def _step_row(step: Step, run: Run) -> Row:
         "data": without_titles(step.data) if step.purpose == KNOWN and not is_owners else step.data,
         "ended": step.ended,
         "message": _id(step.message.pk) if hasattr(step, "message") else None,
-        "judgments": [_id(judgment.pk) for judgment in judgments],
+        "judgments": [_id(judgment.pk) for judgment in step.judged],
         **{line: _id(row.pk) if row else None for line, row in own.items()},
-        "source": next((_id(one.call_id) for one in (*judgments, *own.values()) if one), None),
+        "source": next((_id(one.call_id) for one in (*step.judged, *own.values()) if one), None),
     }
 
 

@@ -54,6 +54,8 @@ class AnswerForm(forms.Form):
             chosen = [self.cleaned_data.get(f"{name}-{place}") for place, _label in enumerate(_choices(part), 1)]
             if _choices(part) and None not in chosen and len(set(chosen)) < len(chosen):
                 self.add_error(f"{name}-1", _("Choose each answer once."))
+        if not self.errors and not any(self.cleaned_data.values()):
+            raise forms.ValidationError(_("The answer is empty."))
         return self.cleaned_data
 
     def answer(self) -> str:

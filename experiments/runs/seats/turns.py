@@ -21,11 +21,11 @@ from accounts import audit
 from accounts.errors import AlreadyAnswered, Conflict, Invalid, NotFound
 from experiments.engine import jobs
 from experiments.engine.events import emit
-from experiments.engine.pauses import PERSON
 from experiments.engine.projections import ABSENT, COPIED, message_data
 from experiments.engine.text import is_storable
 from experiments.library.search import indexing
 from experiments.models import Message, Run, SeatedPerson, Step
+from experiments.models.run import PERSON
 from experiments.models.seats import SALT, SEATED
 from experiments.runs.steering import steering
 from experiments.tasks import clock

@@ -79,6 +79,16 @@ def test_an_answer_without_words_is_sent_back_with_what_is_wrong(arena, start, d
     assert Page(answer.content.decode()).find("span", class_="field-error")
 
 
+def test_a_form_of_which_nothing_is_filled_in_is_no_answer(played, bob, alice):
+    answer = sent(signed_in(bob), seat_of(played, "A"), new_perspectives=" ", counterpoints="")
+
+    assert answer.status_code == 422
+    assert Page(answer.content.decode()).find("p", class_="field-error")
+    assert turns.open_turns(seat_of(played, "A"))
+    page = signed_in(alice).get(played.get_absolute_url()).content.decode()
+    assert "waits for a person" in page
+
+
 def test_only_the_person_and_an_administrator_open_the_seat(played, alice, charlie, admin, bob):
     seated = seat_of(played, "A")
     for stranger in (Client(), signed_in(charlie), signed_in(alice)):
