@@ -135,7 +135,8 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     partial = Case(When(state=Call.State.FAILED, then="text"), default=Value(""), output_field=TextField())
     calls = Call.objects.only("step", *TRIED).annotate(partial=partial).order_by("attempt")
     attempts = Prefetch("calls", calls, to_attr="attempts")
-    rows = with_rows(run.steps.order_by("id"), run.experiment.workflow).prefetch_related(attempts)  # type: ignore[no-redef]  # by the stubs
+    rows = with_rows(run.steps.order_by("id"), run.experiment.workflow)
+    rows = rows.prefetch_related(attempts)  # type: ignore[no-redef]  # by the stubs
     if turn is not None:
         rows = rows.filter(Q(turn=turn) | Q(turn=None) | Q(purpose__in=beside))
     steps = list(rows)
