@@ -28,7 +28,7 @@ def test_a_board_says_how_far_it_rests_on_single_prompts_and_voters(client, alic
     assert (told["prompts"]["units"], told["voters"]["units"]) == (11, 3)
     assert told["prompts"]["ranks"] >= told["prompts"]["first"] > 0
     page = client.get(ladder.get_absolute_url()).content.decode()
-    assert "How far this rests on single voters (3)" in " ".join(page.split())
+    assert "How far this rests on single voters: of 3," in " ".join(page.split())
     assert "visitor:" not in page
 
 
