@@ -66,7 +66,8 @@ from tests.leaderboard import boards
 
 for name, (address, *models) in {providers!r}.items():
     call_command("add_provider", "--name", name, "--base-url", address, "--allow-private", "--model", *models)
-User.objects.create_user("keeper", password="{password}")
+User.objects.create_user("keeper", password="{password}")  # has a security key, once that was tried
+User.objects.create_user("speaker", password="{password}")
 User.objects.create_user("curator", password="{password}", role="curator")
 researcher = User.objects.get(username="researcher")
 board = boards.filled(researcher, visibility="public", contestants=9, battles=300, subsets=("easy", "hard"), gap=60)

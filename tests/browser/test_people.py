@@ -20,7 +20,7 @@ def set_up(page: Page, lab: Lab) -> None:
     page.locator("summary", has_text="Refiner").click()
     page.locator("#id_refine").uncheck()
     page.locator("summary", has_text="People").click()
-    for place, (seat, who) in enumerate({"A": "keeper", "B": ""}.items()):
+    for place, (seat, who) in enumerate({"A": "speaker", "B": ""}.items()):
         page.locator("#id_people [data-add]").click()
         row = page.locator("#id_people [data-row]").nth(place)
         row.get_by_label("Participant").select_option(seat)
@@ -47,7 +47,7 @@ def test_two_people_and_a_model_debate_on_three_browsers(lab: Lab, sign_in: Sign
     set_up(owner, lab)
     owner.get_by_role("button", name="Start run").click()
     people = owner.locator(".people-panel")
-    expect(people).to_contain_text("keeper · asked now")
+    expect(people).to_contain_text("speaker · asked now")
     expect(owner.locator("#status")).to_contain_text("waits for a person")
     link = people.get_by_role("link", name="Invitation link").get_attribute("href")
 
@@ -55,17 +55,17 @@ def test_two_people_and_a_model_debate_on_three_browsers(lab: Lab, sign_in: Sign
     guest.goto(f"{lab.url}{link}")
     expect(guest.get_by_text("Nothing to answer now")).to_be_visible()
 
-    keeper = sign_in("keeper")
-    keeper.goto(f"{lab.url}/notifications/")
-    keeper.get_by_role("link", name="Your answer is needed").click()
-    expect(keeper.get_by_role("heading", name="What you are asked")).to_be_visible()
-    expect(keeper.locator(".seat-shown", has_text="telescope").first).to_be_visible()
-    fits(keeper)
-    answers(keeper, "Share it by the night")
+    speaker = sign_in("speaker")
+    speaker.goto(f"{lab.url}/notifications/")
+    speaker.get_by_role("link", name="Your answer is needed").click()
+    expect(speaker.get_by_role("heading", name="What you are asked")).to_be_visible()
+    expect(speaker.locator(".seat-shown", has_text="telescope").first).to_be_visible()
+    fits(speaker)
+    answers(speaker, "Share it by the night")
 
     answers(guest, "Share it by need")  # its page has found the turn by itself
     expect(owner.locator("#slot-round-1")).to_contain_text("Share it by need by lot.")
-    expect(owner.locator("#slot-round-1")).to_contain_text("a person: keeper")
+    expect(owner.locator("#slot-round-1")).to_contain_text("a person: speaker")
     expect(owner.locator("#status")).to_have_attribute("data-state", "completed")
     expect(guest.get_by_text("The run has ended.")).to_be_visible()
     fits(guest)

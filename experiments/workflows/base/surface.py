@@ -198,6 +198,10 @@ class Setup:
     script: str = ""
 
     @property
+    def has_column_beside(self) -> bool:
+        return any(part.is_beside and not part.is_folded for part in self.parts)
+
+    @property
     def seats(self) -> tuple[SeatForm, ...]:
         return tuple(seat for part in self.parts if isinstance(part, Seats) for seat in part.seats)
 
