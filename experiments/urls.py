@@ -73,6 +73,7 @@ urlpatterns = [
     path("datasets/<slug:slug>/delete/", dataset_views.dataset_delete, name="dataset-delete"),
     path("search/", search_views.search, name="search"),
     path("studies/", study_views.studies, name="studies"),
+    path("studies/compare/", study_views.compare, name="study-compare"),
     path("studies/new/", study_setup.choose, name="study-new"),
     path("studies/import/", study_setup.import_batch, name="study-import"),
     path("studies/new/<slug:workflow>/", study_setup.new, name="study-design-new"),

@@ -1,11 +1,12 @@
 """The API of studies: setting one up, locking its plan, running it, and looking at its results."""
 
+from dataclasses import fields
 from typing import Any
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -18,11 +19,15 @@ from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.library.imports.api import DocumentParser
 from experiments.models import LIVE_STATES, Study, StudyLook, StudyPlan, StudyRun
-from experiments.studies import importing, results, running, services
+from experiments.studies import comparison, importing, results, running, services
 from experiments.studies.checking import checked_design, estimated
 from experiments.studies.design import MOST_REPEATS
 from experiments.studies.folder import folder
 
+COMPARED = [
+    OpenApiParameter("study", str, many=True, required=True, description="The ids of 2 to 6 studies."),
+    OpenApiParameter("outcome", str, description="Its name; without it, the first that they share."),
+]
 RIVALLED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
 
@@ -140,6 +145,65 @@ class StudyEstimate(serializers.Serializer[Any]):
     has_no_end = serializers.BooleanField()
 
 
+class StudyDifferenceSerializer(serializers.Serializer[Any]):
+    """Of a figure its value and 95 % interval; of a rate as a share, -1 to 1."""
+
+    value = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+
+
+class PooledStudiesSerializer(StudyDifferenceSerializer):
+    """value, low, high: by Paule and Mandel, with the interval of Hartung, Knapp, Sidik and Jonkman. by_dl: by
+    DerSimonian and Laird. tau2: the variance between studies; i2: 0 to 1. predicted: where a further study would lie.
+    """
+
+    studies = serializers.IntegerField()
+    tau2 = serializers.FloatField()
+    q = serializers.FloatField()
+    i2 = serializers.FloatField()
+    by_dl = StudyDifferenceSerializer()
+    dl_tau2 = serializers.FloatField()
+    predicted = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+
+
+class StudyContrastSerializer(serializers.Serializer[Any]):
+    """levels, n: of the first and the second side. missing: why there is no difference."""
+
+    study = serializers.UUIDField(source="study.pk")
+    levels = serializers.ListField(child=serializers.DictField(child=serializers.CharField()))
+    n = serializers.ListField(child=serializers.IntegerField())
+    difference = StudyDifferenceSerializer(allow_null=True)
+    missing = serializers.CharField()
+
+
+class ComparedContrastSerializer(serializers.Serializer[Any]):
+    """not_pooled: why there is no summary: one_study, scale, source, scope or until."""
+
+    contrast = serializers.CharField()
+    estimates = StudyContrastSerializer(many=True)
+    pooled = PooledStudiesSerializer(allow_null=True)
+    not_pooled = serializers.CharField()
+
+
+class TraitSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    values = serializers.ListField(child=serializers.CharField(allow_blank=True))
+
+
+class StudyComparisonSerializer(serializers.Serializer[Any]):
+    """outcomes: those that two or more analyzed studies share. traits: what designs are, one value for each study.
+    waiting: studies that are not analyzed yet.
+    """
+
+    outcome = serializers.CharField()
+    outcomes = serializers.ListField(child=serializers.CharField())
+    contrasts = ComparedContrastSerializer(many=True)
+    traits = TraitSerializer(many=True)
+    studies = serializers.ListField(child=serializers.UUIDField())
+    waiting = serializers.ListField(child=serializers.UUIDField())
+
+
 class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Study]):
     """Studies that you can see."""
 
@@ -183,6 +247,17 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Import a stored batch of the original StarChamber, up to 20 MiB. A repetition returns the study (200)."""
         study, is_new = importing.store_batch(request.data, name="", by=person(request))
         return self._answer(str(study.pk), 201 if is_new else 200)
+
+    @extend_schema(parameters=COMPARED, responses={200: StudyComparisonSerializer, **PROBLEMS})
+    @action(detail=False)
+    def compare(self, request: Request) -> Response:
+        """Compare two to six studies by an outcome that they share: differences, their summary, and designs."""
+        chosen = comparison.chosen(request.user, request.query_params.getlist("study"))
+        found = comparison.of(chosen, request.user, request.query_params.get("outcome", ""))
+        ids = {"studies": [one.pk for one in found.studies], "waiting": [one.pk for one in found.waiting]}
+        return Response(
+            StudyComparisonSerializer({**{one.name: getattr(found, one.name) for one in fields(found)}, **ids}).data
+        )
 
     @extend_schema(request=ChangeStudy, responses={200: StudySerializer, **RIVALLED})
     def partial_update(self, request: Request, pk: str) -> Response:

@@ -1,5 +1,6 @@
 """What the page of a study shows: its conditions with the states of their runs, and its results with drawings."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,10 +19,14 @@ from experiments.runs.figures import MINUS, MISSING, in_percent
 from experiments.runs.statistics.estimates import Estimate
 from experiments.setup.estimates import Amounts
 from experiments.studies import outcomes
+from experiments.studies.comparison import NOT_POOLED, Compared
+from experiments.studies.comparison import Estimate as StudyEstimate
 from experiments.studies.design import MOST_REPEATS, Design, Levels
 from experiments.studies.plan import Plan
 from leaderboard.ratings.studies import planning
 from leaderboard.ratings.studies.analysis import Row
+from leaderboard.ratings.studies.pooling import Pooled
+from leaderboard.ratings.studies.rates import Difference
 
 NOT_SAID = {
     "too_few_units": gettext_lazy("Too few runs."),
@@ -295,6 +300,118 @@ def shown(look: StudyLook) -> list[Shown]:
         )
         for one in found
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A difference as it is shown and drawn. times: 100 of rates, which are shown in points."""
+
+    found: Difference | Pooled | None
+    strip: Strip
+    times: int
+
+    @property
+    def difference(self) -> str:
+        return _figure(self.found.value if self.found else None, self.times)
+
+    @property
+    def interval(self) -> str:
+        if self.found is None:
+            return ""
+        low, high = (_figure(end, self.times) for end in (self.found.low, self.found.high))
+        return _("%(low)s to %(high)s") % {"low": low, "high": high}
+
+
+@dataclass(frozen=True, slots=True)
+class OfStudy:
+    """What one study says of a contrast."""
+
+    estimate: StudyEstimate
+    drawn: Drawn
+
+    @property
+    def sides(self) -> Iterator[tuple[str, str, int]]:
+        """Which side, what it is called, and its runs."""
+        for name, levels, n in zip(("first", "second"), self.estimate.levels, self.estimate.n, strict=True):
+            yield name, ", ".join(levels.values()), n
+
+    @property
+    def not_said(self) -> Any:
+        return NOT_SAID.get(self.estimate.missing, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """A contrast in several studies, all drawn on one scale from least to most. together: the summary, None where there
+    is none.
+    """
+
+    compared: Compared
+    rows: Sequence[OfStudy]
+    together: Drawn | None
+    most: float
+    times: int
+
+    @property
+    def least(self) -> float:
+        return -self.most
+
+    @property
+    def not_pooled(self) -> Any:
+        return NOT_POOLED.get(self.compared.not_pooled, "")
+
+    @property
+    def sentence(self) -> str:
+        """What the studies say together, and how far they differ."""
+        found = self.compared.pooled
+        if found is None:
+            return str(self.not_pooled)
+        values = {"n": found.studies, "i2": in_percent(found.i2), "tau": _figure(found.tau2**0.5, self.times)}
+        values |= {name: _figure(getattr(found, name), self.times) for name in ("value", "low", "high")}
+        points = _(
+            "%(n)s studies together: difference %(value)s points (%(low)s to %(high)s). %(i2)s of the variation "
+            "between them is more than chance (I²); true differences vary by %(tau)s points (τ)."
+        )
+        plain = _(
+            "%(n)s studies together: difference %(value)s (%(low)s to %(high)s). %(i2)s of the variation between them "
+            "is more than chance (I²); true differences vary by %(tau)s (τ)."
+        )
+        return (points if self.compared.is_rate else plain) % values
+
+    @property
+    def details(self) -> str:
+        """The other summary, and where a further study would be."""
+        found = self.compared.pooled
+        if found is None:
+            return ""
+        values = {name: _figure(getattr(found.by_dl, name), self.times) for name in ("value", "low", "high")}
+        said = _("By DerSimonian and Laird %(value)s (%(low)s to %(high)s).") % values
+        if not found.predicted:
+            return said
+        low, high = (_figure(end, self.times) for end in found.predicted)
+        further = _("A further study would find between %(low)s and %(high)s with 95 %% probability.")
+        return f"{said} {further % {'low': low, 'high': high}}"
+
+
+def forest(compared: Compared) -> Forest:
+    known: list[Difference | Pooled] = [one.difference for one in compared.estimates if one.difference]
+    known += [compared.pooled] if compared.pooled else []
+    reach = max((abs(end) for one in known for end in (one.value, one.low, one.high)), default=0.0) or 1.0
+    times = 100 if compared.is_rate else 1
+    if compared.is_rate:
+        reach = math.ceil(reach * 100) / 100  # the ends of the scale are whole points
+
+    def drawn(found: Difference | Pooled | None) -> Drawn:
+        ends = {name: getattr(found, name, None) for name in ("low", "high")}
+        return Drawn(found, _drawn({"difference": getattr(found, "value", None), **ends}, reach), times)
+
+    return Forest(
+        compared=compared,
+        rows=[OfStudy(one, drawn(one.difference)) for one in compared.estimates],
+        together=drawn(compared.pooled) if compared.pooled else None,
+        most=reach * times,
+        times=times,
+    )
 
 
 def contrasts_of(look: StudyLook) -> dict[str, tuple[Levels, Levels]]:

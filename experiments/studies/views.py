@@ -19,7 +19,7 @@ from accounts.errors import Invalid
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to
 from experiments.models import LIVE_STATES, Run, Study
-from experiments.studies import pages, results, running, services
+from experiments.studies import comparison, pages, results, running, services
 from experiments.studies.checking import checked_design, estimated
 from experiments.studies.design import Design
 from experiments.studies.folder import folder
@@ -56,6 +56,17 @@ def studies(request: HttpRequest) -> HttpResponse:
     return render(
         request, "studies/index.html", {"page": Paginator(counted, PER_PAGE).get_page(request.GET.get("page"))}
     )
+
+
+@login_required
+@require_GET
+def compare(request: HttpRequest) -> HttpResponse:
+    """Two to six studies beside each other, by one of the outcomes that they share."""
+    back_to(request, "studies")
+    chosen = comparison.chosen(request.user, request.GET.getlist("study"))
+    found = comparison.of(chosen, request.user, request.GET.get("outcome", ""))
+    forests = [pages.forest(one) for one in found.contrasts]
+    return render(request, "studies/compare.html", {"found": found, "forests": forests})
 
 
 @login_required

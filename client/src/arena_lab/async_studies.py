@@ -8,7 +8,7 @@ from arena_lab.files import File, file_of
 from arena_lab.lines import AsyncLine
 from arena_lab.paging import AsyncRows
 from arena_lab.questions import ROWS, id_of
-from arena_lab.records import PlannedRun, Study, StudyLook, StudyLooks, StudyPlan, StudyRuns
+from arena_lab.records import PlannedRun, Study, StudyComparison, StudyLook, StudyLooks, StudyPlan, StudyRuns
 
 
 class AsyncStudies:
@@ -66,6 +66,11 @@ class AsyncStudies:
 
     async def looks(self, study: Study | str) -> tuple[StudyLook, ...]:
         return (await self._line.do(asking.get(f"studies/{id_of(study)}/looks/", StudyLooks))).looks
+
+    async def compare(self, *studies: Study | str, outcome: str = "") -> StudyComparison:
+        """Two to six studies by an outcome that they share; without its name, by the first."""
+        asked = {"study": [id_of(study) for study in studies], **({"outcome": outcome} if outcome else {})}
+        return await self._line.do(asking.get("studies/compare/", StudyComparison, **asked))
 
     async def folder(self, study: Study | str) -> File:
         """The latest look as a zip: data, plan, results, and `recompute.py`, which computes the same numbers."""

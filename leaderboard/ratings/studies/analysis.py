@@ -17,7 +17,7 @@ from leaderboard.ratings.studies import rates, scores, survival
 from leaderboard.ratings.studies.corrections import FURTHEST, benjamini_hochberg, holm, look_bounds
 from leaderboard.ratings.studies.rates import Bounds, Difference
 from leaderboard.ratings.studies.scores import Scope
-from leaderboard.ratings.values import BoolArray, FloatArray, IntArray, Undefined
+from leaderboard.ratings.values import COVERAGE, BoolArray, FloatArray, IntArray, Undefined
 
 Kind = Literal["rate", "score", "time"]
 LEAST_LEVEL = 1e-9  # of an interval at an early look
@@ -239,16 +239,7 @@ def _compared(
 ) -> dict[str, Any]:
     """The result but for what depends on other contrasts."""
     whole_sides, kept = zip(*sides(plan, contrast, rows), strict=True)
-    named = {*contrast.first, *contrast.second}
-    others = [name for name in plan.factors if name not in named]
-    every = [*kept[0], *kept[1]]
-    whole = _Compared(
-        values=np.array([math.nan if (v := row.values[outcome.name]) is None else v for row in every], dtype=float),
-        happened=np.array([row.happened.get(outcome.name, False) for row in every], dtype=bool),
-        is_first=np.arange(len(every)) < len(kept[0]),
-        strata=_numbered([tuple(row.levels[name] for name in others) for row in every]),
-        prompts=_numbered([row.levels.get(plan.block, "") for row in every]),
-    )
+    whole = _arrays(plan, contrast, outcome, kept)
     known = whole.known()
     counts = [
         {"n": int(chosen.sum()), "missing": len(here) - int(chosen.sum()), "excluded": len(side) - len(here)}
@@ -267,6 +258,30 @@ def _compared(
         "bounds": _bounds(whole, outcome) if is_bounded else None,
         **found,
     }
+
+
+def difference_of(
+    plan: Plan, contrast: Contrast, rows: Sequence[Row], *, confidence: float = COVERAGE
+) -> Difference | Undefined:
+    """The difference of a contrast with its interval at that level, whatever looks there were. Undefined as the
+    interval of its outcome.
+    """
+    outcome = next(one for one in plan.outcomes if one.name == contrast.outcome)
+    kept = [here for _all, here in sides(plan, contrast, rows)]
+    return _difference(outcome, contrast.scope, _arrays(plan, contrast, outcome, kept).known(), confidence, plan.seed)
+
+
+def _arrays(plan: Plan, contrast: Contrast, outcome: Outcome, kept: Sequence[Sequence[Row]]) -> _Compared:
+    """kept: the rows of the first and of the second side."""
+    others = [name for name in plan.factors if name not in {*contrast.first, *contrast.second}]
+    every = [*kept[0], *kept[1]]
+    return _Compared(
+        values=np.array([math.nan if (v := row.values[outcome.name]) is None else v for row in every], dtype=float),
+        happened=np.array([row.happened.get(outcome.name, False) for row in every], dtype=bool),
+        is_first=np.arange(len(every)) < len(kept[0]),
+        strata=_numbered([tuple(row.levels[name] for name in others) for row in every]),
+        prompts=_numbered([row.levels.get(plan.block, "") for row in every]),
+    )
 
 
 def sides(plan: Plan, contrast: Contrast, rows: Sequence[Row]) -> list[tuple[list[Row], list[Row]]]:
@@ -296,21 +311,27 @@ def _bounds(whole: _Compared, outcome: Outcome) -> Bounds:
 Found = tuple[list[dict[str, Any]], dict[str, Any]]
 
 
+def _difference(
+    outcome: Outcome, scope: Scope, known: _Compared, confidence: float, seed: int
+) -> Difference | Undefined:
+    if outcome.kind == "time":
+        until, times, happened = _until(outcome, known)
+        return survival.restricted_difference(times, happened, known.is_first, until, confidence=confidence)
+    units = known.prompts if scope == "prompts" else known.strata
+    if outcome.kind == "rate" and scope == "runs":
+        return rates.rate_difference(known.values > 0.5, known.is_first, units, confidence=confidence)
+    return scores.difference(known.values, known.is_first, units, scope=scope, confidence=confidence, seed=seed)
+
+
 def _of_numbers(outcome: Outcome, scope: Scope, known: _Compared, confidence: float, seed: int) -> Found:
     units = known.prompts if scope == "prompts" else known.strata
     figures = [_figures(outcome, known, side, confidence) for side in (known.is_first, ~known.is_first)]
-    happened = known.values > 0.5
-    difference: Difference | Undefined
     p: float | Undefined
     if outcome.kind == "rate" and scope == "runs":
-        difference = rates.rate_difference(happened, known.is_first, units, confidence=confidence)
-        test, p = "exact", rates.exact_test(happened, known.is_first, units)
+        test, p = "exact", rates.exact_test(known.values > 0.5, known.is_first, units)
     else:
-        difference = scores.difference(
-            known.values, known.is_first, units, scope=scope, confidence=confidence, seed=seed
-        )
         test, p = "permutation", scores.permutation_test(known.values, known.is_first, units, scope=scope, seed=seed)
-    found = {**_interval(difference), **_test(test, p)}
+    found = {**_interval(_difference(outcome, scope, known, confidence, seed)), **_test(test, p)}
     if outcome.kind == "score":
         delta = scores.cliffs_delta(known.values[known.is_first], known.values[~known.is_first], confidence=confidence)
         found["delta"] = None if isinstance(delta, Undefined) else delta
@@ -329,17 +350,21 @@ def _figures(outcome: Outcome, known: _Compared, side: BoolArray, confidence: fl
 
 def _of_times(outcome: Outcome, scope: Scope, known: _Compared, confidence: float, seed: int) -> Found:
     """Survival is compared within strata; there is no scope of further prompts for it."""
-    until = float(outcome.until or known.values.max(initial=0.0))
-    times = np.minimum(known.values, until)
-    happened = known.happened & (known.values <= until)
+    until, times, happened = _until(outcome, known)
     figures = []
     for side in (known.is_first, ~known.is_first):
         mean = survival.restricted_mean(times[side], happened[side], until)
         curve = survival.kaplan_meier(times[side], happened[side])
         figures.append({"value": None if isinstance(mean, Undefined) else mean[0], "median": curve.median})
-    difference = survival.restricted_difference(times, happened, known.is_first, until, confidence=confidence)
+    difference = _difference(outcome, scope, known, confidence, seed)
     test = survival.log_rank(times, happened, known.is_first, known.strata)
     return figures, {**_interval(difference), **_test("log-rank", test if isinstance(test, Undefined) else test.p)}
+
+
+def _until(outcome: Outcome, known: _Compared) -> tuple[float, FloatArray, BoolArray]:
+    """The turn that times count to, the times up to it, and whether it happened by then."""
+    until = float(outcome.until or known.values.max(initial=0.0))
+    return until, np.minimum(known.values, until), known.happened & (known.values <= until)
 
 
 def _interval(found: Difference | Undefined) -> dict[str, Any]:

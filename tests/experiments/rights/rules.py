@@ -210,7 +210,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "told what to ask for": (
         rule(visitor=SIGN_IN, everybody=TOLD),
-        "compare-chosen runs-delete api-review-samples",
+        "compare-chosen runs-delete api-review-samples study-compare api-study-compare",
     ),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),

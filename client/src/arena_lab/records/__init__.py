@@ -40,7 +40,19 @@ from arena_lab.records.instruments import (
 )
 from arena_lab.records.lab import Budget, Model, Part, Spent, UsageReport
 from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
-from arena_lab.records.studies import PlannedRun, Study, StudyLook, StudyLooks, StudyPlan, StudyRuns
+from arena_lab.records.studies import (
+    ComparedContrast,
+    PlannedRun,
+    PooledStudies,
+    Study,
+    StudyComparison,
+    StudyContrast,
+    StudyDifference,
+    StudyLook,
+    StudyLooks,
+    StudyPlan,
+    StudyRuns,
+)
 from arena_lab.records.transcript import Ballot, Call, Execution, Filtered, Judgment, Message, Usage
 
 __all__ = [
@@ -53,6 +65,7 @@ __all__ = [
     "Budget",
     "Call",
     "Campaign",
+    "ComparedContrast",
     "CorrectedRate",
     "Dataset",
     "Execution",
@@ -77,6 +90,7 @@ __all__ = [
     "Pause",
     "PlannedRun",
     "Point",
+    "PooledStudies",
     "Progress",
     "PublishedRating",
     "Queue",
@@ -89,6 +103,9 @@ __all__ = [
     "Spent",
     "Standing",
     "Study",
+    "StudyComparison",
+    "StudyContrast",
+    "StudyDifference",
     "StudyLook",
     "StudyLooks",
     "StudyPlan",

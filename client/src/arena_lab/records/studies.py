@@ -79,3 +79,63 @@ class StudyRuns(Record):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyLooks(Record):
     looks: tuple[StudyLook, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyDifference(Record):
+    """With its 95 % interval; of a rate as a share, -1 to 1."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PooledStudies(Record):
+    """value, low, high: by Paule and Mandel with the interval of Hartung, Knapp, Sidik and Jonkman. predicted: where a
+    further study would lie, None below three.
+    """
+
+    studies: int
+    value: float
+    low: float
+    high: float
+    tau2: float
+    q: float
+    i2: float
+    by_dl: StudyDifference
+    dl_tau2: float
+    predicted: tuple[float, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyContrast(Record):
+    """What one study says of a contrast. levels, n: of the first and the second side. missing: why no difference."""
+
+    study: str
+    levels: tuple[Mapping[str, str], ...]
+    n: tuple[int, ...]
+    difference: StudyDifference | None
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedContrast(Record):
+    """not_pooled: why there is no summary: one_study, scale, source, scope or until."""
+
+    contrast: str
+    estimates: tuple[StudyContrast, ...]
+    pooled: PooledStudies | None
+    not_pooled: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyComparison(Record):
+    """studies, waiting: ids; waiting are those that are not analyzed yet. traits: {name, values} of the designs."""
+
+    outcome: str
+    outcomes: tuple[str, ...]
+    contrasts: tuple[ComparedContrast, ...]
+    traits: tuple[Mapping[str, Any], ...]
+    studies: tuple[str, ...]
+    waiting: tuple[str, ...]

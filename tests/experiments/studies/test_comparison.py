@@ -1,0 +1,105 @@
+"""Studies beside each other: what they share is pooled, what they do not is refused with its reason, nothing leaks."""
+
+import pytest
+from django.urls import reverse
+
+from experiments.studies import comparison, results, services
+from leaderboard.ratings.studies import table
+from leaderboard.ratings.studies.analysis import Plan, difference_of
+from leaderboard.ratings.studies.pooling import pooled
+from tests.experiments.studies import designs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def analyzed(provider, alice, drive):
+    def make(title, plan=None, **design):
+        study = services.create(
+            owner=alice, title=title, design=designs.design(**design), plan=plan or designs.plan(), at_once=100
+        )
+        services.lock(study, by=alice)
+        services.start(study, by=alice)
+        drive()
+        results.look(study, by=alice)
+        return study
+
+    return make
+
+
+def query(*studies, **more):
+    return {"study": [str(study.pk) for study in studies], **more}
+
+
+def test_what_two_studies_share_is_pooled_and_every_number_leads_to_its_study(analyzed, browser, alice, read):
+    first, second = analyzed("First"), analyzed("Second", seed=8)
+    found = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()
+
+    assert (found["outcome"], found["outcomes"]) == ("refused", ["refused", "sooner", "tokens"])
+    one = next(one for one in found["contrasts"] if one["contrast"] == "refusals of models")
+    differences = []
+    for study, estimate in zip((first, second), one["estimates"], strict=True):
+        look = study.looks.get()
+        plan = Plan.read(look.analyzed)
+        own = difference_of(plan, plan.contrasts[1], table.read(plan, look.data))
+        assert estimate["difference"] == {"value": own.value, "low": own.low, "high": own.high}
+        stored = look.results["results"][1]
+        assert (own.value, own.low, own.high) == (stored["difference"], stored["low"], stored["high"])
+        differences.append(own)
+    errors = [(d.high - d.low) / 3.919927969080108 for d in differences]
+    together = pooled([d.value for d in differences], errors, most=1.0)
+    assert (one["pooled"]["value"], one["pooled"]["low"]) == pytest.approx((together.value, together.low))
+
+    page = read(browser.get(reverse("study-compare"), query(first, second, outcome="refused")))
+    [section] = [part for part in page.by_id("compared").cssselect("section") if "refusals of models" in part.text]
+    assert [row.cssselect("th")[0].text for row in section.cssselect("tbody tr")] == ["First", "Second", "Together"]
+    for row, study in zip(section.cssselect("tbody tr"), (first, second), strict=False):
+        links = [link.get("href") for link in row.cssselect("a")]
+        assert links[0] == study.get_absolute_url()
+        assert len(read(browser.get(links[1])).by_id("study-runs").cssselect("tbody tr")) == 8
+    assert "2 studies together: difference" in page.by_id("compared").cssselect(".findings")[0].text
+
+
+def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
+    other = designs.plan()
+    other["outcomes"][0]["source"] = designs.REFUSED | {"over": "any", "threshold": 0.5}
+    other["outcomes"][2] |= {"least": 0, "most": 100_000}
+    first, second = analyzed("First", repeats=1), analyzed("Second", plan=other, repeats=1)
+    reasons = {
+        name: browser.get("/api/studies/compare/", query(first, second, outcome=name)).json()["contrasts"][0]
+        for name in ("refused", "tokens")
+    }
+
+    assert {name: (one["pooled"], one["not_pooled"]) for name, one in reasons.items()} == {
+        "refused": (None, "source"),
+        "tokens": (None, "scale"),
+    }
+    page = read(browser.get(reverse("study-compare"), query(first, second, outcome="tokens")))
+    assert "not on the same scale" in page.by_id("compared").text
+    rows = [row.cssselect("th")[0].text for row in page.by_id("compared").cssselect(".compare-settings tbody tr")]
+    assert [words for words in rows if words.endswith("differs")] == ["Scale from differs", "Scale to differs"]
+
+
+def test_a_study_that_is_not_analyzed_is_named(analyzed, alice, browser, read):
+    waiting = services.create(owner=alice, title="Waits", design=designs.design(), plan=designs.plan())
+    page = read(browser.get(reverse("study-compare"), query(analyzed("First", repeats=1), waiting)))
+
+    assert "Waits is not analyzed yet" in " ".join(page.by_id("compared").text.split())
+    assert "Fewer than two of these studies" in page.by_id("compared").text
+
+
+def test_too_few_studies_and_those_of_others_are_refused(provider, alice, bob, browser):
+    own, others = (
+        services.create(owner=who, title="Study", design=designs.design(), plan=designs.plan()) for who in (alice, bob)
+    )
+    assert browser.get("/api/studies/compare/", query(own, own)).status_code == 400
+    assert browser.get("/api/studies/compare/", query(own, others)).status_code == 404
+    assert browser.get(reverse("study-compare"), query(own, others)).status_code == 404
+    back = browser.get(reverse("study-compare"), query(own))
+    assert (back.status_code, back["Location"]) == (303, reverse("studies"))
+
+
+def test_an_unknown_outcome_is_named(analyzed, alice):
+    chosen = comparison.chosen(alice, [str(analyzed(name, repeats=1).pk) for name in ("First", "Second")])
+    with pytest.raises(comparison.Invalid, match="outcome “cost”"):
+        comparison.of(chosen, alice, "cost")
