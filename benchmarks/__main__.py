@@ -1,6 +1,6 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import battles, coding, durability, engine, leaderboard, library, pages, reading, start
+from benchmarks import battles, coding, durability, engine, leaderboard, library, pages, reading, start, votes
 
 if __name__ == "__main__":
     start.main()
@@ -11,4 +11,5 @@ if __name__ == "__main__":
     battles.main()
     coding.main()
     leaderboard.main()
+    votes.main()
     library.main()

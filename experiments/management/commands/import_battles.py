@@ -24,6 +24,7 @@ from experiments.workflows.battles.campaign.logs.records import Report
 
 
 class Command(BaseCommand):
+    requires_system_checks = []
     help = (
         "Take over battles and votes of people: GenArena's pk_logs (folder, zip, file), LMArena's files "
         "(JSON, JSONL, CSV, Parquet), and those exported here."

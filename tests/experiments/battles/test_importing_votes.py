@@ -2,12 +2,14 @@
 
 import csv
 import io
+from datetime import timedelta
 from itertools import product
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from experiments.models import Battle, Board, Dataset, LogImport
@@ -61,6 +63,23 @@ def run(*arguments):
 def order(path, *more):
     named = [word for column in COLUMNS for word in ("--column", column)]
     return ("import_battles", path, "--dataset", "taken", "--owner", "alice", "--voter", "annotator", *named, *more)
+
+
+@pytest.mark.databases
+def test_battles_stored_in_one_statement_are_those_that_the_model_would_have_stored(alice, tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(ballots()))
+    run(*order(path))
+    names = [field.attname for field in Battle._meta.concrete_fields if field.attname not in {"id", "created"}]
+    stored = list(Battle.objects.order_by("pk").values(*names))
+    begun = Battle.objects.earliest("created").created
+
+    Battle.objects.all().delete()
+    Battle.objects.bulk_create(Battle(**values) for values in stored)
+
+    assert list(Battle.objects.order_by("pk").values(*names)) == stored
+    assert len(stored) == 2 * len(VOTERS)
+    assert timezone.now() - begun < timedelta(minutes=10), "not shifted by a time zone"
 
 
 @pytest.mark.databases

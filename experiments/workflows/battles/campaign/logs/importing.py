@@ -47,7 +47,7 @@ __all__ = [
     "may_import",
 ]
 
-BATCH = 500
+BATCH = 5000
 HEARD_AFTER = 5000  # lines, also where none of them is a battle
 BATCH_CHARACTERS = 8 << 20
 KEPT_CHARACTERS = 128 << 20  # of a log that is checked and then stored without being read once more

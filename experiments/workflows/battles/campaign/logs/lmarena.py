@@ -33,6 +33,7 @@ WINNERS: dict[str, tuple[Side, bool | None]] = {
     "both bad": ("both_bad", None),
     "tie (inconsistent)": ("tie", False),
 }
+WRITTEN = json.JSONEncoder(default=str)
 PERSON = re.compile(r"^(arena_user|author|expert|user|human|annotator|voter)_\w+$")
 
 
@@ -64,7 +65,7 @@ def record(row: Mapping[str, Any], *, is_vote: bool = False) -> Record:
         voter = said_judge
     is_vote = is_vote or bool(voter) or not said_judge
     # what tells a vote from others on the same pair and task; who cast it cannot be read from it
-    occasion = json.dumps([said_judge, row.get("turn"), time, row["model_a"], instruction], default=str)
+    occasion = WRITTEN.encode([said_judge, row.get("turn"), time, row["model_a"], instruction])
     occasion = _hash(occasion)[:UNNAMED_LENGTH]
     return Record(
         model_a=model_a,

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import reduce
-from operator import or_
+from operator import attrgetter, or_
 from typing import NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Max, Q
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
@@ -24,6 +25,10 @@ PAIRS_AT_ONCE = 40
 JUDGE = "imported"
 ELSEWHERE = "elsewhere:"
 PSEUDONYM_LENGTH = 30
+TOLD = (  # columns of a battle of which a log tells, without its time
+    *("board_id", "sample_id", "left_id", "right_id", "ballot"),
+    *("winner", "is_consistent", "open_reason", "shown_left_first"),
+)
 OCCASION_LENGTH = 31  # a ballot has at most 72 characters
 
 
@@ -205,6 +210,7 @@ class _Batch:
         self._battles = _known(matched)
         verdicts = Verdict.objects.filter(battle__in=[battle.pk for battle in self._battles.values()])
         self._told = set(verdicts.values_list("battle", flat=True))  # battles whose judgments are known
+        self._blank = {field.attname: field.get_default() for field in Battle._meta.concrete_fields}
         self._new: list[Battle] = []
         self._as_they_were: dict[int, Battle] = {}
         self._verdicts: dict[Key, list[Verdict]] = {}
@@ -219,7 +225,9 @@ class _Batch:
 
     def _begin(self, one: Matched) -> None:
         record, key = one.record, one.key
-        battle = Battle(board_id=key.board, sample=one.sample, left_id=key.left, right_id=key.right, ballot=key.ballot)
+        found = {"board_id": key.board, "left_id": key.left, "right_id": key.right, "ballot": key.ballot}
+        battle = Battle(*(self._blank | found).values())  # by position: by name takes three times as long
+        battle.sample = one.sample
         battle.shown_left_first = record.a_shown_first is one.left_is_a if one.is_cast else None
         self._battles[key] = battle
         self._new.append(battle)
@@ -272,7 +280,9 @@ class _Batch:
             ]
 
     def _save(self) -> None:
-        Battle.objects.bulk_create(self._new, batch_size=500)
+        judged = {id(self._battles[key]) for key in self._verdicts}
+        Battle.objects.bulk_create([battle for battle in self._new if id(battle) in judged], batch_size=500)
+        _insert([battle for battle in self._new if id(battle) not in judged])
         changed = [battle for battle in self._battles.values() if battle.pk in self._as_they_were]
         Battle.objects.bulk_update(changed, ["winner", "is_consistent", "open_reason", "judged"], batch_size=200)
         again = [self._battles[key].pk for key in self._verdicts if self._battles[key].pk in self._told]
@@ -290,6 +300,17 @@ class _Batch:
             boards[battle.board_id].append(battle)
         for board_id in sorted(boards):
             count(board_id, boards[board_id], by)
+
+
+def _insert(battles: Sequence[Battle]) -> None:
+    """As bulk_create, with one statement for all of them and without learning their keys, in a third of the time."""
+    quote, as_time, now = connection.ops.quote_name, connection.ops.adapt_datetimefield_value, timezone.now()
+    columns = ", ".join(map(quote, (*TOLD, "judged", "void_reason", "created")))
+    places = ", ".join(["%s"] * (len(TOLD) + 3))
+    into = f"INSERT INTO {quote(Battle._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608 - all of it is ours
+    told = attrgetter(*TOLD)
+    with connection.cursor() as cursor:
+        cursor.executemany(into, [(*told(row), as_time(row.judged), "", as_time(now)) for row in battles])
 
 
 def _known(matched: Sequence[Matched]) -> dict[Key, Battle]:
