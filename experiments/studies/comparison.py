@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 LEAST, MOST = 2, 6
 NOT_POOLED = {
     "one_study": gettext_lazy("Not pooled: fewer than two of these studies have an interval for it."),
+    "no_spread": gettext_lazy("Not pooled: a study found no variation, so its interval has no width to weigh it by."),
     "scale": gettext_lazy("Not pooled: the outcome is not on the same scale in all studies."),
     "source": gettext_lazy("Not pooled: the studies measure the outcome in different ways."),
     "scope": gettext_lazy("Not pooled: not all studies mean the same prompts; see “Holds for” below."),
@@ -165,7 +166,9 @@ def _compared(name: str, differing: str, defined: Mapping[str, Any], estimates: 
     known = [one.difference for one in estimates if one.difference]
     errors = [(one.high - one.low) / (2 * NORMAL) for one in known]
     summary = pooled([one.value for one in known], errors, most=_largest(defined))
-    reason = differing or ("one_study" if isinstance(summary, Undefined) else "")
+    reason = differing
+    if isinstance(summary, Undefined):
+        reason = differing or ("one_study" if len(known) < LEAST else "no_spread")
     return Compared(
         contrast=name,
         is_rate=defined["kind"] == "rate",

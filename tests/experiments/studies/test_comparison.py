@@ -7,6 +7,7 @@ from experiments.studies import comparison, results, services
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Plan, difference_of
 from leaderboard.ratings.studies.pooling import pooled
+from leaderboard.ratings.studies.rates import Difference
 from tests.experiments.studies import designs
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +79,14 @@ def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
     assert "not on the same scale" in page.by_id("compared").text
     rows = [row.cssselect("th")[0].text for row in page.by_id("compared").cssselect(".compare-settings tbody tr")]
     assert [words for words in rows if words.endswith("differs")] == ["Scale from differs", "Scale to differs"]
+
+
+def test_a_study_without_any_variation_is_not_called_one_study(analyzed, browser, monkeypatch):
+    first, second = analyzed("First", repeats=1), analyzed("Second", repeats=1)
+    monkeypatch.setattr(comparison, "difference_of", lambda *_of: Difference(0.2, 0.2, 0.2))
+
+    contrasts = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()["contrasts"]
+    assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
 
 
 def test_a_study_that_is_not_analyzed_is_named(analyzed, alice, browser, read):
