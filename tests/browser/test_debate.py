@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import LATE, PACED_MODEL, RUN, Lab, SignIn, assert_same_when_opened_now, markup
 from tests.cases import each_case
@@ -74,10 +74,9 @@ def the_final_prompt_is_written(page: Page) -> None:
     answer.fill("At most 500 euros.")
     page.locator("[data-join]").click()
     expect(editor).to_have_value(re.compile(r"\?\n  .*: At most 500 euros\."))
-    editor.press("Control+End")
-    editor.press_sequentially(" Nights are short.")
     kept(page)
-    page.reload()
+    editor.press("Control+End")
+    reload_while_a_draft_is_sent(page, " Nights are short.")
     expect(editor).to_have_value(re.compile(r"At most 500 euros\.[\s\S]*Nights are short\.$"))
     editor.press("Control+End")
     editor.press_sequentially(" And cold.")
@@ -90,6 +89,33 @@ def the_final_prompt_is_written(page: Page) -> None:
     in_language(page, "en")
     expect(page.locator("#slot-prompt")).to_contain_text("locked")
     expect(page.locator("#path [aria-current=step]")).to_contain_text("Round 1")
+
+
+def reload_while_a_draft_is_sent(page: Page, words: str) -> None:
+    """The new page is made of the draft before; only then has the server the last words, and says so to the old page."""
+    before = page.request.get(page.url).text()
+    drafts, pages = held(page, "**/draft/"), held(page, page.url)
+    page.keyboard.insert_text(words)
+    draft = first(page, drafts)
+    page.evaluate("setTimeout(() => location.reload())")
+    loading = first(page, pages)
+    with page.expect_response("**/draft/"):
+        draft.continue_()
+    with page.expect_navigation():
+        loading.fulfill(body=before, content_type="text/html; charset=utf-8")
+
+
+def held(page: Page, address: str) -> list[Route]:
+    """The first request to this address, which waits to be answered, once it has come."""
+    routes: list[Route] = []
+    page.route(address, lambda route: route.continue_() if routes else routes.append(route))
+    return routes
+
+
+def first(page: Page, routes: list[Route]) -> Route:
+    while not routes:
+        page.wait_for_timeout(20)
+    return routes[0]
 
 
 def somebody_fails_and_is_asked_again(page: Page) -> None:

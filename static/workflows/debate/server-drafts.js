@@ -7,12 +7,14 @@ const AGAIN = 4000; // ms until a text that could not be kept is sent again
 
 export class ServerDrafts {
   #timers = new WeakMap();
+  #isLeaving = false; // the next page may have been asked for before the server had the last words
 
   constructor(page) {
     this.page = page;
     this.token = document.querySelector("#say-form [name=csrfmiddlewaretoken]")?.value;
     for (const field of this.#fields()) this.adopt(field);
     page.addEventListener("input", ({ target }) => target.matches("[data-draft]") && this.#soon(target, REST));
+    addEventListener("beforeunload", () => (this.#isLeaving = true));
     addEventListener("pagehide", () => this.flush());
     this.#holdBackSwitches();
   }
@@ -67,7 +69,7 @@ export class ServerDrafts {
     const answer = await post(this.page.dataset.draft, body);
     if (answer.status === 204) {
       field.dataset.saved = text;
-      if (field.value === text) new Draft(this.page.dataset.run, key).clear();
+      if (field.value === text && !this.#isLeaving) new Draft(this.page.dataset.run, key).clear();
     }
     this.#tell(field, answer);
     if (answer.status === 0) this.#soon(field, AGAIN);
