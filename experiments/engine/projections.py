@@ -174,7 +174,7 @@ def _transcript() -> TranscriptSerializer:
 
 
 def message_of(step: Step, key: str) -> Message:
-    return Message.objects.select_related("call", "step").get(run_id=step.run_id, step__key=key)
+    return Message.objects.select_related("call__model", "step").get(run_id=step.run_id, step__key=key)
 
 
 def changed(message: Message, told: type[MessageData], **fields: Any) -> list[EventData]:
@@ -183,7 +183,7 @@ def changed(message: Message, told: type[MessageData], **fields: Any) -> list[Ev
         setattr(message, name, value)
     message.save(update_fields=list(fields))
     if "text" in fields:
-        indexing.messages(message.pk)
+        indexing.message(message)
     return [told.model_validate(message_data(message))]
 
 
@@ -310,7 +310,7 @@ class SpokenByPerson(RowWriter[MessageSent]):
             text=finding.text,
             parsed=finding.parsed,
         )
-        indexing.messages(message.pk)
+        indexing.message(message)
         return [MessageCompleted.model_validate(message_data(message))]
 
 
@@ -375,9 +375,7 @@ class TurnJudged(Judged[JudgeEvaluationCompleted]):
         rows = Judgment.objects.bulk_create(Judgment(**same, **found.model_dump()) for found in finding.judgments)
         key = record.key.removesuffix("/completed")
         told = JudgeEvaluationCompletedData(key=key, turn=step.turn, judgments=judgments_shown(rows))
-        run = Run.objects.get(pk=step.run_id)
-        last = max(run.judgments.values_list("turn", flat=True), default=0)
-        return [told, *metrics_shown(run, [row.subject for row in rows], last)]
+        return [told, *metrics_shown(Run(pk=step.run_id), [row.subject for row in rows])]
 
     def entries(self, step: Step, loaded: Loaded) -> Iterator[EventData]:
         return iter(())
@@ -392,9 +390,9 @@ def _judgment() -> JudgmentSerializer:
     return JudgmentSerializer()
 
 
-def metrics_shown(run: Run, subjects: Sequence[str], until: int) -> Iterator[ModelMetrics]:
-    """Of each subject. until: the last turn that counts."""
-    of_seat = metrics.run_metrics(run, subjects, until=until)
+def metrics_shown(run: Run, subjects: Sequence[str]) -> Iterator[ModelMetrics]:
+    """Of each subject, as it was after the last judged turn."""
+    of_seat = metrics.run_metrics(run, subjects, until_judged=True)
     for seat in subjects:
         yield ModelMetrics(seat=seat, metrics=of_seat[seat])
 

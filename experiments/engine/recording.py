@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from experiments.gateway.types import ChatRequest, Completion, ImagePart
 from experiments.gateway.usage import cost
 from experiments.lab.observing import measuring
 from experiments.library.search import indexing
-from experiments.models import Call, Experiment, Message, Run, Step
+from experiments.models import Call, Message, Run, Step
 from experiments.models.money import kept
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import CallFailed, CallLost, CallRetried, EventData, MessageCompleted
@@ -84,13 +83,32 @@ def record_facts(lease: Lease, records: Sequence[Record]) -> None:
             raise
 
 
-def open_call(lease: Lease, ask: Ask, order: PreparedCall, call_id: UUID, accounts: Sequence[Account] = ()) -> OpenCall:
-    """Write ahead: the step, the call and what is set aside for it are committed before the request leaves. Raises
-    OverBudget when it does not fit into one of the accounts.
+def open_call(
+    lease: Lease,
+    ask: Ask,
+    order: PreparedCall,
+    call_id: UUID,
+    accounts: Sequence[Account] = (),
+    *,
+    is_first: bool = False,
+) -> OpenCall:
+    """Write ahead: the step, the call and what is set aside for it are committed before the request leaves. is_first:
+    the step was not begun as far as the driver knows. Raises OverBudget when the call does not fit into an account.
     """
+    if is_first:
+        try:
+            return _open_call(lease, ask, order, call_id, accounts, is_first=True)
+        except IntegrityError:
+            pass  # an earlier try of this very transaction was committed, and its confirmation lost
+    return _open_call(lease, ask, order, call_id, accounts, is_first=False)
+
+
+def _open_call(
+    lease: Lease, ask: Ask, order: PreparedCall, call_id: UUID, accounts: Sequence[Account], *, is_first: bool
+) -> OpenCall:
     with transaction.atomic():
         reserve_numbers(lease.run_id, 0, lease.fence)
-        step = Step.objects.filter(run_id=lease.run_id, key=ask.key).first()
+        step = None if is_first else Step.objects.filter(run_id=lease.run_id, key=ask.key).first()
         is_first = step is None  # nobody else can begin it meanwhile: the run's row is locked
         if step is None:
             place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
@@ -303,7 +321,7 @@ def _message(
 ) -> MessageCompleted:
     said = {
         "run_id": run_id,
-        "call": Call(id=call.id, **settled),
+        "call": Call(id=call.id, model=call.order.model, **settled),
         "seq": seq,
         "turn": call.ask.turn or 0,
         "seat": call.ask.seat,
@@ -319,17 +337,13 @@ def _message(
         message, _is_new = Message.objects.update_or_create(step=step, defaults=said)
     else:
         message = Message.objects.create(step=step, **said)
-    indexing.messages(message.pk)
+    indexing.message(message)
     return MessageCompleted.model_validate(message_data(message))
 
 
-@lru_cache(maxsize=1024)
-def _workflow(run_id: UUID) -> str:
-    return Experiment.objects.values_list("workflow", flat=True).get(runs=run_id)
-
-
 def _flags(run_id: UUID, ask: Ask, outcome: Outcome) -> list[str]:
-    if ask.seat not in workflow_of(_workflow(run_id)).flagged:
+    _experiment, workflow, _owner = indexing.of_run_id(run_id)
+    if ask.seat not in workflow_of(workflow).flagged:
         return []
     earlier = Message.objects.filter(run_id=run_id, seat=ask.seat).order_by("-seq").values_list("raw_text", flat=True)
     return flags(outcome.text, ask.seat, list(earlier[:5]), outcome.finish_reason)

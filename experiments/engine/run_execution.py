@@ -294,8 +294,8 @@ class RunExecution:
         share = None if limits.tokens is None else (limits.tokens - spent.tokens - spent.under_way) // among
         participant = self._seats[ask.played_by or ask.seat]
         owner_id = self.run.experiment.owner_id
-        empties = 0
-        if ask.key in self._asked:
+        empties, is_first = 0, ask.key not in self._asked
+        if not is_first:
             empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
         ordered = prepare_call(
             participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties, self.run.pk
@@ -308,7 +308,7 @@ class RunExecution:
                 self._refuse(ask, over_limit)
             return None
         try:
-            return recording.open_call(self.lease, ask, ordered, call_id, accounts)
+            return recording.open_call(self.lease, ask, ordered, call_id, accounts, is_first=is_first)
         except OverBudget as over:
             self._refuse(ask, over.over_limit)
             return None

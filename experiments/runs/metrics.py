@@ -44,12 +44,13 @@ def _point(judgment: Judgment) -> JudgedTurn:
     )
 
 
-def run_metrics(run: Run, seats: Sequence[str], until: int | None = None) -> dict[str, SeatMetrics]:
-    """`seat_metrics` of each seat, from the run's rows. until: the last turn whose tokens are counted."""
-    calls = run.calls.filter(step__seat__in=seats)
-    rows = (calls if until is None else calls.filter(step__turn__lte=until)).order_by().values_list("step__seat")
-    tokens = dict(rows.annotate(total=Sum("output_tokens")))
+def run_metrics(run: Run, seats: Sequence[str], *, until_judged: bool = False) -> dict[str, SeatMetrics]:
+    """`seat_metrics` of each seat, from the run's rows. until_judged: only tokens up to the last judged turn count."""
     judgments = list(in_order(run))
+    calls = run.calls.filter(step__seat__in=seats)
+    if until_judged:
+        calls = calls.filter(step__turn__lte=max((judgment.turn for judgment in judgments), default=0))
+    tokens = dict(calls.order_by().values_list("step__seat").annotate(total=Sum("output_tokens")))
     return {seat: seat_metrics((j for j in judgments if j.subject == seat), tokens.get(seat)) for seat in seats}
 
 

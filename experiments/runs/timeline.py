@@ -192,10 +192,7 @@ def _metrics(run: Run) -> Iterator[EventData]:
     """As they were after the last judged turn: the event that carries them is sent with its judgments."""
     if not workflow_of(run.experiment.workflow).subjects:
         return
-    judged = list(run.judgments.values_list("subject", "turn"))
-    subjects = sorted({subject for subject, _turn in judged})
-    last = max((turn for _subject, turn in judged), default=0)
-    yield from metrics_shown(run, subjects, last)
+    yield from metrics_shown(run, sorted(set(run.judgments.values_list("subject", flat=True))))
 
 
 def _ending(run: Run) -> Ending:

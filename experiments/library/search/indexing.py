@@ -6,6 +6,7 @@ Messages and set-ups are indexed as they stand in the database. What else has a 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -25,10 +26,9 @@ PROMPTS = (
 OF_SETUPS = mark("kind", SETUP)  # of one passage in twenty: so the lists of runs ask for them alone
 CHANGES = ("experiment", "run", "message", "reader", "created", "words")
 OF_SETUP = ("pk", "title", "config", "workflow", "owner_id", "created")
-OF_MESSAGE = (
-    *("pk", "run_id", "seat", "model", "text", "raw_text", "reasoning", "operator", "flags", "created"),
-    *("run__experiment_id", "run__experiment__workflow", "run__experiment__owner_id", "call__model__slug"),
-)
+OWN = ("pk", "run_id", "seat", "model", "text", "raw_text", "reasoning", "operator", "flags", "created")
+OF_EXPERIMENT = ("run__experiment_id", "run__experiment__workflow", "run__experiment__owner_id")
+SLUG = "call__model__slug"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,20 @@ class Tables:
 TODAY = Tables(Experiment, Participant, Message, Passage)
 AT_ONCE = 500
 OTHERS: list[Callable[[], int]] = []  # each indexes all texts of a kind, and returns how many there were
+
+
+def message(written: Message) -> None:
+    """Index a message as it was just written, of which the call and its model are at hand."""
+    row = {name: getattr(written, name) for name in OWN}
+    row |= dict(zip(OF_EXPERIMENT, of_run_id(written.run_id), strict=True))
+    row[SLUG] = written.call.model.slug if written.call else None
+    write(TODAY, of_message(row))
+
+
+@lru_cache(maxsize=1024)
+def of_run_id(run_id: UUID) -> tuple[UUID, str, int]:
+    """The run's experiment, its workflow and its owner, none of which ever changes."""
+    return Experiment.objects.values_list("pk", "workflow", "owner_id").get(runs=run_id)
 
 
 def messages(*keys: UUID) -> None:
@@ -103,7 +117,7 @@ def _all(tables: Tables, model: Any, kind: str, index: Callable[[Tables, Iterabl
 
 
 def index_messages(tables: Tables, keys: Iterable[UUID]) -> None:
-    rows = tables.message.objects.filter(pk__in=keys).order_by("pk").values(*OF_MESSAGE)
+    rows = tables.message.objects.filter(pk__in=keys).order_by("pk").values(*OWN, *OF_EXPERIMENT, SLUG)
     write(tables, (fields for row in rows for fields in of_message(row)))
 
 
@@ -130,7 +144,7 @@ def of_message(row: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     """The message as it reads and as it was produced; its reasoning apart."""
     marks = [*of_experiment(row["run__experiment__workflow"], row["run__experiment__owner_id"])]
     marks += [mark("seat", row["seat"]), *(mark("flag", flag) for flag in row["flags"])]
-    marks += marks_of_model(row["call__model__slug"] or "", row["model"])
+    marks += marks_of_model(row[SLUG] or "", row["model"])
     place = {
         "experiment_id": row["run__experiment_id"],
         "run_id": row["run_id"],

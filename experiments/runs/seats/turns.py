@@ -171,7 +171,7 @@ def _message(run: Run, step: Step, text: str, seated: SeatedPerson) -> Message:
         text=text,
         operator={"kind": SEATED, "by": seated.shown_name},
     )
-    indexing.messages(message.pk)
+    indexing.message(message)
     return message
 
 

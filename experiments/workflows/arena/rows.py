@@ -41,7 +41,7 @@ class Interventions(RowWriter[Intervened]):
         told = kept(step, InterventionData(**finding.model_dump(exclude_unset=True), **of_friend, by=by))
         if not finding.message_seat:
             return told
-        said = Message.objects.select_related("call", "step").filter(run_id=step.run_id, superseded=False)
+        said = Message.objects.select_related("call__model", "step").filter(run_id=step.run_id, superseded=False)
         message = said.filter(turn=finding.message_turn, seat=finding.message_seat).latest("seq")
         operator = {"kind": "altered", "by": by, "original": message.text}
         return [*told, *changed(message, MessageAltered, text=finding.text, operator=operator)]

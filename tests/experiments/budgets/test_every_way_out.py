@@ -134,9 +134,9 @@ def test_a_commit_that_went_unconfirmed_sets_nothing_aside_twice(talk, drive, mo
     run, budget = talk()
     original, seen = recording.open_call, []
 
-    def twice(*args):
-        seen.append(original(*args))
-        return original(*args)
+    def twice(*args, **options):
+        seen.append(original(*args, **options))
+        return original(*args, **options)
 
     monkeypatch.setattr(recording, "open_call", twice)
     drive()
