@@ -92,7 +92,7 @@ def the_final_prompt_is_written(page: Page) -> None:
 
 
 def reload_while_a_draft_is_sent(page: Page, words: str) -> None:
-    """The new page is made of the draft before; only then has the server the last words, and says so to the old page."""
+    """The new page is made of the draft before; only then has the server the last words, and tells the old page."""
     before = page.request.get(page.url).text()
     drafts, pages = held(page, "**/draft/"), held(page, page.url)
     page.keyboard.insert_text(words)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from experiments.runs.drawings.charts import Scale
 from experiments.runs.statistics.estimates import Estimate
 
-WIDTH, HEIGHT = 640.0, 160.0
-LEFT, BOTTOM, TOP = 60.0, 20.0, 8.0
+WIDTH, HEIGHT = 640.0, 168.0
+LEFT, BOTTOM, TOP = 88.0, 28.0, 8.0  # "$0.0050" and a day in letters of 20, as on a narrow page
 MOST_LABELS = 8
 STRIP_WIDTH, STRIP_HEIGHT, MARGIN = 180.0, 26.0, 5.0
 INTERVAL_Y, DOTS_Y, STACK = 7.0, 18.0, 2.8
