@@ -76,6 +76,8 @@ OF_WORKFLOWS = [
     gettext_noop("Enter the words to look for in the answer."),
     gettext_noop("There is nothing to judge yet."),
     gettext_noop("An instrument for spans can only scan runs that are over."),
+    gettext_noop("An instrument for pairs needs messages in order; these are written side by side."),
+    gettext_noop("Choose the instrument by which the judge measures."),
     gettext_noop("Write the question for the council."),
     gettext_noop("Enter the number of samples per pair."),
     gettext_noop("The minimum of battles per pair is above the maximum."),

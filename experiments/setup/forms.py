@@ -451,7 +451,7 @@ class DeclaredForm(SetupForm):
             first, dot, inner = rest.partition(".")
             path = f"{kind}.{self.page.renamed.get(first, first)}{dot}{inner}"
         rows = (one.name for one in self.page.rows if kind == "cast" and rest.startswith(f"{one.seat}-"))
-        within = (name for name in self.fields if kind == "config" and name.startswith(f"{rest}-"))
+        within = (name for name in self.fields if kind == "config" and name.startswith(f"{rest.partition('.')[0]}-"))
         return next(rows, None) or super()._field_at(path) or next(within, None)
 
     def _main(self, filled: Mapping[str, Any]) -> str:

@@ -12,15 +12,32 @@ from accounts.models import User
 from accounts.pickers import Finder, Picker
 from experiments.library.instruments import builtin
 from experiments.models import InstrumentVersion
+from experiments.workflows import REGISTRY
 from experiments.workflows.base.events import JsonObject
-from experiments.workflows.base.surface import Asked
+from experiments.workflows.base.surface import Asked, SeatForm, Seats
 
 if TYPE_CHECKING:
     from experiments.setup.forms import DeclaredForm
 
 FIELD = "instrument-version"
-LABELS = {FIELD: gettext_lazy("What it measures")}
+LABELS = {FIELD: gettext_lazy("What it measures"), "judge": gettext_lazy("Have a judge measure the messages")}
 HINTS = {FIELD: gettext_lazy("An instrument has its own prompt and limits, and says what the judge reads.")}
+NOBODY = gettext_lazy("the instrument's or lab default")
+JUDGE = Seats(
+    (
+        SeatForm(
+            "judge",
+            gettext_lazy("Judge"),
+            gettext_lazy("Measures each message once its stage is over, beside the run."),
+            nobody=NOBODY,
+            needs="judge",
+            fields=(FIELD,),
+            is_tool=True,
+        ),
+    ),
+    title=gettext_lazy("Judge by instrument"),
+    is_folded=True,
+)
 
 
 def usable(reader: User) -> QuerySet[InstrumentVersion]:
@@ -70,7 +87,8 @@ def version_field(reader: User, named: str = "", **options: Any) -> VersionField
 def fill(form: "DeclaredForm") -> None:
     """The field of a set-up form in which it is chosen."""
     named = (form.data if form.is_bound else form.initial).get(FIELD)
-    words = {"label": LABELS[FIELD], "empty_label": _("the built-in scores")}
+    has_scores = REGISTRY[form.workflow].judge is not None
+    words = {"label": LABELS[FIELD], "empty_label": _("the built-in scores") if has_scores else _("none")}
     form.fields[FIELD] = version_field(form.reader, str(named or ""), **words)
 
 

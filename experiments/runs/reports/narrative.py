@@ -12,7 +12,7 @@ from experiments.models import Call, Run
 from experiments.runs.reports import annotated, judged, words
 from experiments.runs.reports.document import REPORT_VERSION, made_from
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
-from experiments.runs.reports.setup import Rows, rows_of, setup
+from experiments.runs.reports.setup import Rows, instrument_facts, rows_of, setup
 from experiments.runs.reports.transcript import transcript
 from experiments.templatetags.arena import MISSING, error_label, exact_money, figure, grouped
 from experiments.workflows import surface_of, workflow_of
@@ -24,7 +24,8 @@ def narrate(run: Run, language: str) -> Report:
     with override(language):
         rows = rows_of(run)
         told = surface_of(rows.workflow).told
-        is_judged = told.is_judged and (rows.judgments or workflow_of(rows.workflow).subjects)
+        has_scores = told.is_judged and (rows.judgments or workflow_of(rows.workflow).subjects)
+        is_judged = bool(has_scores or instrument_facts(rows))
         teller = annotated if rows.config.get("instrument") else judged
         return Report(
             title=run.experiment.title,
@@ -32,7 +33,7 @@ def narrate(run: Run, language: str) -> Report:
             contents=_("Contents"),
             footer=_("Arena Lab · run %(id)s · report format %(version)s") % {"id": run.pk, "version": REPORT_VERSION},
             notices=tuple(_notices(rows)),
-            result=_result(rows, told, is_judged=bool(is_judged)),
+            result=_result(rows, told, is_judged=is_judged),
             sections=(
                 *told.before(rows),
                 told.log(rows) if told.log else transcript(rows, told),

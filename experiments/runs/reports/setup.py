@@ -144,14 +144,20 @@ def judging_facts(rows: Rows) -> list[Fact]:
     config = rows.config
     if not config.get("judge", True):
         return []
-    if instrument := config.get("instrument"):
-        return [Fact(_("Instrument"), f"{instrument['title']} ({instrument['version']})")]
+    if by := instrument_facts(rows):
+        return by
     seconds = config.get("judge_seconds")
     limit = _("none") if seconds is None else _("%(n)s seconds, two attempts") % {"n": figure(seconds, 0)}
     return [
         Fact(_("The judge reads the models' reasoning"), words.yes_or_no(config.get("judge_sees_reasoning"))),
         Fact(_("Time limit of the judge"), limit),
     ]
+
+
+def instrument_facts(rows: Rows) -> list[Fact]:
+    """By what the judge measures; nothing where there is no judge, or it gives the built-in scores."""
+    instrument = rows.config.get("judge", True) and rows.config.get("instrument")
+    return [Fact(_("Instrument"), f"{instrument['title']} ({instrument['version']})")] if instrument else []
 
 
 def closing_facts(rows: Rows) -> list[Fact]:

@@ -107,7 +107,7 @@ TOOLS = Seats(
             "judge",
             _("Judge"),
             _("Scores each side after every turn: seven sentiments, goal deviation, cooperation, or what you choose."),
-            nobody=_("the instrument's or lab default"),
+            nobody=choosing.NOBODY,
             needs="judge",
             fields=(
                 "instrument-version",
@@ -196,7 +196,7 @@ SETUP = Setup(
         "first": _("Who begins"),
         "counterbalance": _("Alternate who begins between repeats"),
         "filter": _("Filter"),
-        "judge": _("Judge"),
+        "judge": _("Score every turn"),
         "judge_sees": _("The judge reads"),
         "judge_sees_interventions": _("Tell the judge about your interventions in a turn"),
         "elicit_thinking": _("Ask both sides to think aloud"),

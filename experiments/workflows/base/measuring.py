@@ -1,19 +1,41 @@
 """Judges asked by an instrument: about a unit of a transcript, of a run that is played or of one that is there already.
 
-What they say becomes annotations. `Chosen` is the instrument in the Config of a run that is played.
+What they say becomes annotations. `Chosen` is the instrument in the Config of a run that is played; `measured_beside`
+has a workflow's messages measured without a line in its rules.
 """
 
-from collections.abc import Collection, Generator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from experiments.workflows.base.events import EventData, Number, Part, Seat
 from experiments.workflows.base.instruments import Definition, prompt_parts, read_reply, reply_schema, version_of
 from experiments.workflows.base.material import Sees, Unit
-from experiments.workflows.base.records import Finding, JudgeEvaluationStarted, Projection, Record
-from experiments.workflows.base.steps import Ask, Cast, Excerpt, Outcome, Prompt
+from experiments.workflows.base.records import (
+    Finding,
+    JudgeEvaluationStarted,
+    MessageSent,
+    MessageSuperseded,
+    Projection,
+    Record,
+    StageStarted,
+    TurnCompleted,
+)
+from experiments.workflows.base.replay import STEPS
+from experiments.workflows.base.steps import (
+    Ask,
+    Cast,
+    End,
+    Excerpt,
+    Listen,
+    Outcome,
+    Play,
+    Prompt,
+    Step,
+    numbered,
+)
 
 ANNOTATIONS = Projection("annotations")
 
@@ -41,6 +63,42 @@ class Chosen(Instrument):
         if definition.unit == "span":
             raise ValueError("An instrument for spans can only scan runs that are over.")
         return definition
+
+
+class ChosenSideBySide(Chosen):
+    """That of a run whose models answer side by side, so that no message is the one before another."""
+
+    @field_validator("definition", mode="after")
+    @classmethod
+    def _needs_no_order(cls, definition: Definition) -> Definition:
+        if definition.unit == "pair":
+            raise ValueError("An instrument for pairs needs messages in order; these are written side by side.")
+        return definition
+
+
+class JudgedByInstrument(BaseModel):
+    """The part of a Config by which a run has a judge that measures its messages. instrument: what the judge measures,
+    by its own prompt and limits; without `judge` nothing is measured.
+    """
+
+    judge: bool = False
+    instrument: Chosen | None = Field(None, validate_default=True)
+
+    @field_validator("instrument", mode="after")
+    @classmethod
+    def something_is_measured(cls, chosen: Chosen | None, about: ValidationInfo) -> Chosen | None:
+        if chosen is None and about.data.get("judge"):
+            raise ValueError("Choose the instrument by which the judge measures.")
+        return chosen
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The seat of the judge, where there is one."""
+        return ("judge",) if self.judge else ()
+
+    @property
+    def asked_live(self) -> Chosen | None:
+        return self.instrument if self.judge else None
 
 
 def instrument_of(config: Any) -> Instrument | None:
@@ -156,7 +214,7 @@ def measured(
         # The transcript is put in just before it is sent.
         messages=(Prompt("user", parts=(before, excerpt, after)),),
         purpose="judge",
-        turn=turn if not excerpt.run else None,
+        turn=turn if not excerpt.run else None,  # of the run itself: in which turn it was asked, which a branch goes by
         schema=reply_schema(definition, subjects),
         params=definition.params.model_dump(),
         prompt_version=version_of(definition),
@@ -171,7 +229,7 @@ def measured(
         unit=excerpt.unit,
         place=excerpt.place,
         message=excerpt.step,
-        turn=turn,
+        turn=None if excerpt.unit == "run" else turn,
         version=instrument.version,
         sees=excerpt.sees,
         length=excerpt.length,
@@ -200,11 +258,137 @@ def turn_measured(
         ]
 
 
-def run_measured(cast: Cast, instrument: Chosen | None, speakers: Sequence[str]) -> Measuring:
-    """Have the run as a whole measured, once its last turn is over, by an instrument for whole runs."""
+def run_measured(
+    cast: Cast, instrument: Chosen | None, speakers: Sequence[str], *, turn: int | None = None, number: int = 1
+) -> Measuring:
+    """Have the run as a whole measured, by an instrument for whole runs, once its last turn is over. turn: that one.
+    number: how often it has been over, where more may be said afterwards.
+    """
     if instrument and instrument.definition.unit == "run":
-        key, subjects = "run/judge", tuple(speakers) if instrument.definition.each_speaker else ()
-        yield from measured(key, instrument, excerpt_of(instrument.definition, token=cast.fence(key)), subjects)
+        key, subjects = numbered("run/judge", number), tuple(speakers) if instrument.definition.each_speaker else ()
+        excerpt = excerpt_of(instrument.definition, token=cast.fence(key))
+        yield from measured(key, instrument, excerpt, subjects, turn=turn)
+
+
+def measured_beside(
+    play: Play, cast: Cast, instrument: Chosen | None, *, purposes: Collection[str], speakers: Sequence[str]
+) -> Play:
+    """A workflow's play, with its messages measured. Each waits for the end of its stage: the next stage, the end of
+    the turn, or a pause. From there the judge works beside what follows, unless the instrument says that it waits.
+
+    purposes: of the questions whose answers are measured. speakers: who may be asked them, in order.
+    """
+    return play if instrument is None else _Beside(cast, instrument, purposes, speakers).to_the_end(play)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    key: str
+    seat: str
+    turn: int
+
+
+@dataclass(slots=True)
+class _Beside:
+    """Follows a play and its branches. said: all messages, in order where they have one. new: those to be measured that
+    no judge was asked about. asked: how often a turn, or the run ("run"), has been measured.
+    """
+
+    cast: Cast
+    instrument: Chosen
+    purposes: Collection[str]
+    speakers: Sequence[str]
+    said: list[_Said] = field(default_factory=list)
+    new: list[_Said] = field(default_factory=list)
+    asked: dict[str, int] = field(default_factory=dict)
+
+    def to_the_end(self, play: Play) -> Play:
+        end = yield from self.follow(play)
+        if not (isinstance(end, End) and end.failed):
+            yield list(self._due(is_end=True))
+        return end
+
+    def follow(self, play: Play, wanted: Step | None = None) -> Play:
+        """wanted: a step that the play has asked for already."""
+        told = (yield wanted) if wanted else None
+        while True:
+            try:
+                step = play.send(told)
+            except StopIteration as stop:
+                return stop.value
+            if not isinstance(step, STEPS):
+                branches: list[Any] = [one if isinstance(one, STEPS) else self.follow(one) for one in step]
+                told = yield branches
+                for one, outcome in zip(step, told, strict=True):
+                    self._note(one, outcome)
+                continue
+            if due := list(self._due(step)):
+                if self.instrument.definition.beside:
+                    *_measured, last = yield [*due, self.follow(play, step)]
+                    return last
+                yield due
+            told = yield step
+            self._note(step, told)
+
+    def _note(self, step: Any, outcome: Any) -> None:
+        if isinstance(step, Ask) and step.is_spoken and outcome.ok:
+            said = _Said(step.key, step.seat, step.turn or 0)
+            self.said.append(said)
+            self.new += [said] if step.purpose in self.purposes else []
+        elif isinstance(step, Record) and isinstance(step.finding, MessageSent):
+            self.said.append(_Said(step.key, step.finding.seat, step.turn or 0))
+        elif isinstance(step, Record) and isinstance(step.finding, MessageSuperseded):
+            self.new = [one for one in self.new if one.key != step.finding.message]
+
+    def _due(self, step: Any = None, *, is_end: bool = False) -> Iterable[Measuring]:
+        """What is to be measured now that the play has come to this step, or to its end."""
+        finding, unit = getattr(step, "finding", None), self.instrument.definition.unit
+        is_over = is_end or isinstance(step, Listen) or isinstance(finding, TurnCompleted)
+        if not self.new or not (is_over or isinstance(finding, StageStarted)):
+            return
+        if unit == "run" and (is_end or (isinstance(step, Listen) and step.is_offer)):
+            yield self._of_run()
+        elif unit == "turn" and is_over:
+            for turn in sorted({one.turn for one in self.new}):
+                yield self._of_turn([one for one in self.new if one.turn == turn])
+        elif unit in ("message", "pair"):
+            for said in self._in_order(self.new):
+                yield from self._of_message(said)
+        else:
+            return
+        self.new = []
+
+    def _in_order(self, said: Iterable[_Said]) -> list[_Said]:
+        """Which answer came first when all were asked at once is chance, and may differ when the run is taken over."""
+        return sorted(said, key=lambda one: (one.turn, self.speakers.index(one.seat)))
+
+    def _of_message(self, said: _Said) -> Iterable[Measuring]:
+        at = self.said.index(said)
+        before = [one for one in self.said[:at] if one.turn == said.turn][-1:]
+        is_pair = self.instrument.definition.unit == "pair"
+        if before or not is_pair:
+            seats = [one.seat for one in (*(before if is_pair else ()), said) if one.seat in self.speakers]
+            yield _live(f"{said.key}/judge", self.cast, self.instrument, said.turn, seats, step=said.key)
+
+    def _of_turn(self, new: Sequence[_Said]) -> Measuring:
+        """A turn to which one message was added, such as a second conclusion, is measured again by the key of that."""
+        turn = new[0].turn
+        key = f"{new[0].key}/judge" if len(new) == 1 else numbered(f"turn/{turn}/judge", self._count(f"turn/{turn}"))
+        return _live(key, self.cast, self.instrument, turn, self._spoken({turn}))
+
+    def _of_run(self) -> Measuring:
+        turns = {one.turn for one in self.said}
+        number = self._count("run")
+        return run_measured(self.cast, self.instrument, self._spoken(turns), turn=max(turns), number=number)
+
+    def _spoken(self, turns: Collection[int]) -> list[str]:
+        """Who was measured, or is to be, in these turns."""
+        spoke = {one.seat for one in self.said if one.turn in turns}
+        return [seat for seat in self.speakers if seat in spoke]
+
+    def _count(self, what: str) -> int:
+        self.asked[what] = self.asked.get(what, 0) + 1
+        return self.asked[what]
 
 
 def _live(key: str, cast: Cast, instrument: Chosen, turn: int, speakers: Sequence[str], *, step: str = "") -> Measuring:

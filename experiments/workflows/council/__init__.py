@@ -6,6 +6,7 @@ asked again, the answers ranked again, the conclusion drawn again.
 
 from collections.abc import Sequence
 
+from experiments.workflows.base import measuring
 from experiments.workflows.base.steps import Cast, Play, numbered
 from experiments.workflows.base.workflow import Branching, Offer, Workflow
 from experiments.workflows.council.config import CHAIRS, MEMBERS, SEATS, Config
@@ -15,8 +16,15 @@ from experiments.workflows.council.talk import Talk
 
 __all__ = ["SEATS", "WORKFLOW", "Config", "next_offer", "run"]
 
+MEASURED = ("reply", "conclusion")
+
 
 def run(config: Config, cast: Cast) -> Play:
+    play, speakers = _run(config, cast), (*MEMBERS, "chair")
+    return measuring.measured_beside(play, cast, config.asked_live, purposes=MEASURED, speakers=speakers)
+
+
+def _run(config: Config, cast: Cast) -> Play:
     talk = Talk(config, cast)
     titled = config.title and not cast.seats["title" if "title" in cast.seats else "chair"].is_person
     end, *_beside = yield [questions(talk), *([find_title(talk)] if titled else [])]
@@ -44,7 +52,7 @@ WORKFLOW = Workflow(
     opening="question",
     next_offer=next_offer,
     branches=Branching.QUESTIONS,
-    records=RECORDS,
+    records=(*RECORDS, *measuring.RECORDS),
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",
 )

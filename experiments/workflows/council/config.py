@@ -3,9 +3,10 @@
 from collections.abc import Collection
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.measuring import ChosenSideBySide, JudgedByInstrument
 
 MOST_MEMBERS = 30
 LEAST_MEMBERS = 2
@@ -21,14 +22,15 @@ def member(number: int) -> str:
 
 
 MEMBERS = tuple(member(number) for number in range(1, MOST_MEMBERS + 1))
-SEATS = (*MEMBERS, *CHAIRS, "title")
+SEATS = (*MEMBERS, *CHAIRS, "title", "judge")
 
 
-class Config(BaseModel):
+class Config(JudgedByInstrument):
     """What a council is asked, and by which rules it answers. system_prompt: what every member is told before the
     question, no system message at all when blank. own_answers: whether a reviewer ranks its own answer, too. truncated:
     whether an answer that was cut off at the token limit takes part in the ranking. title: whether a title is found
-    beside the first question. max_turns: questions at most; None, as many as are asked.
+    beside the first question. max_turns: questions at most; None, as many as are asked. judge, instrument: whether the
+    answers and conclusions are measured, and by what.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -40,6 +42,7 @@ class Config(BaseModel):
     title: bool = True
     limits: Limits = Limits()
     max_turns: Annotated[int, Field(ge=1, le=1000)] | None = None
+    instrument: ChosenSideBySide | None = Field(None, validate_default=True)
 
     @model_validator(mode="after")
     def something_is_asked(self) -> Self:
@@ -50,7 +53,7 @@ class Config(BaseModel):
     def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
         """As many members as the highest one that is named, and a chair."""
         highest = max((number for number, seat in enumerate(MEMBERS, 1) if seat in named), default=0)
-        return (*MEMBERS[: max(LEAST_MEMBERS, highest)], "chair")
+        return (*MEMBERS[: max(LEAST_MEMBERS, highest)], "chair", *self.judges)
 
     def optional_seats(self) -> tuple[str, ...]:
         return (*CHAIRS[1:], "title")

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from experiments.library.instruments import choosing
 from experiments.workflows.base.dry_run import Assumptions, Path
 from experiments.workflows.base.steps import Ask
 from experiments.workflows.base.surface import (
@@ -33,7 +34,7 @@ def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
 
 
 ASSUMPTIONS = Assumptions(
-    typical={"reply": 350, "review": 300, "repair": 60, "conclusion": 450, "title": 20}, dearest=_dearest
+    typical={"reply": 350, "review": 300, "repair": 60, "conclusion": 450, "title": 20, "judge": 400}, dearest=_dearest
 )
 
 
@@ -94,6 +95,7 @@ SETUP = Setup(
             title=_("Generate a title"),
             is_folded=True,
         ),
+        choosing.JUDGE,
         Group(
             ("system_prompt", "own_answers", "truncated", "max_turns", *LIMIT_FIELDS),
             title=_("Advanced"),
@@ -101,6 +103,7 @@ SETUP = Setup(
         ),
     ),
     labels={
+        **choosing.LABELS,
         "question": _("Question"),
         "find_title": _("Generate a title"),
         "own_answers": _("Own answers"),
@@ -108,6 +111,7 @@ SETUP = Setup(
         "max_turns": _("Max questions"),
     },
     hints={
+        **choosing.HINTS,
         "question": _("Enter starts the run, Shift+Enter begins a new line."),
         "title": _("Empty: one is generated with the first question."),
         "system_prompt": _("What every member is told before the question. Empty: no system message."),
@@ -121,6 +125,9 @@ SETUP = Setup(
     },
     examples={"question": EXAMPLES},
     renamed={"title": "find_title"},
+    offered=(choosing.FIELD,),
+    fill=choosing.fill,
+    asked=choosing.asked,
     main="question",
     starts_on_enter=True,
     of_preset=("system_prompt", "own_answers", "truncated"),

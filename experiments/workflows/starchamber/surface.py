@@ -107,7 +107,7 @@ JUDGE = SeatForm(
         "Scores each answer in the background: seven sentiments, deviation from the context, cooperation, or what you "
         "choose. You do not have to wait for it."
     ),
-    nobody=_("the instrument's or lab default"),
+    nobody=choosing.NOBODY,
     needs="judge",
     fields=("instrument-version", "judge_sees_reasoning", "judge_seconds"),
     is_tool=True,
@@ -128,7 +128,7 @@ SETUP = Setup(
             ),
             is_folded=True,
         ),
-        Seats((JUDGE,), title=_("Judge"), is_folded=True),
+        Seats((JUDGE,), title=_("Scores"), is_folded=True),
         Group(("persona", "max_turns", *LIMIT_FIELDS), title=_("Advanced"), is_folded=True),
     ),
     labels={
@@ -140,7 +140,7 @@ SETUP = Setup(
         "script.when": _("Send it"),
         "script.pattern": _("Words"),
         "persona": _("Your name in the transcript"),
-        "judge": _("Judge"),
+        "judge": _("Score every answer"),
         "logprobs": _("Token probabilities"),
     },
     hints={

@@ -6,13 +6,17 @@ import json
 import pytest
 
 from accounts.errors import Invalid
+from experiments.engine import leases
 from experiments.library.instruments import choosing, findings, services
-from experiments.models import Annotation, Run
+from experiments.models import Annotation, Run, Step
 from experiments.runs import actions
 from experiments.runs.reports.document import document
 from experiments.runs.reports.narrative import narrate
 from experiments.runs.statistics import rows as statistics
+from experiments.runs.timeline import arranged, from_rows, replayed
+from experiments.workflows import surface_of
 from tests.cases import each_case
+from tests.experiments.engine.crashes import PowerCut, expire_leases, on_each_write
 from tests.experiments.engine.talks import assert_same_page, fresh
 from tests.experiments.scans.conftest import DEFINITION, numbers, reply
 
@@ -136,3 +140,124 @@ def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber
     rows = Annotation.objects.filter(run=run, dimension="lies").order_by("turn")
     found = [(row.unit, row.turn, row.value, row.answered) for row in rows]
     assert found == [("pair", turn, None, False) for turn in (1, 2)]
+
+
+@pytest.fixture
+def beside(alice, council, start, drive, scripted):
+    """Plays a run of a workflow whose judge gives these answers, by an instrument of these parts, to its end."""
+    makers = {"council": council}
+
+    def play(workflow, *answers, **parts):
+        judge = scripted.model("scripted/judge", *answers)
+        version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge, **parts})
+        run = start(makers[workflow](judge=True, instrument=choosing.frozen(version), **SETTINGS[workflow]))
+        drive()
+        return fresh(run)
+
+    return play
+
+
+SETTINGS = {"council": {}}
+LAST = {"council": "turn/1/conclusion"}  # the step after which a run only offers more
+UNITS = {
+    "council": {
+        "message": [f"turn/1/answer/member-{n}/judge" for n in (1, 2, 3)] + ["turn/1/conclusion/judge"],
+        "turn": ["turn/1/judge"],
+        "run": ["run/judge"],
+    },
+}
+EVERY_UNIT = [(workflow, unit) for workflow, units in UNITS.items() for unit in units]
+
+
+def assert_same_places(run):
+    """What is replayed and what the rows say stand in the same places of the page, in the same order."""
+    slot_of = surface_of(run.experiment.workflow).slot
+    pages = (from_rows(run), replayed(run.events.order_by("seq")))
+    rows, events = (
+        {place: [entry.anchor for entry in shown] for place, shown in arranged(page, slot_of).items()} for page in pages
+    )
+    assert rows == events
+
+
+def judged(run):
+    return sorted(run.steps.filter(purpose="unit_judged").values_list("key", flat=True))
+
+
+@each_case("case", EVERY_UNIT)
+def test_what_a_run_says_is_measured_once_beside_it(alice, beside, case):
+    workflow, unit = case
+    run = beside(workflow, reply(force=3), unit=unit)
+
+    keys = UNITS[workflow][unit]
+    assert run.state == Run.State.COMPLETED
+    assert judged(run) == sorted(f"{key}/judged" for key in keys)
+    rows = Annotation.objects.filter(run=run, dimension="force")
+    assert sorted(rows.values_list("step__key", "value")) == sorted((f"{key}/judged", 3) for key in keys)
+    assert_same_places(run)
+    whole = Run.objects.with_totals().get(pk=run.pk)
+    assert [row["value"] for row in document(whole)["annotations"] if row["dimension"] == "force"] == [3] * len(keys)
+    told = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
+    assert all("Force" in told[name] for name in ("judgments", "metrics"))
+    assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
+
+
+@each_case("workflow", UNITS)
+def test_a_judge_that_never_answers_holds_no_run_and_its_values_are_absent_with_the_reason(beside, workflow):
+    run = beside(workflow, _never, unit="message", seconds=20, attempts=2)
+
+    keys = UNITS[workflow]["message"]
+    assert run.state == Run.State.COMPLETED
+    assert ended(run, LAST[workflow]) < min(ended(run, f"{key}/judged") for key in keys)
+    rows = Annotation.objects.filter(run=run)
+    assert rows.count() == len(keys) * len(DEFINITION["dimensions"])
+    assert not rows.exclude(value=None).exists()
+    assert not rows.filter(unscored_reason="").exists()
+    assert_same_places(run)
+
+
+@each_case("workflow", UNITS)
+def test_without_an_instrument_nobody_judges(alice, beside, workflow):
+    run = beside(workflow, reply(), unit="message")
+    plain = {**run.experiment.config, "judge": False, "instrument": None}
+
+    with pytest.raises(Invalid) as refused:
+        actions.create(owner=alice, workflow=workflow, config={**plain, "judge": True}, cast={})
+    assert list(refused.value.errors) == ["config.instrument"]
+    cast = {one.seat: {"model": one.model.slug} for one in run.experiment.participants.all()}
+    silent = actions.create(owner=alice, workflow=workflow, config=plain, cast=cast)
+    assert "judge" not in silent.labels
+
+
+@each_case("workflow", UNITS)
+def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, drive, scripted, workflow):
+    moments = []
+
+    def die(_name):
+        moments.append(_name)
+        judged_so_far = Step.objects.filter(purpose="unit_judged").count()
+        if judged_so_far == 2 and not dead:
+            dead.append(True)
+            raise PowerCut
+
+    dead = []
+    with monkeypatch.context() as patch:
+        on_each_write(patch, after=die)
+        patch.setattr(leases, "release", lambda run_id, fence: None)
+        with pytest.raises(PowerCut):
+            beside(workflow, reply(), unit="message")
+    expire_leases()
+    drive()
+
+    [run] = Run.objects.filter(experiment__workflow=workflow)
+    assert run.state == Run.State.COMPLETED
+    assert judged(run) == sorted(f"{key}/judged" for key in UNITS[workflow]["message"])
+    assert Annotation.objects.filter(run=run, dimension="lies").count() == len(UNITS[workflow]["message"])
+    of_judge = run.calls.filter(step__seat="judge")
+    assert of_judge.exclude(state="lost").count() == len(UNITS[workflow]["message"])
+
+
+def test_pairs_need_messages_in_order(alice, council, scripted):
+    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "unit": "pair"})
+    with pytest.raises(Invalid) as refused:
+        council(judge=True, instrument=choosing.frozen(version))
+    assert list(refused.value.errors) == ["config.instrument.definition"]

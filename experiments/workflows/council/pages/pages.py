@@ -49,7 +49,7 @@ def names(cast: Mapping[str, str]) -> dict[str, str]:
     return {**{seat: short_name(label) for seat, label in cast.items()}, **{m.seat: m.name for m in members(cast)}}
 
 
-STAGES = ("reply", "review", "repair", "conclusion", "title")
+STAGES = ("reply", "review", "repair", "conclusion", "title", "judge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,7 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 SPOKEN_BY = {"reply": MEMBERS, "review": MEMBERS, "conclusion": ("chair",)}
 TURN = re.compile(r"turn/(\d+)/")
+JUDGED = re.compile(r"turn/(\d+)/(?:answer/(?P<member>[\w-]+)|conclusion|judge)(?:/|$)")
 ASIDE = "aside"
 FIXED = {
     "turn_started": "transcript",
@@ -146,6 +147,8 @@ def slot_of(type_: str, data: Mapping[str, Any]) -> str:
     """The slot of an event: `slot-NAME` is the id of its element, "transcript" has no prefix."""
     if type_ in FIXED:
         return FIXED[type_]
+    if type_ in ("unit_judged", "judge_evaluation_started"):
+        return _beside(str(data["key"]))
     ballot = data.get("ballot", {})
     found = TURN.match(str(data.get("key", "")))
     turn = int(ballot["turn"] if ballot else data.get("turn") or (found[1] if found else 0))
@@ -158,6 +161,14 @@ def slot_of(type_: str, data: Mapping[str, Any]) -> str:
         return f"question-{turn}"
     purpose = "review" if purpose == "repair" else purpose  # a call beside a review is shown with it
     return f"{purpose}-{turn}-{seat}" if seat in SPOKEN_BY.get(purpose, ()) else ASIDE
+
+
+def _beside(key: str) -> str:
+    """Where a judge's values stand: below the answer or the conclusion, those of a whole question below the latter."""
+    found = JUDGED.match(key)
+    if found is None:
+        return ASIDE
+    return f"reply-{found[1]}-{found['member']}" if found["member"] else f"conclusion-{found[1]}-chair"
 
 
 def context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, object]:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from experiments.models import Call
 from experiments.runs.reports import counting, words
 from experiments.runs.reports.report import Block, Fact, Facts, Part, Text
-from experiments.runs.reports.setup import Rows, closing_facts, prompt, turns
+from experiments.runs.reports.setup import Rows, closing_facts, instrument_facts, prompt, turns
 from experiments.workflows.council.pages.rankings import COUNTED
 
 
@@ -20,6 +20,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Truncated answers"), cut),
         Fact(_("Title asked for"), words.yes_or_no(config.get("title", True))),
         Fact(_("Max questions"), turns(rows)),
+        *instrument_facts(rows),
         *closing_facts(rows),
     )
     context = str(config.get("system_prompt", ""))
@@ -50,5 +51,6 @@ def stage_of(call: Call) -> str:
         "review": _("Question %(turn)s: reviews"),
         "repair": _("Question %(turn)s: reviews"),
         "conclusion": _("Question %(turn)s: conclusion"),
+        "judge": _("Question %(turn)s: judge"),
     }
     return names.get(step.purpose, _("Question %(turn)s: answers")) % turn
