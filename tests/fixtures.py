@@ -1,7 +1,6 @@
 """Fixtures that every test folder may use."""
 
 import contextlib
-import gc
 import os
 import signal
 import subprocess
@@ -83,8 +82,7 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = PATIENC
 
 def pytest_collection_finish() -> None:
     """Looking through what is loaded for garbage, again and again, takes an eighth of the time of all tests."""
-    spare_what_is_loaded()
-    gc.set_threshold(50_000, 20, 100)
+    spare_what_is_loaded(rarely=True)
 
 
 def is_system(item: Any) -> bool:

@@ -41,9 +41,12 @@ class WorkerThread:
             connections.close_all()
 
 
-def spare_what_is_loaded() -> None:
+def spare_what_is_loaded(*, rarely: bool = False) -> None:
     """Keep code and models, which stay to the end, from the garbage collector: to look through them again and again
-    would find nothing, and stop everything in the process meanwhile.
+    would find nothing, and stop everything in the process meanwhile. rarely: look through what is made later a
+    hundredth as often, too, for a process that makes much at a time and soon ends.
     """
     gc.collect()
     gc.freeze()
+    if rarely:
+        gc.set_threshold(50_000, 20, 100)

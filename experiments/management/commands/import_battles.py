@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.errors import Invalid
 from accounts.models import User
 from experiments.models import Dataset
+from experiments.tasks.threads import spare_what_is_loaded
 from experiments.workflows.battles.campaign.logs.columns import PARTS, Columns
 from experiments.workflows.battles.campaign.logs.importing import (
     Forbidden,
@@ -49,6 +50,7 @@ class Command(BaseCommand):
         parser.add_argument("--report", type=Path, metavar="FILE", help="write the whole report as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        spare_what_is_loaded(rarely=True)
         try:
             columns = Columns.read("\n".join(options["column"]), voter=options["voter"])
             dataset, by = self._dataset(options)

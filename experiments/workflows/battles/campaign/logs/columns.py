@@ -101,8 +101,10 @@ class Columns:
             return row
         if missing := [column for column in self.named.values() if column not in row]:
             raise Malformed(_("The column “%(column)s” is missing.") % {"column": missing[0]})
-        hidden = {name for part in self.named for name in PARTS[part]}
-        kept = {name: value for name, value in row.items() if name not in hidden}
+        kept = dict(row)
+        for part in self.named:
+            for name in PARTS[part]:
+                kept.pop(name, None)
         return kept | {PARTS[part][0]: row[column] for part, column in self.named.items()}
 
     def used(self, row: Mapping[str, Any]) -> dict[str, str]:
