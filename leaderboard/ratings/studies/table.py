@@ -29,6 +29,13 @@ def columns(plan: Plan) -> Iterator[tuple[str, str]]:
         yield f"{outcome.name}.{MISSING}", "why the value is missing"
 
 
+def kinds(plan: Plan) -> dict[str, str]:
+    """What each column holds: text, number, or flag, which is written 1 or 0."""
+    of_outcomes = {outcome.name: "number" for outcome in plan.outcomes}
+    of_outcomes |= {f"{outcome.name}.{HAPPENED}": "flag" for outcome in plan.outcomes}
+    return {name: of_outcomes.get(name, "text") for name, _meaning in columns(plan)}
+
+
 def written(plan: Plan, rows: list[Row]) -> str:
     """CSV (RFC 4180)."""
     text = io.StringIO()

@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import zipfile
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from accounts.errors import Conflict, Forbidden, Invalid
+from experiments.library.datasets.reader.limits import Limits
+from experiments.library.datasets.reader.tables import Parquet
 from experiments.models import Experiment, Run, Study
 from experiments.models.reviewed import NeverChanged
 from experiments.runs import admission
@@ -226,3 +229,18 @@ def test_the_folder_holds_what_was_seen(played, alice):
     assert "study/leaderboard/ratings/studies/analysis.py" in archive.namelist()
     meanings = dict(list(csv.reader(io.StringIO(archive.read("study/dictionary.csv").decode())))[1:])
     assert list(meanings) == found.data.splitlines()[0].split(",")
+
+
+def test_the_folder_has_the_same_rows_as_parquet_with_types(played, alice, tmp_path):
+    found = results.look(played, by=alice)
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(found))))
+    table = Parquet(Path(archive.extract("study/data.parquet", tmp_path)), "data.parquet", Limits())
+
+    rows = list(csv.DictReader(io.StringIO(found.data)))
+    types = {column.name: column.type for column in table.columns()}
+    assert list(types) == list(rows[0])
+    assert {"VARCHAR", "DOUBLE"} <= set(types.values())
+    typed = list(table.rows(list(types)))
+    assert len(typed) == len(rows) > 0
+    read = {"VARCHAR": str, "DOUBLE": float, "BOOLEAN": "1".__eq__}
+    assert typed == [{name: read[types[name]](cell) if cell else None for name, cell in row.items()} for row in rows]
