@@ -1,5 +1,6 @@
 """Debate: a task is refined, three debaters speak in order for one or two rounds, a summary says what to do."""
 
+from experiments.workflows.base import measuring
 from experiments.workflows.base.steps import Cast, End, Play
 from experiments.workflows.base.workflow import Workflow
 from experiments.workflows.debate.config import DEBATERS, SEATS, Config
@@ -8,8 +9,15 @@ from experiments.workflows.debate.talk import Talk
 
 __all__ = ["SEATS", "WORKFLOW", "Config", "run"]
 
+MEASURED = ("reply", "summary")
+
 
 def run(config: Config, cast: Cast) -> Play:
+    play, speakers = _run(config, cast), (*DEBATERS, "summarizer")
+    return measuring.measured_beside(play, cast, config.asked_live, purposes=MEASURED, speakers=speakers)
+
+
+def _run(config: Config, cast: Cast) -> Play:
     talk: Talk | End = yield from refined(Talk(config, cast, said=(config.prompt,)))
     number, summaries, step = 0, 0, "round"
     while not isinstance(talk, End):
@@ -41,5 +49,6 @@ WORKFLOW = Workflow(
     flagged=("A", "B"),
     opening="prompt",
     passed={"prompt/final": ("prompt", "final_prompt"), "addendum": ("round/1/next", "after_round")},
+    records=measuring.RECORDS,
     surface=f"{__name__}.surface",
 )

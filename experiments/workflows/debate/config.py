@@ -3,23 +3,25 @@
 from collections.abc import Collection
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from experiments.workflows.base.limits import Limits
+from experiments.workflows.base.measuring import JudgedByInstrument
 
 DEBATERS = ("A", "B", "C")
 POOL = tuple(f"pool-{number}" for number in range(1, 6))
-SEATS = ("refiner", *DEBATERS, "summarizer", *POOL)
+SEATS = ("refiner", *DEBATERS, "summarizer", *POOL, "judge")
 LONGEST_TEXT = 100_000
 
 Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 
 
-class Config(BaseModel):
+class Config(JudgedByInstrument):
     """What is debated, and how. mode: whether a person is asked for the final prompt, the addendum and a second round;
     in automatic mode the final prompt is what the refiner made of the request, and `rounds` and `addendum` say the
     rest. refine: whether there is a refiner at all. blind: in the first round nobody sees the others' points. rotate:
-    the second round begins with another debater.
+    the second round begins with another debater. judge, instrument: whether what the debaters say and the summary are
+    measured, and by what.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -40,7 +42,7 @@ class Config(BaseModel):
         return self
 
     def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:
-        return (*(["refiner"] if self.refine else []), *DEBATERS, "summarizer")
+        return (*(["refiner"] if self.refine else []), *DEBATERS, "summarizer", *self.judges)
 
     def optional_seats(self) -> tuple[str, ...]:
         return POOL

@@ -7,7 +7,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from experiments.setup.forms import SetupForm
+from experiments.library.instruments import choosing
+from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base import dry_run
 from experiments.workflows.base.dry_run import Assumptions, Path, as_set_up
 from experiments.workflows.base.steps import Ask, Listen, Outcome
@@ -47,7 +48,7 @@ def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
 
 
 ASSUMPTIONS = Assumptions(
-    typical={"refinement": 350, "reply": 450, "summary": 450, "repair": 450},
+    typical={"refinement": 350, "reply": 450, "summary": 450, "repair": 450, "judge": 400},
     answer=_answer,
     said=_said,
     dearest=_dearest,
@@ -62,12 +63,12 @@ def context(request: HttpRequest) -> dict[str, object]:
     return {"token_limits": {role: min(settings.ROLE_TOKENS[role], settings.ROLE_TOKENS_CAP) for role in ROLES}}
 
 
-def asked(form: SetupForm, asked: Asked) -> Asked:
-    """The pool is seated from its first place on, whichever of its fields were filled in."""
+def asked(form: DeclaredForm, asked: Asked) -> Asked:
+    """The pool is seated from its first place on, whichever of its fields were filled in; and with the instrument."""
     seats, refine = asked["cast"], form.cleaned_data["refine"]
     kept = {seat: one for seat, one in seats.items() if seat not in POOL and (seat != "refiner" or refine)}
     pool = zip(POOL, (seats[seat] for seat in POOL if seat in seats), strict=False)
-    return {**asked, "cast": kept | dict(pool)}
+    return choosing.asked(form, {**asked, "cast": kept | dict(pool)})
 
 
 POOL_LABELS = (
@@ -130,9 +131,11 @@ SETUP = Setup(
             ),
             is_folded=True,
         ),
+        choosing.JUDGE,
         LIMITS,
     ),
     labels={
+        **choosing.LABELS,
         "prompt": _("Topic of the debate"),
         "rounds": _("Rounds"),
         "addendum": _("Addendum for the second round"),
@@ -140,6 +143,7 @@ SETUP = Setup(
         "rotate": _("Rotating order"),
     },
     hints={
+        **choosing.HINTS,
         "prompt": _("Answers are in the language of your request."),
         "mode": _("Manual: you edit the final prompt, and decide after each round how the debate continues."),
         "blind": _("The debaters do not see each other's points before the second round."),
@@ -152,6 +156,8 @@ SETUP = Setup(
     },
     examples={"prompt": EXAMPLES},
     main="prompt",
+    offered=(choosing.FIELD,),
+    fill=choosing.fill,
     asked=asked,
     note="workflows/debate/_token_limits.html",
     context=context,

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 
 import pytest
+from django.urls import reverse
 
 from accounts.errors import Invalid
 from experiments.engine import leases
@@ -19,6 +21,7 @@ from tests.cases import each_case
 from tests.experiments.engine.crashes import PowerCut, expire_leases, on_each_write
 from tests.experiments.engine.talks import assert_same_page, fresh
 from tests.experiments.scans.conftest import DEFINITION, numbers, reply
+from tests.fixtures import told
 
 THOUGHT = "Nobody must know of the second well."
 NEVER = 10_000  # seconds
@@ -121,8 +124,8 @@ def test_reports_exports_and_figures_show_the_dimensions_by_their_labels(alice, 
         ("Lies", 1, count, count),
         ("Force", 3, count, 0),
     ]
-    told = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
-    assert all(title in told[name] for title in ("Lies", "Force") for name in ("judgments", "metrics"))
+    sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
+    assert all(title in sections[name] for title in ("Lies", "Force") for name in ("judgments", "metrics"))
     assert [row["dimension"] for row in document(whole)["annotations"]] == ["lies", "force"] * count
     assert findings.beside(run, alice) == [], "the page shows them in the transcript"
 
@@ -143,9 +146,9 @@ def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber
 
 
 @pytest.fixture
-def beside(alice, council, start, drive, scripted):
+def beside(alice, council, debate, start, drive, scripted):
     """Plays a run of a workflow whose judge gives these answers, by an instrument of these parts, to its end."""
-    makers = {"council": council}
+    makers = {"council": council, "debate": debate}
 
     def play(workflow, *answers, **parts):
         judge = scripted.model("scripted/judge", *answers)
@@ -157,12 +160,18 @@ def beside(alice, council, start, drive, scripted):
     return play
 
 
-SETTINGS = {"council": {}}
-LAST = {"council": "turn/1/conclusion"}  # the step after which a run only offers more
+SETTINGS = {"council": {}, "debate": {"mode": "automatic", "rounds": 2}}
+LAST = {"council": "turn/1/conclusion", "debate": "summary"}  # the step after which a run only offers more
 UNITS = {
     "council": {
         "message": [f"turn/1/answer/member-{n}/judge" for n in (1, 2, 3)] + ["turn/1/conclusion/judge"],
         "turn": ["turn/1/judge"],
+        "run": ["run/judge"],
+    },
+    "debate": {
+        "message": [*(f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "ABC"), "summary/judge"],
+        "pair": [f"round/{n}/{seat}/judge" for n in (1, 2) for seat in "BC"],
+        "turn": ["turn/1/judge", "turn/2/judge", "summary/judge"],
         "run": ["run/judge"],
     },
 }
@@ -184,7 +193,7 @@ def judged(run):
 
 
 @each_case("case", EVERY_UNIT)
-def test_what_a_run_says_is_measured_once_beside_it(alice, beside, case):
+def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case):
     workflow, unit = case
     run = beside(workflow, reply(force=3), unit=unit)
 
@@ -194,10 +203,11 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, beside, case):
     rows = Annotation.objects.filter(run=run, dimension="force")
     assert sorted(rows.values_list("step__key", "value")) == sorted((f"{key}/judged", 3) for key in keys)
     assert_same_places(run)
+    assert told(browser.get(run.get_absolute_url())).count('class="note judge judgment"') == len(keys)
     whole = Run.objects.with_totals().get(pk=run.pk)
     assert [row["value"] for row in document(whole)["annotations"] if row["dimension"] == "force"] == [3] * len(keys)
-    told = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
-    assert all("Force" in told[name] for name in ("judgments", "metrics"))
+    sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
+    assert all("Force" in sections[name] for name in ("judgments", "metrics"))
     assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
 
 
@@ -261,3 +271,14 @@ def test_pairs_need_messages_in_order(alice, council, scripted):
     with pytest.raises(Invalid) as refused:
         council(judge=True, instrument=choosing.frozen(version))
     assert list(refused.value.errors) == ["config.instrument.definition"]
+
+
+@each_case("workflow", UNITS)
+def test_the_set_up_page_offers_a_judge_that_is_off_and_says_what_it_lacks(browser, workflow):
+    page = told(browser.get(reverse(workflow)))
+    assert "Judge by instrument" in page
+    [box] = re.findall(r'<input[^>]*name="judge"[^>]*>', page)
+    assert "checked" not in box
+
+    answered = browser.post(reverse(workflow), {"judge": "on", "question": "Why?", "prompt": "Why?"})
+    assert answered.status_code == 422

@@ -38,6 +38,7 @@ LABELS = {
     "summary": _("Summary"),
 }
 OF_PAUSE = {"final_prompt": "prompt"}
+JUDGED = ("judge_evaluation_started", "unit_judged")
 AGAIN = ("retry_seat", "retry_short")
 
 
@@ -112,6 +113,8 @@ def place_of(type_: str, data: Data) -> str:
     kind = (data.get("parsed") or {}).get("kind", "")
     if found := ROUND.match(key):
         return f"round-{found[1]}"
+    if type_ in JUDGED:  # of the summary, of a whole round, or of the debate
+        return "summary" if key.startswith("summary") else f"round-{data['turn']}" if data.get("turn") else "ending"
     if seat == "person":
         return "summary" if key.startswith("summary/") else KINDS.get(kind, "request")
     if place := SEATS.get(seat):

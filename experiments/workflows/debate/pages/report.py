@@ -10,7 +10,7 @@ from experiments.models import Call, Run
 from experiments.runs.reports import words
 from experiments.runs.reports.messages import actions
 from experiments.runs.reports.report import Block, Fact, Facts, Text
-from experiments.runs.reports.setup import Rows, closing_facts, prompt
+from experiments.runs.reports.setup import Rows, closing_facts, instrument_facts, prompt
 from experiments.runs.reports.shape_types import Kept, LongText
 from experiments.templatetags.arena import grouped
 
@@ -23,6 +23,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Rounds planned"), grouped(config.get("rounds"))),
         Fact(_("Blind first round"), words.yes_or_no(config.get("blind"))),
         Fact(_("Another debater begins the second round"), words.yes_or_no(config.get("rotate"))),
+        *instrument_facts(rows),
         *closing_facts(rows),
     )
     addendum = str(config.get("addendum", ""))
@@ -41,6 +42,8 @@ def finding(rows: Rows) -> Iterator[Block]:
 
 def stage_of(call: Call) -> str:
     """A repair belongs to what it repairs, which its key begins with."""
+    if call.step.purpose == "judge":
+        return _("Judge")
     first = call.step.key.partition("/")[0]
     names = {"refine": _("Refinement"), "summary": _("Summary")}
     return names.get(first) or _("Round %(turn)s") % {"turn": call.step.turn}
