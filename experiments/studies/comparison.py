@@ -14,7 +14,9 @@ from django.utils.translation import gettext_lazy
 
 from accounts.errors import Invalid, NotFound
 from experiments.models import InstrumentVersion, Participant, Study, StudyLook
+from experiments.models.labels import FLAGS, seat_name
 from experiments.studies.design import Design, Levels
+from experiments.studies.plan_form import FIGURES, OVER, SCORE_NAMES
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Contrast, Row, difference_of
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
@@ -266,12 +268,17 @@ def _versions(defined: Mapping[UUID, Mapping[str, Any]], reader: "User | Anonymo
 
 
 def _source(source: Mapping[str, Any] | None, versions: Mapping[str, str]) -> str:
-    """How the outcome is measured, in the words of the plan."""
+    """How the outcome is measured, in the words of the plan's form."""
     if source is None:
         return ""
-    named = {**source}
-    if "version" in named:
-        named["version"] = versions.get(str(named["version"]), _("an instrument that you cannot see"))
-    kinds = {"judgment": _("judge"), "annotation": _("instrument"), "flag": _("flag"), "run": _("figure of the run")}
-    of = kinds[named.pop("of")]
-    return ", ".join([of, *(f"{name}: {value}" for name, value in named.items() if value not in ("", None))])
+    if source["of"] == "run":
+        return str(FIGURES[source["figure"]])
+    if source["of"] == "annotation":
+        instrument = versions.get(str(source["version"]), _("an instrument that you cannot see"))
+        what = " · ".join(filter(None, (instrument, source["dimension"], source.get("category"))))
+    else:
+        what = str(SCORE_NAMES[source["score"]] if source["of"] == "judgment" else FLAGS[source["flag"]])
+    seat, over, threshold = source.get("seat"), str(source.get("over", "")), source.get("threshold")
+    named = f"{seat_name(seat)}: {what}" if seat else what
+    read = f"{dict(OVER)[over]} ({threshold:g})" if threshold else str(dict(OVER).get(over, ""))
+    return ", ".join(filter(None, (named, read)))

@@ -79,6 +79,9 @@ def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
     assert "not on the same scale" in page.by_id("compared").text
     rows = [row.cssselect("th")[0].text for row in page.by_id("compared").cssselect(".compare-settings tbody tr")]
     assert [words for words in rows if words.endswith("differs")] == ["Scale from differs", "Scale to differs"]
+    table = read(browser.get(reverse("study-compare"), query(first, second, outcome="refused"))).by_id("compared")
+    [measured] = [row for row in table.cssselect(".compare-settings tbody tr") if "(0.5)" in row.text]
+    assert not {"refusal", "over:", "seat:"} & set(measured.text.split())  # the plan's keys are no words
 
 
 def test_a_study_without_any_variation_is_not_called_one_study(analyzed, browser, monkeypatch):
