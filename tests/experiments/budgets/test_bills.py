@@ -101,11 +101,15 @@ def test_what_may_have_been_lost_explains_a_larger_bill_and_other_keys_a_smaller
 
 
 def test_a_provider_that_does_not_answer_leaves_what_was_known(accounts, caplog):
+    async def silent(scope, receive, send):
+        """Ends the connection."""
+
     found()
-    Provider.objects.update(base_url="http://127.0.0.1:1/v1")
     before = list(BilledDay.objects.values_list("model", "cost"))
 
-    billed.fetch_all(threading.Event())
+    with in_process.served(silent) as base_url:
+        Provider.objects.update(base_url=base_url)
+        billed.fetch_all(threading.Event())
 
     assert list(BilledDay.objects.values_list("model", "cost")) == before
     assert "could not be fetched" in caplog.text
