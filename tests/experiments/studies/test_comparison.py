@@ -1,13 +1,17 @@
 """Studies beside each other: what they share is pooled, what they do not is refused with its reason, nothing leaks."""
 
+import httpx
 import pytest
 from django.urls import reverse
 
+from accounts.tokens import create_token
+from arena_lab import Arena
 from experiments.studies import comparison, results, services
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Plan, difference_of
 from leaderboard.ratings.studies.pooling import pooled
 from leaderboard.ratings.studies.rates import Difference
+from tests.client.conftest import IN_PROCESS, answer
 from tests.experiments.studies import designs
 
 pytestmark = pytest.mark.django_db
@@ -32,11 +36,17 @@ def query(*studies, **more):
     return {"study": [str(study.pk) for study in studies], **more}
 
 
-def test_what_two_studies_share_is_pooled_and_every_number_leads_to_its_study(analyzed, browser, alice, read):
+def test_what_two_studies_share_is_pooled_and_every_number_leads_to_its_study(
+    analyzed, browser, alice, read, monkeypatch
+):
     first, second = analyzed("First"), analyzed("Second", seed=8)
     found = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()
 
     assert (found["outcome"], found["outcomes"]) == ("refused", ["refused", "sooner", "tokens"])
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    with Arena(IN_PROCESS, create_token(alice)) as arena:
+        told = arena.studies.compare(str(first.pk), str(second.pk), outcome="refused")
+    assert [one.contrast for one in told.contrasts] == [one["contrast"] for one in found["contrasts"]]
     one = next(one for one in found["contrasts"] if one["contrast"] == "refusals of models")
     differences = []
     for study, estimate in zip((first, second), one["estimates"], strict=True):
