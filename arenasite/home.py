@@ -22,6 +22,7 @@ from experiments.runs import progress
 from experiments.workflows.shards import SHARDED, without_shards
 from leaderboard.boards import compute, listing
 from leaderboard.boards.caching import conditional_response
+from leaderboard.models import PublicArena
 from leaderboard.votes.voters import votable_datasets
 
 LISTED, RECENT, BOARDS = 5, 8, 6
@@ -73,11 +74,13 @@ def _landing(request: HttpRequest) -> HttpResponse:
     """What the lab is, its public boards, and voting where visitors may."""
     boards = [one for one in listing.visible_ladders(request.user) if not one.withdrawn_reason]
     votes = list(votable_datasets(request.user).order_by("name")[:LISTED])
-    state = repr([[compute.state_of(one) for one in boards], [one.pk for one in votes]])
+    has_arena = PublicArena.load().takes_prompts
+    state = repr([[compute.state_of(one) for one in boards], [one.pk for one in votes], has_arena])
 
     def respond() -> HttpResponse:
         entries = [entry for entry in map(listing.entry, boards) if entry.top]
         entries.sort(key=lambda one: (-one.battles, one.title))
-        return render(request, "home/landing.html", {"entries": entries[:BOARDS], "votes": votes})
+        context = {"entries": entries[:BOARDS], "votes": votes, "has_arena": has_arena}
+        return render(request, "home/landing.html", context)
 
     return conditional_response(request, state, respond)

@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from accounts import first_admin
 from accounts.errors import Forbidden, Invalid
+from accounts.models import User
 from arenasite import demo, environment, preparation, showcase
 from arenasite.supervisor import CannotStart
 from arenasite.supervisor.children import Backoff, Child
@@ -22,6 +23,7 @@ from experiments.gateway import GatewayError
 from experiments.lab.catalog import syncing as catalog
 from experiments.models import Run
 from experiments.workflows.shards import is_sharded
+from leaderboard.arena import opening
 
 START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until a part has to answer
 LONGEST_START_SECONDS = 20 * START_SECONDS
@@ -166,6 +168,7 @@ class Launch:
         try:
             self._runs = showcase.start_all()
             showcase.prepare_review()
+            opening.open_demonstration(User.objects.get(username=User.Role.ADMIN))
         except (Invalid, Forbidden) as error:
             self._say(f"The demonstration's runs could not be started: {error}")
 

@@ -124,7 +124,7 @@ LEADERBOARD = Group(
     _("Leaderboard"),
     (
         Item("leaderboard", _("Boards"), everybody, below=("ladder*", "battle", "battle-*", "board-*")),
-        Item("votes", _("Vote"), voters, below=("vote*", "dataset-voters"), help="battles"),
+        Item("votes", _("Vote"), voters, below=("vote*", "dataset-voters", "public-arena*"), help="battles"),
         Item("my-votes", _("My votes"), help="battles"),
         Item("methodology", _("How ratings are made"), everybody),
     ),
@@ -135,6 +135,7 @@ REVIEW = Group(
     _("Review"),
     (
         Item("review-desk", _("Review desk"), may_curate, below=("review-desk-*",)),
+        Item("review-arena", _("Prompts of the public arena"), may_curate, help="battles"),
         Item("review", _("Queues"), below=("review-*",)),
     ),
     "review",
@@ -155,6 +156,7 @@ LAB = Group(
         Item("models", _("Models"), below=("model", "model-new", "model-try"), help="quickstart"),
         Item("model-defaults", _("Default models"), admins, help="administering"),
         Item("lab-keys", _("Lab keys"), admins),
+        Item("public-arena-settings", _("Public arena"), admins, help="battles"),
         Item("budgets", _("Budgets"), admins, below=("budget-*",)),
         Item("usage", _("Usage of the lab"), admins, query="?scope=lab"),
         Item("audit", _("Audit log"), admins, below=("audit-*",)),

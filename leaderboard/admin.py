@@ -18,7 +18,7 @@ from experiments.library.datasets import contestants
 from experiments.models import Battle, Contestant, Cycle
 from experiments.workflows.battles.campaign import voiding
 from experiments.workflows.coding.pages import voiding as cycle_voiding
-from leaderboard.models import Ladder, Milestone, RatingPoint, Standing, Style
+from leaderboard.models import ArenaBattle, Ladder, Milestone, PublicArena, RatingPoint, Standing, Style
 
 
 class ReasonForm(ActionForm):
@@ -93,6 +93,26 @@ class MilestoneAdmin(ReadOnly):
     list_select_related = ["ladder", "by"]
     search_fields = ["name", "ladder__title"]
     fields = ["ladder", "name", "taken", "by", "battles", "note", "contestants", "ratings"]
+
+
+@admin.register(PublicArena)
+class PublicArenaAdmin(ReadOnly):
+    """Set up at Lab, Public arena."""
+
+    list_display = ["__str__", "is_open", "is_moderated", "battles_per_hour", "longest_prompt"]
+
+
+@admin.register(ArenaBattle)
+class ArenaBattleAdmin(Long):
+    """Every prompt of the public arena, published or not."""
+
+    list_display = ["id", "sample_text", "left", "right", "choice", "may_publish", "publication", "created"]
+    list_filter = ["may_publish", "publication"]
+    list_select_related = ["sample", "left", "right"]
+
+    @admin.display(description=gettext_lazy("prompt"))
+    def sample_text(self, row: ArenaBattle) -> str:
+        return row.sample.instruction[:200]
 
 
 @admin.register(Standing)

@@ -8,7 +8,9 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from experiments.models import Board, Dataset, Output
+from accounts.models import Project
+from experiments.models import Battle, Board, Contestant, Dataset, Experiment, Output, Run, Sample
+from experiments.models.ids import new_id
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -157,3 +159,80 @@ class Milestone(models.Model):
         """The date in its name, as 2026-01-31."""
         digits = self.name.rpartition("_")[2]
         return f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
+
+
+class PublicArena(models.Model):
+    """How the arena for visitors is set up: one row. experiment: the models that answer; each battle is a run of it.
+    project: whose budget a day of battles uses. dataset: what everybody sees, without texts that nobody has published;
+    prompts: private, with all of them and contestants of the same names.
+    """
+
+    is_open = models.BooleanField(_("open to visitors"), default=False)
+    is_moderated = models.BooleanField(_("publish prompts only after review"), default=True)
+    battles_per_hour = models.PositiveIntegerField(_("battles per address and hour"), default=20)
+    longest_prompt = models.PositiveIntegerField(_("longest prompt, in characters"), default=4000)
+    project = models.ForeignKey(Project, models.PROTECT, null=True, related_name="+")
+    experiment = models.ForeignKey(Experiment, models.PROTECT, null=True, related_name="+")
+    dataset = models.ForeignKey(Dataset, models.PROTECT, null=True, related_name="+")
+    prompts = models.ForeignKey(Dataset, models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        verbose_name = _("public arena")
+        verbose_name_plural = _("public arena")
+
+    def __str__(self) -> str:
+        return "public arena"
+
+    @classmethod
+    def load(cls) -> Self:
+        """The row, or one with the defaults that is not saved yet."""
+        rows = cls.objects.select_related("dataset", "prompts", "project", "experiment__owner", "experiment__project")
+        return rows.filter(pk=1).first() or cls(pk=1)
+
+    @property
+    def takes_prompts(self) -> bool:
+        return self.is_open and self.experiment is not None and self.experiment.deleted is None
+
+
+class ArenaBattle(models.Model):
+    """A visitor's prompt and what became of it. left, right: as in Battle, the smaller key first; shown_left_first:
+    which one stands left on the page, drawn at random. choice: in terms of what was shown, empty until the vote;
+    battle: the vote as it counts. may_publish: whether the visitor agreed; publication: what a reviewer decided.
+    """
+
+    class Publication(models.TextChoices):
+        WAITING = "", _("waiting")
+        APPROVED = "approved", _("approved")
+        REFUSED = "refused", _("refused")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    board = models.ForeignKey(Board, models.CASCADE, related_name="+")
+    run = models.OneToOneField(Run, models.CASCADE, related_name="+")
+    sample = models.OneToOneField(Sample, models.CASCADE, related_name="+", verbose_name=_("prompt"))
+    left = models.ForeignKey(Contestant, models.CASCADE, related_name="+")
+    right = models.ForeignKey(Contestant, models.CASCADE, related_name="+")
+    shown_left_first = models.BooleanField()
+    ballot = models.CharField(max_length=72)
+    choice = models.CharField(_("vote"), max_length=8, blank=True)
+    battle = models.OneToOneField(Battle, models.SET_NULL, null=True, related_name="+", verbose_name=_("battle"))
+    may_publish = models.BooleanField(_("may be published"), default=False)
+    publication = models.CharField(_("publication"), max_length=8, choices=Publication, blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created"]
+        verbose_name = _("battle of the public arena")
+        verbose_name_plural = _("battles of the public arena")
+        indexes = [models.Index(fields=["publication", "may_publish", "-created"], name="arena_battle_to_review")]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    def get_absolute_url(self) -> str:
+        return reverse("public-arena-battle", args=[self.pk])
+
+    @property
+    def shown(self) -> tuple[Contestant, Contestant]:
+        """The contestants as they stand on the page, left and right. Not to be told before the vote."""
+        return (self.left, self.right) if self.shown_left_first else (self.right, self.left)

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from leaderboard.arena import views as arena
 from leaderboard.pages import battles, coding, ladders, sharing
 from leaderboard.votes import api, views
 
@@ -24,6 +25,12 @@ urlpatterns = [
     path("datasets/<slug:slug>/voters/", views.dataset_voters, name="dataset-voters"),
     path("battles/<int:pk>/", battles.battle, name="battle"),
     path("battles/<int:pk>/void/", battles.battle_void, name="battle-void"),
+    path("public-arena/", arena.arena, name="public-arena"),
+    path("public-arena/votes.jsonl", arena.data, name="public-arena-data"),
+    path("public-arena/<uuid:pk>/", arena.battle, name="public-arena-battle"),
+    path("public-arena/<uuid:pk>/news/", arena.news, name="public-arena-news"),
+    path("lab/public-arena/", arena.settings, name="public-arena-settings"),
+    path("review/public-arena/", arena.review, name="review-arena"),
     path("vote/", views.vote_index, name="votes"),
     path("vote/mine/", views.my_votes, name="my-votes"),
     path("vote/<str:token>/<str:side>.png", api.VotePicture.as_view(), name="vote-picture"),

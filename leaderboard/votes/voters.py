@@ -1,11 +1,9 @@
 """Who votes: a person of the lab, or a visitor where the lab lets the public vote; and how much of it they may do."""
 
-import time
 from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv6Address, ip_address
 
-import django_rq
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Q, QuerySet
@@ -13,10 +11,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
-from redis.exceptions import RedisError
 
 from accounts.addresses import NOWHERE, address_of
-from accounts.errors import RateLimited, Unavailable
+from accounts.api_requests import MINUTE, counted
+from accounts.errors import RateLimited
 from accounts.models import User
 from experiments.models import Battle, Dataset
 
@@ -96,24 +94,20 @@ def refuse_busy_address(voter: Voter) -> None:
 
 
 def _refuse_too_many(address: str, what: str) -> None:
-    """Count that an address has come once more, for this, in windows of a minute and a day. Only its hash is stored,
-    until the window is over.
+    """Count that an address has come once more, for this, in a minute and in a day."""
+    minute, day = (count_visit(address, what, seconds) for seconds in (MINUTE, int(DAY.total_seconds())))
+    if day > settings.VOTES_PER_DAY:
+        raise RateLimited(_("Your address has reached today's limit of votes. Come back tomorrow, or sign in."))
+    if minute > OFFERS_PER_MINUTE:
+        raise RateLimited(_("Too many votes from your address. Try again in a minute."))
+
+
+def count_visit(address: str, what: str, seconds: int) -> int:
+    """How often an address has come for this, this time included, in so many seconds from the first time on. Only its
+    hash is stored, for as long.
     """
     hidden = salted_hmac("experiments.votes.address", address, algorithm="sha256").hexdigest()[:32]
-    numbers = []
-    try:
-        for letter, seconds in (("m", 60), ("d", int(DAY.total_seconds()))):
-            key = f"arena:votes:{what}{letter}{int(time.time() // seconds)}:{hidden}"
-            pipe = django_rq.get_connection("engine").pipeline()
-            pipe.incr(key)
-            pipe.expire(key, seconds)
-            numbers.append(int(pipe.execute()[0]))
-    except (RedisError, OSError) as error:
-        raise Unavailable(_("Visitors cannot vote right now. Try again in a few minutes.")) from error
-    if numbers[1] > settings.VOTES_PER_DAY:
-        raise RateLimited(_("Your address has reached today's limit of votes. Come back tomorrow, or sign in."))
-    if numbers[0] > OFFERS_PER_MINUTE:
-        raise RateLimited(_("Too many votes from your address. Try again in a minute."))
+    return counted(f"votes:{what}:{seconds}:{hidden}", seconds)
 
 
 def _address(request: HttpRequest) -> str:

@@ -144,7 +144,7 @@ def next_pair(board: Board, ballot: str) -> Task | None:
     keys = sorted(standing.filter(Exists(comparable().filter(contestant=OuterRef("pk")))).values_list("pk", flat=True))
     mine = Battle.objects.filter(board=board, ballot=ballot, shown_left_first__isnull=False)
     unseen = comparable().exclude(sample__in=mine.values("sample"))
-    for left, right in islice(_pairs_by_need(board, keys), PAIRS_TRIED):
+    for left, right in islice(pairs_by_need(board, keys), PAIRS_TRIED):
         if sample := _common(unseen, left, right):
             return sample, left, right
     pair = Q(left=OuterRef(OuterRef("contestant")), right=OuterRef("contestant"), sample=OuterRef("sample"))
@@ -175,7 +175,7 @@ def pair_table(board: Board, keys: list[int]) -> tuple[Table, FloatArray]:
     return Table(wins, ties, tuple(map(str, keys))), votes
 
 
-def _pairs_by_need(board: Board, keys: list[int]) -> Iterator[tuple[int, int]]:
+def pairs_by_need(board: Board, keys: list[int]) -> Iterator[tuple[int, int]]:
     """All pairs of these contestants' keys, which rise: those with the fewest votes first, among them the closest in
     rating, and equals at random.
     """

@@ -42,7 +42,7 @@ OF_VISITORS = (
     "help/api/",
     "help/?q=budget",
     *("sign-in/", "sign-up/", "forgotten/", "invitations/forged/", "leaderboard/", "leaderboard/methodology/"),
-    "datasets/",
+    *("datasets/", "public-arena/"),
 )
 OF_LADDERS = ("", "?subset=easy&search=nobody", "matrix/", "history/", "milestones/")
 OF_RESEARCHERS = (
@@ -59,6 +59,7 @@ OF_ADMINS = (
     "",
     *("people/", "people/1/", "audit/", "account/", "projects/new/", "lab/keys/", "lab/budgets/", "operator/"),
     *("account/email/", "account/password/", "account/second-factor/", "account/second-factor/totp/activate/"),
+    "lab/public-arena/",
 )
 
 
@@ -215,7 +216,8 @@ def test_pages_of_curators(lab: Lab, sign_in: SignIn, in_both: bool) -> None:
     lab.wait_for(run, "ended")
     lab.ask("POST", f"runs/{run}/curation/", {"deed": "submit"})
 
-    addresses = ("", *(f"review/runs/{part}" for part in ("", f"{run}/", "?show=all")), "review/")
+    runs = (f"review/runs/{part}" for part in ("", f"{run}/", "?show=all"))
+    addresses = ("", *runs, "review/", "review/public-arena/")
     assert complaints(lab, sign_in("curator"), addresses, in_both=in_both) == {}
 
 

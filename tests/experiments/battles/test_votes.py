@@ -172,7 +172,6 @@ def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(al
     assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
 
 
-@pytest.mark.system
 def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_often_from_an_address(alice, settings):
     public, settings.VOTES_PER_DAY = dataset_of(alice, visibility="public"), 5
     ask = [Voter(f"visitor:{number:064}", None, "192.0.2.91") for number in range(6)]

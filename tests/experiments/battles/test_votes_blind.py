@@ -190,7 +190,6 @@ def test_outputs_are_shown_without_markup_of_their_own(alice, browser):
     assert 'src="https://example.org' not in page
 
 
-@pytest.mark.system
 def test_a_visitor_votes_and_finds_the_votes_of_their_session(alice, settings):
     settings.PUBLIC_VOTES = True
     dataset_of(alice, visibility="public")
@@ -240,7 +239,6 @@ def test_pictures_are_drawn_anew_without_what_their_files_say_for_the_voter_alon
     assert signed_in(alice).get(f"/battles/{Battle.objects.get().pk}/").status_code == 404
 
 
-@pytest.mark.system
 def test_a_visitors_session_begins_with_the_first_pair_and_an_address_has_so_many(alice, settings):
     settings.PUBLIC_VOTES, settings.VOTES_PER_DAY = True, 3
     dataset_of(alice, visibility="public")

@@ -147,7 +147,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "curators'": (
         rule(visitor=SIGN_IN, curator=YES, admin=YES),
-        "review-desk api-review-desk",
+        "review-desk api-review-desk review-arena",
     ),
     "read by administrators alone, as nobody has submitted it": (
         rule(visitor=SIGN_IN, admin=(YES, UNKNOWN)),  # to decide about it is not theirs, too
@@ -159,7 +159,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         budgets operator operator-now api-operator api-audit-list api-person-list api-person-detail
         api-person-deactivate api-person-reactivate api-person-factors providers provider-new provider-new-test
         provider provider-test provider-sync provider-enable provider-delete model-new model model-try
-        model-defaults start start-provider start-models start-run
+        model-defaults public-arena-settings start start-provider start-models start-run
         api-provider-list api-provider-detail api-provider-test api-provider-sync""",
     ),
     "of who sits in it": (rule(visitor=UNKNOWN, owner=YES, admin=YES), "seat seat-now"),
@@ -207,6 +207,10 @@ RULES: dict[str, tuple[Rule, str]] = {
         rule(visitor=(SIGN_IN, UNKNOWN)),
         """api-log-import log-import api-log-import-store log-import-store dataset-image vote-picture api-vote
         compat-starchamber-status compat-subset-model ladder-embed scan-live""",
+    ),
+    "closed until an administrator opens it, and then each visitor's own": (
+        rule(visitor=UNKNOWN),
+        "public-arena public-arena-battle public-arena-news public-arena-data",
     ),
     "told what to ask for": (
         rule(visitor=SIGN_IN, everybody=TOLD),

@@ -224,6 +224,7 @@ class Things:
             "subsets": self.ladder.slug,
             "oidc": "nowhere",
             "studies": self.study.pk,
+            "public-arena": "01a20893-3c44-7317-9091-f9006bd0d7d4",
             "sign-ins": 1,
         }
         by_word = {

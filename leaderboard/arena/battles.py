@@ -1,0 +1,170 @@
+"""One battle of the public arena: the prompt is asked of two models, and who wrote it votes once, before the names."""
+
+import secrets
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.errors import AlreadyAnswered, Conflict, Forbidden, Invalid, RateLimited, Unavailable
+from experiments.engine.text import is_storable
+from experiments.lab.budgets.budgeting import require_budget
+from experiments.models import Battle, Call, Contestant, Experiment, Output, Sample, Step
+from experiments.models.run import BUDGET_REASONS
+from experiments.runs.admission import queue, require_models
+from experiments.workflows.base.masking import names_itself
+from experiments.workflows.battles.campaign import boards, counting
+from leaderboard.arena import publishing
+from leaderboard.models import ArenaBattle, PublicArena
+from leaderboard.votes import voting
+from leaderboard.votes.voters import Voter, count_visit
+
+HOUR = 3600
+SEEDS = 2**31
+UNPUBLISHED = "(This prompt is not published.)"
+State = Literal["answering", "ready", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What stands on one side of the page. text: as far as it has come; of a failed one nothing."""
+
+    state: State
+    text: str = ""
+
+
+def begin(arena: PublicArena, *, voter: Voter, prompt: str, may_publish: bool) -> ArenaBattle:
+    """Ask two models. The pair is chosen as for votes, and which one stands left is drawn. Raises Forbidden where the
+    arena is closed, Invalid for the prompt, RateLimited beyond the battles of an hour, Unavailable without budget.
+    """
+    if not arena.takes_prompts or arena.experiment is None or arena.dataset is None or arena.prompts is None:
+        raise Forbidden(_("The arena is closed."))
+    text = prompt.strip()
+    if not text or not is_storable(text):
+        raise Invalid(prompt=_("Write a prompt."))
+    if len(text) > arena.longest_prompt:
+        raise Invalid(prompt=_("A prompt has at most %(n)s characters.") % {"n": arena.longest_prompt})
+    _require_playable(arena.experiment)
+    if count_visit(voter.address or voter.ballot, "public-arena", HOUR) > arena.battles_per_hour:
+        said = _("You have reached the limit of %(n)s battles per hour. Come back in an hour.")
+        raise RateLimited(said % {"n": arena.battles_per_hour})
+    board = boards.people_board(arena.dataset)
+    seats = dict(arena.experiment.participants.values_list("model__slug", "seat"))
+    standing = arena.dataset.contestants.filter(void_reason="", name__in=seats).order_by("pk")
+    names = dict(standing.values_list("pk", "name"))
+    pair = next(voting.pairs_by_need(board, list(names)), None)
+    if pair is None:
+        raise Unavailable(_("The arena has too few models right now. Try again later."))
+    with transaction.atomic():
+        PublicArena.objects.select_for_update().get(pk=arena.pk)  # two prompts never get one number
+        last = Sample.objects.filter(dataset=arena.prompts).aggregate(last=Max("index"))["last"] or 0
+        sample = Sample.objects.create(dataset=arena.prompts, index=last + 1, instruction=text)
+        writers = _writers(sample)
+        of_pair = [names[one] for one in pair]
+        tasks = [{"sample": sample.pk, "contestant": writers[name], "seat": seats[name]} for name in of_pair]
+        return ArenaBattle.objects.create(
+            board=board,
+            run=queue(arena.experiment, secrets.randbelow(SEEDS), {"tasks": tasks}),
+            sample=sample,
+            left_id=pair[0],
+            right_id=pair[1],
+            shown_left_first=bool(secrets.randbits(1)),
+            ballot=voter.ballot,
+            may_publish=may_publish,
+        )
+
+
+def answers(battle: ArenaBattle) -> tuple[Answer, Answer]:
+    """Of the left and of the right side, as they stand on the page."""
+    writers = _writers(battle.sample)
+    # Steps first: an output is written with its step, and so is there for each step that is read as done.
+    steps = set(Step.objects.filter(run=battle.run_id, state=Step.State.DONE).values_list("key", flat=True))
+    made = dict(Output.objects.filter(sample=battle.sample_id).values_list("contestant", "text"))
+    spoken = (Call.State.SENT, Call.State.COMPLETED)
+    calls = Call.objects.filter(run=battle.run_id, state__in=spoken).order_by("attempt")
+    partial = dict(calls.values_list("step__key", "text"))
+
+    def answer(shown: Contestant) -> Answer:
+        writer = writers[shown.name]
+        key = f"output/{writer}/{battle.sample_id}"
+        if writer in made:
+            return Answer("ready", made[writer])
+        has_ended = f"{key}/made" in steps or battle.run.is_over
+        return Answer("failed") if has_ended else Answer("answering", partial.get(key, ""))
+
+    first, second = battle.shown
+    return answer(first), answer(second)
+
+
+def state_of(found: tuple[Answer, Answer]) -> State:
+    """Of the battle: it fails when both have come to their end, one of them without an answer."""
+    states = {one.state for one in found}
+    return "answering" if "answering" in states else "failed" if "failed" in states else "ready"
+
+
+def problem_of(battle: ArenaBattle) -> str:
+    """Why a failed battle has no vote, for the visitor."""
+    if battle.run.stop_reason in BUDGET_REASONS:
+        return _("The arena has used up today's budget. Come back tomorrow.")
+    return _("A model gave no answer, so there is nothing to vote on.")
+
+
+def vote(battle: ArenaBattle, *, voter: Voter, choice: str) -> Battle:
+    """Say which answer is better; the vote counts on the board at once. One in whose battle a model names itself is
+    stored but void. Raises Invalid, Conflict while an answer is missing, AlreadyAnswered for a second, other vote.
+    """
+    if choice not in voting.CHOICES or not voter.has_ballot or battle.ballot != voter.ballot:
+        raise Invalid(choice=_("Choose one of: %(choices)s.") % {"choices": ", ".join(voting.CHOICES)})
+    found = answers(battle)
+    if state_of(found) != "ready":
+        raise Conflict(_("You can vote once both answers are there."))
+    now, sides = timezone.now(), {"left": battle.left, "right": battle.right, "board": battle.board}
+    cast = Battle(**sides, ballot=battle.ballot, voter=voter.user, judged=now)
+    cast.shown_left_first = battle.shown_left_first
+    cast.winner = voting.winner_of(cast, choice)
+    if any(_names_itself(battle, one.text) for one in found):
+        cast.void_reason, cast.voided = "An answer named its model before the vote.", now
+    with transaction.atomic():
+        if not ArenaBattle.objects.filter(pk=battle.pk, choice="").update(choice=choice):
+            return _said_before(battle, choice)
+        dataset, index = battle.board.dataset, battle.sample.index
+        cast.sample = Sample.objects.create(dataset=dataset, index=index, instruction=UNPUBLISHED)
+        cast.save(force_insert=True)
+        counting.count(battle.board_id, [cast])
+        battle.battle, battle.choice = cast, choice
+        battle.save(update_fields=["battle"])
+        if battle.may_publish and not PublicArena.load().is_moderated:
+            publishing.publish(battle)
+    return cast
+
+
+def _writers(sample: Sample) -> dict[str, int]:
+    """Whose outputs the answers to prompts are, by name: the contestants of the private dataset."""
+    return dict(Contestant.objects.filter(dataset=sample.dataset_id).values_list("name", "pk"))
+
+
+def _said_before(battle: ArenaBattle, choice: str) -> Battle:
+    said = ArenaBattle.objects.select_related("battle").get(pk=battle.pk)
+    if said.choice != choice or said.battle is None:
+        raise AlreadyAnswered(_("You have already voted on these answers. Your first vote counts."))
+    return said.battle
+
+
+def _names_itself(battle: ArenaBattle, text: str) -> bool:
+    names = [name for one in battle.shown if one.model for name in one.model.names]
+    return bool(names_itself(text, names, battle.sample.instruction))
+
+
+def _require_playable(experiment: Experiment) -> None:
+    """As a visitor is told: nothing of whose budget it is, or of which model is away. Raises Unavailable."""
+    try:
+        require_models(experiment)
+    except Forbidden as error:
+        raise Unavailable(_("A model of the arena is not available right now. Try again later.")) from error
+    try:
+        require_budget(experiment)
+    except Forbidden as error:
+        raise Unavailable(_("The arena has used up today's budget. Come back tomorrow.")) from error

@@ -1,0 +1,33 @@
+"""The public arena as a visitor meets it: a prompt, two answers as they come, a vote by keyboard, names, the board."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import SIDEWAYS, Lab, OpenPage, violations
+from tests.browser.test_accessible import MOST_SHIFT, SHIFT
+
+
+@pytest.mark.parametrize("width", [360, 1024])
+def test_a_visitor_asks_two_models_votes_and_reads_the_names(lab: Lab, open_page: OpenPage, width: int) -> None:
+    page = open_page(viewport={"width": width, "height": 768})
+    page.goto(f"{lab.url}/")
+    page.get_by_role("link", name="Try the arena").click()
+    page.get_by_label("Your prompt").fill("Share seven solar panels between two villages.")
+    page.get_by_role("button", name="Ask two models").click()
+
+    answers, tie = page.locator(".live-answer"), page.get_by_role("button", name="Tie")
+    expect(tie).to_be_disabled()
+    expect(answers.first).to_have_text(re.compile(r"\w+ \w+"))
+    expect(tie).to_be_enabled()
+    assert (page.evaluate(SIDEWAYS), page.evaluate(SHIFT) <= MOST_SHIFT, violations(page)) == (0, True, [])
+    assert "sim/" not in page.content()
+
+    page.keyboard.press("3")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("equally good")
+    names = [title.rpartition(" · ")[2] for title in page.locator(".side h2").all_inner_texts()]
+    assert (len(set(names)), page.evaluate(SIDEWAYS), violations(page)) == (2, 0, [])
+    page.get_by_role("link", name="The board of votes").click()
+    for name in names:
+        expect(page.get_by_role("rowheader", name=name)).to_be_visible()

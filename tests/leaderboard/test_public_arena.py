@@ -1,0 +1,200 @@
+"""The public arena: a visitor asks, votes without names and then sees them; limits, failures, what is published."""
+
+import json
+import re
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from experiments.models import Battle, Budget, Call, Dataset, Experiment, Output, PairCount, ProviderModel
+from leaderboard.arena import opening
+from leaderboard.models import ArenaBattle, Ladder, PublicArena
+from tests.fixtures import add_model, signed_in
+
+LEFT, RIGHT = "sim/cooperative:first=0:tps=0:words=31", "sim/competitive:first=0:tps=0:words=37"
+CANARY = "a heron in the reeds"
+ARENA = "/public-arena/"
+
+
+@pytest.fixture
+def open_arena(provider, admin, woken_runs):
+    def opened(*models, **settings):
+        chosen = [add_model(one) for one in models or (LEFT, RIGHT)]
+        usual = {"daily_cost": Decimal(5), "battles_per_hour": 20, "longest_prompt": 200, "is_moderated": True}
+        unknown = {"allows_unknown_prices": True}
+        return opening.configure(by=admin, is_open=True, models=chosen, **{**usual, **unknown, **settings})
+
+    return opened
+
+
+def ask(visitor, prompt=CANARY, **more):
+    """The address of the battle that a prompt begins."""
+    answer = visitor.post(ARENA, {"prompt": prompt, **more})
+    assert answer.status_code == 303, answer.content.decode()
+    return answer["Location"]
+
+
+def told(answer):
+    """All that a visitor is sent: headers, cookies, content."""
+    head = "\n".join(f"{name}: {value}" for name, value in answer.items())
+    return f"{head}\n{answer.cookies.output()}\n{answer.content.decode()}"
+
+
+def names_in(answer):
+    cast = PublicArena.load().experiment.participants.select_related("model")
+    names = {name for one in cast for name in (one.model.slug, one.model.label, one.seat)}
+    return sorted(name for name in names if name in told(answer))
+
+
+def test_a_visitor_asks_votes_and_then_sees_the_names_and_the_board(open_arena, drive):
+    open_arena()
+    visitor, other = Client(), Client()
+    address = ask(visitor)
+    news = f"{address}news/"
+    early = visitor.post(address, {"choice": "first"}, follow=True)
+    assert "once both answers are there" in early.content.decode()
+    assert (visitor.get(news).json()["state"], Battle.objects.count()) == ("answering", 0)
+    shown = [visitor.get(address)]
+    drive()
+
+    shown += [visitor.get(address), visitor.get(news), visitor.get(ARENA)]
+    assert [names_in(page) for page in shown] == [[]] * 4
+    told_now = shown[2].json()
+    assert {key for side in told_now["sides"] for key in side} | set(told_now) == {"state", "sides", "text", "html"}
+    assert [told_now["state"], *(side["state"] for side in told_now["sides"])] == ["ready"] * 3
+    run = ArenaBattle.objects.get().run
+    hidden = (address, news, f"/runs/{run.pk}/", f"/api/runs/{run.pk}/", f"/api/runs/{run.pk}/calls/")
+    assert {other.get(one).status_code for one in hidden} <= {302, 401, 404}
+    assert {visitor.get(one).status_code for one in hidden[2:]} <= {302, 401, 404}
+
+    assert visitor.post(address, {"choice": "first"}).status_code == 303
+    second = visitor.post(address, {"choice": "second"}, follow=True).content.decode()
+    assert "Your first vote counts" in second
+    assert other.post(address, {"choice": "tie"}).status_code == 404
+    asked, counted = ArenaBattle.objects.get(), Battle.objects.get()
+    assert (asked.choice, counted.shown_left_first, counted.ballot) == ("first", asked.shown_left_first, asked.ballot)
+    assert (counted.winner, counted.void_reason) == ("left" if asked.shown_left_first else "right", "")
+    assert set(names_in(visitor.get(address))) >= {LEFT, RIGHT}
+    ladder = Ladder.objects.get(board=counted.board)
+    assert LEFT in other.get(ladder.get_absolute_url()).content.decode()
+    assert CANARY not in other.get(reverse("battle", args=[counted.pk])).content.decode()
+
+
+def test_the_vote_on_an_answer_that_names_its_model_is_stored_and_does_not_count(open_arena, drive):
+    open_arena()
+    visitor = Client()
+    address = ask(visitor)
+    drive()
+    Output.objects.filter(contestant__name=LEFT).update(text=f"I am {LEFT}.")
+
+    page = visitor.post(address, {"choice": "tie"}, follow=True).content.decode()
+
+    assert "does not count" in page
+    voted = Battle.objects.get()
+    assert (voted.winner, PairCount.objects.filter(board=voted.board).count()) == ("tie", 0)
+    assert voted.void_reason
+
+
+def test_a_failed_answer_ends_the_battle_without_a_vote_and_can_be_tried_again(open_arena, drive):
+    open_arena(LEFT, "sim/neutral:first=0:fail=401")
+    visitor = Client()
+    address = ask(visitor, "<script>alert(1)</script>\n{{ 7|add:1 }}")
+    drive()
+
+    page = visitor.get(address).content.decode()
+    assert all(words in page for words in ("A model gave no answer", "Try again", "&lt;script&gt;alert"))
+    assert not any(words in page for words in ("sim/", "<script>alert"))
+    visitor.post(address, {"choice": "tie"})
+    assert not Battle.objects.exists()
+
+
+def test_limits_by_address_length_and_budget_are_said_in_plain_words(open_arena, drive):
+    arena = open_arena(battles_per_hour=2)
+    assert "at most 200 characters" in Client().post(ARENA, {"prompt": "x" * 201}).content.decode()
+    assert Client().post(ARENA, {"prompt": " \n"}).status_code == 422
+    for _time in range(2):
+        ask(Client())
+    refused = Client().post(ARENA, {"prompt": CANARY}, follow=True)
+    assert (refused.status_code, "limit of 2 battles per hour" in refused.content.decode()) == (429, True)
+    calls = Call.objects.count()
+    Budget.objects.filter(project=arena.project).update(cost_limit=0)
+    spent = Client().post(ARENA, {"prompt": CANARY})
+    assert (spent.status_code, "used up today&#x27;s budget" in spent.content.decode()) == (503, True)
+    assert (Call.objects.count(), ArenaBattle.objects.count()) == (calls, 2)
+
+
+def test_only_what_was_offered_and_approved_is_published_and_exported(open_arena, drive, curator, alice):
+    open_arena()
+    visitor = Client()
+    for prompt, more in (("Keep this between us, please.", {}), (CANARY, {"may_publish": "on"})):
+        address = ask(visitor, prompt, **more)
+        drive()
+        visitor.post(address, {"choice": "both_bad"})
+    desk, queue = signed_in(curator), reverse("review-arena")
+    assert b"".join(Client().get(f"{ARENA}votes.jsonl")) == b""
+    waiting = desk.get(queue).content.decode()
+    assert [words in waiting for words in (CANARY, "between us")] == [True, False]
+    assert [signed_in(alice).get(queue).status_code, Client().get(queue).status_code] == [404, 302]
+    offered = ArenaBattle.objects.get(may_publish=True)
+
+    assert desk.post(queue, {"battle": offered.pk, "decision": "approve"}).status_code == 303
+    desk.post(queue, {"battle": offered.pk, "decision": "refuse"})
+    [line] = b"".join(Client().get(f"{ARENA}votes.jsonl")).splitlines()
+    row = json.loads(line)
+    assert (row["winner"], row["conversation_a"][0]) == ("tie (bothbad)", {"role": "user", "content": CANARY})
+    assert [row["model_a"], row["model_b"]] == [one.name for one in offered.shown]
+    assert list(row) == [
+        *("question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn"),
+        *("anony", "language", "tstamp"),
+    ]
+    assert CANARY in Client().get(reverse("battle", args=[offered.battle_id])).content.decode()
+
+
+def test_what_is_not_published_is_nowhere_on_public_pages_and_not_voted_on_by_others(
+    open_arena, drive, settings, curator
+):
+    arena = open_arena()
+    address = ask(Client(), CANARY)
+    Dataset.objects.filter(pk=arena.dataset_id).update(takes_votes=True)
+    settings.PUBLIC_VOTES = True
+    pages = (arena.dataset.get_absolute_url(), f"/vote/{arena.dataset.slug}/")
+    before = [re.sub("nonce-[^']*|token[^>]*", "", Client().get(page).content.decode()) for page in pages]
+    drive()
+
+    assert Output.objects.count() == 2
+    after = [re.sub("nonce-[^']*|token[^>]*", "", Client().get(page).content.decode()) for page in pages]
+    assert [CANARY in page for page in after] == [False] * 2
+    assert after == before, "nor does a number say which models have answered"
+    assert Client().get(arena.prompts.get_absolute_url()).status_code == 404
+    assert signed_in(curator).get(address).status_code == 404
+
+
+def test_without_review_a_prompt_is_published_with_the_vote(open_arena, drive):
+    open_arena(is_moderated=False)
+    visitor = Client()
+    address = ask(visitor, may_publish="on")
+    drive()
+
+    visitor.post(address, {"choice": "second"})
+
+    assert CANARY in b"".join(Client().get(f"{ARENA}votes.jsonl")).decode()
+
+
+def test_an_administrator_opens_and_closes_the_arena_on_its_page(provider, admin, woken_runs):
+    lab, page = signed_in(admin), reverse("public-arena-settings")
+    assert (lab.get(page).status_code, Client().get(ARENA).status_code) == (200, 404)
+    models = [add_model(one).pk for one in (LEFT, RIGHT)]
+    wanted = {"is_open": "on", "models": models[:1], "daily_cost": "3", "battles_per_hour": 5, "longest_prompt": 100}
+    assert "Choose 2 to" in lab.post(page, wanted).content.decode()
+    unpriced = lab.post(page, {**wanted, "models": models})
+    assert (unpriced.status_code, "is unknown" in unpriced.content.decode()) == (422, True)
+    for model in ProviderModel.objects.filter(pk__in=models):
+        model.prices.create(input=0, output=0, since="2020-01-01T00:00Z")
+    assert lab.post(page, {**wanted, "models": models}).status_code == 302
+    assert (Client().get(ARENA).status_code, Budget.objects.get().cost_limit) == (200, 3)
+    assert "Try the arena" in Client().get("/").content.decode()
+    first = Experiment.objects.get()
+    lab.post(page, {**wanted, "models": models, "is_open": ""})
+    assert (Client().get(ARENA).status_code, Experiment.objects.get()) == (404, first)
