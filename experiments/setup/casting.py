@@ -248,7 +248,9 @@ def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
             errors[f"cast.{seat}"] = [_("This model already takes part. Each model takes part once.")]
         else:
             words = _("A quorum of %(quorum)s votes is not possible: a solution has %(most)s judges.")
-            errors["config.quorum"] = [words % {"quorum": config.quorum, "most": len(participants) - 1}]
+            errors["config.quorum"] = [
+                words % {"quorum": config.quorum, "most": sum(one.seat != "judge" for one in participants) - 1}
+            ]
     return errors
 
 

@@ -7,10 +7,11 @@ from collections.abc import Generator
 from statistics import fmean
 from typing import Any
 
+from experiments.workflows.base import measuring
 from experiments.workflows.base.records import Record, TurnCompleted, TurnStarted
 from experiments.workflows.base.steps import Cast, End, Outcome, Play
 from experiments.workflows.base.workflow import Branching, Workflow
-from experiments.workflows.coding.config import SEATS, Config, Earlier
+from experiments.workflows.coding.config import CODERS, SEATS, Config, Earlier
 from experiments.workflows.coding.contest import Contest, Round, gather, look_again, shortened
 from experiments.workflows.coding.problems import fingerprint
 from experiments.workflows.coding.records import (
@@ -32,6 +33,11 @@ KNOWN = "known"  # the key of what may not be set again, written down when the r
 
 
 def run(config: Config, cast: Cast) -> Play:
+    play = _run(config, cast)
+    return measuring.measured_beside(play, cast, config.asked_live, purposes=("solution",), speakers=CODERS)
+
+
+def _run(config: Config, cast: Cast) -> Play:
     known: Outcome = yield Record(KNOWN, ProblemsKnown())
     contest = Contest(config, cast, earlier=[Earlier.model_validate(one) for one in known.found.get("problems", ())])
     yield from gather(contest)
@@ -122,7 +128,7 @@ WORKFLOW = Workflow(
     leads="coder-1",
     branches=Branching.NOWHERE,
     executes=True,
-    records=RECORDS,
+    records=(*RECORDS, *measuring.RECORDS),
     events=EVENTS,
     surface=f"{__name__}.surface",
     rows=f"{__name__}.rows",

@@ -7,6 +7,7 @@ from typing import Any
 from experiments.gateway.simulated.coding import problems
 from experiments.workflows.base.dry_run import Assumptions, Path, all_passed, mark, tokens_of
 from experiments.workflows.base.steps import Ask, Execute, Outcome, Prompt
+from experiments.workflows.coding.config import CODERS
 from experiments.workflows.coding.judging import DIMENSIONS, LONGEST_VALUE, MOST_FAILURES
 from experiments.workflows.coding.problems import LONGEST_TITLE
 from experiments.workflows.coding.setting import MOST_EARLIER
@@ -36,7 +37,7 @@ def _answer(ask: Ask, tokens: int, at_most: bool) -> str | None:
         code = _problem()["reference_solution"]
         explained = mark(max(0, tokens - tokens_of(code)))
         return json.dumps({"solution_code": code, "explanation": explained}, ensure_ascii=False)
-    return VOTED if ask.purpose in ("judge", "repair") else None
+    return VOTED if ask.purpose in ("judge", "repair") and ask.seat in CODERS else None
 
 
 def _executed(step: Execute, at_most: bool) -> Outcome:
@@ -60,7 +61,7 @@ def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
     """Everything is asked for a second time, because it could not be read the first time."""
     if ask.purpose in ("problem", "solution"):
         return Path.UNREAD if earlier == 0 else Path.READ
-    return Path.UNREAD if ask.purpose == "judge" else Path.READ
+    return Path.UNREAD if ask.purpose == "judge" and ask.seat in CODERS else Path.READ
 
 
 def never_set(config: Any, ask: Ask, earlier: int) -> Path:

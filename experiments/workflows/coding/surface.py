@@ -5,6 +5,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from experiments.library.instruments import choosing
 from experiments.workflows.base.surface import LIMIT_FIELDS, Example, Group, SeatRows, Setup, Surface, Told
 from experiments.workflows.coding.assumptions import ASSUMPTIONS
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS
@@ -39,6 +40,7 @@ SETUP = Setup(
             has_specialists=True,
             everybody=_("All available text models"),
         ),
+        choosing.JUDGE,
         Group(
             ("setters", "health_check", "quorum", "call_seconds", "test_seconds", "test_megabytes", *LIMIT_FIELDS),
             title=_("Advanced"),
@@ -46,6 +48,7 @@ SETUP = Setup(
         ),
     ),
     labels={
+        **choosing.LABELS,
         "cycles": _("Cycles"),
         "setters": _("Who sets problems"),
         "topic": _("Topic"),
@@ -56,6 +59,7 @@ SETUP = Setup(
         "test_megabytes": _("Memory per test, MiB"),
     },
     hints={
+        **choosing.HINTS,
         "title": _("Empty: the topic."),
         "cycles": _("In each cycle one problem is set, solved and judged."),
         "topic": _("The kind of problem, such as “graphs” or “parsing log lines”. Empty: the setter chooses."),
@@ -79,6 +83,9 @@ SETUP = Setup(
             "random": _("drawn by the seed"),
         }
     },
+    offered=(choosing.FIELD,),
+    fill=choosing.fill,
+    asked=choosing.asked,
     context=setup.context,
     remarks=setup.remarks,
     style="workflows/coding/coding.css",

@@ -19,8 +19,8 @@ from experiments.workflows.coding.pages.run_page import (
     called,
     check_name,
     check_places,
+    coders,
     matrix,
-    names,
     phases,
     vote_anchor,
 )
@@ -133,7 +133,7 @@ def was_skipped(data: Data) -> bool:
 @register.filter
 def absent(data: Data, cast: Cast | None) -> list[str]:
     """The names of those who are seated and do not take part in a cycle."""
-    return [name for seat, name in names(cast or {}).items() if seat not in data["coders"]]
+    return [one.name for one in coders(cast or {}) if one.seat not in data["coders"]]
 
 
 @register.filter

@@ -121,7 +121,7 @@ function count(cycle, phases) {
   const done = {
     problem: Number(isSet),
     checks: all(".check-slot > *"),
-    solutions: all('.solution-slot > :last-child:is([data-state="done"], [data-state="failed"])'),
+    solutions: all('.solution-slot > :nth-last-child(1 of :not(.judge)):is([data-state="done"], [data-state="failed"])'),
     executed: all(".execution-slot > *"),
     judged: all("td.vote"),
     rated: outcome === "rated" ? cycle.querySelector("[data-overall]").dataset.overall.replace("–", "") : "",

@@ -18,6 +18,7 @@ from experiments.runs.statistics import rows as statistics
 from experiments.runs.timeline import arranged, from_rows, replayed
 from experiments.workflows import surface_of
 from tests.cases import each_case
+from tests.experiments import contesting, contests
 from tests.experiments.engine.crashes import PowerCut, expire_leases, on_each_write
 from tests.experiments.engine.talks import assert_same_page, fresh
 from tests.experiments.scans.conftest import DEFINITION, numbers, reply
@@ -148,23 +149,39 @@ def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber
 @pytest.fixture
 def beside(alice, council, debate, start, drive, scripted):
     """Plays a run of a workflow whose judge gives these answers, by an instrument of these parts, to its end."""
-    makers = {"council": council, "debate": debate}
+
+    def coding(**config):
+        slugs = contesting.models(scripted, None, None, None)
+        settings = {"setters": "in_turn", "health_check": False, **config}
+        return contests.contest(alice, slugs, **settings)
+
+    makers = {"council": council, "debate": debate, "coding": coding}
 
     def play(workflow, *answers, **parts):
         judge = scripted.model("scripted/judge", *answers)
         version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge, **parts})
         run = start(makers[workflow](judge=True, instrument=choosing.frozen(version), **SETTINGS[workflow]))
-        drive()
+        with contesting.sandbox_as_played():
+            drive()
         return fresh(run)
 
     return play
 
 
-SETTINGS = {"council": {}, "debate": {"mode": "automatic", "rounds": 2}}
-LAST = {"council": "turn/1/conclusion", "debate": "summary"}  # the step after which a run only offers more
+SETTINGS = {"council": {}, "debate": {"mode": "automatic", "rounds": 2}, "coding": {}}
+LAST = {
+    "council": "turn/1/conclusion",
+    "debate": "summary",
+    "coding": "cycle/1/completed",
+}  # the step after which a run only offers more
 UNITS = {
     "council": {
         "message": [f"turn/1/answer/member-{n}/judge" for n in (1, 2, 3)] + ["turn/1/conclusion/judge"],
+        "turn": ["turn/1/judge"],
+        "run": ["run/judge"],
+    },
+    "coding": {
+        "message": [f"cycle/1/solution/coder-{n}/judge" for n in (1, 2, 3)],
         "turn": ["turn/1/judge"],
         "run": ["run/judge"],
     },
@@ -209,6 +226,13 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
     assert all("Force" in sections[name] for name in ("judgments", "metrics"))
     assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
+
+
+def test_the_page_of_a_cycle_shows_what_was_found_of_each_solution(browser, beside):
+    run = beside("coding", reply(force=3), unit="message")
+    page = told(browser.get(reverse("coding-cycle", args=[run.pk, 1])))
+    solvers = page.split('class="part solver"')[1:]
+    assert [one.count('class="note judge judgment"') for one in solvers] == [1, 1, 1]
 
 
 @each_case("workflow", UNITS)
@@ -256,7 +280,8 @@ def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, 
         with pytest.raises(PowerCut):
             beside(workflow, reply(), unit="message")
     expire_leases()
-    drive()
+    with contesting.sandbox_as_played():
+        drive()
 
     [run] = Run.objects.filter(experiment__workflow=workflow)
     assert run.state == Run.State.COMPLETED
@@ -266,10 +291,10 @@ def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, 
     assert of_judge.exclude(state="lost").count() == len(UNITS[workflow]["message"])
 
 
-def test_pairs_need_messages_in_order(alice, council, scripted):
-    version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "unit": "pair"})
+@each_case("workflow", ["council", "coding"])
+def test_pairs_need_messages_in_order(beside, workflow):
     with pytest.raises(Invalid) as refused:
-        council(judge=True, instrument=choosing.frozen(version))
+        beside(workflow, reply(), unit="pair")
     assert list(refused.value.errors) == ["config.instrument.definition"]
 
 

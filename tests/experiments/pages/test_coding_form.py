@@ -1,5 +1,6 @@
 """Setting up a contest: the pool, its shortcuts and complaints, what it may cost, and where no code can be run."""
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -117,7 +118,7 @@ def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browse
     for number in range(20):
         add_model(f"sim/neutral:seed={number}")
     page = read(browser.post(ADDRESS, sent))
-    assert len([name for name in page.form(id="setup") if name.endswith("-model") and "__" not in name]) == 20
+    assert len([name for name in page.form(id="setup") if re.fullmatch(r"coders-\d+-model", name)]) == 20
     assert "At most 20 models can take part" in page.text
 
 

@@ -9,10 +9,12 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 
 from experiments.models import Call, Cycle, Execution, Judgment, Message
+from experiments.runs import timeline
+from experiments.runs.timeline import Entry
 from experiments.workflows.coding.judging import DIMENSIONS
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.drawings import radar
-from experiments.workflows.coding.pages.run_page import Coder, coders, names
+from experiments.workflows.coding.pages.run_page import Coder, coders, names, slot_of
 
 Data = Mapping[str, Any]
 SCORES = (*DIMENSIONS, "overall")
@@ -100,6 +102,7 @@ def context(cycle: Cycle) -> dict[str, object]:
         coders(cast, record.seats), key=lambda one: (record.mean(one.seat) is None, -(record.mean(one.seat) or 0.0))
     )
     solvers = [_solver(record, coder, parsed) for coder in best_first]
+    measured = _measured(cycle)
     others = Cycle.objects.filter(run=cycle.run_id).only("turn", "title", "run_id")
     return {
         "run": cycle.run,
@@ -109,7 +112,10 @@ def context(cycle: Cycle) -> dict[str, object]:
         "problem": record.problem,
         "parsed": parsed,
         "drafts": [one for one in record.drafts if one.step.purpose == "problem"],
-        "solvers": solvers,
+        "solvers": [
+            {**one, "measured": measured.get(f"solution-{cycle.turn}-{one['coder'].seat}", [])} for one in solvers
+        ],
+        "measured": measured.get(f"outcome-{cycle.turn}", []),
         "figures": _figures(record, solvers),
         "dimensions": SCORES,
         "names": named,
@@ -117,6 +123,15 @@ def context(cycle: Cycle) -> dict[str, object]:
         "previous": others.filter(turn__lt=cycle.turn).order_by("-turn").first(),
         "next": others.filter(turn__gt=cycle.turn).order_by("turn").first(),
     }
+
+
+def _measured(cycle: Cycle) -> dict[str, list[Entry]]:
+    """What the run's judge found of the cycle by its instrument, by the places that the run's page has for it."""
+    if not cycle.run.config.get("judge"):
+        return {}
+    found = cycle.run.steps.filter(turn=cycle.turn, purpose="unit_judged").order_by("id").values_list("data", flat=True)
+    shown = (timeline.entry("unit_judged", data) for data in found)
+    return timeline.arranged((entry for entry in shown if entry), slot_of)
 
 
 def _solver(record: Contents, coder: Coder, problem: Data | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from experiments.models import Cycle, Execution, Judgment
 from experiments.runs import figures
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Fold, Part, Section, Table, Text, Turn
-from experiments.runs.reports.setup import Rows, changes, limits, prompt
+from experiments.runs.reports.setup import Rows, changes, instrument_facts, limits, prompt
 from experiments.templatetags.arena import MISSING, figure, grouped, signed
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.cycles import SCORES, Contents, contents, passed
@@ -40,6 +40,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Seconds for each answer"), figure(config.get("call_seconds"), 0)),
         Fact(_("Seconds for each test"), figure(config.get("test_seconds"), 1)),
         Fact(_("Memory for each test"), f"{grouped(config.get('test_megabytes'))} MiB"),
+        *instrument_facts(rows),
         Fact(_("Limits"), limits(rows)),
         Fact(_("Seed"), str(rows.run.seed)),
         *changes(rows),

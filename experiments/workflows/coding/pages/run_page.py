@@ -1,5 +1,6 @@
 """The page of a contest: the latest cycle with each event in its place, who has judged whom, and all cycles so far."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ FIXED = {
 }
 OF_A_CYCLE = {"cycle_begun": "cycle", "problem_set": "set", "cycle_void": "outcome", "cycle_rated": "outcome"}
 SPOKEN = ("problem", "solution")
+SOLUTION = re.compile(r"cycle/(\d+)/solution/([\w-]+)/")
 ASIDE = "aside"
 CHECKS = (*TWICE, *TRIVIAL, *(f"{MUTANT}{number}" for number in range(1, MOST_MUTANTS + 1)))
 PHASES = {
@@ -40,6 +42,7 @@ PHASES = {
     "rated": _("Rated"),
 }
 STATES = {"waiting": _("waits"), "active": _("under way"), "done": _("done"), "void": _("void")}
+MEASURED = ("judge_evaluation_started", "unit_judged")
 WRITTEN = ("message_parsed", "call_failed", "step_skipped")
 OF_A_LINE = ("run", "turn", "setter", "state", "reason", "title", "voided", "began", "ended")
 
@@ -93,6 +96,8 @@ def slot_of(type_: str, data: Mapping[str, Any]) -> str:
         return FIXED[type_]
     if type_ in OF_A_CYCLE:
         return f"{OF_A_CYCLE[type_]}-{data['turn']}"
+    if type_ in MEASURED:
+        return _beside(data)
     if type_ == "solution_judged":
         return vote_anchor(data)
     if type_ == "solution_executed":
@@ -105,6 +110,13 @@ def slot_of(type_: str, data: Mapping[str, Any]) -> str:
     if data.get("purpose") in SPOKEN and data.get("turn"):
         return f"{data['purpose']}-{data['turn']}-{data['seat']}"
     return ASIDE
+
+
+def _beside(data: Mapping[str, Any]) -> str:
+    """Values of an instrument stand below the solution that they are about, or below the outcome of the cycle."""
+    if found := SOLUTION.match(str(data["key"])):
+        return f"solution-{found[1]}-{found[2]}"
+    return f"outcome-{data['turn']}" if data.get("turn") else ASIDE
 
 
 def check_name(key: str) -> str:
@@ -254,8 +266,10 @@ def phases(slots: Slots | None, begun: Mapping[str, Any]) -> list[Phase]:
     is_set, rated = bool(slots.get(f"set-{turn}")), _rated(slots, turn)
 
     def latest(kind: str) -> list[Entry]:
-        """The last entry of each place of this kind that is not empty."""
-        return [inside[-1] for name, inside in slots.items() if name.startswith(f"{kind}-{turn}-") and inside]
+        """The last entry of each place of this kind that is not empty, values of an instrument aside."""
+        places = [inside for name, inside in slots.items() if name.startswith(f"{kind}-{turn}-")]
+        inside = ([entry for entry in place if entry.type not in MEASURED] for place in places)
+        return [own[-1] for own in inside if own]
 
     def state(name: str, done: int, of: int | None) -> str:
         if is_void:

@@ -12,7 +12,7 @@ from experiments.sandbox.host import hosts
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.dry_run import Planned, Sample
 from experiments.workflows.coding.assumptions import never_set
-from experiments.workflows.coding.config import LEAST_CODERS, Config
+from experiments.workflows.coding.config import CODERS, LEAST_CODERS, Config
 
 # --- which machines run code, what isolates it there, and what is missing ---
 
@@ -105,7 +105,7 @@ def plan(config: Config, seated: Sequence[Any], by: Any) -> Planned:
     """
     check = config.model_copy(update={"cycles": 0, "setters": "random", "quorum": 1})
     cycle = check.model_copy(update={"cycles": 1, "health_check": False})
-    cycles, coders = Fraction(config.cycles), len(seated)
+    cycles, coders = Fraction(config.cycles), sum(one.seat in CODERS for one in seated)
     void = cycles if is_in_turn(config.setters, config.cycles, coders) else Fraction(0)
     samples = (Sample(check), Sample(cycle, cycles, cycles), Sample(cycle, Fraction(0), void, never_set))
     words = gettext(
