@@ -13,10 +13,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from experiments.models import Ballot, Judgment, Message, Run
+from experiments.models import Annotation, Ballot, Judgment, Message, Run
 from experiments.runs.reports.document import each
 from experiments.workflows import surface_of
 from experiments.workflows.base.judge import RANGES
+from experiments.workflows.base.measuring import instrument_of
 from experiments.workflows.council.rows import ballots
 
 BOM = "\ufeff".encode()
@@ -33,6 +34,8 @@ COLUMNS = (
     *("parsed", *(f"ballot_{name}" for name in BALLOT)),
     *("superseded", "operator_kind", "operator_by", "operator_original", "call", "created"),
 )
+OF_UNIT = ("measured_unit", "measured_by", "measured_confidence", "measured_notes")
+MEASURED = ("", "_unscored_reason", "_quotes", "_is_verified")  # of each dimension
 Cells = dict[str, object]
 Places = dict[tuple[int, str], list[Judgment]]  # by turn and seat
 
@@ -47,14 +50,21 @@ def table(run: Run) -> Iterator[bytes]:
     """The rows as CSV (RFC 4180). A cell is empty where something is missing; a missing score is never a zero.
 
     Judgments without a message of their seat and turn, as when a transcript is judged again, have rows of their own;
-    so have ballots of reviewers who could not be asked. Where nobody says anything (battles, outputs, contests), the
-    workflow has a table of its own.
+    so have ballots of reviewers who could not be asked, and what an instrument found of more than one message. Its
+    dimensions are the last columns, of runs that are judged by it. Where nobody says anything (battles, outputs,
+    contests), the workflow has a table of its own.
     """
     if own := surface_of(run.experiment.workflow).told.table:
         for number, row in enumerate(own(run)):
             yield (BOM if number == 0 else b"") + _line(row)
         return
-    yield BOM + _line(COLUMNS)
+    measured = Measured(run)
+    columns = (*COLUMNS, *measured.columns)
+
+    def ordered(cells: Cells) -> bytes:
+        return _line([cells.get(name) for name in columns])
+
+    yield BOM + _line(columns)
     judgments: Places = {}
     for judgment in run.judgments.select_related("step").order_by("step_id"):
         judgments.setdefault((judgment.turn, judgment.subject), []).append(judgment)
@@ -62,13 +72,48 @@ def table(run: Run) -> Iterator[bytes]:
     for message in each(run.messages.select_related("call", "step")):
         found, ballot = _judgment_of(message, judgments), cast.pop(message.step.key, None)
         about = (_of_judgment(found) if found else {}) | (_of_ballot(ballot) if ballot else {})
-        yield _ordered(_of_message(message) | about)
+        yield ordered(_of_message(message) | about | measured.taken(message))
     for ballot in cast.values():
         place = {"run": run.pk, "turn": ballot.turn, "seat": ballot.reviewer, "purpose": "review"}
-        yield _ordered(place | {"model": ballot.model} | _of_ballot(ballot))
+        yield ordered(place | {"model": ballot.model} | _of_ballot(ballot))
     left = (found for those in judgments.values() for found in those)
     for found in sorted(left, key=lambda found: (found.turn, found.step_id, found.subject)):
-        yield _ordered({"run": run.pk, "turn": found.turn, "seat": found.subject} | _of_judgment(found))
+        yield ordered({"run": run.pk, "turn": found.turn, "seat": found.subject} | _of_judgment(found))
+    for cells in measured.left():
+        yield ordered({"run": run.pk} | cells)
+
+
+class Measured:
+    """What the run's own judge found by its instrument: cells by unit and subject, each dimension with four columns."""
+
+    def __init__(self, run: Run) -> None:
+        rows = Annotation.objects.filter(run=run, made_in=run).order_by("step_id", "subject", "id")
+        self._units: dict[tuple[Any, str], list[Annotation]] = {}
+        for row in rows:
+            self._units.setdefault((row.message_id or row.step_id, row.subject), []).append(row)
+        instrument = instrument_of(run.experiment.parsed_config())
+        names = [one.name for one in instrument.definition.dimensions] if instrument and self._units else []
+        dimensions = tuple(f"measured_{name}{ending}" for name in names for ending in MEASURED)
+        self.columns = (*OF_UNIT, *dimensions) if names else ()
+
+    def taken(self, message: Message) -> Cells:
+        """Of this very message, which is not left then."""
+        found = self._units.pop((message.pk, message.seat), None) or self._units.pop((message.pk, ""), None)
+        return self._cells(found) if found else {}
+
+    def left(self) -> Iterator[Cells]:
+        for found in self._units.values():
+            yield {"turn": found[0].turn, "seat": found[0].subject} | self._cells(found)
+
+    def _cells(self, found: Sequence[Annotation]) -> Cells:
+        first = found[0]
+        cells: Cells = dict(zip(OF_UNIT, (first.unit, first.judge, first.confidence, first.rationale), strict=True))
+        for row in found:
+            value = "; ".join(map(str, row.value)) if isinstance(row.value, list) else row.value
+            quotes = "\n".join(str(one["quote"]) for one in row.citations)
+            told = (value, row.unscored_reason, quotes, row.is_verified)
+            cells |= {f"measured_{row.dimension}{ending}": said for ending, said in zip(MEASURED, told, strict=True)}
+        return cells
 
 
 def cell(value: Any) -> str:
@@ -136,10 +181,6 @@ def _of_ballot(ballot: Ballot) -> Cells:
         "ballot_order": None if order is None else " > ".join(" = ".join(group) for group in order),
         "ballot_flags": "; ".join(ballot.flags),
     }
-
-
-def _ordered(cells: Cells) -> bytes:
-    return _line([cells.get(name) for name in COLUMNS])
 
 
 def _line(cells: Sequence[Any]) -> bytes:

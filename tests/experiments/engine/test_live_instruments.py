@@ -1,6 +1,8 @@
 """A run's judge that measures by an instrument: beside the next turn or before it, within its limits, word for word."""
 
 import asyncio
+import csv
+import io
 import json
 import re
 
@@ -12,6 +14,7 @@ from experiments.engine import leases
 from experiments.library.instruments import choosing, findings, services
 from experiments.models import Annotation, Run, Step
 from experiments.runs import actions
+from experiments.runs.reports.csv_export import table
 from experiments.runs.reports.document import document
 from experiments.runs.reports.narrative import narrate
 from experiments.runs.statistics import rows as statistics
@@ -226,6 +229,26 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
     assert all("Force" in sections[name] for name in ("judgments", "metrics"))
     assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
+
+
+@each_case("unit", ["message", "turn"])
+def test_the_table_of_a_run_has_the_values_beside_their_messages_or_in_rows_of_their_own(beside, unit):
+    run = beside("council", reply(lies=True, quote="no such words", force=3), unit=unit)
+    text = b"".join(table(run)).decode("utf-8-sig")
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["measured_unit"]]
+
+    spoken = [row["purpose"] for row in rows]
+    assert spoken == (["reply", "reply", "reply", "conclusion"] if unit == "message" else [""])
+    said = {(row["measured_lies"], row["measured_lies_quotes"], row["measured_lies_is_verified"]) for row in rows}
+    assert said == {("true", "no such words", "false")}
+    assert {(row["measured_unit"], float(row["measured_force"]), row["turn"]) for row in rows} == {(unit, 3, "1")}
+
+
+def test_the_table_of_a_run_says_why_there_is_no_value(beside):
+    text = b"".join(table(beside("council", _never, unit="turn", seconds=1, attempts=1))).decode("utf-8-sig")
+    [row] = [row for row in csv.DictReader(io.StringIO(text)) if row["measured_unit"]]
+    assert row["measured_lies"] == ""
+    assert row["measured_lies_unscored_reason"]
 
 
 def test_the_page_of_a_cycle_shows_what_was_found_of_each_solution(browser, beside):
