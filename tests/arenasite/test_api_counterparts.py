@@ -1,0 +1,107 @@
+"""Whoever reads a page about one thing can have the same from a program: each such page has a route that gives data."""
+
+import re
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.urls import ResolverMatch, URLPattern, get_resolver, reverse
+
+from arenasite import navigation
+
+pytestmark = pytest.mark.django_db
+
+LISTED = {  # data of one thing come with those of its kind
+    "call": "api-calls",
+    "dataset-sample": "api-dataset-samples",
+    "ladder-sample": "api-dataset-samples",
+    "model": "api-models",
+    "public-arena-battle": "public-arena-data",
+    "vote": "api-vote-offer",
+}
+COUNTERPARTS = LISTED | {
+    "battle": "api-battle",
+    "bulk-export": "api-bulk-export",
+    "coding-cycle": "api-cycle",
+    "dataset": "api-dataset-detail",
+    "experiment": "api-experiment-detail",
+    "file": "api-file",
+    "instrument": "api-instrument",
+    "ladder": "api-ladder",
+    "note": "api-note",
+    "person": "api-person-detail",
+    "project": "api-project-detail",
+    "provider": "api-provider-detail",
+    "review-desk-run": "api-review-desk-run",
+    "review-item": "api-review-item",
+    "review-queue": "api-review-queue",
+    "review-rubric": "api-review-rubric",
+    "run": "api-run-detail",
+    "run-import-file": "api-run-import-file",
+    "run-ranking": "api-ranking",
+    "scenario": "api-scenario",
+    "study": "api-study-detail",
+    "view": "api-view",
+}
+ABOUT_ONE = re.compile(r"<(uuid|int|slug):(pk|slug|ref|turn)>/$")  # what the address ends with
+FORMS = {"new", "import"}  # parts of the addresses of forms of several steps
+GIVEN = {"uuid": UUID(int=1), "int": 1, "slug": "any", "str": "any"}
+
+
+def routes():
+    """Every route of a page or an endpoint: its whole address, and the route."""
+
+    def walk(patterns, before=""):
+        for one in patterns:
+            address = f"{before}{one.pattern}"
+            if isinstance(one, URLPattern):
+                yield address, one
+            else:
+                yield from walk(one.url_patterns, address)
+
+    return list(walk(get_resolver().url_patterns))
+
+
+def is_in_a_group(route):
+    match = ResolverMatch(lambda: None, (), route.default_args, route.name)
+    return navigation.place_of(match, AnonymousUser(), (navigation.new(), *navigation.GROUPS)) is not None
+
+
+def takes_get(client, address, name):
+    kwargs = {given: GIVEN[kind] for kind, given in re.findall(r"<(\w+):(\w+)>", address)}
+    return client.get(reverse(name, kwargs=kwargs)).status_code != 405
+
+
+def about_one_thing(client):
+    """Pages in the header's groups whose address ends with the id of a thing, without forms and mere changes."""
+    return {
+        route.name
+        for address, route in routes()
+        if not address.startswith(("api/", "admin/"))
+        and "<str:" not in address  # a secret link, which is shared with people
+        and ABOUT_ONE.search(address)
+        and not FORMS & set(address.split("/"))
+        and is_in_a_group(route)
+        and takes_get(client, address, route.name)
+    }
+
+
+def test_each_page_about_one_thing_has_a_route_that_gives_its_data(client, admin):
+    client.force_login(admin)
+    assert about_one_thing(client) == set(COUNTERPARTS)
+
+
+def test_each_of_these_routes_is_read_with_the_same_ids_or_lists_what_the_page_is_about(client, admin):
+    client.force_login(admin)
+    known = {route.name: address for address, route in routes()}
+    assert set(COUNTERPARTS.values()) <= set(known)
+    unread = {one for one in COUNTERPARTS.values() if not takes_get(client, known[one], one)}
+    assert unread == set()
+
+
+def test_data_of_one_thing_are_at_its_own_address(client):
+    known = {route.name: address for address, route in routes()}
+    for page, endpoint in COUNTERPARTS.items():
+        if page not in LISTED:
+            ids = re.findall(r"<(\w+):", known[page])
+            assert re.findall(r"<(\w+):", known[endpoint])[:1] == ids[:1], (page, endpoint)
