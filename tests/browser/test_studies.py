@@ -60,7 +60,7 @@ def design(lab: Lab, page: Page) -> None:
         row.get_by_label("Name", exact=True).fill(name)
         row.get_by_label("Levels, one a line").fill(levels)
     page.get_by_text("Settings of every run").click()
-    for folded in ("Script", "Judge"):
+    for folded in ("Script", "Scores"):
         page.locator("summary").filter(has=page.get_by_text(folded, exact=True)).first.click()
     for text in ("Please say more.", "Why?"):
         page.locator("#id_script [data-add]").click()
