@@ -22,6 +22,7 @@ from experiments.runs import admission, timeline
 from experiments.runs.admission import require_models, require_role, require_spending
 from experiments.workflows import surface_of, workflow_of
 from experiments.workflows.base.events import BranchedFrom
+from experiments.workflows.base.measuring import OF_RUN
 from experiments.workflows.base.steps import Outcome, numbered
 from experiments.workflows.base.workflow import Branching
 
@@ -97,8 +98,9 @@ def _shared_steps(message: Message, *, is_edited: bool) -> Iterator[Step]:
         is_earlier = turn < message.turn or step.pk <= point.pk
         # Of a run played in parallel: what was recorded before, and only makes sense after the message.
         is_ahead = turn > message.turn or not row_writer_of(step).is_copied
+        is_of_run = step.key.startswith(OF_RUN)  # the branch is another run, and measured by itself
         is_next_question = step.kind == "offer" and turn >= message.turn  # asked ahead, before this one was put
-        if step.key in belongs or (is_earlier and not (is_ahead or is_next_question)):
+        if step.key in belongs or (is_earlier and not (is_ahead or is_of_run or is_next_question)):
             yield step
 
 

@@ -38,6 +38,7 @@ from experiments.workflows.base.steps import (
 )
 
 ANNOTATIONS = Projection("annotations")
+OF_RUN = "run/judge"  # how the keys of steps begin that measure a run as a whole
 
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 Title = Annotated[str, StringConstraints(max_length=120)]
@@ -265,7 +266,7 @@ def run_measured(
     number: how often it has been over, where more may be said afterwards.
     """
     if instrument and instrument.definition.unit == "run":
-        key, subjects = numbered("run/judge", number), tuple(speakers) if instrument.definition.each_speaker else ()
+        key, subjects = numbered(OF_RUN, number), tuple(speakers) if instrument.definition.each_speaker else ()
         excerpt = excerpt_of(instrument.definition, token=cast.fence(key))
         yield from measured(key, instrument, excerpt, subjects, turn=turn)
 

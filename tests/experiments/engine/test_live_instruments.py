@@ -93,8 +93,11 @@ def test_each_unit_is_measured_once_and_a_branch_takes_what_was_found_along(meas
     assert said == places
     assert {(row.value, row.is_verified, row.made_in_id) for row in rows} == {(True, True, run.pk)}
     assert_same_page(run)
-    if name != "run":
-        child = branch(run.messages.get(turn=2, seat="A"))
+    child = branch(run.messages.get(turn=2, seat="A"))
+    if name == "run":
+        assert Annotation.objects.filter(run=child, dimension="lies").count() == 1
+        assert child.calls.filter(step__seat="judge").count() == 1  # another run, which is measured by itself
+    else:
         copied = Annotation.objects.filter(run=child, turn=1, dimension="lies")
         assert copied.count() == rows.filter(turn=1).count()
         own = set(child.messages.values_list("seq", flat=True))
