@@ -16,7 +16,7 @@ from accounts.errors import Invalid, NotFound
 from experiments.models import InstrumentVersion, Participant, Study, StudyLook
 from experiments.models.labels import FLAGS, seat_name
 from experiments.studies.design import Design, Levels
-from experiments.studies.plan_form import FIGURES, OVER, SCORE_NAMES
+from experiments.studies.plan_form import FIGURES, OVER, SCOPES, SCORE_NAMES
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Contrast, Row, difference_of
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
@@ -219,8 +219,8 @@ def _traits(
     def scopes(study: Study) -> str:
         plan = looks[study.pk].analyzed if study.pk in looks else {}
         several = [*plan.get("contrasts", ()), *plan.get("explored", ())]
-        words = {"runs": _("further runs of these prompts"), "prompts": _("further prompts like these")}
-        return ", ".join(dict.fromkeys(words[one["scope"]] for one in several if one["outcome"] == outcome))
+        words = dict(SCOPES)
+        return ", ".join(dict.fromkeys(str(words[one["scope"]]) for one in several if one["outcome"] == outcome))
 
     def said(study: Study, name: str) -> str:
         value = defined[study.pk].get(name)

@@ -83,9 +83,7 @@ def news(request: HttpRequest, pk: UUID) -> JsonResponse:
 
 @require_GET
 def data(request: HttpRequest) -> StreamingHttpResponse:
-    """The published votes, for everybody: JSON Lines with the columns of LMArena."""
-    if not PublicArena.load().takes_prompts:
-        raise Http404
+    """The published votes, for everybody, also once the arena is closed: JSON Lines with the columns of LMArena."""
     answer = streamed(request, publishing.lines())
     answer["Content-Type"] = "application/jsonl"
     answer["Content-Disposition"] = 'attachment; filename="public-arena.jsonl"'

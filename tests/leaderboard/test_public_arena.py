@@ -141,6 +141,7 @@ def test_only_what_was_offered_and_approved_is_published_and_exported(open_arena
 
     assert desk.post(queue, {"battle": offered.pk, "decision": "approve"}).status_code == 303
     desk.post(queue, {"battle": offered.pk, "decision": "refuse"})
+    PublicArena.objects.update(is_open=False)  # what was published stays
     [line] = b"".join(Client().get(f"{ARENA}votes.jsonl")).splitlines()
     row = json.loads(line)
     assert (row["winner"], row["conversation_a"][0]) == ("tie (bothbad)", {"role": "user", "content": CANARY})
