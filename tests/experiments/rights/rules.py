@@ -33,7 +33,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         """home documentation documentation-page javascript-catalog login account_login set-language set-theme
         leaderboard methodology datasets
         api-health healthz readyz compat-health compat-subsets compat-overview compat-cross-info compat-cross-elo
-        api-schema api-docs api-ladders shared shared-run""",
+        api-schema api-docs api-ladders shared shared-run public-arena-data""",
     ),
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
@@ -210,7 +210,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "closed until an administrator opens it, and then each visitor's own": (
         rule(visitor=UNKNOWN),
-        "public-arena public-arena-battle public-arena-news public-arena-data",
+        "public-arena public-arena-battle public-arena-news",
     ),
     "told what to ask for": (
         rule(visitor=SIGN_IN, everybody=TOLD),
