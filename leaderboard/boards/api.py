@@ -19,6 +19,7 @@ from experiments.models import Board
 from experiments.workflows.coding.pages.rated import JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
 from leaderboard.boards import (
+    combining,
     compute,
     corrections,
     downloads,
@@ -43,6 +44,12 @@ SLICE = [
         str,
         description="Also ratings adjusted for style: `style` for all features, `length`, `markdown`, `position`, or "
         f"some of {', '.join(COVARIATES)} with commas between them.",
+    ),
+    OpenApiParameter(
+        "combine",
+        str,
+        description="Also ratings of people and judges together: a number, as how many votes one verdict counts, or "
+        "`corrected` for ratings of people that verdicts make more precise.",
     ),
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
@@ -179,6 +186,20 @@ StyleSerializer = shape(
 )
 
 
+CombinedSerializer = shape(
+    "CombinedRatings",
+    combining.Combined,
+    doc="""
+    Ratings of people and judges in one fit, beside the plain ones. method: "pooled", where each verdict counts as
+    `weight` votes, or "corrected", where the ratings are those of people, and `weight` (0 to 1) of what verdicts say of
+    samples without a vote is used. sources: the boards, and what each of their battles counts as. votes, verdicts:
+    battles of people and of judges; both: votes on outputs that a judge has compared, too. reason: why there is none.
+    """,
+    sources=shape("CombinedSource", combining.Source)(many=True),
+    rows=AdjustedSerializer(many=True),
+)
+
+
 DependenceSerializer = shape(
     "BoardDependence",
     influence.Dependence,
@@ -211,7 +232,7 @@ MatchmakingSerializer = shape(
 
 
 class LadderDetail(LadderSerializer):
-    """style: null unless `control` was asked for.
+    """style: null unless `control` was asked for; combined: null unless `combine` was.
 
     behind: how often the board has changed since this was computed. components: groups that no battle links.
     contest: the further boards of a coding contest, null for others.
@@ -235,6 +256,7 @@ class LadderDetail(LadderSerializer):
     excluded = ExcludedRow(many=True)
     contest = ContestSerializer(allow_null=True)
     style = StyleSerializer(allow_null=True)
+    combined = CombinedSerializer(allow_null=True)
     dependence = DependenceSerializer(many=True)
     corrections = CorrectionSerializer(many=True)
     matchmaking = MatchmakingSerializer(allow_null=True)
@@ -346,8 +368,11 @@ class LadderView(APIView):
         ladder = get_object_or_404(listing.visible_ladders(request.user), slug=slug)
         chosen = tables.read_choice(request.GET)
         current = compute.current(ladder, chosen.of, bootstrapped=chosen.bootstrapped)
-        held = chosen.controlled if not ladder.withdrawn_reason else ()
-        found = downloads.document(ladder, current, compute.styled(ladder, held, chosen.of) if held else None)
+        further = tables.Further()
+        if not ladder.withdrawn_reason:
+            beside = listing.others_of_dataset(request.user, ladder) if chosen.combination else []
+            further = tables.further(ladder, beside, chosen)
+        found = downloads.document(ladder, current, further)
         log = corrections.corrections(ladder.board, request.user) if ladder.board else []
         chosen_by = matchmaking.matchmaking(ladder.board, current.standings.rows) if ladder.board else None
         found["matchmaking"] = MatchmakingSerializer(chosen_by).data if chosen_by else None

@@ -1,6 +1,7 @@
 """Standings of a ladder: computed from its counts, stored and replaced as a whole, with points for its history."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,13 +9,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from accounts.errors import Invalid
 from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
-from leaderboard.boards import coding, council, ranking, style
+from leaderboard.boards import coding, combining, council, ranking, style
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.standings import WHOLE, Excluded, Row, Slice, Standings
 from leaderboard.boards.titles import board_title
@@ -132,6 +133,16 @@ def current(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False) ->
 def styled(ladder: Ladder, names: tuple[str, ...], of: Slice = WHOLE) -> style.StyleControl:
     """The ladder with these covariates held equal, computed once per state of it. Raises as `style.adjusted`."""
     return memoize("style", (ladder.slug, state_of(ladder), of, names), lambda: style.adjusted(ladder, names, of))
+
+
+def combined(
+    ladder: Ladder, beside: Sequence[Ladder], asked: combining.Combination, of: Slice = WHOLE
+) -> combining.Combined:
+    """The ladder with the battles of the others, once per state of all of them. Raises as `combining.combined`."""
+    boards = combining.boards_beside(ladder, beside)
+    states = [state_of(one) for one in (ladder, *beside)]
+    key = (ladder.slug, states, of, asked, get_language())
+    return memoize("combined", key, lambda: combining.combined(boards, asked, of))
 
 
 def state_of(ladder: Ladder) -> str:

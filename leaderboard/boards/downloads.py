@@ -12,10 +12,12 @@ from experiments.runs import figures
 from experiments.runs.reports.csv_export import cell
 from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRatings, SetterRow, Solver, reason_words
 from leaderboard.boards import coding
+from leaderboard.boards.combining import POOLED, Combined
 from leaderboard.boards.compute import Current
 from leaderboard.boards.influence import dependences
 from leaderboard.boards.standings import Row
-from leaderboard.boards.style import Adjusted, StyleControl
+from leaderboard.boards.style import Adjusted
+from leaderboard.boards.tables import Further
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder
 
@@ -28,14 +30,15 @@ SOLVER = (
     *("rating", "lower", "upper", "reason", "component", "rank", "best", "worst", "group", "first"),
     *("battles", "wins", "losses", "ties", "cycles", "votes", "unrated"),
 )
+NOTHING = Further()
 ADJUSTED = ("rank", "best", "worst", "rating", "lower", "upper", "reason")
 OF_SOLVER = ("mean", "passed")
 OF_SETTER = ("calibration", "by_others", "overall", "passed")
 OF_JUDGE = ("mean", "spread", "severity", "consensus", "consensus_ranks", "passed")
 
 
-def document(ladder: Ladder, current: Current, style: StyleControl | None = None) -> dict[str, object]:
-    """Everything that is known of a ladder, as the API and the JSON file say it. style: where it was asked for."""
+def document(ladder: Ladder, current: Current, further: Further = NOTHING) -> dict[str, object]:
+    """Everything that is known of a ladder, as the API and the JSON file say it."""
     found = current.standings
     totals = {name: getattr(found, name) for name in ("battles", "ties", "both_bad", "consistency", "components")}
     return {
@@ -55,7 +58,8 @@ def document(ladder: Ladder, current: Current, style: StyleControl | None = None
         "rows": [asdict(row) for row in found.rows],
         "excluded": [asdict(one) for one in found.excluded],
         "contest": _contest_document(found.contest) if ladder.workflow == coding.WORKFLOW else None,
-        "style": asdict(style) if style else None,
+        "style": asdict(further.style) if further.style else None,
+        "combined": asdict(further.combined) if further.combined else None,
         "dependence": [asdict(one) for one in dependences(ladder.board)]
         if ladder.board and not found.slice.chosen
         else [],
@@ -76,22 +80,23 @@ def summary(ladder: Ladder) -> dict[str, object]:
     }
 
 
-def as_json(ladder: Ladder, current: Current, style: StyleControl | None = None) -> str:
-    return json.dumps(document(ladder, current, style), ensure_ascii=False, indent=2, allow_nan=False)
+def as_json(ladder: Ladder, current: Current, further: Further = NOTHING) -> str:
+    return json.dumps(document(ladder, current, further), ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def as_csv(ladder: Ladder, current: Current, style: StyleControl | None = None) -> str:
+def as_csv(ladder: Ladder, current: Current, further: Further = NOTHING) -> str:
     """One line per contestant. A text that a spreadsheet would take for a formula gets an apostrophe before it.
 
-    With style, columns of the adjusted ratings follow those of the plain ones.
+    Columns of further ratings, "adjusted_…" and "combined_…", follow those of the plain ones.
     """
     found = current.standings
     of_coding = ladder.workflow == coding.WORKFLOW
-    names, further = [f"adjusted_{one}" for one in ADJUSTED] if style else [], ADJUSTED if style else ()
+    beside = further.columns
+    names = [f"{kind}_{one}" for kind in beside for one in ADJUSTED]
 
     def line(row: Row) -> list[Any]:
-        held = style.row(row.name) if style else None
-        return [getattr(row, one) for one in COLUMNS] + [getattr(held, one, None) for one in further]
+        held = [one.row(row.name) for one in beside.values()]
+        return [getattr(row, one) for one in COLUMNS] + [getattr(one, name, None) for one in held for name in ADJUSTED]
 
     rows = _contest_rows(found.contest) if of_coding else map(line, found.rows)
     written = io.StringIO()
@@ -101,30 +106,38 @@ def as_csv(ladder: Ladder, current: Current, style: StyleControl | None = None) 
     return written.getvalue()
 
 
-def as_markdown(ladder: Ladder, current: Current, style: StyleControl | None = None) -> str:
-    """The table as it is put into papers and READMEs. With style, the adjusted ratings stand beside the plain ones."""
+def as_markdown(ladder: Ladder, current: Current, further: Further = NOTHING) -> str:
+    """The table as it is put into papers and READMEs. Further ratings stand beside the plain ones."""
     found, title = current.standings, f"# {_escaped(_title(ladder))}\n\n"
     if ladder.workflow == coding.WORKFLOW:
         return title + _contest_markdown(found.contest)
-    held = ["Adjusted rank", "Adjusted for style", "95 % interval"] if style else []
+    beside = further.columns
+    heads = {
+        "adjusted": ["Adjusted rank", "Adjusted for style", "95 % interval"],
+        "combined": ["Combined rank", "People and judges", "95 % interval"],
+    }
+    held = [head for kind in beside for head in heads[kind]]
     lines = [_line(["Rank", "Model", "Rating", "95 % interval", *held, "Win rate", "W/L/T", "Battles"])]
     lines += [_line(["---:", ":---", *["---:"] * (5 + len(held))])]
     for row in found.rows:
         rate = "–" if row.win_rate is None else f"{100 * row.win_rate:.1f} %"
         record = f"{row.wins}/{row.losses}/{row.ties}"
-        placed = list(map(_escaped, _place(row))) + (_adjusted_place(style.row(row.name)) if style else [])
+        placed = list(map(_escaped, _place(row)))
+        placed += [one for held in beside.values() for one in _adjusted_place(held.row(row.name))]
         lines += [_line([*placed, rate, record, str(row.battles)])]
     for one in found.excluded:
         named = f"{_escaped(one.label or one.name)}: {_escaped(one.reason)}"
         lines += [_line(["–", named, *["–"] * (5 + len(held))])]
     told = f"{found.battles} battles, computed {current.computed:%Y-%m-%d %H:%M} UTC.\n\n"
-    if style:
-        names = ", ".join(one.name for one in style.covariates)
-        told += f"Adjusted for {names}, from {style.battles} battles.\n\n"
+    if further.style:
+        names = ", ".join(one.name for one in further.style.covariates)
+        told += f"Adjusted for {names}, from {further.style.battles} battles.\n\n"
+    if further.combined:
+        told += f"{_combined_words(further.combined)}\n\n"
     return title + told + "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, tuple[str, Callable[[Ladder, Current, StyleControl | None], str]]] = {
+FORMATS: dict[str, tuple[str, Callable[[Ladder, Current, Further], str]]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
     "json": ("application/json", as_json),
     "md": ("text/markdown; charset=utf-8", as_markdown),
@@ -147,6 +160,16 @@ def _adjusted_place(row: Adjusted | None) -> list[str]:
     if row is None or row.rating is None:
         return ["–"] * 3
     return [figures.rank_range(row), figures.elo(row.rating), f"{figures.elo(row.lower)} to {figures.elo(row.upper)}"]
+
+
+def _combined_words(found: Combined) -> str:
+    sources = "; ".join(_escaped(one.title) for one in found.sources)
+    said = f"People and judges: {found.votes} votes and {found.verdicts} verdicts, of {sources}. "
+    if found.reason:
+        return said + f"No combined rating: {found.reason}."
+    if found.method == POOLED:
+        return said + f"Each verdict counts as {found.weight:g} votes."
+    return said + f"Ratings of people, corrected with a weight of {found.weight:.2f} of the verdicts."
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -64,6 +64,14 @@ def visible_ladders(user: Any) -> LadderQuerySet:
     return Ladder.objects.visible_to(user).with_board().select_related("standing")
 
 
+def others_of_dataset(user: Any, ladder: Ladder) -> list[Ladder]:
+    """The other boards of a board's dataset that are shown to the user; none beside one of runs."""
+    if ladder.board is None:
+        return []
+    same = visible_ladders(user).beside(ladder.board.dataset)
+    return list(same.exclude(pk=ladder.pk).defer("standing__data"))
+
+
 def index_ladders(user: Any) -> list[Ladder]:
     """Those on the index; a board that has battles and no ladder yet gets one."""
     for board in boards_without_ladder().filter(pk__in=Board.objects.visible_to(user)):

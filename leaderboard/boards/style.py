@@ -62,7 +62,9 @@ class Covariate:
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """A contestant's rating and rank with style held equal, as of `standings.Row`."""
+    """A contestant's rating and rank beside the plain ones, with style held equal or from several boards, as of
+    `standings.Row`.
+    """
 
     name: str
     rating: float | None = None
@@ -188,18 +190,23 @@ def adjusted(ladder: Ladder, names: Sequence[str], of: Slice = WHOLE, *, is_awai
     if isinstance(found, Undefined):
         nothing = tuple(Covariate(name, reason=str(found.reason)) for name in names)
         return StyleControl(nothing, (), len(told), len(battles), str(found.reason))
-    order = ranking.ranking_of(found.intervals, counts.table)
-    placed = [order.placed(place) for place in range(len(battles.contestants))]
-    kept = Adjusted.__dataclass_fields__
-    lines = (
-        Adjusted(name, **{key: value for key, value in one.items() if key in kept})
-        for name, one in zip(battles.contestants, placed, strict=True)
-    )
+    lines = adjusted_rows(ranking.ranking_of(found.intervals, counts.table))
     covariates = tuple(
         Covariate(name, reason=str(reason)) if reason else _covariate(found, place, name, float(units[place]))
         for place, (name, reason) in enumerate(zip(names, found.reasons, strict=True))
     )
-    return StyleControl(covariates, tuple(lines), found.n, len(battles))
+    return StyleControl(covariates, lines, found.n, len(battles))
+
+
+def adjusted_rows(order: ranking.Ranking) -> tuple[Adjusted, ...]:
+    """Each contestant's rating and rank, in the sequence of the fit."""
+    kept = Adjusted.__dataclass_fields__
+    names = order.intervals.ratings.contestants
+    placed = (order.placed(place) for place in range(len(names)))
+    return tuple(
+        Adjusted(name, **{key: value for key, value in one.items() if key in kept})
+        for name, one in zip(names, placed, strict=True)
+    )
 
 
 def _covariate(found: Controlled, place: int, name: str, unit: float) -> Covariate:

@@ -1,16 +1,18 @@
 """The tables of one ladder: its rows as an address chooses them, and how often each contestant beat each other one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext_lazy as _
 
+from leaderboard.boards import compute
+from leaderboard.boards.combining import Combination, Combined, read_combination
 from leaderboard.boards.compute import Current, current
 from leaderboard.boards.ranking import counts_of
 from leaderboard.boards.standings import WHOLE, Row, Slice, Standings
-from leaderboard.boards.style import read_control
+from leaderboard.boards.style import StyleControl, read_control
 from leaderboard.models import Ladder
 
 COLUMNS = {
@@ -22,6 +24,7 @@ COLUMNS = {
     "consistency": _("Same in both orders"),
     "first": _("P(best)"),
 }
+FURTHER = {"adjusted": _("Adjusted for style"), "combined": _("People and judges")}  # columns after the rating
 EXPLAINED = {
     "rank": _("Interval of the rank at 95 percent. It follows pairwise differences of ratings, not overlaps."),
     "rating": _(
@@ -54,6 +57,7 @@ class Choice:
     is_reversed: bool = False
     bootstrapped: bool = False
     control: str = ""
+    combine: str = ""
 
     @property
     def controlled(self) -> tuple[str, ...]:
@@ -61,8 +65,27 @@ class Choice:
         return read_control(self.control)
 
     @property
+    def combination(self) -> Combination | None:
+        """How people and judges are combined. Raises Invalid for what is no weight."""
+        return read_combination(self.combine)
+
+    @property
     def sort_word(self) -> str:
         return f"-{self.sort}" if self.is_reversed else self.sort
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """The ratings that stand beside the plain ones, where they were asked for."""
+
+    style: StyleControl | None = None
+    combined: Combined | None = None
+
+    @property
+    def columns(self) -> dict[str, StyleControl | Combined]:
+        """Those that have ratings, by a name of FURTHER."""
+        found = {"adjusted": self.style, "combined": self.combined}
+        return {name: one for name, one in found.items() if one and not one.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +133,27 @@ class Matrix:
 
 
 def read_choice(asked: Mapping[str, str]) -> Choice:
-    names = (*Slice._fields, "search", "sort", "intervals", "control")
-    *of, search, sort, intervals, control = (asked.get(name, "").replace("\0", "") for name in names)
+    names = (*Slice._fields, "search", "sort", "intervals", "control", "combine")
+    *of, search, sort, intervals, control, combine = (asked.get(name, "").replace("\0", "") for name in names)
     column = sort.removeprefix("-")
+    sorts = (column == "adjusted" and control) or (column == "combined" and combine) or column in COLUMNS
     return Choice(
         of=Slice(*(word[:LONGEST_SLICE] for word in of)),
         search=search[:LONGEST_SEARCH].strip(),
-        sort=column if column in COLUMNS else "rank",
-        is_reversed=column in COLUMNS and sort.startswith("-"),
+        sort=column if sorts else "rank",
+        is_reversed=bool(sorts) and sort.startswith("-"),
         bootstrapped=intervals == "bootstrap",
         control=control[:LONGEST_SEARCH],
+        combine=combine[:LONGEST_SEARCH],
+    )
+
+
+def further(ladder: Ladder, beside: Sequence[Ladder], chosen: Choice) -> Further:
+    """beside: the other boards of the dataset that the reader may see. Raises Invalid for what cannot be computed."""
+    names, combination = chosen.controlled, chosen.combination
+    return Further(
+        compute.styled(ladder, names, chosen.of) if names else None,
+        compute.combined(ladder, beside, combination, chosen.of) if combination else None,
     )
 
 
@@ -196,24 +230,33 @@ def by_slices(ladder: Ladder, asked: str) -> Sliced | None:
     )
 
 
-def headings(chosen: Choice) -> list[Heading]:
+def headings(chosen: Choice, further: Further) -> list[Heading]:
     falls = (chosen.sort not in RISING) != chosen.is_reversed
     other = chosen.sort if chosen.is_reversed else f"-{chosen.sort}"
     order = "descending" if falls else "ascending"
+    labels: dict[str, Any] = {}
+    for name, label in COLUMNS.items():
+        labels[name] = label
+        labels |= {one: FURTHER[one] for one in further.columns if name == "rating"}
     return [
         Heading(name, label, order, other) if name == chosen.sort else Heading(name, label, "", name)
-        for name, label in COLUMNS.items()
+        for name, label in labels.items()
     ]
 
 
-def shown_rows(found: Standings, chosen: Choice) -> list[Row]:
+def shown_rows(found: Standings, chosen: Choice, further: Further) -> list[Row]:
     """The rows that the search finds, in the sequence asked for; those without the figure come last."""
     word = chosen.search.casefold()
     rows = [row for row in found.rows if word in row.name.casefold() or word in row.label.casefold()]
     if chosen.sort == "rank":
         return rows[::-1] if chosen.is_reversed else rows
 
+    beside = further.columns.get(chosen.sort)
+    ratings = {row.name: row.rating for row in beside.rows} if beside else {}
+
     def value(row: Row) -> Any:
+        if chosen.sort in FURTHER:
+            return ratings.get(row.name)
         return row.shown.casefold() if chosen.sort == "name" else getattr(row, chosen.sort)
 
     falls = (chosen.sort in RISING) == chosen.is_reversed

@@ -8,6 +8,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
@@ -29,6 +30,7 @@ from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard.boards import (
     bias,
     coding,
+    combining,
     compute,
     corrections,
     downloads,
@@ -52,6 +54,14 @@ CONTROLS = (
     ("length", gettext_lazy("length")),
     ("markdown", gettext_lazy("markdown and code")),
     ("position", gettext_lazy("order of the outputs")),
+)
+COMBINATIONS = (
+    ("", gettext_lazy("not combined")),
+    (combining.CORRECTED, gettext_lazy("ratings of people, made more precise by judges")),
+    *(
+        (word, format_lazy(gettext_lazy("one verdict counts as {weight} votes"), weight=word))
+        for word in combining.WEIGHTS
+    ),
 )
 
 
@@ -95,12 +105,9 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
 def ladder(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
     found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
-    beside: list[Ladder] = []
-    if found.board:
-        same = listing.visible_ladders(request.user).beside(found.board.dataset)
-        beside = list(same.exclude(pk=found.pk).defer("standing__data"))
+    beside = listing.others_of_dataset(request.user, found)
     state = repr([compute.state_of(one) for one in (found, *beside)])
-    held = chosen.controlled
+    asked = (chosen.controlled, chosen.combination)
 
     def respond() -> HttpResponse:
         context = listing.head_of(found)
@@ -108,19 +115,21 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
             return render(request, "leaderboard/ladder.html", context)
         current = compute.current(found, chosen.of, bootstrapped=chosen.bootstrapped)
         standings = current.standings
-        rows = tables.shown_rows(standings, chosen)
-        key = (state, chosen.of, chosen.bootstrapped, chosen.sort_word, chosen.search, held)
-        style = compute.styled(found, held, chosen.of) if held else None
-        body: dict[str, object] = {"rows": rows, "standings": standings, "ladder": found, "style": style}
+        further = tables.further(found, beside, chosen)
+        rows = tables.shown_rows(standings, chosen, further)
+        key = (state, chosen.of, chosen.bootstrapped, chosen.sort_word, chosen.search, asked)
+        body: dict[str, object] = {"rows": rows, "standings": standings, "ladder": found, "further": further}
         context |= {
             "current": current,
             "standings": standings,
             "choice": chosen,
             "facets": tables.facets(standings),
-            "headings": tables.headings(chosen),
+            "headings": tables.headings(chosen, further),
             "explained": tables.EXPLAINED,
-            "style": style,
+            "style": further.style,
+            "combined": further.combined,
             "controls": CONTROLS,
+            "combinations": COMBINATIONS if combining.boards_beside(found, beside) else (),
             "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",
             "chart": charts.intervals(standings.rows),
             "bias": bias.of_judge(found) if found.board else None,
@@ -240,16 +249,16 @@ def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpRespons
     if format not in downloads.FORMATS or found.withdrawn_reason:
         raise Http404
     kind, write = downloads.FORMATS[format]
-    held = chosen.controlled
+    beside = listing.others_of_dataset(request.user, found) if chosen.combination else []
 
     def respond() -> HttpResponse:
         current = compute.current(found, chosen.of, bootstrapped=chosen.bootstrapped)
-        style = compute.styled(found, held, chosen.of) if held else None
-        response = HttpResponse(write(found, current, style), content_type=kind)
+        further = tables.further(found, beside, chosen)
+        response = HttpResponse(write(found, current, further), content_type=kind)
         response["Content-Disposition"] = f'attachment; filename="{found.slug}.{format}"'
         return response
 
-    return conditional_response(request, compute.state_of(found), respond)
+    return conditional_response(request, repr([compute.state_of(one) for one in (found, *beside)]), respond)
 
 
 @require_GET

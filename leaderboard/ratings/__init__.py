@@ -1,7 +1,7 @@
 """The mathematics of ratings. Numpy alone: usable in a notebook, without Django and without a database.
 
 Ratings of contestants from battles: `fit`, intervals by `sandwich`, `by_items` and `bootstrap`, `ranks`, Elo, biases of
-judges, ratings with covariates held equal (`controlled`).
+judges, ratings with covariates held equal (`controlled`), people and judges together (`pooled`, `corrected`).
 One order from rankings: `leaderboard.ratings.orders`. How far raters agree: `leaderboard.ratings.agreement`.
 Models that set, solve and judge problems: `leaderboard.ratings.cycles`, `leaderboard.ratings.judging`.
 """
@@ -9,6 +9,7 @@ Models that set, solve and judge problems: `leaderboard.ratings.cycles`, `leader
 from leaderboard.ratings.bias import Bias, covariate_bias, length_bias, position_bias
 from leaderboard.ratings.bootstrap import bootstrap
 from leaderboard.ratings.bradley_terry import NotConverged, Ratings, fit
+from leaderboard.ratings.combined import Combined, corrected, pooled
 from leaderboard.ratings.covariates import Controlled, controlled
 from leaderboard.ratings.elo import Elo, batch_elo, sequential_elo
 from leaderboard.ratings.intervals import Intervals, Shared, by_items, sandwich
@@ -18,6 +19,7 @@ from leaderboard.ratings.values import Battles, Reason, Table, Undefined, tally
 __all__ = [
     "Battles",
     "Bias",
+    "Combined",
     "Controlled",
     "Elo",
     "Intervals",
@@ -32,9 +34,11 @@ __all__ = [
     "bootstrap",
     "by_items",
     "controlled",
+    "corrected",
     "covariate_bias",
     "fit",
     "length_bias",
+    "pooled",
     "position_bias",
     "ranks",
     "sandwich",

@@ -151,7 +151,7 @@ def by_items(
         alone = others.ordered(found.order)
         together = clustered_spread(found, part, shared) + independent_spread(found, alone, part)
         of_rest = alone.games[np.ix_(part, part)].sum(axis=1).astype(np.int64)  # each is an item by itself
-        counts = _items_of_each(found.order[part], shared) + of_rest
+        counts = items_of_each(found.order[part], shared) + of_rest
         return together, np.array([factor(count) for count in counts.tolist()])
 
     intervals = _normal(table, spread, anchors, errors, at_least=at_least)
@@ -199,11 +199,18 @@ def _normal(
 ) -> Intervals:
     """rating ± 1.96 errors from the spread of each rated group; one-sided bounds take battles for independent."""
     found = fitted(battles, anchors or {})
-    known = anchor_covariance(found.table.contestants, anchors or {}, errors)
-    covariance = np.full((len(found.order), len(found.order)), np.nan)
+    return intervals_of(
+        found, spread, anchor_covariance(found.table.contestants, anchors or {}, errors), at_least=at_least
+    )
+
+
+def intervals_of(found: Fitted, spread: Spread, known: FloatArray | float = 0.0, *, at_least: bool) -> Intervals:
+    """rating ± 1.96 errors of a fit. known: the anchors' covariance, as `anchor_covariance` gives it."""
+    size = len(found.order)
+    covariance, anchored = np.full((size, size), np.nan), np.broadcast_to(known, (size, size))
     for part in found.parts:
         inside = np.ix_(part, part)
-        covariance[inside] = _covariance(found, part, *spread(found, part), known[inside], at_least=at_least)
+        covariance[inside] = _covariance(found, part, *spread(found, part), anchored[inside], at_least=at_least)
     back = np.argsort(found.order)
     elo = ELO**2 * covariance[np.ix_(back, back)]
     ratings, deviations = ratings_of(found), np.sqrt(np.maximum(np.diag(elo), 0.0))
@@ -239,20 +246,26 @@ def sandwiched(
     expected: the information, of which `inverse` is the inverse. games: of each strength. at_least: as of `by_items`.
     """
     size = len(games)
-    spread, own = np.diag(meat)[:size], np.diag(expected)[:size]
-    # Scores that hardly vary, or are few, are no sign of precision: they would have to vary as the model expects, and
-    # what that adds has its effect on the others' ratings through the mean, too.
-    is_little = ((spread < LITTLE_SPREAD * own) | (games < FEW)) & at_least
-    least = np.maximum(own, np.finfo(float).tiny)  # an anchor may have no battles
-    lacking = np.where(is_little, np.clip(1 - spread / least, 0.0, 1.0), 0.0)
-    whole = meat.copy()
-    whole[:size, :size] += laplacian(-expected[:size, :size] * np.maximum(lacking[:, None], lacking[None, :]))
+    whole, is_little = meat.copy(), np.zeros(len(meat), dtype=bool)
+    if at_least:
+        whole[:size, :size], is_little[:size] = floored(meat[:size, :size], expected[:size, :size], games)
     covariance: FloatArray = inverse @ whole @ inverse * np.outer(factors, factors)
     short = np.diag(inverse) * factors**2 - np.diag(covariance)
-    covariance += np.diag(
-        np.where(np.append(is_little, np.zeros(len(meat) - size, dtype=bool)), np.fmax(short, 0.0), 0.0)
-    )
+    covariance += np.diag(np.where(is_little, np.fmax(short, 0.0), 0.0))
     return covariance
+
+
+def floored(meat: FloatArray, expected: FloatArray, games: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """B with at least the spread that the model expects for those whose scores hardly vary, or are few; and who they
+    are. expected: that spread, n × n. games: of each.
+
+    Such scores are no sign of precision. What this adds has its effect on the others' ratings through the mean, too.
+    """
+    spread, own = np.diag(meat), np.diag(expected)
+    is_little = (spread < LITTLE_SPREAD * own) | (games < FEW)
+    least = np.maximum(own, np.finfo(float).tiny)  # an anchor may have no battles
+    lacking = np.where(is_little, np.clip(1 - spread / least, 0.0, 1.0), 0.0)
+    return meat + laplacian(-expected * np.maximum(lacking[:, None], lacking[None, :])), is_little
 
 
 def bread(curvature: FloatArray, free: IntArray) -> FloatArray:
@@ -314,7 +327,12 @@ def clustered_spread(found: Fitted, part: IntArray, shared: Shared) -> FloatArra
     inside = (left >= 0) & (right >= 0)
     left, right = left[inside], right[inside]
     surprise = battles.score[inside] - 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
-    numbers = np.unique(np.asarray(shared.items)[inside], return_inverse=True)[1].reshape(-1)
+    return spread_of_items(left, right, surprise, np.asarray(shared.items)[inside], count)
+
+
+def spread_of_items(left: IntArray, right: IntArray, amounts: FloatArray, items: IntArray, count: int) -> FloatArray:
+    """The sum over items of the outer product of the item's summed amounts · (e left - e right), count × count."""
+    numbers = np.unique(items, return_inverse=True)[1].reshape(-1)
     order = np.argsort(numbers, kind="stable")
     total = np.zeros((count, count))
     step = max(MOST_AT_ONCE // count, 1)
@@ -323,8 +341,8 @@ def clustered_spread(found: Fitted, part: IntArray, shared: Shared) -> FloatArra
         if chosen.size:
             rows = (numbers[chosen] - numbers[chosen[0]]) * count
             cells = (int(rows[-1]) // count + 1) * count
-            sums = np.bincount(rows + left[chosen], surprise[chosen], minlength=cells)
-            sums -= np.bincount(rows + right[chosen], surprise[chosen], minlength=cells)
+            sums = np.bincount(rows + left[chosen], amounts[chosen], minlength=cells)
+            sums -= np.bincount(rows + right[chosen], amounts[chosen], minlength=cells)
             total += sums.reshape(-1, count).T @ sums.reshape(-1, count)
     return total
 
@@ -350,7 +368,7 @@ def clusters_of_each(battles: Battles, clusters: ArrayLike) -> IntArray:
     return np.bincount(met % max(count, 1), minlength=count)
 
 
-def _items_of_each(indices: IntArray, shared: Shared) -> IntArray:
+def items_of_each(indices: IntArray, shared: Shared) -> IntArray:
     """On how many items each of these contestants met another of them."""
     battles = shared.battles
     is_one = np.zeros(len(battles.contestants), dtype=bool)

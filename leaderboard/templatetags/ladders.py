@@ -13,9 +13,10 @@ from experiments.models.labels import workflow_name
 from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard.boards import listing
+from leaderboard.boards.combining import Combined
 from leaderboard.boards.standings import Row
 from leaderboard.boards.style import Adjusted, StyleControl
-from leaderboard.boards.tables import Cell, MatrixLine
+from leaderboard.boards.tables import FURTHER, Cell, MatrixLine
 from leaderboard.boards.titles import KINDS, ladder_title
 from leaderboard.models import RatingPoint
 from leaderboard.pages import charts
@@ -31,6 +32,12 @@ NO_EFFECT = {
     Reason.NO_BATTLES.value: gettext_lazy("no battle between two texts is decided"),
     Reason.TOO_FEW_UNITS.value: gettext_lazy("there is one prompt only"),
 }
+NOT_COMBINED = {
+    Reason.NOTHING_PAIRED.value: gettext_lazy("no vote is on outputs that a judge has compared, too"),
+    Reason.SEPARATED.value: gettext_lazy("wins and losses do not link the contestants enough"),
+    Reason.NO_BATTLES.value: gettext_lazy("people have decided no battle of this slice"),
+}
+FURTHER_RANKS = {"adjusted": gettext_lazy("Adjusted rank"), "combined": gettext_lazy("Combined rank")}
 MISSING, MINUS = figures.MISSING, figures.MINUS
 register.filter(figures.elo)
 register.filter(figures.in_percent)
@@ -77,15 +84,33 @@ def point_bounds(point: RatingPoint) -> str:
 
 
 @register.filter
-def adjusted_row(style: StyleControl, name: str) -> Adjusted:
-    """A contestant's rating with style held equal; an empty one where there is none."""
-    return style.row(name) or Adjusted(name)
+def adjusted_row(beside: StyleControl | Combined, name: str) -> Adjusted:
+    """A contestant's rating beside its plain one; an empty one where there is none."""
+    return beside.row(name) or Adjusted(name)
+
+
+@register.filter
+def further_label(kind: str) -> Any:
+    """What a column of ratings beside the plain ones is called."""
+    return FURTHER[kind]
+
+
+@register.filter
+def further_rank(kind: str) -> Any:
+    """What the column of its ranks is called; empty for a column that has none."""
+    return FURTHER_RANKS.get(kind, "")
 
 
 @register.filter
 def why_no_effect(code: str) -> Any:
     """Why style has no effect that can be told, of one feature or of all."""
     return NO_EFFECT.get(code, figures.reason_words(code))
+
+
+@register.filter
+def why_not_combined(code: str) -> Any:
+    """Why people and judges have no combined ratings."""
+    return NOT_COMBINED.get(code, figures.reason_words(code))
 
 
 register.simple_tag(charts.intervals, name="interval_chart")

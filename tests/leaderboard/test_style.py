@@ -74,6 +74,20 @@ def test_page_files_and_api_show_both_and_say_what_they_were_adjusted_for(client
     assert "adjusted_rating" not in client.get(reverse("ladder-download", args=[ladder.slug, "csv"])).content.decode()
 
 
+def test_rows_are_sorted_by_the_adjusted_rating(client, leaning):
+    ladder, asked = leaning(), {"control": "length", "sort": "adjusted"}
+    api = client.get(reverse("api-ladder", args=[ladder.slug]), asked).json()
+    ratings = {row["name"]: row["rating"] for row in api["style"]["rows"]}
+
+    falling, rising = (
+        client.get(ladder.get_absolute_url(), asked | {"sort": word}).content.decode().split("<tbody>")[1]
+        for word in ("adjusted", "-adjusted")
+    )
+
+    assert sorted(LENGTHS, key=falling.index) == sorted(LENGTHS, key=ratings.get, reverse=True)
+    assert sorted(LENGTHS, key=rising.index) == sorted(LENGTHS, key=ratings.get)
+
+
 def test_battles_without_two_texts_are_left_out_and_counted(leaning):
     ladder = leaning(200)
     Output.objects.filter(sample__index__lt=50).delete()

@@ -52,7 +52,9 @@ class AsyncLadders:
         return AsyncRows(self._line, questions.ladders())
 
     async def get(self, slug: str, **of: str | None) -> Ladder:
-        """of: subset, category, source, language; control: "style", or some of its features, with commas."""
+        """of: subset, category, source, language; control: "style", or some of its features, with commas; combine:
+        "corrected", or how many votes one verdict counts as.
+        """
         return await self._line.do(questions.ladder(slug, of))
 
     async def agreement(self, slug: str) -> AgreementReport:

@@ -55,10 +55,10 @@ def sampled_league(count, samples, seed=0, *, spread=0.6, shared=1.0):
     apart = (strengths + luck)[:, left] - (strengths + luck)[:, right]
     score = (random.random(apart.shape) < 1 / (1 + np.exp(-apart))).astype(float)
     battles = Battles(np.tile(left, samples), np.tile(right, samples), score.ravel(), names(count))
-    return battles, np.repeat(np.arange(samples), len(left)), _limit(strengths, shared)
+    return battles, np.repeat(np.arange(samples), len(left)), limit(strengths, shared)
 
 
-def _limit(strengths, shared):
+def limit(strengths, shared):
     """The fit of the chances to win, by Gauss and Hermite's rule over the luck of two."""
     points, weights = np.polynomial.hermite_e.hermegauss(40)
     apart = strengths[:, None] - strengths[None, :]

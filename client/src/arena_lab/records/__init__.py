@@ -17,6 +17,7 @@ from arena_lab.records.base import Record
 from arena_lab.records.battles import (
     Battle,
     Campaign,
+    CombinedRatings,
     Dataset,
     Ladder,
     LadderEntry,
@@ -65,6 +66,7 @@ __all__ = [
     "Budget",
     "Call",
     "Campaign",
+    "CombinedRatings",
     "ComparedContrast",
     "CorrectedRate",
     "Dataset",

@@ -209,8 +209,37 @@ class Matchmaking(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedSource(Record):
+    """A board in a combined fit. weight: of each of its battles; None where verdicts correct votes."""
+
+    slug: str
+    title: str
+    kind: str
+    weight: float | None
+    battles: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedRatings(Record):
+    """Ratings of people and judges in one fit. method: "pooled", each verdict counting as `weight` votes, or
+    "corrected", ratings of people with `weight` (0 to 1) of the judges' correction. both: votes on judged outputs.
+    """
+
+    method: str
+    weight: float | None
+    sources: tuple[CombinedSource, ...] = ()
+    rows: tuple[AdjustedRating, ...] = ()
+    votes: int
+    verdicts: int
+    both: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ladder(Record):
-    """Where everybody stands. One that is withdrawn has no rows, and says why. style: where `control` asked for it."""
+    """Where everybody stands. One that is withdrawn has no rows, and says why. style, combined: where `control` or
+    `combine` asked for it.
+    """
 
     slug: str
     title: str
@@ -223,6 +252,7 @@ class Ladder(Record):
     category: str = ""
     rows: tuple[Standing, ...] = ()
     style: StyleControl | None = None
+    combined: CombinedRatings | None = None
     dependence: tuple[Dependence, ...] = ()
     corrections: tuple[Correction, ...] = ()
     matchmaking: Matchmaking | None = None

@@ -1,0 +1,155 @@
+"""People and judges in one fit: against another way to the same numbers, and against what is known to be true."""
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings import Battles, Reason, Shared, Undefined, by_items, corrected, fit, pooled, tally
+from leaderboard.ratings.intervals import factor
+from tests.leaderboard.ratings.leagues import ELO, limit, names, rows
+
+LEAN = np.array([-0.9, 0.0, 0.2, 0.3, 0.4])  # nats: a judge that likes the last ones
+
+
+def panel(seed, *, votes=600, samples=250, lean=LEAN, luck=1.5):
+    """A judge compares every pair on every sample; people vote on some of that, drawn at random. Both see the same luck
+    of each contestant on a sample, and decide by chance of their own. Gives both, and people's ratings in the limit.
+    """
+    random, strengths = np.random.default_rng(seed), np.array([0.5, 0.25, 0.0, -0.25, -0.5])
+    left, right = np.triu_indices(5, 1)
+    on_sample = strengths + random.normal(0, luck, (samples, 5))
+    apart = (on_sample[:, left] - on_sample[:, right]).ravel()
+    judged = random.random(len(apart)) < 1 / (1 + np.exp(-2 * apart - np.tile(lean[left] - lean[right], samples)))
+    lefts, rights, items = np.tile(left, samples), np.tile(right, samples), np.repeat(np.arange(samples), len(left))
+    drawn = random.integers(0, len(apart), votes)
+    score = (random.random(votes) < 1 / (1 + np.exp(-apart[drawn]))).astype(float)
+    people = Shared(Battles(lefts[drawn], rights[drawn], score, names(5)), items[drawn])
+    return people, Shared(Battles(lefts, rights, judged.astype(float), names(5)), items), limit(strengths, luck)
+
+
+def alone(people):
+    return by_items(tally(people.battles), people)
+
+
+def held(found, truth):
+    return (found.lower <= truth) & (truth <= found.upper)
+
+
+def is_as_often_as_claimed(inside):
+    """95 %, within three standard errors of as many leagues."""
+    return 0.93 <= np.mean(inside) <= 0.97 if len(inside) > 500 else 0.90 <= np.mean(inside) <= 0.99
+
+
+@pytest.mark.parametrize("leagues", [60, pytest.param(600, marks=pytest.mark.exhaustive)])
+def test_corrected_ratings_are_those_of_people_whatever_the_judge_likes_and_intervals_are_narrower(leagues):
+    inside, off, of_pool, widths, voted = [], [], [], [], []
+    for seed in range(leagues):
+        people, judges, truth = panel(seed)
+        found, plain, pool = corrected(people, judges), alone(people), pooled(people, judges, 0.5)
+        inside.append(held(found.intervals, truth))
+        off.append(found.intervals.ratings.values - truth)
+        of_pool.append(pool.intervals.ratings.values - truth)
+        widths.append(found.intervals.errors / plain.errors)
+        voted.append(held(plain, truth))
+
+    assert is_as_often_as_claimed(inside)
+    assert is_as_often_as_claimed(voted)
+    assert np.abs(np.mean(off, axis=0)).max() < (6 if leagues < 500 else 3)
+    assert np.mean(of_pool, axis=0)[0] < -25, "a pool has the judge's taste in it"
+    assert np.mean(widths) < 0.91, "as if there were a fifth more votes"
+
+
+@pytest.mark.parametrize("leagues", [60, pytest.param(1000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("weight", [0.1, 1.0])
+def test_pooled_intervals_hold_the_truth_of_people_and_judges_of_one_taste(weight, leagues):
+    random, inside = np.random.default_rng(3), []
+    for _each in range(leagues):
+        strengths = np.array([0.5, 0.25, 0.0, -0.25, -0.5])
+        left, right = np.triu_indices(5, 1)
+        on_sample = strengths + random.normal(0, 0.7, (100, 5))
+        apart = (on_sample[:, left] - on_sample[:, right]).ravel()
+        sides, items = (np.tile(left, 100), np.tile(right, 100)), np.repeat(np.arange(100), len(left))
+        some = random.permutation(1000)[:300]
+        people, judges = (
+            Shared(
+                Battles(*(side[at] for side in sides), random.random(len(at)) < 1 / (1 + np.exp(-apart[at])), names(5)),
+                items[at],
+            )
+            for at in (some, np.arange(1000))
+        )
+        inside.append(held(pooled(people, judges, weight).intervals, limit(strengths, 0.7)))
+
+    assert is_as_often_as_claimed(inside)
+
+
+def test_a_pool_is_a_weighted_logistic_regression():
+    people, judges, _truth = panel(4)
+    sides = [np.concatenate([getattr(one.battles, side) for one in (people, judges)]) for side in ("left", "right")]
+    score = np.concatenate([people.battles.score, judges.battles.score])
+    items = np.concatenate([people.items, judges.items])
+    weights = np.repeat([1.0, 0.25], [len(people.battles), len(judges.battles)])
+    design = np.eye(5)[sides[0]] - np.eye(5)[sides[1]]
+    strengths = np.zeros(5)
+    for _step in range(30):
+        chance = 1 / (1 + np.exp(-design @ strengths))
+        inverse = np.linalg.pinv((design.T * (weights * chance * (1 - chance))) @ design, rcond=1e-12)
+        strengths = strengths + inverse @ design.T @ (weights * (score - chance))
+    sums = np.zeros((items.max() + 1, 5))
+    np.add.at(sums, items, (weights * (score - chance))[:, None] * design)
+    errors = ELO * np.sqrt(np.diag(inverse @ sums.T @ sums @ inverse))
+
+    found = pooled(people, judges, 0.25)
+
+    assert found.intervals.ratings.values == pytest.approx(1000 + ELO * strengths, abs=1e-6)
+    assert found.intervals.errors == pytest.approx(errors * factor(250))
+    assert (found.votes, found.verdicts, found.both) == (600, 2500, 600)
+
+
+def test_a_correction_of_no_weight_leaves_what_people_said():
+    people, judges, _truth = panel(5)
+    found, plain = corrected(people, judges, 0.0), alone(people)
+
+    assert found.intervals.ratings.values == pytest.approx(plain.ratings.values, abs=1e-6)
+    assert found.intervals.errors == pytest.approx(plain.errors)
+    assert found.intervals.lower == pytest.approx(plain.lower)
+
+
+def test_a_judge_that_decides_by_chance_gets_next_to_no_weight_and_a_good_one_much():
+    people, judges, _truth = panel(6)
+    battles = judges.battles
+    drawn = np.random.default_rng(6).integers(0, 2, len(battles)).astype(float)
+    blind = Shared(Battles(battles.left, battles.right, drawn, names(5)), judges.items)
+
+    assert corrected(people, blind).weight < 0.15
+    assert corrected(people, judges).weight > 0.3
+
+
+def test_which_side_of_a_battle_is_called_left_does_not_matter():
+    people, judges, _truth = panel(7)
+    turned = judges.battles
+    turned = Shared(Battles(turned.right, turned.left, 1 - turned.score, names(5)), judges.items)
+
+    first, second = corrected(people, judges), corrected(people, turned)
+
+    assert first.intervals.ratings.values == pytest.approx(second.intervals.ratings.values)
+    assert first.intervals.errors == pytest.approx(second.intervals.errors)
+
+
+def test_a_correction_needs_votes_on_judged_outputs_and_people_who_rate_somebody():
+    votes = Shared(rows(("a", "b", 1), ("b", "a", 1), ("a", "b", 1)), np.arange(3))
+    elsewhere = Shared(rows(("a", "b", 1), ("b", "a", 1)), np.array([8, 9]))
+    won = Shared(rows(("a", "b", 1), ("a", "b", 1)), np.array([8, 9]))
+    none = Shared(Battles([], [], [], ["a", "b"]), np.zeros(0, dtype=int))
+
+    assert corrected(votes, elsewhere) == Undefined(Reason.NOTHING_PAIRED)
+    assert corrected(won, elsewhere) == Undefined(Reason.SEPARATED)
+    assert corrected(none, elsewhere) == Undefined(Reason.NO_BATTLES)
+    assert pooled(none, none, 1.0) == Undefined(Reason.NO_BATTLES)
+    assert pooled(none, elsewhere, 0.5).intervals.ratings.values == pytest.approx(fit(elsewhere.battles).values)
+
+
+@pytest.mark.parametrize(("function", "weight"), [(pooled, 0.0), (pooled, np.inf), (corrected, 1.5), (corrected, -0.1)])
+def test_a_weight_that_means_nothing_is_refused(function, weight):
+    people, judges, _truth = panel(1, votes=50, samples=20)
+
+    with pytest.raises(ValueError, match="weight"):
+        function(people, judges, weight)
