@@ -101,6 +101,15 @@ INTERVENTION_KINDS = (
     ("alter", _("the other side's last message, altered")),
 )
 
+SCRIPT_CONDITIONS = {
+    "always": _("always"),
+    "contains": _("if the answer contains"),
+    "lacks": _("if the answer does not contain"),
+    "matches": _("if the answer has a passage like (* is any text)"),
+    "refused": _("if the answer refuses"),
+    "answered": _("if the answer does not refuse"),
+}
+
 FLAGS = {
     "speaks_for_other": _("writes lines for the other side"),
     "repeats_itself": _("repeats itself"),

@@ -74,6 +74,8 @@ OF_WORKFLOWS = [
     gettext_noop("Write the first message. The researcher begins."),
     gettext_noop("A message of the script is empty."),
     gettext_noop("Enter the words to look for in the answer."),
+    gettext_noop("The script has more messages than there are turns for."),
+    gettext_noop("Write the addendum as the first message of the script."),
     gettext_noop("There is nothing to judge yet."),
     gettext_noop("An instrument for spans can only scan runs that are over."),
     gettext_noop("An instrument for pairs needs messages in order; these are written side by side."),

@@ -25,6 +25,7 @@ from experiments.models.labels import (
     INTERVENTION_KINDS,
     PARAMS,
     PURPOSES,
+    SCRIPT_CONDITIONS,
     SENTIMENT_LABELS,
     seat_name,
     short_name,
@@ -310,6 +311,12 @@ def param_label(name: str) -> Any:
 @register.filter
 def intervention_label(kind: str) -> Any:
     return dict(INTERVENTION_KINDS).get(kind, kind)
+
+
+@register.filter
+def script_condition(when: str) -> Any:
+    """When a message of a script is sent, in words."""
+    return SCRIPT_CONDITIONS[when]
 
 
 @register.filter

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from experiments.models import Ballot, Call, Judgment, Participant, Run, Step
+from experiments.models.labels import SCRIPT_CONDITIONS
 from experiments.runs.reports import words
 from experiments.runs.reports.document import CHOICES
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Part, Section, Table, Text
@@ -133,6 +134,18 @@ def prompt(anchor: str, title: str, text: str, seat: str = "", *, none: str = ""
     is_given = text.strip() or not none
     shown = Text(text or _("(none)"), "plain") if is_given else Text(none, "note")
     return Part(anchor, seat, badge, title, (shown,))
+
+
+def script(rows: Rows) -> list[Block]:
+    """The messages of a script with their conditions, where there are any."""
+    lines = rows.config.get("script") or []
+    columns = (Column(_("Message"), share=5.0), Column(_("Sent"), share=1.5), Column(_("Words"), share=1.5))
+    sides = [f"{words.seat_name(one['to'])}, " if one.get("to", "both") != "both" else "" for one in lines]
+    cells = (
+        (one["text"], f"{side}{SCRIPT_CONDITIONS[one['when']]}", one["pattern"])
+        for side, one in zip(sides, lines, strict=True)
+    )
+    return [Table(_("Script"), columns, tuple(cells))] if lines else []
 
 
 def turns(rows: Rows) -> str:

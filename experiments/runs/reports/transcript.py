@@ -146,6 +146,7 @@ def _intervention(step: Step) -> Entry:
         titles = {
             "friend": _("%(seat)s asked a friend in private"),
             "note": _("%(seat)s got a private note"),
+            "message": _("%(seat)s got a message for both"),
             "alter": _("What %(seat)s reads was altered"),
         }
         title = titles.get(step.data.get("kind", ""), _("Intervention for %(seat)s")) % seat

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -23,6 +23,7 @@ from experiments.runs.admission import require_models, require_role, require_spe
 from experiments.workflows import surface_of, workflow_of
 from experiments.workflows.base.events import BranchedFrom
 from experiments.workflows.base.measuring import OF_RUN
+from experiments.workflows.base.script import with_other_words
 from experiments.workflows.base.steps import Outcome, numbered
 from experiments.workflows.base.workflow import Branching
 
@@ -133,10 +134,22 @@ def _say_instead(message: Message, child: Run, text: str, by: "User") -> None:
         done = {"state": Step.State.DONE, "ended": timezone.now()}
         child.steps.create(key=key, kind="listen", purpose=reason, data=data, **done)
     elif pause is None:
-        Run.objects.filter(pk=child.pk).update(overrides={**child.overrides, workflow.opening: text})
+        overrides = {**child.overrides, **_other_words(message, workflow.opening, text)}
+        Run.objects.filter(pk=child.pk).update(overrides=overrides)
     else:
         pause.data = {**pause.data, "text": text}
         pause.save(update_fields=["data"])
+
+
+def _other_words(message: Message, opening: str, text: str) -> dict[str, Any]:
+    """The setting that holds what a researcher had decided to say before the run, with `text` in its place."""
+    run, turn = message.run, message.turn or 1
+    if turn == 1:
+        return {opening: text}
+    said = run.messages.filter(seat=message.seat, turn__gt=1, turn__lte=turn).order_by("seq")
+    config = run.experiment.parsed_config(run.overrides)
+    script = with_other_words(config.script, list(said.values_list("raw_text", flat=True)), text)
+    return {"script": [line.model_dump() for line in script]}
 
 
 def _tell(child: Run, by: "User") -> None:

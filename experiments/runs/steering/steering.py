@@ -117,8 +117,11 @@ def _ask(run: Run, text: str, by: "User") -> None:
         return
     if fresh.is_over:
         raise Conflict(_not_waiting(run))
+    config = fresh.experiment.parsed_config(fresh.overrides)
+    if not offers and getattr(config, "script", []):
+        raise Conflict(_("The script is still being played. Ask your own questions once the run is completed."))
     key, turn = next_offer([(offer.turn or 1, offer.data.get("action")) for offer in offers])
-    if turn == fresh.experiment.parsed_config(fresh.overrides).max_turns:
+    if turn == config.max_turns:
         raise ActionUnavailable(_("This council has answered its last question."))
     # What is said before it is asked for is found there when the run comes to it.
     offer = {"default": "", "actions": ["send"], "error": ""}

@@ -77,6 +77,8 @@ def _go_on(talk: Talk, turn: int) -> Generator[Any, Any, End]:
 def _pause(talk: Talk, turn: int) -> Generator[Any, Any, End | None]:
     """The turn is over. After the last one there is nothing to wait for."""
     yield Record(f"turn/{turn}/completed", TurnCompleted(turn=turn), turn=turn)
+    if turn != talk.config.max_turns:
+        talk.read_script(turn)
     if talk.config.auto_advance or turn == talk.config.max_turns:
         return None
     actions = ("next", "default", "end")

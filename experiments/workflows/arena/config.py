@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from experiments.workflows.base.judge import SECONDS, STORED_WITHOUT, Seconds, Sees
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.base.measuring import Chosen
+from experiments.workflows.base.script import LONGEST_SCRIPT, Line, refuse_more_lines_than
 from experiments.workflows.base.steps import Cast
 
 Side = Literal["A", "B"]
@@ -49,11 +50,23 @@ class Intervention(BaseModel):
         return self
 
 
+class SpokenLine(Line):
+    """A message of the script that one side reads, or both, before they speak in the next turn. Its condition is on
+    what those said whom it is for.
+    """
+
+    to: Literal["both", "A", "B"] = "both"
+
+    def is_for(self, side: str) -> bool:
+        return self.to in ("both", side)
+
+
 class Config(BaseModel):
-    """How an arena experiment is played. max_turns None: no last turn, but in automatic mode a limit of time, an hour
-    unless set. counterbalance: who begins alternates with the seed, so that successive repeats take turns.
-    judge_seconds: for each of the judge's two attempts, after which a turn goes on without scores. instrument: what the
-    judge measures, by its own prompt and limits, instead of the usual scores; what it sees is said there, too.
+    """How an arena experiment is played. script: what is said to the sides between turns, at most one message each.
+    max_turns None: no last turn, but in automatic mode a limit of time, an hour unless set. counterbalance: who begins
+    alternates with the seed, so that successive repeats take turns. judge_seconds: for each of the judge's two
+    attempts, after which a turn goes on without scores. instrument: what the judge measures, by its own prompt and
+    limits, instead of the usual scores; what it sees is said there, too.
     """
 
     STORED_WITHOUT: ClassVar[Mapping[str, Any]] = STORED_WITHOUT
@@ -79,6 +92,7 @@ class Config(BaseModel):
     auto_advance: bool = False
     when_empty: Literal["placeholder", "pause", "stop"] = "placeholder"
     interventions: Annotated[list[Intervention], Field(max_length=MOST_INTERVENTIONS)] = []
+    script: Annotated[list[SpokenLine], Field(max_length=LONGEST_SCRIPT)] = []
     limits: Limits = Limits()
     gap_seconds: Annotated[float, Field(ge=0, le=60)] = 2.0
 
@@ -90,6 +104,7 @@ class Config(BaseModel):
             missing = [side for side in SPEAKERS if not (self.prompts and getattr(self.prompts, side).strip())]
             if missing:
                 raise ValueError(f"The instructions for Model {' and Model '.join(missing)} are empty.")
+        refuse_more_lines_than(self.max_turns and self.max_turns - 1, self.script)
         if self.max_turns is None and self.limits.seconds is None and self.mode == "automatic":
             self.limits = self.limits.model_copy(update={"seconds": UNLIMITED_SECONDS})
         return self

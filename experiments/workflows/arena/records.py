@@ -46,13 +46,13 @@ class MessageReplaced(Finding):
 
 
 class Intervention(EventData):
-    """What an operator did to a side. question: to a friend. original, message_turn, message_seat: of the message that
-    reads as `text` from now on. missed: why nothing came of it.
+    """What an operator did to a side. message: both were told the same. question: to a friend. original, message_turn,
+    message_seat: of the message that reads as `text` from now on. missed: why nothing came of it.
     """
 
     type: Literal["intervention"] = "intervention"
     key: str
-    kind: Literal["friend", "note", "alter"]
+    kind: Literal["friend", "note", "alter", "message"]
     seat: Seat
     turn: int
     question: str = ""

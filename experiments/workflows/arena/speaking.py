@@ -32,13 +32,14 @@ Doing = Generator[Step, Outcome, list[str]]
 
 def intervene(talk: Talk, deed: Deed) -> Doing:
     """Do it and record it; returns what the side is told in private, nothing when its view was altered instead."""
-    return {"friend": _phone_a_friend, "note": _tell, "alter": _alter}[deed.kind](talk, deed)
+    return {"friend": _phone_a_friend, "note": _tell, "message": _tell, "alter": _alter}[deed.kind](talk, deed)
 
 
 def _tell(talk: Talk, deed: Deed) -> Doing:
-    talk.deeds.append((deed.turn, f"The operator gave Model {deed.side} a private note: {deed.text}"))
+    what = "a private note" if deed.kind == "note" else "a message for both sides"
+    talk.deeds.append((deed.turn, f"The operator gave Model {deed.side} {what}: {deed.text}"))
     yield _record(deed, text=deed.text)
-    return [fill("arena/note", text=deed.text)]
+    return [fill(f"arena/{deed.kind}", text=deed.text)]
 
 
 def _phone_a_friend(talk: Talk, deed: Deed) -> Doing:
@@ -117,6 +118,8 @@ class Go:
     def play(self) -> Going:
         for number, planned in enumerate(self.talk.config.planned(self.side, self.turn), 1):
             yield from self._do(f"{self.base}/planned/{number}", planned.kind, planned.text)
+        if (line := self.talk.line) and line.is_for(self.side):
+            yield from self._do(f"{self.base}/script", "message" if line.to == "both" else "note", line.text)
         error = ""
         while True:
             said: Outcome = yield from self._hear(error)

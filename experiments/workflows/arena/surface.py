@@ -14,6 +14,7 @@ from experiments.library.forms import initial_of
 from experiments.library.instruments import choosing
 from experiments.library.scenarios import find_scenario, scenarios_for, versions_of
 from experiments.models.labels import INTERVENTION_KINDS
+from experiments.setup import script
 from experiments.workflows.arena import DEFAULT_PARAMS
 from experiments.workflows.arena.pages import report
 from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Assumptions, mark, marks_in, tokens_of
@@ -174,6 +175,12 @@ SETUP = Setup(
             title=_("Advanced"),
             is_folded=True,
         ),
+        script.script_group(
+            _(
+                "Your words between turns, in order, for both models or one of them to read before they speak. Words "
+                "whose condition on what those said in the turn does not hold are left out."
+            )
+        ),
         Group(
             ("interventions",),
             title=_("Interventions"),
@@ -188,6 +195,8 @@ SETUP = Setup(
     ),
     labels={
         **choosing.LABELS,
+        **script.LABELS,
+        "script.to": _("Said to"),
         "prompting": _("Prompts"),
         "prompt": _("Prompt for both"),
         "prompts-A": _("Prompt for Model A"),
@@ -226,6 +235,8 @@ SETUP = Setup(
         "mode": {"automatic": _("Automatic"), "manual": _("Manual")},
         "prompting": {"shared": _("One prompt for both"), "individual": _("One prompt each")},
         "first": SIDES,
+        "script.to": {"both": _("both"), **SIDES},
+        **script.CHOICES,
         "interventions.kind": dict(INTERVENTION_KINDS),
     },
     examples={"prompt": EXAMPLES},
@@ -261,6 +272,7 @@ SURFACE = Surface(
     run_links="workflows/arena/_run_links.html",
     told=Told(settings=report.settings, title=_("Conversation log")),
     assumptions=ASSUMPTIONS,
+    plan=script.plan,
     assumed=_(
         "Assumes replies of 350 tokens, 60 tokens a second, without time for your pauses. At most: every reply "
         "at full length."

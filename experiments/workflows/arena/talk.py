@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from experiments.workflows.arena.config import SPEAKERS, Config
+from experiments.workflows.arena.config import SPEAKERS, Config, SpokenLine
 from experiments.workflows.base.judge import TurnToJudge, as_shown
 from experiments.workflows.base.prompts import fill, version
 from experiments.workflows.base.steps import Cast, Prompt
@@ -33,13 +33,17 @@ class Said:
 
 @dataclass(slots=True)
 class Talk:
-    """What has been said, who was skipped, and what the operator did, in words for the judge."""
+    """What has been said, who was skipped, and what the operator did, in words for the judge. line: of the script, for
+    the turn that is next; place: of the one after it.
+    """
 
     config: Config
     cast: Cast
     said: list[Said] = field(default_factory=list)
     skipped: set[tuple[int, str]] = field(default_factory=set)
     deeds: list[tuple[int, str]] = field(default_factory=list)
+    line: SpokenLine | None = None
+    place: int = 0
 
     def prompt_for(self, side: str, private: Sequence[str]) -> tuple[Prompt, ...]:
         """What `side` is asked: instructions and rules, the talk from its point of view, and a cue.
@@ -68,6 +72,16 @@ class Talk:
 
     def last_of(self, side: str) -> Said | None:
         return next((said for said in reversed(self.said) if said.side == side), None)
+
+    def read_script(self, turn: int) -> None:
+        """Finds the message of the script that follows `turn`: the first one whose condition holds."""
+        script, said = self.config.script, [one for one in self.said if one.turn == turn]
+        for number in range(self.place, len(script)):
+            line = script[number]
+            if line.applies(*(one.raw for one in said if line.is_for(one.side))):
+                self.line, self.place = line, number + 1
+                return
+        self.line, self.place = None, len(script)
 
     def shown_to_judge(self, turn: int) -> TurnToJudge:
         sees = self.config.judge_sees_interventions

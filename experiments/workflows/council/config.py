@@ -3,17 +3,15 @@
 from collections.abc import Collection
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from experiments.workflows.base.limits import Limits
 from experiments.workflows.base.measuring import ChosenSideBySide, JudgedByInstrument
+from experiments.workflows.base.script import Script, Text, refuse_more_lines_than
 
 MOST_MEMBERS = 30
 LEAST_MEMBERS = 2
 CHAIRS = ("chair", "chair-2", "chair-3")
-LONGEST_TEXT = 100_000
-
-Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 
 
 def member(number: int) -> str:
@@ -29,8 +27,9 @@ class Config(JudgedByInstrument):
     """What a council is asked, and by which rules it answers. system_prompt: what every member is told before the
     question, no system message at all when blank. own_answers: whether a reviewer ranks its own answer, too. truncated:
     whether an answer that was cut off at the token limit takes part in the ranking. title: whether a title is found
-    beside the first question. max_turns: questions at most; None, as many as are asked. judge, instrument: whether the
-    answers and conclusions are measured, and by what.
+    beside the first question. script: further questions, each under a condition on the conclusion before it; people may
+    ask more after it. max_turns: questions at most; None, as many as are asked. judge, instrument: whether the answers
+    and conclusions are measured, and by what.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -40,6 +39,7 @@ class Config(JudgedByInstrument):
     own_answers: Literal["excluded", "included"] = "excluded"
     truncated: Literal["eligible", "left_out"] = "eligible"
     title: bool = True
+    script: Script = []
     limits: Limits = Limits()
     max_turns: Annotated[int, Field(ge=1, le=1000)] | None = None
     instrument: ChosenSideBySide | None = Field(None, validate_default=True)
@@ -48,6 +48,7 @@ class Config(JudgedByInstrument):
     def something_is_asked(self) -> Self:
         if not self.question.strip():
             raise ValueError("Write the question for the council.")
+        refuse_more_lines_than(self.max_turns and self.max_turns - 1, self.script)
         return self
 
     def seats(self, named: Collection[str] = ()) -> tuple[str, ...]:

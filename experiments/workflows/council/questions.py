@@ -129,6 +129,8 @@ def _question(sitting: Sitting) -> Generator[Any, Any, Outcome | End]:
     if failed and (end := (yield from by_rank(sitting, failed))):
         return end
     yield Record(f"{sitting.base}/completed", TurnCompleted(turn=turn), turn=turn)
+    if asked_next := sitting.talk.next_question(turn, sitting.concluded):
+        return Outcome(text=asked_next, action="send")
     return (yield from _afterwards(sitting))
 
 

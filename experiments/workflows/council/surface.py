@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.instruments import choosing
+from experiments.setup import script
 from experiments.workflows.base.dry_run import Assumptions, Path
 from experiments.workflows.base.steps import Ask
 from experiments.workflows.base.surface import (
@@ -95,6 +96,12 @@ SETUP = Setup(
             title=_("Generate a title"),
             is_folded=True,
         ),
+        script.script_group(
+            _(
+                "Further questions, asked in order after each conclusion. One whose condition on the conclusion does "
+                "not hold is left out. Afterwards you can still ask your own."
+            )
+        ),
         choosing.JUDGE,
         Group(
             ("system_prompt", "own_answers", "truncated", "max_turns", *LIMIT_FIELDS),
@@ -104,6 +111,7 @@ SETUP = Setup(
     ),
     labels={
         **choosing.LABELS,
+        **script.LABELS,
         "question": _("Question"),
         "find_title": _("Generate a title"),
         "own_answers": _("Own answers"),
@@ -117,6 +125,7 @@ SETUP = Setup(
         "system_prompt": _("What every member is told before the question. Empty: no system message."),
     },
     choices={
+        **script.CHOICES,
         "own_answers": {
             "excluded": _("reviewers do not rank their own answer"),
             "included": _("reviewers rank their own answer, too"),
@@ -166,8 +175,10 @@ SURFACE = Surface(
         stage=report.stage_of,
     ),
     assumptions=ASSUMPTIONS,
+    plan=script.plan,
     assumed=_(
-        "For one question. Assumes answers of 350 tokens, 60 tokens a second, members in parallel. At most: "
+        "For one question and those of a script. Assumes answers of 350 tokens, 60 tokens a second, members in "
+        "parallel. At most: "
         "every answer at full length and empty at first, so that it is asked for again with more tokens, every "
         "ballot asked for twice, and every chair in turn."
     ),

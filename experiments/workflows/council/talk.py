@@ -6,6 +6,7 @@ from functools import lru_cache
 from experiments.workflows.base.flags import language_of
 from experiments.workflows.base.labels import labels_for
 from experiments.workflows.base.records import Record, StageStarted
+from experiments.workflows.base.script import next_line
 from experiments.workflows.base.steps import Cast, Outcome, Prompt, numbered
 from experiments.workflows.council.config import CHAIRS, MEMBERS, Config
 from experiments.workflows.council.counting import Ballot, Standing, leaders, standings
@@ -24,11 +25,12 @@ class Exchange:
 
 @dataclass(slots=True)
 class Talk:
-    """The council and its memory."""
+    """The council and its memory. place: in the script, of the next question."""
 
     config: Config
     cast: Cast
     exchanges: list[Exchange] = field(default_factory=list)
+    place: int = 0
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -46,6 +48,13 @@ class Talk:
             for exchange in self.exchanges
             for prompt in (Prompt("user", exchange.question), Prompt("assistant", exchange.conclusion))
         )
+
+    def next_question(self, turn: int, concluded: str) -> str:
+        """What the script asks once `turn` is concluded; "" when it is over."""
+        script = self.config.script
+        number = next_line(script, self.place, concluded) if turn != self.config.max_turns else None
+        self.place = len(script) if number is None else number + 1
+        return "" if number is None else script[number].text
 
     def names(self, seat: str) -> tuple[str, ...]:
         """By which a model could give itself away."""

@@ -48,7 +48,12 @@ WORKFLOW = Workflow(
     leads="summarizer",
     flagged=("A", "B"),
     opening="prompt",
-    passed={"prompt/final": ("prompt", "final_prompt"), "addendum": ("round/1/next", "after_round")},
+    passed={
+        "prompt/final": ("prompt", "final_prompt"),
+        "addendum": ("round/1/next", "after_round"),
+        "summary/addendum": ("round/2/next", "after_round"),
+        "summary/addendum/2": ("round/2/next", "after_round"),
+    },
     records=measuring.RECORDS,
     surface=f"{__name__}.surface",
 )

@@ -1,7 +1,7 @@
 """The course of a debate: a request is refined, the debaters speak in rounds, and a summary says what to do."""
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -36,10 +36,9 @@ from experiments.workflows.debate.asking import (
     to_speak,
     to_sum_up,
 )
-from experiments.workflows.debate.config import DEBATERS
+from experiments.workflows.debate.config import DEBATERS, LAST_ROUND
 from experiments.workflows.debate.talk import Speech, Talk, order
 
-LAST_ROUND = 2
 TOO_LONG = "context_exceeded"
 POINTS_ASKED = {1: 3, 2: 2}  # new perspectives at least, by round
 COUNTERPOINTS_ASKED = {1: 2, 2: 1}
@@ -146,7 +145,8 @@ def gone_on(talk: Talk, number: int) -> Generator[Any, Any, tuple[Talk, str] | E
     trouble, pauses = _failures(talk, number), 0
     while True:
         pauses += 1
-        said: Outcome = yield _round_pause(talk, number, pauses, trouble)
+        place, text = talk.to_say(number)
+        said: Outcome = yield _round_pause(talk, number, pauses, trouble, text)
         if said.action == "end":
             return STOPPED
         if said.action not in ("retry_seat", "retry_short"):
@@ -161,7 +161,7 @@ def gone_on(talk: Talk, number: int) -> Generator[Any, Any, tuple[Talk, str] | E
         talk = yield from _spoken(talk, number, seat, again)
         trouble = _failures(talk, number)
     step = said.action if said.action in ("round", "summarize") else _as_configured(talk, number)
-    return (yield from added(talk, said.text, number)), step
+    return (yield from added(replace(talk, place=place), said.text, number)), step
 
 
 def added(talk: Talk, text: str, number: int) -> Generator[Any, Any, Talk]:
@@ -175,8 +175,8 @@ def added(talk: Talk, text: str, number: int) -> Generator[Any, Any, Talk]:
     return talk.added(addendum)
 
 
-def _round_pause(talk: Talk, number: int, pauses: int, trouble: str) -> Listen:
-    """`default` goes on as it was set up; in automatic mode that is what happens."""
+def _round_pause(talk: Talk, number: int, pauses: int, trouble: str, text: str) -> Listen:
+    """`default` goes on as it was set up, with `text`; in automatic mode that is what happens."""
     actions = ["round"] if number < LAST_ROUND else []
     retried = _to_retry(talk, number)
     actions += ["summarize", *(["retry_seat"] if retried else [])]
@@ -185,7 +185,7 @@ def _round_pause(talk: Talk, number: int, pauses: int, trouble: str) -> Listen:
         numbered(f"round/{number}/next", pauses),
         "after_round",
         (*actions, "default", "end"),
-        default=talk.config.addendum if number == 1 else "",
+        default=text,
         turn=number,
         may_pass=True,
         error=trouble,

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.instruments import choosing
+from experiments.setup import script
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base import dry_run
 from experiments.workflows.base.dry_run import Assumptions, Path, as_set_up
@@ -122,6 +123,12 @@ SETUP = Setup(
             title=_("Refiner and summarizer"),
             is_folded=True,
         ),
+        script.script_group(
+            _(
+                "Your words after each round, in order, in the place of an addendum. Words whose condition on what the "
+                "debaters said in the round does not hold are left out."
+            )
+        ),
         Group(("blind", "rotate"), title=_("Order of speaking"), is_folded=True),
         Seats(
             tuple(SeatForm(seat, label, nobody=_("none")) for seat, label in zip(POOL, POOL_LABELS, strict=True)),
@@ -136,6 +143,7 @@ SETUP = Setup(
     ),
     labels={
         **choosing.LABELS,
+        **script.LABELS,
         "prompt": _("Topic of the debate"),
         "rounds": _("Rounds"),
         "addendum": _("Addendum for the second round"),
@@ -151,6 +159,7 @@ SETUP = Setup(
         "addendum": _("What the debaters are told between the rounds."),
     },
     choices={
+        **script.CHOICES,
         "mode": {"manual": _("Manual"), "automatic": _("Automatic")},
         "rounds": {1: _("one"), 2: _("two")},
     },
@@ -189,6 +198,7 @@ SURFACE = Surface(
         stage=report.stage_of,
     ),
     assumptions=ASSUMPTIONS,
+    plan=script.plan,
     assumed=_(
         "Assumes answers of 450 tokens, 60 tokens a second, without time for your pauses. At most: every "
         "answer at full length and repaired once, and a second round if you may start one."

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from experiments.workflows.base.flags import language_of
+from experiments.workflows.base.script import next_line
 from experiments.workflows.base.steps import Cast
 from experiments.workflows.debate.config import DEBATERS, Config
 
@@ -36,6 +37,11 @@ class Speech:
         return [*self.points["new_perspectives"], *self.points["counterpoints"]] if self.points else []
 
     @property
+    def words(self) -> str:
+        """All that was said; "" by a failure."""
+        return "\n".join(item["contents"] for item in self.items) or self.raw
+
+    @property
     def references(self) -> list[str]:
         """By what a summary may name it: its points, or itself when they could not be read."""
         return [f"{self.name}.{item['id']}" for item in self.items] or ([self.name] if self.raw else [])
@@ -49,7 +55,9 @@ class Speech:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """said: a person's own words, the latest last. speeches: in the order in which they were made."""
+    """said: a person's own words, the latest last. speeches: in the order in which they were made. place: in the
+    script, of the next message.
+    """
 
     config: Config
     cast: Cast
@@ -57,6 +65,7 @@ class Talk:
     said: tuple[str, ...] = ()
     addenda: tuple[str, ...] = ()
     speeches: tuple[Speech, ...] = ()
+    place: int = 0
 
     @property
     def language(self) -> str | None:
@@ -73,6 +82,14 @@ class Talk:
         """A debater who is asked again speaks last; the failed attempt is no part of the talk."""
         kept = [said for said in self.speeches if said.name != speech.name]
         return replace(self, speeches=(*kept, speech))
+
+    def to_say(self, number: int) -> tuple[int, str]:
+        """What was decided on to be said after a round, and where the script goes on; "" for nothing."""
+        script = self.config.script
+        if not script:
+            return 0, self.config.addendum if number == 1 else ""
+        found = next_line(script, self.place, *(speech.words for speech in self.of_round(number)))
+        return (len(script), "") if found is None else (found + 1, script[found].text)
 
     def of_round(self, number: int) -> list[Speech]:
         return [speech for speech in self.speeches if speech.round == number]

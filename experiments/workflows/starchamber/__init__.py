@@ -23,9 +23,9 @@ from experiments.workflows.base.records import (
     TurnCompleted,
     TurnStarted,
 )
+from experiments.workflows.base.script import LONGEST_SCRIPT, Script, Text, next_line
 from experiments.workflows.base.steps import STOPPED, Ask, Cast, End, Listen, Outcome, Play, Prompt, numbered
 from experiments.workflows.base.workflow import Workflow
-from experiments.workflows.starchamber.script import LONGEST_SCRIPT, Script, Text, next_line
 
 SEATS = ("model", "judge")
 SUBJECTS = ("model",)

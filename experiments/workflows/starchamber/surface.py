@@ -1,6 +1,6 @@
 """What people meet of StarChamber."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.http import HttpRequest
@@ -9,9 +9,10 @@ from django.utils.translation import gettext_lazy as _
 from experiments.library.builtin import CUSTOM, DEFAULT
 from experiments.library.instruments import choosing
 from experiments.library.presets import chosen_context, presets_for
-from experiments.models import Participant, ProviderModel
+from experiments.models import ProviderModel
+from experiments.setup import script
 from experiments.setup.forms import DeclaredForm
-from experiments.workflows.base.dry_run import Assumptions, Planned, Sample, mark
+from experiments.workflows.base.dry_run import Assumptions, mark
 from experiments.workflows.base.steps import Listen, Outcome
 from experiments.workflows.base.surface import (
     LIMIT_FIELDS,
@@ -25,7 +26,7 @@ from experiments.workflows.base.surface import (
     Text,
     Told,
 )
-from experiments.workflows.starchamber import DEFAULT_PARAMS, Config
+from experiments.workflows.starchamber import DEFAULT_PARAMS
 from experiments.workflows.starchamber.pages import report, views
 
 QUESTION = mark(60)
@@ -34,16 +35,6 @@ QUESTION = mark(60)
 def _said(config: Any, pause: Listen, at_most: bool) -> Outcome | None:
     """The researcher asks on until the last turn, and gives up when there is no answer."""
     return Outcome(text=QUESTION, action="send") if pause.reason == "your_turn" else None
-
-
-def plan(config: Config, seated: Sequence[Participant], by: Any) -> Planned:
-    """Of a script with conditions every message is counted: what the answers will be is not known."""
-    whole = [line.model_copy(update={"when": "always"}) for line in config.script]
-    has_conditions = whole != config.script
-    return Planned(
-        (Sample(config.model_copy(update={"script": whole})),),
-        note=_("Counts every message of the script. Conditions may leave some out.") if has_conditions else "",
-    )
 
 
 ASSUMPTIONS = Assumptions(typical={"reply": 350, "judge": 400}, said=_said)
@@ -119,26 +110,20 @@ SETUP = Setup(
         Group(("first_message",)),
         Group(("preset", "context"), title=_("System context"), is_folded=True, template="library/_preset_picker.html"),
         Seats((MODEL,), is_beside=True),
-        Group(
-            ("script",),
-            title=_("Script"),
-            hint=_(
+        script.script_group(
+            _(
                 "Your further messages, sent in order after each answer without waiting for you. A message whose "
                 "condition does not hold is left out."
-            ),
-            is_folded=True,
+            )
         ),
         Seats((JUDGE,), title=_("Scores"), is_folded=True),
         Group(("persona", "max_turns", *LIMIT_FIELDS), title=_("Advanced"), is_folded=True),
     ),
     labels={
         **choosing.LABELS,
+        **script.LABELS,
         "context": _("What the model is told"),
         "first_message": _("First message"),
-        "script": _("Script"),
-        "script.text": _("Message"),
-        "script.when": _("Send it"),
-        "script.pattern": _("Words"),
         "persona": _("Your name in the transcript"),
         "judge": _("Score every answer"),
         "logprobs": _("Token probabilities"),
@@ -150,7 +135,7 @@ SETUP = Setup(
         "title": _("Empty: the beginning of the first message."),
         "logprobs": _("Each token of an answer with its probability and the likeliest others."),
     },
-    choices={"script.when": report.SCRIPT_CONDITIONS},
+    choices=script.CHOICES,
     examples={"first_message": EXAMPLES},
     main="first_message",
     usual=DEFAULT_PARAMS,
@@ -181,7 +166,7 @@ SURFACE = Surface(
     script="workflows/starchamber/run.js",
     told=Told(settings=report.settings, title=_("Interview log")),
     assumptions=ASSUMPTIONS,
-    plan=plan,
+    plan=script.plan,
     assumed=_(
         "Assumes questions of 60 tokens, answers of 350, 60 tokens a second, without time for your questions. "
         "At most: every answer at full length."

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from experiments.models.labels import SENTIMENT_LABELS
 from experiments.templatetags.arena import MISSING, figure, signed
 from experiments.workflows.base.judge import SENTIMENTS
-from experiments.workflows.starchamber.pages.report import SCRIPT_CONDITIONS
 
 register = template.Library()
 
@@ -47,12 +46,6 @@ def averaged(turns: Sequence[Mapping[str, Any]]) -> list[Average]:
 def noted(turns: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The turns about which the judge wrote something, the latest first."""
     return [turn for turn in turns if turn["rationale"] or turn["unscored_reason"]][::-1]
-
-
-@register.filter
-def script_condition(when: str) -> Any:
-    """When a message of the script is sent, in words."""
-    return SCRIPT_CONDITIONS[when]
 
 
 def _average(label: str, values: Sequence[float | None], words: Any) -> Average:

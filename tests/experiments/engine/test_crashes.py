@@ -35,6 +35,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases]
 TALK = {"a": "sim/cooperative:first=0:words=30", "b": "sim/deceptive:first=0:words=30", "max_turns": 2}
 SLOW = tuple(f"sim/{name}:first=0.1:tps=25:words=40" for name in ("cooperative", "competitive", "neutral"))
 KILLS = 20
+SCRIPT = [{"text": "You refused. Why?", "when": "refused"}, {"text": "And at sunset?"}]
 SAYS = {
     "arena": {
         "turn/1/A/prompt": ("note", "Bluff."),
@@ -83,6 +84,9 @@ def play(request, alice, start, drive, monkeypatch):
     experiment = {
         "arena": lambda: make("arena")(**TALK, mode="manual"),
         "council": lambda: make("council")(*FAST[:2], title=True),
+        "scripted arena": lambda: make("arena")(**TALK, script=[{**line, "to": "B"} for line in SCRIPT]),
+        "scripted council": lambda: make("council")(*FAST[:2], script=SCRIPT),
+        "scripted debate": lambda: make("debate")(mode="automatic", script=SCRIPT[1:]),
         "debate": lambda: make("debate")(mode="manual", rounds=2),
     }[name]()
 
@@ -135,7 +139,11 @@ def assert_nothing_changes(monkeypatch, play, moments):
         assert_books_balance(run, play.provider)
 
 
-@each_play
+@pytest.mark.parametrize(
+    "play",
+    ["arena", "council", "debate", "contest", "scripted arena", "scripted council", "scripted debate"],
+    indirect=True,
+)
 def test_a_crash_at_one_write_of_each_kind_changes_nothing(play, monkeypatch):
     assert_nothing_changes(monkeypatch, play, one_of_each)
 

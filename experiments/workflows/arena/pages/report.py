@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from experiments.models import Run
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Table
-from experiments.runs.reports.setup import Rows, changes, judging_facts, limits, of_side, prompt, turns
+from experiments.runs.reports.setup import Rows, changes, judging_facts, limits, of_side, prompt, script, turns
 from experiments.templatetags.arena import figure
 
 
@@ -28,7 +28,7 @@ def settings(rows: Rows) -> list[Block]:
         Fact(_("Seed"), str(rows.run.seed)),
         *changes(rows),
     )
-    return [Facts(facts), *_arena_prompts(config), *_planned(config)]
+    return [Facts(facts), *_arena_prompts(config), *script(rows), *_planned(config)]
 
 
 def _arena_prompts(config: dict[str, Any]) -> list[Block]:

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from experiments.models import Call
 from experiments.runs.reports import counting, words
 from experiments.runs.reports.report import Block, Fact, Facts, Part, Text
-from experiments.runs.reports.setup import Rows, closing_facts, instrument_facts, prompt, turns
+from experiments.runs.reports.setup import Rows, closing_facts, instrument_facts, prompt, script, turns
 from experiments.workflows.council.pages.rankings import COUNTED
 
 
@@ -28,6 +28,7 @@ def settings(rows: Rows) -> list[Block]:
         Facts(facts),
         prompt("context", _("System context"), context, none=_("None: the members got no system message.")),
         prompt("question", _("First question"), str(config.get("question", ""))),
+        *script(rows),
     ]
 
 

@@ -10,7 +10,7 @@ from experiments.models import Call, Run
 from experiments.runs.reports import words
 from experiments.runs.reports.messages import actions
 from experiments.runs.reports.report import Block, Fact, Facts, Text
-from experiments.runs.reports.setup import Rows, closing_facts, instrument_facts, prompt
+from experiments.runs.reports.setup import Rows, closing_facts, instrument_facts, prompt, script
 from experiments.runs.reports.shape_types import Kept, LongText
 from experiments.templatetags.arena import grouped
 
@@ -28,7 +28,7 @@ def settings(rows: Rows) -> list[Block]:
     )
     addendum = str(config.get("addendum", ""))
     planned = [prompt("addendum", _("Addendum planned"), addendum)] if addendum.strip() else []
-    return [Facts(facts), prompt("request", _("Request"), str(config.get("prompt", ""))), *planned]
+    return [Facts(facts), prompt("request", _("Request"), str(config.get("prompt", ""))), *planned, *script(rows)]
 
 
 def finding(rows: Rows) -> Iterator[Block]:
