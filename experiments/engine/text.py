@@ -8,6 +8,8 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 def storable(text: str) -> str:
     """The text with each NUL and lone surrogate replaced by U+FFFD: PostgreSQL and UTF-8 can hold neither."""
+    if text.isascii() and "\x00" not in text:  # nearly all of it, in a tenth of the time
+        return text
     return UNSTORABLE.sub("\ufffd", text)
 
 

@@ -10,6 +10,7 @@ from django.db import DatabaseError, close_old_connections, connections
 logger = logging.getLogger(__name__)
 
 QUEUE = "datasets"  # whose jobs are answered in these threads
+USUALLY, RARELY = (700, 10, 10), (50_000, 20, 100)  # thresholds of the garbage collector; the first are Python's
 stop_requested = threading.Event()
 
 
@@ -44,9 +45,9 @@ class WorkerThread:
 def spare_what_is_loaded(*, rarely: bool = False) -> None:
     """Keep code and models, which stay to the end, from the garbage collector: to look through them again and again
     would find nothing, and stop everything in the process meanwhile. rarely: look through what is made later a
-    hundredth as often, too, for a process that makes much at a time and soon ends.
+    hundredth as often, too, as `manage.py` does from its start, for a process that makes much at a time and soon ends.
     """
-    gc.collect()
+    if not rarely:
+        gc.collect()
     gc.freeze()
-    if rarely:
-        gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(*(RARELY if rarely else USUALLY))

@@ -14,6 +14,8 @@ from rest_framework.test import APIClient
 
 from experiments.models import Battle, Board, Dataset, LogImport
 from experiments.workflows.battles.campaign.boards import people_board
+from experiments.workflows.battles.campaign.counting import differences
+from experiments.workflows.battles.campaign.logs import importing, storing
 from experiments.workflows.battles.campaign.logs.columns import Columns
 from leaderboard.boards import compute
 from leaderboard.votes import agreement, voter_report, voting
@@ -148,6 +150,27 @@ def test_votes_without_a_time_keep_their_order_and_are_neither_offers_nor_forgot
     assert voting.forget_old_offers() == 0
     assert (report.with_order, report.with_time, report.voters) == (3, 0, 3)
     assert Battle.objects.revealed().filter(board=board, shown_left_first=False, winner="right").count() == 3
+
+
+@pytest.mark.parametrize("remembered", [0, 100])
+def test_what_an_earlier_batch_or_another_import_has_stored_meanwhile_is_met_again(
+    remembered, alice, take, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(importing, "BATCH", 2)
+    monkeypatch.setattr(storing, "MOST_REMEMBERED", remembered)
+    rows = [vote("a", "b", "model_a", number, judge=name) for number, name in enumerate(VOTERS[:6])]
+    votes = Columns.of({"voter": "judge"})
+    dataset = importing.make_dataset(owner=alice, name="Taken over")
+    others = [write(tmp_path / "others.jsonl", rows[5:])]
+
+    def heard(report):
+        if report.stored and others:  # after the first batch, a second import brings what stands at the end
+            importing.import_battles(others.pop(), dataset=dataset, by=alice, columns=votes)
+
+    _board, report = take(write(tmp_path / "v.jsonl", [*rows, *rows[:3]]), dataset, columns=votes, heard=heard)
+
+    assert (report.stored, report.duplicates, report.known, report.refused) == (5, 4, 0, 0)
+    assert (Battle.objects.count(), differences(Board.objects.get())) == (6, 0)
 
 
 def test_two_votes_of_a_person_on_one_pair_both_count_and_are_no_agreement_of_two_people(take, tmp_path):

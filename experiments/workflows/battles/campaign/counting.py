@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Q, Sum
 
-from experiments.models import Battle, Board, PairCount
+from experiments.models import Battle, Board, PairCount, Sample
 from experiments.models.signals import board_changed
 
 COLUMNS = ("left_wins", "right_wins", "ties", "both_bad", "consistent", "inconsistent")
-BY_WINNER = {
+BY_WINNER: dict[str, str] = {
     Battle.Winner.LEFT: "left_wins",
     Battle.Winner.RIGHT: "right_wins",
     Battle.Winner.TIE: "ties",
@@ -34,7 +34,18 @@ class Slice(NamedTuple):
     category: str
 
 
-def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
+class Counted(Protocol):
+    """A battle as far as counts need it: a row, or what will be one."""
+
+    left_id: int
+    right_id: int
+    sample: Sample
+    winner: str
+    is_consistent: bool | None
+    void_reason: str
+
+
+def count(board_id: int, battles: Iterable[Counted], by: int = 1) -> None:
     """Add battles to their pairs' counts, or with by=-1 take them away. Those that do not count change nothing.
 
     Call inside the transaction that writes the battles, with `sample` at hand. Rows are taken in one sequence, the
@@ -45,7 +56,7 @@ def count(board_id: int, battles: Iterable[Battle], by: int = 1) -> None:
         if battle.winner and not battle.void_reason:
             place = Slice(battle.left_id, battle.right_id, battle.sample.subset, battle.sample.category)
             columns = changes.setdefault(place, dict.fromkeys(COLUMNS, 0))
-            columns[BY_WINNER[Battle.Winner(battle.winner)]] += by
+            columns[BY_WINNER[battle.winner]] += by
             if battle.is_consistent is not None:
                 columns["consistent" if battle.is_consistent else "inconsistent"] += by
     if not changes:

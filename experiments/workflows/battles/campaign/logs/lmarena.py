@@ -3,11 +3,12 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from experiments.engine.text import storable
 from experiments.models.battles import UNNAMED, UNNAMED_LENGTH
 from experiments.workflows.battles.campaign.logs.columns import KAGGLE
 from experiments.workflows.battles.campaign.logs.records import (
@@ -51,7 +52,7 @@ def record(row: Mapping[str, Any], *, is_vote: bool = False) -> Record:
     if isinstance(said_judge, list):
         said_judge = "/".join(map(str, said_judge))
     said_judge = text(str(said_judge) if said_judge else "").strip()
-    first, second = (_turns(row.get(f"conversation_{side}")) for side in "ab")
+    first, second = _turns(row.get("conversation_a")), _turns(row.get("conversation_b"))
     instruction = _said(first, "user") or _said(second, "user") or _listed(row.get("prompt"))
     texts = (
         _said(first, "assistant") or _listed(row.get("response_a")),
@@ -96,9 +97,12 @@ def _winner(row: Mapping[str, Any], model_a: str, model_b: str) -> tuple[Side, b
     if "winner" not in row:
         chosen = [name for column, name in KAGGLE.items() if str(row.get(column)).strip() in ("1", "1.0", "True")]
         said = chosen[0] if len(chosen) == 1 else None
-    sides: dict[str, tuple[Side, bool | None]] = {model_a: ("a", None), model_b: ("b", None)}
     said = said.strip() if isinstance(said, str) else said
-    found = (sides.get(said) or WINNERS.get(said.casefold())) if isinstance(said, str) else None
+    if said == model_a:
+        return "a", None
+    if said == model_b:
+        return "b", None
+    found = WINNERS.get(said.casefold()) if isinstance(said, str) else None
     if found is None:
         raise Malformed(_("winner is “%(said)s”: not model_a, model_b, tie or both bad.") % {"said": str(said)[:60]})
     return found
@@ -133,7 +137,9 @@ def _turns(conversation: Any) -> list[Mapping[str, Any]]:
     return [turn for turn in conversation if isinstance(turn, Mapping)] if isinstance(conversation, list) else []
 
 
-def _said(turns: Iterable[Mapping[str, Any]], role: str) -> str:
+def _said(turns: Sequence[Mapping[str, Any]], role: str) -> str:
+    if not turns:
+        return ""
     said = []
     for turn in turns:
         if turn.get("role") == role:
@@ -145,18 +151,23 @@ def _said(turns: Iterable[Mapping[str, Any]], role: str) -> str:
 
 def _listed(value: Any) -> str:
     """Kaggle's columns: a text, or a JSON list of the texts of all turns."""
-    if isinstance(value, str) and value.startswith("["):
+    if isinstance(value, str):
+        if not value.startswith("["):
+            return storable(value)
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
-            return text(value)
+            return storable(value)
     if isinstance(value, list):
         return "\n\n".join(text(part) for part in value if isinstance(part, str))
     return text(value)
 
 
 def _first(row: Mapping[str, Any], *columns: str) -> Any:
-    return next((row[column] for column in columns if row.get(column) not in (None, "")), None)
+    for column in columns:
+        if (value := row.get(column)) not in (None, ""):
+            return value
+    return None
 
 
 def _hash(words: str) -> str:

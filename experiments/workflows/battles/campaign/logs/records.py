@@ -79,8 +79,8 @@ class Record:
     @property
     def length(self) -> int:
         """Characters of what was asked and said."""
-        said = (text for call in self.calls for text in (call.raw, call.rationale))
-        return sum(map(len, (self.task.instruction, *(self.texts or ()), *said)))
+        told = sum(len(call.raw) + len(call.rationale) for call in self.calls) if self.calls else 0
+        return told + len(self.task.instruction) + sum(map(len, self.texts or ()))
 
 
 class Placed(NamedTuple):

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
 from functools import reduce
 from operator import attrgetter, or_
 from typing import NamedTuple
@@ -30,6 +32,7 @@ TOLD = (  # columns of a battle of which a log tells, without its time
     *("winner", "is_consistent", "open_reason", "shown_left_first"),
 )
 OCCASION_LENGTH = 31  # a ballot has at most 72 characters
+MOST_REMEMBERED = 200_000  # battles of an import, about 50 MB
 
 
 class Decider(NamedTuple):
@@ -64,15 +67,39 @@ class Matched(NamedTuple):
     @property
     def is_cast(self) -> bool:
         """Whether it is stored with its sides; open and without a time it would count as a vote still to be cast."""
-        record = self.record
+        record = self.placed.record
         return record.a_shown_first is not None and bool(record.winner or record.judged)
 
     def side(self, said: str) -> str:
         """A winner in terms of the battle's sides."""
-        sides = {"a": Battle.Winner.LEFT, "b": Battle.Winner.RIGHT}
-        if not self.left_is_a:
-            sides = {"a": Battle.Winner.RIGHT, "b": Battle.Winner.LEFT}
-        return str(sides.get(said, said))
+        if said not in ("a", "b"):
+            return said
+        return (Battle.Winner.LEFT if (said == "a") is self.left_is_a else Battle.Winner.RIGHT).value
+
+
+@dataclass(slots=True)
+class NewBattle:
+    """A battle that is not stored yet. A model's instance takes four times as long to make, and a log has many."""
+
+    board_id: int
+    sample: Sample
+    left_id: int
+    right_id: int
+    ballot: str
+    shown_left_first: bool | None
+    winner: str = ""
+    is_consistent: bool | None = None
+    open_reason: str = ""
+    judged: datetime | None = None
+    void_reason: str = ""
+    pk: None = None
+
+    @property
+    def sample_id(self) -> int:
+        return self.sample.pk
+
+    def row(self) -> Battle:
+        return Battle(sample=self.sample, judged=self.judged, **{name: getattr(self, name) for name in TOLD})
 
 
 class Store:
@@ -99,6 +126,8 @@ class Store:
         self._pseudonyms: dict[str, str] = {}
         self._voters: set[str] = set()
         self._stored: set[tuple[int, int]] = set()  # of which sample and contestant a text is known to be there
+        self._own: set[Key] = set()  # battles that this import has stored or met
+        self._last: dict[int, int] = {}  # the last battle of each board that has none but these
         self._before = Battle.objects.filter(board__dataset=dataset).aggregate(last=Max("pk"))["last"] or 0
 
     def check(self, batch: Sequence[Placed]) -> list[tuple[Placed, Sample]]:
@@ -116,8 +145,7 @@ class Store:
                 found.append((placed, sample))
         self._contestants.make(placed.record for placed, _sample in found)
         self._report.samples, self._report.contestants = self._samples.made, self._contestants.made
-        for placed, _sample in found:
-            self._note_vote(placed.record)
+        self._note_votes([placed.record for placed, _sample in found if placed.record.is_vote])
         return found
 
     def add(self, batch: Sequence[Placed]) -> None:
@@ -126,7 +154,9 @@ class Store:
             with transaction.atomic():
                 Dataset.objects.select_for_update().get(pk=self._dataset.pk)  # one import at a time
                 matched = [self._match(placed, sample) for placed, sample in self.check(batch)]
-                _Batch(self._report, matched, self._before).take(matched)
+                boards, sought = self._sought(matched)
+                _Batch(self._report, sought, self._before).take(matched)
+                self._remember(boards, matched)
                 self._add_texts(matched)
         except Malformed:  # what it made is gone again
             self._samples.forget()
@@ -151,16 +181,13 @@ class Store:
         self._deciders.add(decider)
         return True
 
-    def _note_vote(self, record: Record) -> None:
-        if not record.is_vote:
-            return
+    def _note_votes(self, votes: Sequence[Record]) -> None:
+        self._voters |= {vote.voter for vote in votes if vote.voter}
         report = self._report
-        if record.voter:
-            self._voters.add(record.voter)
-        report.votes, report.voters = report.votes + 1, len(self._voters)
-        report.with_order += record.a_shown_first is not None
-        report.with_time += record.judged is not None
-        report.with_language += bool(record.task.language)
+        report.votes, report.voters = report.votes + len(votes), len(self._voters)
+        report.with_order += sum(vote.a_shown_first is not None for vote in votes)
+        report.with_time += sum(vote.judged is not None for vote in votes)
+        report.with_language += sum(bool(vote.task.language) for vote in votes)
 
     def _match(self, placed: Placed, sample: Sample) -> Matched:
         record, decider = placed.record, self._decider(placed.record)
@@ -182,13 +209,28 @@ class Store:
             self._pseudonyms[who] = f"{ELSEWHERE}{hidden[:PSEUDONYM_LENGTH]}"
         return f"{self._pseudonyms[who]}{OCCASION}{record.occasion[:OCCASION_LENGTH]}"
 
+    def _sought(self, matched: Sequence[Matched]) -> tuple[set[int], list[Matched]]:
+        """The boards without a battle that is not of this import, and whose battle may be stored already. Call with
+        the dataset locked, since another import may have written to the board since.
+        """
+        whole = {board for board in {one.key.board for one in matched} if self._last.get(board, 0) == _last_of(board)}
+        return whole, [one for one in matched if one.key.board not in whole or one.key in self._own]
+
+    def _remember(self, whole: set[int], matched: Sequence[Matched]) -> None:
+        self._own |= {one.key for one in matched if one.key.board in whole}
+        if len(self._own) > MOST_REMEMBERED:
+            self._own.clear()
+            self._last.clear()
+        else:
+            self._last |= {board: _last_of(board) for board in whole}
+
     def _add_texts(self, matched: Sequence[Matched]) -> None:
         """What both wrote, where the log holds it and the dataset does not."""
         texts: dict[tuple[int, int], str] = {}
         for one in matched:
-            names = (one.record.model_a, one.record.model_b)
-            for name, text in zip(names, one.record.texts or (), strict=False):
-                key = (one.sample.pk, self._contestants[name].pk)
+            both = (one.key.left, one.key.right) if one.left_is_a else (one.key.right, one.key.left)
+            for contestant, text in zip(both, one.placed.record.texts or (), strict=False):
+                key = (one.key.sample, contestant)
                 if text and key not in self._stored:
                     texts.setdefault(key, text)
         if not texts or self._dataset.modality != Dataset.Modality.TEXT:
@@ -204,46 +246,42 @@ class Store:
 class _Batch:
     """The battles of a batch, as they are and as they become."""
 
-    def __init__(self, report: Report, matched: Sequence[Matched], before: int) -> None:
-        """before: the last battle of before this import."""
+    def __init__(self, report: Report, sought: Sequence[Matched], before: int) -> None:
+        """sought: whose battle may be there already. before: the last battle of before this import."""
         self._report, self._before = report, before
-        self._battles = _known(matched)
+        self._battles = _known(sought)
         verdicts = Verdict.objects.filter(battle__in=[battle.pk for battle in self._battles.values()])
         self._told = set(verdicts.values_list("battle", flat=True))  # battles whose judgments are known
-        self._blank = {field.attname: field.get_default() for field in Battle._meta.concrete_fields}
-        self._new: list[Battle] = []
+        self._new: dict[Key, NewBattle] = {}
         self._as_they_were: dict[int, Battle] = {}
         self._verdicts: dict[Key, list[Verdict]] = {}
 
     def take(self, matched: Iterable[Matched]) -> None:
         for one in matched:
-            if one.key in self._battles:
-                self._meet(one, self._battles[one.key])
+            if battle := self._battles.get(one.key) or self._new.get(one.key):
+                self._meet(one, battle)
             else:
                 self._begin(one)
         self._save()
 
     def _begin(self, one: Matched) -> None:
         record, key = one.record, one.key
-        found = {"board_id": key.board, "left_id": key.left, "right_id": key.right, "ballot": key.ballot}
-        battle = Battle(*(self._blank | found).values())  # by position: by name takes three times as long
-        battle.sample = one.sample
-        battle.shown_left_first = record.a_shown_first is one.left_is_a if one.is_cast else None
-        self._battles[key] = battle
-        self._new.append(battle)
+        shown_left_first = record.a_shown_first is one.left_is_a if one.is_cast else None
+        battle = NewBattle(key.board, one.sample, key.left, key.right, key.ballot, shown_left_first)
+        self._new[key] = battle
         self._decide(one, battle)
         self._report.stored += 1
-        is_unsure = not record.calls and not key.ballot and record.is_consistent is False
-        self._report.tallies["unsure"] += is_unsure
+        if record.is_consistent is False and not record.calls and not key.ballot:
+            self._report.tallies["unsure"] += 1
 
-    def _meet(self, one: Matched, battle: Battle) -> None:
+    def _meet(self, one: Matched, battle: Battle | NewBattle) -> None:
         """The battle is known: the log may decide what was open, or tell how it was judged."""
         record, is_told = one.record, one.key in self._verdicts or battle.pk in self._told
         if battle.winner and record.winner and one.side(record.winner) != battle.winner:
             said = _("It contradicts an earlier line. The earlier one is kept.")
             self._report.refuse(one.placed.file, one.placed.line, said)
         elif self._tells_more(record, battle, is_told):
-            if battle.pk is not None:
+            if isinstance(battle, Battle):
                 self._as_they_were.setdefault(battle.pk, copy(battle))
             self._decide(one, battle)
             self._report.completed += 1
@@ -254,13 +292,13 @@ class _Batch:
         else:
             self._report.duplicates += 1
 
-    def _tells_more(self, record: Record, battle: Battle, is_told: bool) -> bool:
+    def _tells_more(self, record: Record, battle: Battle | NewBattle, is_told: bool) -> bool:
         """A slim log says “inconsistent tie” of what failed too: it decides nothing that the audit log left open."""
         if not battle.winner and record.winner:
             return bool(record.calls) or not is_told or record.is_consistent is not False
         return bool(record.calls) and not is_told
 
-    def _decide(self, one: Matched, battle: Battle) -> None:
+    def _decide(self, one: Matched, battle: Battle | NewBattle) -> None:
         record = one.record
         battle.winner, battle.is_consistent = one.side(record.winner), record.is_consistent
         battle.open_reason, battle.judged = record.open_reason, record.judged
@@ -280,9 +318,10 @@ class _Batch:
             ]
 
     def _save(self) -> None:
-        judged = {id(self._battles[key]) for key in self._verdicts}
-        Battle.objects.bulk_create([battle for battle in self._new if id(battle) in judged], batch_size=500)
-        _insert([battle for battle in self._new if id(battle) not in judged])
+        judged = {key: self._new[key].row() for key in self._verdicts if key in self._new}
+        Battle.objects.bulk_create(judged.values(), batch_size=500)
+        self._battles |= judged
+        _insert([battle for key, battle in self._new.items() if key not in judged])
         changed = [battle for battle in self._battles.values() if battle.pk in self._as_they_were]
         Battle.objects.bulk_update(changed, ["winner", "is_consistent", "open_reason", "judged"], batch_size=200)
         again = [self._battles[key].pk for key in self._verdicts if self._battles[key].pk in self._told]
@@ -292,25 +331,30 @@ class _Batch:
                 verdict.battle_id = self._battles[key].pk
         Verdict.objects.bulk_create([v for verdicts in self._verdicts.values() for v in verdicts], batch_size=200)
         self._count(self._as_they_were.values(), -1)
-        self._count([*self._new, *changed], +1)
+        self._count([*self._new.values(), *changed], +1)
 
-    def _count(self, battles: Iterable[Battle], by: int) -> None:
-        boards: dict[int, list[Battle]] = defaultdict(list)
+    def _count(self, battles: Iterable[Battle | NewBattle], by: int) -> None:
+        boards: dict[int, list[Battle | NewBattle]] = defaultdict(list)
         for battle in battles:
             boards[battle.board_id].append(battle)
         for board_id in sorted(boards):
             count(board_id, boards[board_id], by)
 
 
-def _insert(battles: Sequence[Battle]) -> None:
+def _insert(battles: Sequence[NewBattle]) -> None:
     """As bulk_create, with one statement for all of them and without learning their keys, in a third of the time."""
     quote, as_time, now = connection.ops.quote_name, connection.ops.adapt_datetimefield_value, timezone.now()
+    created = as_time(now)
     columns = ", ".join(map(quote, (*TOLD, "judged", "void_reason", "created")))
     places = ", ".join(["%s"] * (len(TOLD) + 3))
     into = f"INSERT INTO {quote(Battle._meta.db_table)} ({columns}) VALUES ({places})"  # noqa: S608 - all of it is ours
     told = attrgetter(*TOLD)
     with connection.cursor() as cursor:
-        cursor.executemany(into, [(*told(row), as_time(row.judged), "", as_time(now)) for row in battles])
+        cursor.executemany(into, [(*told(row), as_time(row.judged), "", created) for row in battles])
+
+
+def _last_of(board: int) -> int:
+    return Battle.objects.filter(board=board).order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
 def _known(matched: Sequence[Matched]) -> dict[Key, Battle]:
