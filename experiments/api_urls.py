@@ -23,7 +23,7 @@ from experiments.runs import experiment_views, run_api
 from experiments.runs.reports import api as report_api
 from experiments.runs.sharing import api as sharing_api
 from experiments.setup import api as setup_api
-from experiments.studies.api import StudyViewSet
+from experiments.studies.api import RunChartView, StudyViewSet
 from experiments.workflows import REGISTRY, surface_of
 
 router = SimpleRouter(use_regex_path=False)
@@ -87,6 +87,7 @@ urlpatterns = [
         Presets.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
         name="api-preset",
     ),
+    path("runs/chart/", RunChartView.as_view(), name="api-runs-chart"),
     path("runs/import/", ImportView.as_view(), name="api-run-import"),
     path("runs/imported/", RunImports.as_view({"get": "list"}), name="api-run-imports"),
     path(

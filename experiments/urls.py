@@ -87,6 +87,7 @@ urlpatterns = [
     path("studies/<uuid:pk>/folder/", study_views.study_folder, name="study-folder"),
     path("studies/<uuid:pk>/<slug:verb>/", study_views.act, name="study-act"),
     path("runs/", views.runs, name="runs"),
+    path("runs/chart/", study_views.runs_chart, name="runs-chart"),
     path("runs/columns/", views.columns, name="runs-columns"),
     path("runs/delete/", views.delete, name="runs-delete"),
     path("runs/<uuid:pk>/", views.run, name="run"),

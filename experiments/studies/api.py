@@ -7,7 +7,7 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import mixins, serializers, viewsets
+from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,8 +18,10 @@ from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.library.imports.api import DocumentParser
-from experiments.models import LIVE_STATES, Study, StudyLook, StudyPlan, StudyRun
+from experiments.models import LIVE_STATES, Run, Study, StudyLook, StudyPlan, StudyRun
+from experiments.runs.run_api import RunFilter
 from experiments.studies import comparison, importing, results, running, services
+from experiments.studies.charts import Chart, chart
 from experiments.studies.checking import checked_design, estimated
 from experiments.studies.design import MOST_REPEATS
 from experiments.studies.folder import folder
@@ -202,6 +204,85 @@ class StudyComparisonSerializer(serializers.Serializer[Any]):
     traits = TraitSerializer(many=True)
     studies = serializers.ListField(child=serializers.UUIDField())
     waiting = serializers.ListField(child=serializers.UUIDField())
+
+
+class NamedSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+
+
+class ChartedRunSerializer(serializers.Serializer[Any]):
+    run = serializers.UUIDField()
+    value = serializers.FloatField()
+
+
+class ChartGroupSerializer(serializers.Serializer[Any]):
+    """missing: runs without a value. low, high: the 95 % interval of the mean; null for fewer than two values."""
+
+    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
+    n = serializers.IntegerField()
+    missing = serializers.IntegerField()
+    mean = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    values = ChartedRunSerializer(many=True)
+
+
+class RunChartSerializer(serializers.Serializer[Any]):
+    """measures, ways: what can be asked for. is_cut: there are more runs, and these are the newest. hidden: how many
+    further groups there are.
+    """
+
+    measure = serializers.CharField()
+    group = serializers.CharField()
+    measures = NamedSerializer(many=True)
+    ways = NamedSerializer(many=True)
+    groups = ChartGroupSerializer(many=True)
+    runs = serializers.IntegerField()
+    is_cut = serializers.BooleanField()
+    hidden = serializers.IntegerField()
+
+
+CHARTED = [
+    OpenApiParameter("measure", str, description="One of `measures`; `run:cost` by default."),
+    OpenApiParameter("group", str, description="One of `ways`; `models` by default."),
+]
+
+
+class RunChartView(generics.GenericAPIView[Run]):
+    """A measure of the newest 2,000 runs that fit the filters, by what they differ in."""
+
+    queryset = Run.objects.none()
+    filterset_class = RunFilter
+    pagination_class = None
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return Run.objects.visible_to(self.request.user)
+
+    @extend_schema(parameters=CHARTED, responses={200: RunChartSerializer, **PROBLEMS})
+    def get(self, request: Request) -> Response:
+        measure, group = (request.query_params.get(name, "") for name in ("measure", "group"))
+        rows = self.filter_queryset(self.get_queryset())
+        found = chart(rows, measure=measure, by=group, reader=person(request))
+        return Response(RunChartSerializer(_charted(found)).data)
+
+
+def _charted(found: Chart) -> dict[str, Any]:
+    groups = [
+        {
+            **{name: getattr(group.estimate, name) for name in ("n", "missing", "mean", "low", "high")},
+            "label": group.label,
+            "values": [{"run": run.pk, "value": value} for run, value in group.listed],
+        }
+        for group in found.groups
+    ]
+    return {
+        **{name: getattr(found, name) for name in ("measures", "runs", "is_cut", "hidden")},
+        "measure": found.measure.name,
+        "group": found.by,
+        "ways": [{"name": name, "label": label} for name, label in found.ways.items()],
+        "groups": groups,
+    }
 
 
 class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Study]):

@@ -12,7 +12,7 @@ from experiments.models import Annotation, Call, Judgment, Message, Run, Study
 from experiments.models.instruments import AnnotationQuerySet
 from experiments.runs.metrics import by_beginning
 from experiments.studies.plan import Annotation as OfInstrument
-from experiments.studies.plan import Flagged, Measured, Outcome, Plan, Scored
+from experiments.studies.plan import Flagged, Measured, Plan, Scored
 from leaderboard.ratings.studies.analysis import Row
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def rows_of(study: Study, plan: Plan, *, reader: "User") -> list[Row]:
     """
     planned = list(study.planned_runs.select_related("condition").order_by("number"))
     runs = {run.pk: run for run in Run.objects.filter(planned__study=study).with_totals()}
-    read = [(outcome, _reader(outcome, list(runs.values()), reader)) for outcome in plan.outcomes]
+    read = [(outcome, reader_of(outcome.source, list(runs.values()), reader)) for outcome in plan.outcomes]
     rows = []
     for one in planned:
         run = runs.get(one.run_id) if one.run_id else None
@@ -62,8 +62,11 @@ Value = tuple[float | None, bool, str]
 """The value, of a time whether it happened, and why there is no value."""
 
 
-def _reader(outcome: Outcome, runs: Sequence[Any], reader: "User") -> Callable[[Any], Value]:
-    source, ids = outcome.source, [run.pk for run in runs]
+def reader_of(
+    source: Scored | OfInstrument | Flagged | Measured, runs: Sequence[Any], reader: "User"
+) -> Callable[[Any], Value]:
+    """Gives the value of each of these runs, which were fetched `with_totals`."""
+    ids = [run.pk for run in runs]
     if isinstance(source, Measured):
         return _figures(source, ids)
     series = _series(source, ids, reader)

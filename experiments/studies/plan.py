@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 from pydantic_core import PydanticCustomError
 
 from experiments.studies.design import Design, Name, Part
@@ -63,6 +63,7 @@ class Measured(Part):
 
 
 Source = Annotated[Scored | Annotation | Flagged | Measured, Field(discriminator="of")]
+SOURCES: TypeAdapter[Scored | Annotation | Flagged | Measured] = TypeAdapter(Source)
 
 
 class Outcome(Part):

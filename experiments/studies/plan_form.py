@@ -1,7 +1,7 @@
 """The form of a plan: outcomes among what can be measured, contrasts among the levels of the design."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,6 +22,8 @@ from experiments.workflows.base.instruments import ScaleDimension, YesNo
 from experiments.workflows.base.judge import RANGES
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from accounts.models import User
 
 MOST_SUGGESTED = 6  # contrasts
@@ -66,6 +68,16 @@ class Measure:
     def key(self) -> str:
         return key_of(self.source)
 
+    @property
+    def name(self) -> str:
+        """Short enough for an address: `run:cost`, `judgment:cooperation:A`, `annotation:<version>:<dimension>:`."""
+        return ":".join(map(str, self.source.values()))
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether a run has it or has it not."""
+        return bool(self.source["of"] == "flag")
+
 
 def key_of(source: Mapping[str, Any]) -> str:
     """Equal for sources that differ in how turns become one value alone."""
@@ -75,28 +87,39 @@ def key_of(source: Mapping[str, Any]) -> str:
 def measures(design: Design, *, reader: "User") -> list[Measure]:
     """What runs of the design have: flags, a judge's scores, what instruments that the reader sees find, figures."""
     workflow = REGISTRY[design.workflow]
-    flagged = [
+    versions = InstrumentVersion.objects.visible_to(reader)
+    return measures_of(versions, flagged=workflow.flagged, judged=workflow.subjects, measured=workflow.subjects)
+
+
+def measures_of(
+    versions: "QuerySet[InstrumentVersion]",
+    *,
+    flagged: Iterable[str],
+    judged: Iterable[str],
+    measured: Collection[str],
+) -> list[Measure]:
+    """Flags, a judge's scores and what these versions of instruments find, each of its seats; and figures of runs."""
+    flags = [
         Measure({"of": "flag", "flag": flag, "seat": seat}, format_lazy("{}: {}", seat_name(seat), FLAGS[flag]), 0, 1)
-        for seat in workflow.flagged
+        for seat in flagged
         for flag in REVIEWED
     ]
-    judged = [
+    scores = [
         Measure(
             {"of": "judgment", "score": score, "seat": seat},
             format_lazy("{}: {}", seat_name(seat), SCORE_NAMES[score]),
             *RANGES[score],
         )
-        for seat in workflow.subjects
+        for seat in judged
         for score in RANGES
     ]
     figures = [Measure({"of": "run", "figure": figure}, label, least=0) for figure, label in FIGURES.items()]
-    return [*flagged, *judged, *_of_instruments(workflow.subjects, reader), *figures]
+    return [*flags, *scores, *_of_instruments(measured, versions), *figures]
 
 
-def _of_instruments(subjects: Iterable[str], reader: "User") -> list[Measure]:
+def _of_instruments(subjects: Collection[str], versions: "QuerySet[InstrumentVersion]") -> list[Measure]:
     found = []
-    versions = InstrumentVersion.objects.visible_to(reader).select_related("instrument")
-    for version in versions.order_by("instrument__title", "-number"):
+    for version in versions.select_related("instrument").order_by("instrument__title", "-number"):
         definition = version.parsed
         is_of_speakers = definition.unit == "message" or definition.each_speaker
         for dimension in definition.dimensions:

@@ -1,6 +1,7 @@
 """The pages of studies: those there are, and one with its conditions, its plan and its results."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +17,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.attachments import streamed, to_be_saved
 from accounts.errors import Invalid
+from accounts.models import Project
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to
 from experiments.models import LIVE_STATES, Run, Study
-from experiments.studies import comparison, pages, results, running, services
+from experiments.runs import run_list
+from experiments.studies import charts, comparison, pages, results, running, services
 from experiments.studies.checking import checked_design, estimated
 from experiments.studies.design import Design
 from experiments.studies.folder import folder
@@ -67,6 +70,19 @@ def compare(request: HttpRequest) -> HttpResponse:
     found = comparison.of(chosen, request.user, request.GET.get("outcome", ""))
     forests = [pages.forest(one) for one in found.contrasts]
     return render(request, "studies/compare.html", {"found": found, "forests": forests})
+
+
+@login_required
+@require_GET
+def runs_chart(request: HttpRequest) -> HttpResponse:
+    """A figure of the runs that the list shows with the same filters."""
+    chosen = run_list.chosen(request.GET, person(request))
+    measure, group = (request.GET.get(name, "") for name in ("measure", "group"))
+    rows = run_list.fitting(chosen, person(request))
+    found = charts.chart(rows, measure=measure, by=group, reader=person(request))
+    chips = run_list.chips(chosen, Project.objects.visible_to(request.user))
+    kept = {name: value for name, value in asdict(chosen).items() if value and name != "sort"}
+    return render(request, "experiments/chart.html", {"chart": found, "chips": chips, "kept": kept})
 
 
 @login_required

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import LATE, QUICK, SIDEWAYS, Lab, SignIn, violations
 
-WIDE, NARROW = 1280, 360
+WIDE, NARROW, BETWEEN = 1440, 360, (768, 1024)
 VIEWS = ((WIDE, "light", "en"), (NARROW, "dark", "zh-hans"))
 OPEN = "document.querySelectorAll('main details:not(.exports)').forEach((one) => (one.open = !one.matches('.table')))"
 HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site button')]
@@ -48,6 +48,7 @@ OF_LADDERS = ("", "?subset=easy&search=nobody", "matrix/", "history/", "mileston
 OF_RESEARCHERS = (
     *("", "notifications/"),
     *("arena/", "council/", "debate/", "coding/", "starchamber/", "battles/", "runs/", "runs/import/", "projects/"),
+    "runs/chart/?measure=run%3Aturns",
     *("account/", "account/keys/", "account/webhooks/", "models/", "usage/", "exports/", "battles/import/"),
     *("search/?q=panels&state=ended", "review/", "review/new/", "review/rubrics/", "review/rubrics/new/"),
     *("scan/", "instruments/", "instruments/new/", "instruments/?archived=1", "studies/"),
@@ -74,6 +75,19 @@ def below_the_middle(page: Page, width: int) -> int:
     return max(0, round(top - window["height"] / 2))
 
 
+def too_wide(page: Page) -> list[str]:
+    """What of an open page does not fit windows between a phone's and a large one's."""
+    found = []
+    for width in BETWEEN:
+        page.set_viewport_size({"width": width, "height": 800})
+        if (sideways := page.evaluate(SIDEWAYS)) > 0:
+            found.append(f"scrolls sideways by {sideways} px at {width} px")
+        if page.evaluate(HEADER_LINES) > 1:
+            found.append(f"the header has too many lines at {width} px")
+    page.set_viewport_size({"width": WIDE, "height": 800})
+    return found
+
+
 def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_both: bool) -> dict[str, list[str]]:
     """What is wrong with each of these pages."""
     found = {}
@@ -97,8 +111,9 @@ def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_both: bool)
                 wrong.append(f"scrolls sideways by {sideways} px")
             if page.evaluate(HEADER_LINES) > 1:
                 wrong.append("the header has too many lines")
+            wrong += too_wide(page) if width == WIDE else []
             if wrong:
-                found[f"{address} {width}"] = wrong
+                found[f"{address} {width} {page.title()}"] = wrong
     return found
 
 

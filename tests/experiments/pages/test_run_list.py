@@ -1,5 +1,6 @@
 """The list of runs: what its filters leave, page after page, at the same price however long it is."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -19,7 +20,7 @@ def shown(browser, read, address):
     page = read(browser.get(address))
     links = [a.get("href") or "" for a in page.find("a")]
     beside = {a.get("rel"): a.get("href") for a in page.find("a") if a.get("rel") in {"next", "prev"}}
-    runs = [link for link in links if link.startswith("/runs/") and link.count("/") == 3 and link != "/runs/import/"]
+    runs = [link for link in links if re.fullmatch(r"/runs/[0-9a-f-]{36}/", link)]
     return [link[6:-1] for link in runs], beside
 
 
