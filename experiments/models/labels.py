@@ -38,6 +38,11 @@ def stage_name(stage: str) -> Any:
     return STAGES.get(stage, seat_name(stage))
 
 
+def where_measured(turn: object, pattern: object = "") -> str:
+    """A turn in the words of its workflow, see `Told.turn`; what is measured in none is the whole run."""
+    return str(pattern or _("Turn %(turn)s")) % {"turn": turn} if turn else str(_("Whole run"))
+
+
 def short_name(label: str) -> str:
     """A model's label without its vendor: `openai/gpt-4o` and `OpenAI: GPT-4o` become `gpt-4o` and `GPT-4o`."""
     return VENDOR.sub("", label, count=1)

@@ -12,6 +12,7 @@ from django.utils import translation
 
 from experiments.engine.projections import Loaded, message_data, metrics_shown, row_writer_of, stored, with_rows
 from experiments.models import Call, Event, Experiment, Run, Step
+from experiments.models.labels import where_measured
 from experiments.models.run import RECORDS, TERMINAL_STATES
 from experiments.models.work import Envelope
 from experiments.runs.fragments import Fragments
@@ -223,7 +224,9 @@ def render(shown: Entry, run_id: UUID | str, look: str, run: Run | None = None, 
 
 def _rendered(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
     context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data, **words}
-    context["slot"] = surface_of(look).slot(shown.type, shown.data)
+    surface = surface_of(look)
+    context["slot"] = surface.slot(shown.type, shown.data)
+    context["where"] = where_measured(shown.data.get("turn"), surface.told.turn)
     names = [name for name in (shown.type, FAMILIES.get(shown.type)) if name]
     templates = [f"{place}events/{name}.html" for place in (f"workflows/{look}/", "") for name in names]
     return render_to_string([*templates, "events/pairs.html"], context)

@@ -27,7 +27,8 @@ OUTSIDE = {  # pages that stand in no group
     *("seat", "seat-join", "seat-now"),
     *("login", "logout", "invitation", "invitation-revoke", "first-administrator"),
     # what fields ask while one types
-    *("find-people", "find-projects", "find-experiments", "find-runs", "find-instruments", "model-menu"),
+    *("find-people", "find-projects", "find-experiments", "find-runs", "model-menu"),
+    *("find-instruments", "find-instruments-without-order"),
     *("openid_connect_login", "openid_connect_callback"),
 }
 

@@ -1,5 +1,6 @@
 """The instrument of a run's judge: chosen at set-up, and frozen in the configuration."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -14,6 +15,8 @@ from experiments.library.instruments import builtin
 from experiments.models import InstrumentVersion
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.events import JsonObject
+from experiments.workflows.base.material import Unit
+from experiments.workflows.base.measuring import Chosen, ChosenSideBySide, units_of
 from experiments.workflows.base.surface import Asked, SeatForm, Seats
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 FIELD = "instrument-version"
 LABELS = {FIELD: gettext_lazy("What it measures"), "judge": gettext_lazy("Have a judge measure the messages")}
 HINTS = {FIELD: gettext_lazy("An instrument has its own prompt and limits, and says what the judge reads.")}
+FINDERS = {Chosen.UNITS: "find-instruments", ChosenSideBySide.UNITS: "find-instruments-without-order"}
 NOBODY = gettext_lazy("the instrument's or lab default")
 JUDGE = Seats(
     (
@@ -47,9 +51,9 @@ def usable(reader: User) -> QuerySet[InstrumentVersion]:
     return newest.select_related("instrument").order_by("instrument__title")
 
 
-def live(reader: User) -> QuerySet[InstrumentVersion]:
-    """Those among them by which a run can be judged while it is played."""
-    return usable(reader).exclude(definition__unit="span")
+def live(reader: User, units: Sequence[Unit] = Chosen.UNITS) -> QuerySet[InstrumentVersion]:
+    """Those among them by which a run can be judged while it is played. units: what is judged in it."""
+    return usable(reader).filter(definition__unit__in=units)
 
 
 def label_of(version: InstrumentVersion) -> str:
@@ -57,11 +61,13 @@ def label_of(version: InstrumentVersion) -> str:
 
 
 class FindInstruments(Finder):
-    """By their titles, those of built-in ones in the reader's language, too."""
+    """By their titles, those of built-in ones in the reader's language, too. units: see `live`."""
+
+    units: Sequence[Unit] = Chosen.UNITS
 
     def found(self, user: User, typed: str) -> QuerySet[Any]:
         said = [slug for slug, words in builtin.WORDS.items() if typed.casefold() in str(words[0]).casefold()]
-        return live(user).filter(Q(instrument__title__icontains=typed) | Q(instrument__slug__in=said))
+        return live(user, self.units).filter(Q(instrument__title__icontains=typed) | Q(instrument__slug__in=said))
 
     def shown(self, row: Any) -> dict[str, str]:
         return {"value": str(row.pk), "label": label_of(row), "hint": builtin.words_of(row.instrument)[1][:80]}
@@ -72,24 +78,26 @@ class VersionField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic
         return label_of(obj)
 
 
-def version_field(reader: User, named: str = "", **options: Any) -> VersionField:
+def version_field(
+    reader: User, named: str = "", units: Sequence[Unit] = Chosen.UNITS, /, **options: Any
+) -> VersionField:
     """named: a version that can be chosen beside the newest ones, such as the one of a run that is set up again."""
     builtin.ensure_builtin()
-    rows = live(reader)
+    rows = live(reader, units)
     try:
         known = Q(pk__in=rows.values("pk")) | Q(pk=named or None)
         rows = InstrumentVersion.objects.visible_to(reader).filter(known).select_related("instrument")
     except ValidationError:  # no id at all, of which the field complains
         pass
-    return VersionField(queryset=rows, required=False, widget=Picker("find-instruments"), **options)
+    return VersionField(queryset=rows, required=False, widget=Picker(FINDERS[tuple(units)]), **options)
 
 
 def fill(form: "DeclaredForm") -> None:
     """The field of a set-up form in which it is chosen."""
     named = (form.data if form.is_bound else form.initial).get(FIELD)
-    has_scores = REGISTRY[form.workflow].judge is not None
-    words = {"label": LABELS[FIELD], "empty_label": _("the built-in scores") if has_scores else _("none")}
-    form.fields[FIELD] = version_field(form.reader, str(named or ""), **words)
+    workflow = REGISTRY[form.workflow]
+    words = {"label": LABELS[FIELD], "empty_label": _("the built-in scores") if workflow.judge else _("none")}
+    form.fields[FIELD] = version_field(form.reader, str(named or ""), units_of(workflow.config), **words)
 
 
 def asked(form: "DeclaredForm", asked: Asked) -> Asked:

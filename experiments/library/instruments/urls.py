@@ -5,10 +5,16 @@ from django.urls import path
 from experiments.library.instruments import views
 from experiments.library.instruments.choosing import FindInstruments
 from experiments.library.instruments.transcripts import FindRuns
+from experiments.workflows.base.measuring import ChosenSideBySide
 
 urlpatterns = [
     path("find/runs/", FindRuns.as_view(), name="find-runs"),
     path("find/instruments/", FindInstruments.as_view(), name="find-instruments"),
+    path(
+        "find/instruments-without-order/",
+        FindInstruments.as_view(units=ChosenSideBySide.UNITS),
+        name="find-instruments-without-order",
+    ),
     path("instruments/", views.index, name="instruments"),
     path("instruments/new/", views.instrument_new, name="instrument-new"),
     path("instruments/import/", views.instrument_import, name="instrument-import"),

@@ -6,12 +6,14 @@ from experiments.library.instruments import findings
 from experiments.library.instruments.figures import figures
 from experiments.library.instruments.findings import Finding
 from experiments.models import Annotation
+from experiments.models.labels import where_measured
 from experiments.runs.figures import in_percent, span
 from experiments.runs.reports import words
 from experiments.runs.reports.report import Block, Column, Part, Section, Table, Text
 from experiments.runs.reports.setup import Rows
-from experiments.templatetags.arena import MISSING, figure, turn_name
+from experiments.templatetags.arena import MISSING, figure
 from experiments.templatetags.instruments import value_word
+from experiments.workflows import surface_of
 from experiments.workflows.base.instruments import Definition
 
 
@@ -20,13 +22,13 @@ def judgments(rows: Rows) -> Section:
     made = Annotation.objects.filter(run=rows.run, made_in=rows.run).select_related("version__instrument", "person")
     for one in findings.of(made.order_by("turn", "step", "subject", "id")):
         units.setdefault((one.annotation.step_id or 0, one.annotation.judge), []).append(one)
-    parts = tuple(_unit(step, judge, found) for (step, judge), found in units.items())
+    pattern = surface_of(rows.run.experiment.workflow).told.turn
+    parts = tuple(_unit(step, judge, found, pattern) for (step, judge), found in units.items())
     return Section("judgments", _("Judgments"), parts or (Text(_("Nothing was judged in this run.")),))
 
 
-def _unit(step: int, judge: str, found: list[Finding]) -> Part:
-    first = found[0].annotation
-    where = _("the whole run") if first.turn is None else turn_name(first.turn)
+def _unit(step: int, judge: str, found: list[Finding], pattern: object) -> Part:
+    where = where_measured(found[0].annotation.turn, pattern)
     columns = (Column(_("Participant")), Column(_("Dimension"), share=1.6), Column(_("Value"), share=2.4))
     table = Table("", columns, tuple((_seat(one), one.dimension.title, _value(one)) for one in found))
     notes = dict.fromkeys(one.annotation.rationale for one in found if one.annotation.rationale)

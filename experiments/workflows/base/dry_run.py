@@ -122,15 +122,19 @@ class Assumptions:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A configuration that stands for so many like it, typically and at most. dearest: its own, where it has one."""
+    """A configuration that stands for so many like it, typically and at most. dearest, measured: its own, where it has
+    them.
+    """
 
     config: Any
     typical: Fraction = Fraction(1)
     most: Fraction = Fraction(1)
     dearest: Callable[[Any, Ask, int], Path] | None = None
+    measured: Callable[[Ask, bool], Ask] | None = None
 
     def assuming(self, assumptions: Assumptions) -> Assumptions:
-        return replace(assumptions, dearest=self.dearest) if self.dearest else assumptions
+        dearest, measured = self.dearest or assumptions.dearest, self.measured or assumptions.measured
+        return replace(assumptions, dearest=dearest, measured=measured)
 
 
 def _none_stored(part: Stored) -> int:

@@ -6,7 +6,7 @@ has a workflow's messages measured without a line in its rules.
 
 from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
@@ -56,25 +56,30 @@ class Instrument(BaseModel):
 
 
 class Chosen(Instrument):
-    """The instrument of the judge of a run that is played."""
+    """The instrument of the judge of a run that is played. UNITS: what can be judged then."""
+
+    UNITS: ClassVar[tuple[Unit, ...]] = ("message", "pair", "turn", "run")
 
     @field_validator("definition", mode="after")
     @classmethod
     def _can_be_asked_live(cls, definition: Definition) -> Definition:
         if definition.unit == "span":
             raise ValueError("An instrument for spans can only scan runs that are over.")
+        if definition.unit not in cls.UNITS:
+            raise ValueError("An instrument for pairs needs messages in order; these are written side by side.")
         return definition
 
 
 class ChosenSideBySide(Chosen):
     """That of a run whose models answer side by side, so that no message is the one before another."""
 
-    @field_validator("definition", mode="after")
-    @classmethod
-    def _needs_no_order(cls, definition: Definition) -> Definition:
-        if definition.unit == "pair":
-            raise ValueError("An instrument for pairs needs messages in order; these are written side by side.")
-        return definition
+    UNITS = ("message", "turn", "run")
+
+
+def units_of(config: type[BaseModel]) -> tuple[Unit, ...]:
+    """Of the instruments that a Config takes for its judge."""
+    kinds = (config.model_fields["instrument"].annotation, *get_args(config.model_fields["instrument"].annotation))
+    return next(kind.UNITS for kind in kinds if isinstance(kind, type) and issubclass(kind, Chosen))
 
 
 class JudgedByInstrument(BaseModel):

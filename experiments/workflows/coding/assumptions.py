@@ -5,13 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from experiments.gateway.simulated.coding import problems
-from experiments.workflows.base.dry_run import Assumptions, Path, all_passed, mark, tokens_of
+from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Assumptions, Path, all_passed, mark, tokens_of
+from experiments.workflows.base.material import LONGEST
+from experiments.workflows.base.measuring import OF_RUN
 from experiments.workflows.base.steps import Ask, Execute, Outcome, Prompt
 from experiments.workflows.coding.config import CODERS
 from experiments.workflows.coding.judging import DIMENSIONS, LONGEST_VALUE, MOST_FAILURES
 from experiments.workflows.coding.problems import LONGEST_TITLE
 from experiments.workflows.coding.setting import MOST_EARLIER
 
+TYPICAL = {"health": 5, "problem": 1800, "solution": 900, "judge": 300, "repair": 300}
 SHARE_OF_STATEMENT = 3  # a third of a problem's tokens is what the others are shown
 EARLIER = mark(MOST_EARLIER * LONGEST_TITLE // 3)
 WRONG = mark(8_000)  # what is told at most of a problem that cannot be set
@@ -57,6 +60,17 @@ def _measured(ask: Ask, at_most: bool) -> Ask:
     return replace(ask, messages=(*ask.messages, Prompt("user", told)))
 
 
+def judged_after(solutions: int, ask: Ask, at_most: bool) -> Ask:
+    """`_measured` in the cycle that stands for the last: a judge of the whole run has read so many solutions before,
+    and no more than a transcript shows.
+    """
+    if not ask.key.startswith(OF_RUN):
+        return _measured(ask, at_most)
+    most = LONGEST // BYTES_PER_TOKEN[at_most]
+    earlier = most if at_most else min(most, solutions * TYPICAL["solution"])
+    return replace(ask, messages=(*ask.messages, Prompt("user", mark(earlier if solutions else 0))))
+
+
 def _dearest(config: Any, ask: Ask, earlier: int) -> Path:
     """Everything is asked for a second time, because it could not be read the first time."""
     if ask.purpose in ("problem", "solution"):
@@ -70,7 +84,7 @@ def never_set(config: Any, ask: Ask, earlier: int) -> Path:
 
 
 ASSUMPTIONS = Assumptions(
-    typical={"health": 5, "problem": 1800, "solution": 900, "judge": 300, "repair": 300},
+    typical=TYPICAL,
     answer=_answer,
     executed=_executed,
     dearest=_dearest,

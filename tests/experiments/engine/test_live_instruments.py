@@ -18,7 +18,7 @@ from experiments.runs.reports.csv_export import table
 from experiments.runs.reports.document import document
 from experiments.runs.reports.narrative import narrate
 from experiments.runs.statistics import rows as statistics
-from experiments.runs.timeline import arranged, from_rows, replayed
+from experiments.runs.timeline import arranged, entry, from_rows, render, replayed
 from experiments.workflows import surface_of
 from tests.cases import each_case
 from tests.experiments import contesting, contests
@@ -55,6 +55,15 @@ async def _never(body):
 
 def ended(run, key):
     return run.steps.get(key=key).ended
+
+
+def test_a_page_says_what_the_judge_reads_also_of_the_whole_run():
+    shown = {
+        turn: render(entry("judge_evaluation_started", {"key": "k", "turn": turn}), 1, "arena") for turn in (2, None)
+    }
+    assert "Turn 2: the judge is reading" in shown[2]
+    assert "Whole run: the judge is reading" in shown[None]
+    assert not any("None" in html for html in shown.values())
 
 
 @each_case("beside", [True, False])
@@ -215,6 +224,15 @@ def judged(run):
     return sorted(run.steps.filter(purpose="unit_judged").values_list("key", flat=True))
 
 
+WORDS = {"council": "Question 1", "debate": "Round 1", "coding": "Cycle 1"}
+
+
+def assert_landmarks_have_names_of_their_own(page):
+    """Readers of screens jump from one section with a name to the next."""
+    found = re.findall(r'<(?:section|nav|aside|form)\b[^>]* aria-label="([^"]*)"', page)
+    assert sorted(found) == sorted(set(found))
+
+
 @each_case("case", EVERY_UNIT)
 def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case):
     workflow, unit = case
@@ -226,12 +244,31 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     rows = Annotation.objects.filter(run=run, dimension="force")
     assert sorted(rows.values_list("step__key", "value")) == sorted((f"{key}/judged", 3) for key in keys)
     assert_same_places(run)
-    assert told(browser.get(run.get_absolute_url())).count('class="note judge judgment"') == len(keys)
+    page = told(browser.get(run.get_absolute_url()))
+    assert page.count('class="note judge judgment"') == len(keys)
+    assert_landmarks_have_names_of_their_own(page)
+    where = "Whole run" if unit == "run" else WORDS[workflow]
+    assert f'class="message-meta">{where}</span>' in page
     whole = Run.objects.with_totals().get(pk=run.pk)
     assert [row["value"] for row in document(whole)["annotations"] if row["dimension"] == "force"] == [3] * len(keys)
     sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
     assert all("Force" in sections[name] for name in ("judgments", "metrics"))
+    assert f"{where} · Lies" in sections["judgments"]
     assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
+
+
+@each_case("unit", ["message", "turn", "run"])
+def test_the_table_of_a_contest_has_the_values_beside_each_vote_on_the_solution_or_in_a_row_of_its_own(beside, unit):
+    run = beside("coding", reply(lies=True, quote="no such words", force=3), unit=unit)
+    rows = list(csv.DictReader(io.StringIO(b"".join(table(run)).decode("utf-8-sig"))))
+    measured = [row for row in rows if row["measured_unit"]]
+
+    solvers = [f"coder-{n}" for n in (1, 2, 3) for _vote in range(2)]
+    assert [row["solver"] for row in rows if row["judge"]] == solvers
+    assert [row["solver"] for row in measured] == (solvers if unit == "message" else [""])
+    assert {row["cycle"] for row in measured} == {"" if unit == "run" else "1"}
+    said = {(row["measured_force"], row["measured_lies"], row["measured_lies_quotes"]) for row in measured}
+    assert said == {("3.0", "true", "no such words")}
 
 
 @each_case("unit", ["message", "turn"])
@@ -318,7 +355,12 @@ def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, 
 
 
 @each_case("workflow", ["council", "coding"])
-def test_pairs_need_messages_in_order(beside, workflow):
+def test_pairs_need_messages_in_order_and_are_not_offered_elsewhere(alice, browser, beside, workflow):
+    pairs = services.save(owner=alice, title="Of two", definition={**DEFINITION, "unit": "pair"})
+    offered = {slug: f'value="{pairs.pk}"' in told(browser.get(reverse(slug))) for slug in (workflow, "debate")}
+    assert offered == {workflow: False, "debate": True}
+    found = [browser.get(reverse(name), {"q": "of two"}).json()["results"] for name in choosing.FINDERS.values()]
+    assert [[one["value"] for one in those] for those in found] == [[str(pairs.pk)], []]
     with pytest.raises(Invalid) as refused:
         beside(workflow, reply(), unit="pair")
     assert list(refused.value.errors) == ["config.instrument.definition"]

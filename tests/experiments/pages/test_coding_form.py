@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.errors import Invalid
+from experiments.library.instruments import services
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
 from experiments.setup import estimates
 from experiments.setup.forms import setup_form
@@ -151,6 +152,21 @@ def test_at_most_the_dearest_model_sets_every_problem_and_in_turn_twice(form, mo
     assert in_turn.calls == at_random.calls + 3 * 2
     assert in_turn.cost - at_random.cost == 3 * (in_turn.tokens - at_random.tokens)
     assert guess(cycles="3", setters="random", health_check="").cost < at_random.cost
+
+
+def test_a_judge_of_the_whole_run_is_counted_once_and_reads_all_cycles(form, alice):
+    def guess(unit, cycles):
+        definition = {"dimensions": [{"kind": "yes_no", "name": "fair", "title": "Fair"}], "unit": unit}
+        version = services.save(owner=alice, title="Fair", definition={**definition, "model": MODELS[0]})
+        chosen = {"judge": "on", "instrument-version": str(version.pk), "seat-judge-model": MODELS[0]}
+        sent = form(cycles=str(cycles), setters="random", **chosen)
+        return estimates.of_form(setup_form("coding")(sent, reader=alice), by=alice).typical
+
+    plain = estimates.of_form(setup_form("coding")(form(cycles="4", setters="random"), reader=alice), by=alice).typical
+    assert guess("run", 4).calls == plain.calls + 1
+    assert guess("turn", 4).calls == plain.calls + 4
+    longer = [guess("run", cycles).tokens for cycles in (1, 2, 3)]
+    assert longer[2] - longer[1] == longer[1] - longer[0] > plain.tokens // 4
 
 
 def test_the_state_of_the_sandbox_stands_beside_the_form_and_without_one_nothing_is_started(browser, form, read):

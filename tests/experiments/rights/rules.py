@@ -44,6 +44,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         models model-menu api-votes api-estimate
         usage usage-csv projects project-new review review-queue-new review-rubrics review-rubric-new
         instruments instrument-new instrument-import instrument-preview find-runs find-instruments
+        find-instruments-without-order
         scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
         api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets

@@ -12,6 +12,7 @@ from typing import Any
 
 from experiments.models import Call, Cycle, Judgment, Run
 from experiments.runs import zipping
+from experiments.runs.reports.csv_export import Measured
 from experiments.runs.reports.document import each, encoded
 from experiments.workflows.coding.pages import ratings
 from experiments.workflows.coding.pages.cycles import SCORES, Contents, contents, passed
@@ -247,18 +248,24 @@ COLUMNS = (
 
 
 def table(run: Run) -> Iterator[list[Any]]:
-    """The head, then the rows. A solution without judgments, and a cycle without a problem, have a row of their own.
+    """The head, then the rows. A solution without judgments, a cycle without a problem, and what an instrument found of
+    more than one solution have a row of their own.
 
     Cells are empty where something is missing: a missing vote is never a zero.
     """
-    yield list(COLUMNS)
+    measured = Measured(run)
+    columns = (*COLUMNS, *measured.columns)
+    yield list(columns)
     for row in each(run.cycles.order_by("turn"), at_once=1):
         row.run = run
-        for cells in _cells(contents(row)):
-            yield [cells.get(name) for name in COLUMNS]
+        for cells in _cells(contents(row), measured):
+            yield [cells.get(name) for name in columns]
+    for found in measured.left():
+        about = {"run": run.pk, "cycle": found["turn"], "solver": found["seat"]}
+        yield [(found | about).get(name) for name in columns]
 
 
-def _cells(record: Contents) -> Iterator[Json]:
+def _cells(record: Contents, measured: Measured) -> Iterator[Json]:
     row, models = record.cycle, dict(record.cycle.contestants)
     same = {name: getattr(row, name) for name in ("state", "reason", "void_reason", "title", "setter", "ended")}
     about = {"run": row.run_id, "cycle": row.turn, "counts": _counts(row), "setter_model": models.get(row.setter)}
@@ -281,6 +288,8 @@ def _cells(record: Contents) -> Iterator[Json]:
             "code": solution.get("code") if solution else None,
             "explanation_text": solution.get("explanation") if solution else None,
         }
+        if said := record.solutions.get(seat):
+            solver |= measured.taken(said)
         judgments = record.judgments.get(seat, ())
         yield from (solver | _vote(one, models) for one in judgments)
         if not judgments:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
@@ -11,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.sandbox.host import hosts
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.dry_run import Planned, Sample
-from experiments.workflows.coding.assumptions import never_set
+from experiments.workflows.coding.assumptions import judged_after, never_set
 from experiments.workflows.coding.config import CODERS, LEAST_CODERS, Config
 
 # --- which machines run code, what isolates it there, and what is missing ---
@@ -101,13 +102,17 @@ def remarks(form: DeclaredForm) -> Iterator[str]:
 
 def plan(config: Config, seated: Sequence[Any], by: Any) -> Planned:
     """Whether its models are there, and one cycle of many. At most the dearest model sets every problem; in turn, each
-    is void at first and set once more at the end.
+    is void at first and set once more at the end. A judge of the whole run is asked once, after all cycles.
     """
     check = config.model_copy(update={"cycles": 0, "setters": "random", "quorum": 1})
     cycle = check.model_copy(update={"cycles": 1, "health_check": False})
     cycles, coders = Fraction(config.cycles), sum(one.seat in CODERS for one in seated)
     void = cycles if is_in_turn(config.setters, config.cycles, coders) else Fraction(0)
-    samples = (Sample(check), Sample(cycle, cycles, cycles), Sample(cycle, Fraction(0), void, never_set))
+    samples = [Sample(check), Sample(cycle, cycles, cycles), Sample(cycle, Fraction(0), void, never_set)]
+    if config.asked_live and config.asked_live.definition.unit == "run":
+        unjudged = cycle.model_copy(update={"judge": False})
+        judged = partial(judged_after, (config.cycles - 1) * coders)
+        samples[1:2] = [Sample(unjudged, cycles - 1, cycles - 1), Sample(cycle, measured=judged)]
     words = gettext(
         "A cycle makes %(calls)s calls: 1 problem, %(solutions)s solutions and %(judgments)s judgments, "
         "because every model judges all others."
