@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MOST_RUNS, MOST_GROUPS = 2000, 40
+WIDTH = 420.0  # of the drawing
 WAYS = {
     "models": gettext_lazy("Models"),
     "workflow": gettext_lazy("Workflow"),
@@ -145,7 +146,7 @@ def _grouped(runs: Sequence[Run], measure: Measure, by: str, reader: "User") -> 
             members[name].append((run, value_of(run)[0]))
     groups = [_group(label, several, measure) for (_key, label), several in members.items()]
     scale = _scale(groups, measure)
-    drawn = [replace(one, drawn=strip(one.values, one.estimate, scale)) for one in groups]
+    drawn = [replace(one, drawn=strip(one.values, one.estimate, scale, WIDTH)) for one in groups]
     if by == "day":
         return sorted(drawn, key=lambda one: one.label)
     return sorted(drawn, key=lambda one: (one.estimate.mean is None, -(one.estimate.mean or 0), one.label))
@@ -189,7 +190,7 @@ def _naming(by: str, runs: Sequence[Run]) -> Callable[[Run], Iterable[tuple[str,
         seat = by.removeprefix(OF_SEAT)
         return lambda run: [(name, name) for name in _models(run, seat)]
     label_of: Mapping[str, Callable[[Run], str]] = {
-        "models": lambda run: " · ".join(dict.fromkeys(_models(run))) or _("no model"),
+        "models": lambda run: " + ".join(dict.fromkeys(_models(run))) or _("no model"),
         "workflow": lambda run: str(surface_of(run.experiment.workflow).name),
         "state": lambda run: str(Run.State(run.state).label),
         "day": lambda run: f"{run.created:%Y-%m-%d}",

@@ -215,6 +215,12 @@ def measured(value: Any, measure: str) -> str:
 
 
 @register.filter
+def amount(value: Any, digits: int) -> str:
+    """A number with so many digits after the point; a large one in groups."""
+    return figure(value, digits) if digits or value is None else grouped(round(value))
+
+
+@register.filter
 def difference(value: Any, measure: str) -> str:
     """A difference, always with its sign."""
     said = measured(value, measure)

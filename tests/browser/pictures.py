@@ -85,6 +85,7 @@ def test_pictures_of_runs(lab: Lab, camera: Any, played: dict[str, str]) -> None
     researcher.take("researcher-sharing", f"experiments/{experiment}/sharing/")
     researcher.take("search", "search/?q=panels")
     researcher.take("runs", "runs/")
+    researcher.take("runs-chart", "runs/chart/?whose=all&measure=run:output_tokens&group=workflow")
     researcher.take("home", "")
     researcher.take("arena-form", "arena/")
     researcher.take("palette", "runs/", press="Control+k")
@@ -130,9 +131,10 @@ def review_all(lab: Lab, page: Page, queue: str) -> None:
     page.goto(f"{lab.url}/review/{queue}/")
     page.locator("#next-pair").click()
     while page.locator("#review[data-script]").count():
-        for key in "4112n":
+        for key in "4112":
             page.keyboard.press(key)
-        page.wait_for_load_state("networkidle")
+        with page.expect_navigation():
+            page.keyboard.press("n")
 
 
 def test_pictures_of_the_lab(camera: Any) -> None:

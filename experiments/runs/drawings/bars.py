@@ -79,12 +79,12 @@ class Strip:
     dots_y: float = DOTS_Y
 
 
-def strip(values: Sequence[float | None], estimate: Estimate, scale: Scale) -> Strip:
+def strip(values: Sequence[float | None], estimate: Estimate, scale: Scale, width: float = STRIP_WIDTH) -> Strip:
     """Equal values are piled up, so that each run is seen."""
 
     def x(value: float) -> float:
         inside = min(max(value, scale.low), scale.high)
-        return round(MARGIN + (inside - scale.low) / (scale.high - scale.low) * (STRIP_WIDTH - 2 * MARGIN), 2)
+        return round(MARGIN + (inside - scale.low) / (scale.high - scale.low) * (width - 2 * MARGIN), 2)
 
     piled: dict[float, int] = {}
     dots = []
@@ -99,6 +99,7 @@ def strip(values: Sequence[float | None], estimate: Estimate, scale: Scale) -> S
         low=None if estimate.low is None else x(estimate.low),
         high=None if estimate.high is None else x(estimate.high),
         zero=x(0) if scale.low < 0 < scale.high else None,
+        width=width,
     )
 
 

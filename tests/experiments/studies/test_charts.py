@@ -35,7 +35,7 @@ def charted(*asked, **filters):
 def test_each_run_counts_once_in_its_group_with_its_own_value(browser, read, runs):
     tokens = {str(run.pk): run.output_tokens for run in Run.objects.with_totals()}
     labels = [
-        " · ".join(one.model.label for one in run.experiment.participants.filter(seat__in="AB").order_by("id"))
+        " + ".join(one.model.label for one in run.experiment.participants.filter(seat__in="AB").order_by("id"))
         for run in runs
     ]
 
