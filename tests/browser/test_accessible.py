@@ -1,7 +1,8 @@
 """axe-core finds nothing on any page, wide or narrow, in both themes and languages; nothing scrolls sideways or jumps,
 a run begins with its words, and every page leads on.
 
-Every other page is looked at in the first of two views, the rest in the second; in the exhaustive tests all in both.
+Every other page is looked at in the first of two views, the rest in the second; in the exhaustive tests all in
+every view.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from tests.browser.conftest import LATE, QUICK, SIDEWAYS, Lab, SignIn, violation
 
 WIDE, NARROW, BETWEEN = 1440, 360, (768, 1024)
 VIEWS = ((WIDE, "light", "en"), (NARROW, "dark", "zh-hans"))
+ALL_VIEWS = (*VIEWS, (1024, "dark", "en"), (NARROW, "light", "en"), (WIDE, "dark", "zh-hans"))
 OPEN = "document.querySelectorAll('main details:not(.exports)').forEach((one) => (one.open = !one.matches('.table')))"
 HEADER_LINES = """() => new Set([...document.querySelectorAll('.site a, .site button')]
   .map((one) => one.getBoundingClientRect()).filter((box) => box.width > 1)
@@ -33,7 +35,7 @@ LEADS_ON = "document.querySelector('main a[href], main button:not(:disabled), na
 TALLEST_ROW = """() => Math.max(...[...document.querySelectorAll('.rows tbody tr')].map((one) => one.offsetHeight))"""
 
 in_views = pytest.mark.parametrize(
-    "in_both", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["one view", "both views"]
+    "in_all", [False, pytest.param(True, marks=pytest.mark.exhaustive)], ids=["one view", "all views"]
 )
 
 OF_VISITORS = (
@@ -68,7 +70,7 @@ def below_the_middle(page: Page, width: int) -> int:
     """How far the first message of a run is from the upper half of a window of this width, in pixels."""
     if not page.locator("#transcript article").count():
         return 0
-    window = {"width": width, "height": 800} if width == WIDE else PHONE
+    window = PHONE if width == NARROW else {"width": width, "height": 800}
     page.set_viewport_size(window)
     top = page.evaluate(FIRST_WORDS)
     page.set_viewport_size({"width": width, "height": 800})
@@ -88,14 +90,14 @@ def too_wide(page: Page) -> list[str]:
     return found
 
 
-def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_both: bool) -> dict[str, list[str]]:
+def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_all: bool) -> dict[str, list[str]]:
     """What is wrong with each of these pages."""
     found = {}
-    for number, (width, theme, language) in enumerate(VIEWS):
+    for number, (width, theme, language) in enumerate(ALL_VIEWS if in_all else VIEWS):
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=theme)
         page.context.add_cookies([{"name": "arena_language", "value": language, "url": lab.url}])
-        for address in addresses if in_both else addresses[number::2]:
+        for address in addresses if in_all else addresses[number::2]:
             page.goto(f"{lab.url}/{address}")
             expect(page.locator("main")).to_be_visible()
             shift, first_words = page.evaluate(SHIFT), below_the_middle(page, width)
@@ -199,15 +201,15 @@ def first_links(lab: Lab, page: Page, *lists: str) -> list[str]:
 
 
 @in_views
-def test_pages_for_everybody(lab: Lab, sign_in: SignIn, in_both: bool) -> None:
+def test_pages_for_everybody(lab: Lab, sign_in: SignIn, in_all: bool) -> None:
     ladders = [f"leaderboard/{lab.ladder}/{part}" for part in OF_LADDERS]
 
-    assert complaints(lab, sign_in(""), (*OF_VISITORS, *ladders), in_both=in_both) == {}
+    assert complaints(lab, sign_in(""), (*OF_VISITORS, *ladders), in_all=in_all) == {}
 
 
 @in_views
 def test_pages_of_researchers(
-    lab: Lab, sign_in: SignIn, stages: list[str], repeated: list[str], of_others: list[str], in_both: bool
+    lab: Lab, sign_in: SignIn, stages: list[str], repeated: list[str], of_others: list[str], in_all: bool
 ) -> None:
     page = sign_in()
     [ladder, *_others] = [one["slug"] for one in lab.ask("GET", "ladders/")["results"] if "demo-answers" in one["slug"]]
@@ -215,31 +217,31 @@ def test_pages_of_researchers(
     entries = first_links(lab, page, *lists)
 
     addresses = (*OF_RESEARCHERS, *stages, *repeated, *of_others, *lists[:2], *entries)
-    assert complaints(lab, page, (*addresses, f"leaderboard/{ladder}/agreement/"), in_both=in_both) == {}
+    assert complaints(lab, page, (*addresses, f"leaderboard/{ladder}/agreement/"), in_all=in_all) == {}
 
 
 @in_views
-def test_pages_of_reviewers(lab: Lab, sign_in: SignIn, of_others: list[str], in_both: bool) -> None:
+def test_pages_of_reviewers(lab: Lab, sign_in: SignIn, of_others: list[str], in_all: bool) -> None:
     _webhook, queue, _agreement, item = of_others
     addresses = (*OF_REVIEWERS, queue, item)
-    assert complaints(lab, sign_in("reviewer"), addresses, in_both=in_both) == {}
+    assert complaints(lab, sign_in("reviewer"), addresses, in_all=in_all) == {}
 
 
 @in_views
-def test_pages_of_curators(lab: Lab, sign_in: SignIn, in_both: bool) -> None:
+def test_pages_of_curators(lab: Lab, sign_in: SignIn, in_all: bool) -> None:
     run = lab.start(max_turns=2)
     lab.wait_for(run, "ended")
     lab.ask("POST", f"runs/{run}/curation/", {"deed": "submit"})
 
     runs = (f"review/runs/{part}" for part in ("", f"{run}/", "?show=all"))
     addresses = ("", *runs, "review/", "review/public-arena/")
-    assert complaints(lab, sign_in("curator"), addresses, in_both=in_both) == {}
+    assert complaints(lab, sign_in("curator"), addresses, in_all=in_all) == {}
 
 
 @in_views
-def test_pages_of_admins(lab: Lab, sign_in: SignIn, in_both: bool) -> None:
+def test_pages_of_admins(lab: Lab, sign_in: SignIn, in_all: bool) -> None:
     page = sign_in("admin", anew=True)
-    assert complaints(lab, page, OF_ADMINS, in_both=in_both) == {}
+    assert complaints(lab, page, OF_ADMINS, in_all=in_all) == {}
 
     page.locator(".account-menu summary").click()
     expect(page.locator(".account-menu a").last).to_be_visible()
