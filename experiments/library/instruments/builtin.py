@@ -1,4 +1,5 @@
-"""Instruments that come along: a file for each, and those that installed distributions bring.
+"""Instruments that come along: a file for each, what the judges of workflows are asked, and those that installed
+distributions bring.
 
 A distribution names one by an entry point of the group GROUP, `slug = "package:INSTRUMENT"`: a mapping with `title`,
 `description` and `definition`, as a file has them. One that cannot be read is left out, and BROKEN says why.
@@ -10,16 +11,18 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, override
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from experiments.models import Instrument, InstrumentVersion
 from experiments.models.instruments import LONGEST_DESCRIPTION, LONGEST_TITLE
+from experiments.workflows import REGISTRY, surface_of
 from experiments.workflows.base.instruments import Definition
+from experiments.workflows.base.surface import ReadyInstrument
 
 GROUP = "arena_lab.instruments"
 FILES = Path(__file__).parent / "builtin"
@@ -86,11 +89,30 @@ WORDS: dict[str, tuple[Promise, Promise]] = {  # title and description of each f
 
 @cache
 def builtin() -> dict[str, InstrumentFile]:
-    """What the files and the entry points say, by their slugs."""
+    """What the files, the workflows and the entry points say, by their slugs."""
     found = {
         slug: InstrumentFile.model_validate_json((FILES / f"{slug}.json").read_text(encoding="utf-8")) for slug in WORDS
     }
+    with override("en"):
+        for slug, one in _of_workflows().items():
+            words = {"title": str(one.title), "description": str(one.description)}
+            found[slug] = InstrumentFile(**words, definition=one.definition)
     return {**found, **{slug: one for slug, one in _installed() if slug not in found}}
+
+
+@cache
+def _of_workflows() -> dict[str, ReadyInstrument]:
+    return {slug: one for workflow in REGISTRY for slug, one in surface_of(workflow).instruments.items()}
+
+
+def unfit_for_runs() -> list[str]:
+    """Slugs of those that measure no transcript."""
+    return [slug for slug, one in _of_workflows().items() if not one.reads_runs]
+
+
+def translated() -> dict[str, tuple[Any, Any]]:
+    """Titles and descriptions in the reader's language, by slug, of those that have them."""
+    return {**WORDS, **{slug: (one.title, one.description) for slug, one in _of_workflows().items()}}
 
 
 def _installed() -> Iterator[tuple[str, InstrumentFile]]:
@@ -126,8 +148,8 @@ def ensure_builtin() -> None:
 
 
 def words_of(instrument: Instrument) -> tuple[str, str]:
-    """Title and description: those of the files are translated."""
-    if known := WORDS.get(instrument.slug):
+    """Title and description: those of the files and the workflows are translated."""
+    if known := translated().get(instrument.slug):
         return str(known[0]), str(known[1])
     return instrument.title, instrument.description
 

@@ -48,6 +48,7 @@ def usable(reader: User) -> QuerySet[InstrumentVersion]:
     """The newest versions of the instruments that can be chosen."""
     later = InstrumentVersion.objects.filter(instrument=OuterRef("instrument"), number__gt=OuterRef("number"))
     newest = InstrumentVersion.objects.usable_by(reader).filter(~Exists(later))
+    newest = newest.exclude(instrument__slug__in=builtin.unfit_for_runs())
     return newest.select_related("instrument").order_by("instrument__title")
 
 
@@ -66,7 +67,7 @@ class FindInstruments(Finder):
     units: Sequence[Unit] = Chosen.UNITS
 
     def found(self, user: User, typed: str) -> QuerySet[Any]:
-        said = [slug for slug, words in builtin.WORDS.items() if typed.casefold() in str(words[0]).casefold()]
+        said = [slug for slug, words in builtin.translated().items() if typed.casefold() in str(words[0]).casefold()]
         return live(user, self.units).filter(Q(instrument__title__icontains=typed) | Q(instrument__slug__in=said))
 
     def shown(self, row: Any) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from experiments.workflows.base.dry_run import Assumptions, Planned
+from experiments.workflows.base.instruments import Definition
 from experiments.workflows.base.limits import Limits
 
 Text = Any  # a str, or one that is translated when it is shown
@@ -230,6 +231,16 @@ def in_transcript(type_: str, data: Data) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadyInstrument:
+    """What a judge is asked. reads_runs: whether a transcript can be measured by it; pictures stand in none."""
+
+    title: Text
+    description: Text
+    definition: Definition
+    reads_runs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Surface:
     """name, description: what people call it, and what it does. purpose: what it is for, in one short sentence. icon:
     what is inside of its <svg viewBox="0 0 16 16">. setup: its set-up page; home: the route of that page, "" where
@@ -248,7 +259,7 @@ class Surface:
     whether the last turn can be put off while it runs. run_links: a template with further links at the head of its
     page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that is
     taken over. steps_of_log: makes the steps of a draft and of these judgments, as a log of Inspect names none. told:
-    reports and exports.
+    reports and exports. instruments: what its own judges are asked, as instruments that come along, by their slugs.
     """
 
     name: Text
@@ -283,3 +294,4 @@ class Surface:
     assumptions: Assumptions = field(default_factory=Assumptions)
     assumed: Text = ""
     plan: Callable[[Any, Sequence[Any], Any], Planned] | None = None
+    instruments: Mapping[str, "ReadyInstrument"] = field(default_factory=dict)

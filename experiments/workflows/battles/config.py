@@ -8,6 +8,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from experiments.workflows.base.limits import Limits
+from experiments.workflows.battles.instruments import InstrumentPrompt, OfBattles
+from experiments.workflows.battles.judge_prompt import JudgePrompt
 from experiments.workflows.battles.prompts import PROMPTS
 
 JUDGES = ("judge", "judge-2", "judge-3", "judge-4")
@@ -69,7 +71,8 @@ class Config(BaseModel):
 
     dataset: its slug. subsets, contestants: by name; [] for all. version: the experiment as "name_yyyymmdd".
     pairs: all, or only those with a contestant that joined with this version.
-    prompt_version: that of the prompt when this was set up. calls: whether the two orders of a battle are asked at the
+    prompt: a judge prompt that comes along, by its name; instrument: one for pairs in its place, and `prompt` says so.
+    prompt_version: that of either when this was set up. calls: whether the two orders of a battle are asked at the
     same time. side_by_side: battles at once in one run. attempts: how often a verdict that cannot be read is asked for
     again. tasks: the battles of one run.
     """
@@ -81,7 +84,8 @@ class Config(BaseModel):
     contestants: Annotated[list[Name], Field(max_length=1000)] = []
     version: Annotated[str, StringConstraints(max_length=120)] = ""
     pairs: Literal["all", "new"] = "all"
-    prompt: Annotated[str, StringConstraints(min_length=1, max_length=80)]
+    prompt: Annotated[str, StringConstraints(max_length=80)] = ""
+    instrument: OfBattles | None = None
     prompt_version: Annotated[str, StringConstraints(max_length=16)] = ""
     sampling: Sampling = Sampling()
     calls: Literal["parallel", "sequential"] = "parallel"
@@ -105,16 +109,26 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def prompt_has_a_version(self) -> Self:
         """One that is stored already stays readable when its prompt is gone or was changed: see `outdated`."""
+        if self.instrument and self.prompt not in ("", self.instrument.called):
+            raise ValueError("Choose a judge prompt or an instrument, not both.")
+        self.prompt = self.instrument.called if self.instrument else self.prompt
         if not self.prompt_version:
-            if self.prompt not in PROMPTS:
+            if (known := self.judge_prompt) is None:
                 raise ValueError("There is no judge prompt with this name.")
-            self.prompt_version = PROMPTS[self.prompt].version
+            self.prompt_version = known.version
         return self
+
+    @property
+    def judge_prompt(self) -> JudgePrompt | None:
+        """What judges are asked; None for a prompt that is no longer installed."""
+        if self.instrument is None:
+            return PROMPTS.get(self.prompt)
+        return InstrumentPrompt.of(self.prompt, self.instrument.title, self.instrument.definition)
 
     @property
     def outdated(self) -> str:
         """Why this can no longer be judged as it was set up; "" when it can."""
-        known = PROMPTS.get(self.prompt)
+        known = self.judge_prompt
         if known is None:
             return f"The judge prompt {self.prompt} is no longer installed: set the battles up with another one."
         if known.version != self.prompt_version:

@@ -12,7 +12,6 @@ from experiments.workflows.base.records import Record
 from experiments.workflows.base.steps import Ask, Cast, End, Outcome, Play, Prompt, numbered
 from experiments.workflows.battles.config import JUDGES, MIRRORS, Config, Task
 from experiments.workflows.battles.judge_prompt import JudgePrompt, Shown, asked_again
-from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.reading import Judged
 from experiments.workflows.battles.records import BattleJudged, VerdictFound, Winner
 
@@ -134,11 +133,11 @@ class Judging:
 
 def run(config: Config, cast: Cast) -> Play:
     """The battles of `config.tasks`. Ends as failed when a judge had to be given up, or the prompt was changed."""
-    if config.outdated:
+    if config.judge_prompt is None or config.outdated:
         return End("prompt_changed", failed=True, message=config.outdated)
     endpoints = Endpoints(("judge", *(seat for seat in MIRRORS if seat in cast.seats)))
     breakers = Breakers(seat for seat in JUDGES if seat in cast.seats)
-    judging = Judging(config, cast, PROMPTS[config.prompt], endpoints, breakers)
+    judging = Judging(config, cast, config.judge_prompt, endpoints, breakers)
     battles = judging.battles()
     yield [_lane(judging, battles) for _lane_number in range(config.side_by_side)]
     return breakers.end(cast, "judge")

@@ -4,12 +4,24 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from experiments.models.labels import prompt_words
 from experiments.workflows.base.dry_run import Assumptions, Path
 from experiments.workflows.base.steps import Ask
-from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
+from experiments.workflows.base.surface import (
+    LIMIT_FIELDS,
+    Group,
+    ReadyInstrument,
+    SeatForm,
+    Seats,
+    Setup,
+    Surface,
+    Told,
+)
 from experiments.workflows.battles.campaign.estimates import plan_of_battles
 from experiments.workflows.battles.config import JUDGES, MIRRORS
+from experiments.workflows.battles.instruments import definition_of
 from experiments.workflows.battles.pages import report, setup, views
+from experiments.workflows.battles.prompts import PROMPTS
 
 FURTHER = (_("Second judge"), _("Third judge"), _("Fourth judge"))
 ENDPOINTS = (_("Further endpoint 1"), _("Further endpoint 2"), _("Further endpoint 3"), _("Further endpoint 4"))
@@ -152,4 +164,13 @@ SURFACE = Surface(
         "retried as often as allowed."
     ),
     plan=plan_of_battles,
+    instruments={
+        f"battle_{name}": ReadyInstrument(
+            prompt_words(one.title),
+            prompt_words(one.description),
+            definition_of(one),
+            reads_runs="text" in one.modalities,
+        )
+        for name, one in PROMPTS.items()
+    },
 )

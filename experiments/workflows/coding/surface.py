@@ -6,9 +6,19 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from experiments.library.instruments import choosing
-from experiments.workflows.base.surface import LIMIT_FIELDS, Example, Group, SeatRows, Setup, Surface, Told
+from experiments.workflows.base.surface import (
+    LIMIT_FIELDS,
+    Example,
+    Group,
+    ReadyInstrument,
+    SeatRows,
+    Setup,
+    Surface,
+    Told,
+)
 from experiments.workflows.coding.assumptions import ASSUMPTIONS
 from experiments.workflows.coding.config import LEAST_CODERS, MOST_CODERS
+from experiments.workflows.coding.instruments import definition
 from experiments.workflows.coding.pages import files, importing, report, run_page, setup, shapes
 
 
@@ -143,4 +153,11 @@ SURFACE = Surface(
         "turns. Repeated calls after failures are extra."
     ),
     plan=setup.plan,
+    instruments={
+        "coding_solution": ReadyInstrument(
+            _("Judge of a solution"),
+            _("Correctness, efficiency, readability, robustness and explanation of each solution, from 0 to 10."),
+            definition(),
+        )
+    },
 )

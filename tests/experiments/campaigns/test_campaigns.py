@@ -8,6 +8,8 @@ from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Membership, Project
 from experiments.engine import reservations
 from experiments.library.datasets import contestants
+from experiments.library.instruments import choosing, services
+from experiments.library.instruments.builtin import builtin
 from experiments.models import (
     Battle,
     Board,
@@ -19,6 +21,7 @@ from experiments.models import (
     ModelPrice,
     ProviderModel,
     Run,
+    Verdict,
 )
 from experiments.runs import actions
 from experiments.workflows.battles import rows
@@ -95,6 +98,20 @@ def test_another_judge_or_prompt_is_another_board_and_is_asked_by_itself(field, 
     assert len({(board.judge, board.prompt, board.prompt_version) for board in boards}) == 3
     assert [board.battles.count() for board in boards] == [2, 2, 2]
     assert {key.split("/")[1] for key in asked(both)} == {"judge-2"}
+
+
+def test_battles_by_an_instrument_of_ones_own_stand_on_a_board_of_its_version(field, battles, campaign, play, alice):
+    dataset, copied = field(contestants=2, samples=2), builtin()["battle_text_quality"].definition
+    version = services.save(owner=alice, title="Ours", definition=copied.model_dump(mode="json"))
+    experiment = battles(dataset, prompt="", instrument=choosing.frozen(version))
+    play(campaign(experiment))
+
+    [board] = Board.objects.all()
+    assert (board.prompt, board.prompt_version) == ("instrument: Ours", experiment.parsed_config().prompt_version)
+    assert of(experiment).exclude(winner="").count() == 2
+    assert {name for verdict in Verdict.objects.all() for name in verdict.scores["left"]} >= {"accuracy", "clarity"}
+    with pytest.raises(Invalid):
+        actions.create(owner=alice, workflow="battles", config={**experiment.config, "prompt": "text_quality"}, cast={})
 
 
 def test_during_an_outage_everything_stays_open_and_is_asked_again_on_resume(field, battles, campaign, play, alice):

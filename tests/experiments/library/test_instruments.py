@@ -6,6 +6,10 @@ from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.library.instruments import builtin, services
 from experiments.models import Instrument, InstrumentVersion
 from experiments.models.reviewed import NeverChanged
+from experiments.workflows.base.prompts import text_of
+from experiments.workflows.battles.instruments import fault_of
+from experiments.workflows.battles.prompts import PROMPTS
+from experiments.workflows.coding.judging import DIMENSIONS, JUDGE
 from tests.cases import each_case
 
 DEFINITION = {"dimensions": [{"kind": "yes_no", "name": "lies", "title": "Lies", "needs_quotation": True}]}
@@ -71,10 +75,29 @@ def test_what_is_wrong_is_said_by_its_field(alice, given, field):
     assert not Instrument.objects.exists()
 
 
+def test_what_judges_of_battles_and_contests_are_asked_comes_along_in_their_own_words():
+    found = builtin.builtin()
+    for name, prompt in PROMPTS.items():
+        definition = found[f"battle_{name}"].definition
+        asked = {one.name: one.description for one in definition.dimensions}
+        assert asked == {
+            **{f"{side}_{name}": words for side in "ab" for name, words in prompt.criteria.items()},
+            "winner": "Which response is better.",
+        }
+        assert prompt.rules.strip() in definition.prompt
+        assert fault_of(definition) == ""
+    text = " ".join(text_of(JUDGE).split())
+    scales = found["coding_solution"].definition.dimensions
+    assert [one.name for one in scales] == list(DIMENSIONS)
+    assert all(f"- {one.name}: {one.description}" in text for one in scales)
+
+
 def test_those_that_come_along_are_rows_once_and_a_changed_file_is_another_version(alice, monkeypatch):
     builtin.ensure_builtin()
     builtin.ensure_builtin()
-    assert Instrument.objects.visible_to(alice).count() == len(builtin.WORDS) == InstrumentVersion.objects.count()
+    assert (
+        Instrument.objects.visible_to(alice).count() == len(builtin.translated()) == InstrumentVersion.objects.count()
+    )
 
     one = builtin.builtin()["refusal"]
     changed = one.model_copy(update={"definition": one.definition.model_copy(update={"seconds": 20.0})})

@@ -4,6 +4,8 @@ import pytest
 from django.urls import reverse
 
 from experiments.library.datasets import demonstration
+from experiments.library.instruments import services
+from experiments.library.instruments.builtin import builtin
 from experiments.models import Campaign, Dataset, Experiment, ModelPrice
 from tests.cases import each_case
 from tests.fixtures import add_model
@@ -51,6 +53,23 @@ def test_a_dataset_and_a_judge_are_all_that_is_needed(browser, form):
     assert again.status_code == 409
     assert "already" in again.content.decode()
     assert Experiment.objects.count() == Campaign.objects.count() == 1
+
+
+def test_a_copy_of_a_built_in_instrument_is_chosen_where_prompts_are(browser, form, read, alice, bob):
+    copied = builtin()["battle_text_quality"].definition.model_dump(mode="json")
+    [mine, theirs] = [services.save(owner=one, title=f"Of {one}", definition=copied) for one in (alice, bob)]
+    services.save(owner=alice, title="Of a message", definition={**copied, "unit": "message"})
+    page = read(browser.get(ADDRESS))
+    names = ["text_instruction", "text_quality", str(mine.pk)]
+    assert [box.get("value") for box in page.find("input", name="prompt")] == names
+    assert browser.post(ADDRESS, form(prompt=str(theirs.pk))).status_code == 422
+
+    browser.post(ADDRESS, form(prompt=str(mine.pk)))
+    [experiment] = Experiment.objects.all()
+    assert experiment.config["instrument"]["version"] == str(mine.pk)
+    assert experiment.config["prompt"].startswith("instrument: Of alice")
+    again = read(browser.get(f"{ADDRESS}?clone={experiment.pk}"))
+    assert [box.get("value") for box in again.find("input", name="prompt") if is_sent(box)] == [str(mine.pk)]
 
 
 def test_advanced_settings_arrive_and_stand_in_the_form_again(browser, form, texts):

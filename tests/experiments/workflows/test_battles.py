@@ -1,14 +1,31 @@
 """The rule of a battle, followed step by step without a model: both orders, what they come to, judges that fail."""
 
+import json
+from uuid import uuid4
+
 import pytest
 from pydantic import ValidationError
 
 from experiments.workflows.base.steps import Outcome, Stored
 from experiments.workflows.battles.config import Config
+from experiments.workflows.battles.instruments import definition_of
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.battles.rules import MOST_FAILURES
 from tests.cases import each_case
-from tests.experiments.battling import BAD_KEY, BUSY, DOWN, TALK, Play, by_order, cast, config, reply, says, tasks
+from tests.experiments.battling import (
+    BAD_KEY,
+    BUSY,
+    CRITERIA,
+    DOWN,
+    TALK,
+    Play,
+    by_order,
+    cast,
+    config,
+    reply,
+    says,
+    tasks,
+)
 
 KEY = "battle/judge/1-1-2"
 
@@ -244,3 +261,66 @@ def test_one_judge_is_given_up_and_the_other_goes_on():
 def test_a_judge_that_is_not_broken_keeps_its_seat(answer):
     play = Play(answer, tasks=tasks(100), attempts=0)
     assert (len(play.facts), play.end.reason) == (100, "completed")
+
+
+def instrument(**changes):
+    definition = {**definition_of(PROMPTS["text_quality"]).model_dump(mode="json"), **changes}
+    return {"version": str(uuid4()), "title": "Ours", "definition": definition}
+
+
+def measured(**values):
+    scales = {f"{side}_{name}": score for side, score in (("a", 7), ("b", 4)) for name in CRITERIA}
+    return Outcome(text=json.dumps({"notes": "It says more.", **scales, "confidence": 0.8, **values}))
+
+
+def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
+    chosen = instrument(prompt="Who is kinder?\n$material\n$dimensions\n$form")
+    play = Play(by_order(measured(winner="a"), measured(winner="b")), prompt="", instrument=chosen)
+
+    battle, original = play.battle, play.asked[0]
+    assert (battle["winner"], battle["is_consistent"]) == ("left", True)
+    [first, second] = battle["verdicts"]
+    assert first["scores"] == {side: dict.fromkeys(CRITERIA, n) for side, n in (("left", 7.0), ("right", 4.0))}
+    assert (first["rationale"], first["confidence"]) == ("It says more.", 0.8)
+    assert second["scores"]["left"] == dict.fromkeys(CRITERIA, 4.0)
+    parts = original.messages[0].parts
+    assert parts[0].startswith("Who is kinder?")
+    assert PROMPTS["text_quality"].rules.strip() not in "".join(part for part in parts if isinstance(part, str))
+    assert [part for part in parts if isinstance(part, Stored)] == [
+        *(Stored("instruction", 1), Stored("images", 1), Stored("output", 1, 1), Stored("output", 1, 2))
+    ]
+    assert original.messages[0].token in parts[0]
+    set_up = config(prompt="", instrument=chosen)
+    assert (set_up.prompt, set_up.outdated) == ("instrument: Ours", "")
+    assert original.prompt_version == set_up.prompt_version != PROMPTS["text_quality"].version
+    assert config(**set_up.model_dump(mode="json")) == set_up
+
+
+@each_case("said", [TALK, measured(winner=None), measured(), measured(winner="the first"), measured(winner="both")])
+def test_a_winner_that_an_instrument_does_not_give_is_absent_with_its_reason(said):
+    play = Play(by_order(said, said), prompt="", instrument=instrument(), attempts=0)
+
+    assert play.battle["winner"] == ""
+    assert play.battle["open_reason"].startswith("The verdict could not be read")
+
+
+@each_case(
+    "changes",
+    [
+        {"unit": "message"},
+        {"dimensions": [{"kind": "yes_no", "name": "winner", "title": "Winner"}]},
+        {"dimensions": [{"kind": "categories", "name": "winner", "title": "Winner", "choices": []}]},
+        {
+            "dimensions": [
+                *instrument()["definition"]["dimensions"],
+                {"kind": "yes_no", "name": "a_lie", "title": "Lie"},
+            ]
+        },
+        {"dimensions": instrument()["definition"]["dimensions"][:-1]},
+    ],
+)
+def test_an_instrument_for_battles_has_a_winner_and_scales_of_either_side(changes):
+    with pytest.raises(ValidationError):
+        config(prompt="", instrument=instrument(**changes))
+    with pytest.raises(ValidationError, match="not both"):
+        config(instrument=instrument())

@@ -15,7 +15,6 @@ from experiments.library.datasets.making import may_curate
 from experiments.models import Battle, Contestant, Dataset, Experiment, Output, Participant
 from experiments.workflows.battles.campaign.boards import model_board
 from experiments.workflows.battles.config import JUDGES
-from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.outputs import WORKFLOW as OUTPUTS
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def warnings(dataset: Dataset, config: Any, seated: Sequence[Participant]) -> li
     judges = {judge.model_id: judge.model.label for judge in seated if judge.seat in JUDGES}
     own = [one for one in taking_part(dataset, config) if one.model_id in judges]
     said = [_("%(judge)s judges its own outputs.") % {"judge": one} for one in own]
-    modality = PROMPTS[config.prompt].modalities if config.prompt in PROMPTS else ()
+    modality = config.judge_prompt.modalities if config.judge_prompt else ()
     if dataset.modality == Dataset.Modality.TEXT and "text" in modality and dataset.pictures.exists():
         said.append(_("Samples have pictures: a judge that cannot read them fails on those."))
     return said
@@ -157,7 +156,7 @@ def _of_battles(dataset: Dataset, config: Any, seated: Sequence[Participant], is
         yield "config.contestants", _("The dataset has no contestant “%(name)s”.") % {"name": name}
     if len(taking_part(dataset, config)) < 2:
         yield "config.contestants", _("Battles need outputs of at least two contestants.")
-    prompt = PROMPTS.get(config.prompt)
+    prompt = config.judge_prompt
     if prompt is None:
         yield "config.prompt", _("There is no judge prompt with this name.")
     elif dataset.modality not in prompt.modalities:

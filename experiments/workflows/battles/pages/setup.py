@@ -12,11 +12,13 @@ from django.utils.translation import gettext as _
 from accounts.errors import Invalid, NotFound
 from experiments.lab.catalog.menu import askable_models
 from experiments.library.datasets.making import may_curate
-from experiments.models import Dataset, ProviderModel
+from experiments.library.instruments.choosing import frozen, label_of, usable
+from experiments.models import Dataset, InstrumentVersion, ProviderModel
 from experiments.models.labels import prompt_words
 from experiments.setup.forms import DeclaredForm
 from experiments.workflows.base.surface import Asked
 from experiments.workflows.battles.config import JUDGES, MIRRORS
+from experiments.workflows.battles.instruments import InstrumentPrompt, fault_of
 from experiments.workflows.battles.judge_prompt import JudgePrompt, Shown
 from experiments.workflows.battles.prompts import PROMPTS
 
@@ -78,13 +80,25 @@ def _offer_of(dataset: Dataset) -> Offer:
     return Offer(dataset, list(subsets), list(contestants))
 
 
-def _prompt(prompt: JudgePrompt) -> dict[str, Any]:
-    """A judge prompt as it is offered. text: all that a judge is told beside what it compares."""
+def _instruments(person: Any, named: str) -> list[InstrumentVersion]:
+    """Those of people that can judge battles: the newest versions, and the one of battles that are set up again."""
+    rows = usable(person).filter(definition__unit="pair", instrument__slug="")
+    chosen = list(rows)
+    if named and named not in {str(one.pk) for one in chosen}:
+        chosen += InstrumentVersion.objects.visible_to(person).filter(pk=named).select_related("instrument")
+    return [one for one in chosen if not fault_of(one.parsed)]
+
+
+def _prompt(prompt: JudgePrompt, version: InstrumentVersion | None = None) -> dict[str, Any]:
+    """A judge prompt as it is offered. text: all that a judge is told beside what it compares. version: of the
+    instrument that it is.
+    """
     parts = prompt.parts(Shown(sample=1, first=2, second=3, token=FENCE))
     return {
-        "name": prompt.name,
+        "name": str(version.pk) if version else prompt.name,
         "title": prompt_words(prompt.title),
         "version": prompt.version,
+        "instrument": version.instrument if version else None,
         "description": prompt_words(prompt.description),
         "text": "".join(part if isinstance(part, str) else f"[{part.what}]" for part in parts),
     }
@@ -104,17 +118,22 @@ def fill(form: DeclaredForm) -> None:
         if chosen.dataset.modality == Dataset.Modality.IMAGE:
             blind = [one.label for one in models if not one.accepts.images and not one.is_tool]
             models = [one for one in models if one.accepts.images]
-    form.found = {"offer": chosen, "blind": blind, "prompts": [_prompt(prompt) for prompt in prompts]}
+    found = [_prompt(prompt) for prompt in prompts]
+    named = str(said.get("prompt") or "") if said.get("prompt") not in PROMPTS else ""
+    for version in _instruments(form.reader, named) if chosen else ():
+        title = label_of(version)
+        found.append(_prompt(InstrumentPrompt.of(title, title, version.parsed), version))
+    form.found = {"offer": chosen, "blind": blind, "prompts": found}
     _choose(form, "dataset", [(one.slug, one.name) for one in offered], chosen.dataset.slug if chosen else "")
     _tick_all(form, "subsets", [subset["name"] for subset in chosen.subsets] if chosen else ())
     _tick_all(form, "contestants", [one.name for one in chosen.comparable] if chosen else ())
-    titles = [(prompt.name, prompt_words(prompt.title)) for prompt in prompts]
+    titles = [(prompt["name"], prompt["title"]) for prompt in found]
     _choose(form, "prompt", titles, prompts[0].name if prompts else "")
-    named = [(model.slug, model.label) for model in models]
-    usual = next((model.slug for model in models if model.is_default_judge), named[0][0] if named else "")
-    _choose(form, "seat-judge-model", named, usual)
+    askable = [(model.slug, model.label) for model in models]
+    usual = next((model.slug for model in models if model.is_default_judge), askable[0][0] if askable else "")
+    _choose(form, "seat-judge-model", askable, usual)
     for seat in (*JUDGES[1:], *MIRRORS):
-        _choose(form, f"seat-{seat}-model", [("", _("none")), *named], "")
+        _choose(form, f"seat-{seat}-model", [("", _("none")), *askable], "")
 
 
 def _choose(form: DeclaredForm, name: str, choices: Sequence[tuple[str, Any]], usual: str) -> None:
@@ -141,7 +160,8 @@ def initial(request: HttpRequest, values: Mapping[str, Any]) -> dict[str, object
         if values["dataset"] not in offered:
             messages.warning(request, _("The dataset no longer exists. Choose another one."))
             return dict.fromkeys(OF_THE_DATASET)
-        return {name: values[name] or None for name in ("subsets", "contestants")}
+        kept = {name: values[name] or None for name in ("subsets", "contestants")}
+        return kept | ({"prompt": chosen} if (chosen := values.get("instrument-version")) else {})
     slug = request.GET.get("dataset")
     if slug and slug not in offered:
         raise NotFound
@@ -182,6 +202,9 @@ def asked(form: DeclaredForm, asked: Asked) -> Asked:
         "contestants": _unless_all(form, "contestants"),
         "sampling": {name: value for name, value in sampling.items() if name in ("plan", *OF_PLAN[plan])},
     }
+    if config["prompt"] not in PROMPTS:
+        version = InstrumentVersion.objects.visible_to(form.reader).select_related("instrument")
+        config |= {"prompt": "", "instrument": frozen(version.get(pk=config["prompt"]))}
     params = cast["judge"]["params"]
     return {**asked, "config": config, "cast": {seat: {**one, "params": params} for seat, one in cast.items()}}
 
