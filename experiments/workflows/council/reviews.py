@@ -108,6 +108,7 @@ class Review:
 
     def _ask(self, answers: Mapping[str, str]) -> Ask:
         token = self.sitting.talk.cast.fence(self.key)
+        criteria = self.sitting.talk.config.criteria.strip()
         prompt = fill(
             REVIEW,
             token=token,
@@ -116,6 +117,7 @@ class Review:
                 f"{label}:\n{fenced(label.replace('Response ', 'response-'), text, token)}"
                 for label, text in answers.items()
             ),
+            criteria=f"\nWhoever asks gives these criteria for the ranking:\n{criteria}\n" if criteria else "",
             labels=_listed(list(answers)),
         )
         return Ask(

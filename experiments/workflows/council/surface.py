@@ -104,7 +104,7 @@ SETUP = Setup(
         ),
         choosing.JUDGE,
         Group(
-            ("system_prompt", "own_answers", "truncated", "max_turns", *LIMIT_FIELDS),
+            ("system_prompt", "criteria", "own_answers", "truncated", "max_turns", *LIMIT_FIELDS),
             title=_("Advanced"),
             is_folded=True,
         ),
@@ -114,6 +114,7 @@ SETUP = Setup(
         **script.LABELS,
         "question": _("Question"),
         "find_title": _("Generate a title"),
+        "criteria": _("Ranking criteria"),
         "own_answers": _("Own answers"),
         "truncated": _("Answers cut off at the token limit"),
         "max_turns": _("Max questions"),
@@ -122,6 +123,7 @@ SETUP = Setup(
         **choosing.HINTS,
         "question": _("Enter starts the run, Shift+Enter begins a new line."),
         "title": _("Empty: one is generated with the first question."),
+        "criteria": _("What reviewers rank by, such as “completeness before style”. Empty: the usual ones."),
         "system_prompt": _("What every member is told before the question. Empty: no system message."),
     },
     choices={
@@ -139,7 +141,7 @@ SETUP = Setup(
     asked=choosing.asked,
     main="question",
     starts_on_enter=True,
-    of_preset=("system_prompt", "own_answers", "truncated"),
+    of_preset=("system_prompt", "criteria", "own_answers", "truncated"),
     style="workflows/council/council.css",
 )
 

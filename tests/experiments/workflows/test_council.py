@@ -46,6 +46,18 @@ def test_a_member_is_told_the_question_and_what_every_member_is_told_before_it()
     assert [(prompt.role, prompt.content) for prompt in step.messages] == [("system", told), ("user", QUESTION)]
 
 
+def test_reviewers_are_told_the_criteria_and_nobody_else_is():
+    criteria = "Completeness before style.\n {$x}"
+    usual, asked = Play(cast()), Play(cast(), criteria=f" {criteria} ")
+    told = asked.told("turn/1/review/member-1")
+    assert told == usual.told("turn/1/review/member-1").replace(
+        "\nThen end", f"\nWhoever asks gives these criteria for the ranking:\n{criteria}\n\nThen end"
+    )
+    others = [f"turn/1/answer/member-{number}" for number in (1, 2, 3)] + ["turn/1/conclusion"]
+    assert [asked.told(key) for key in others] == [usual.told(key) for key in others]
+    assert "criteria" not in usual.told("turn/1/review/member-1")
+
+
 @each_case("failure", [OFFLINE, "", " \n"])
 def test_a_member_without_an_answer_takes_no_part_in_the_reviews(failure):
     play = Play(cast(4), but({"turn/1/answer/member-2": failure}))

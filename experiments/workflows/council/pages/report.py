@@ -23,10 +23,11 @@ def settings(rows: Rows) -> list[Block]:
         *instrument_facts(rows),
         *closing_facts(rows),
     )
-    context = str(config.get("system_prompt", ""))
+    context, criteria = (str(config.get(name, "")) for name in ("system_prompt", "criteria"))
     return [
         Facts(facts),
         prompt("context", _("System context"), context, none=_("None: the members got no system message.")),
+        *([prompt("criteria", _("Ranking criteria"), criteria)] if criteria else []),
         prompt("question", _("First question"), str(config.get("question", ""))),
         *script(rows),
     ]
