@@ -88,6 +88,7 @@ def checked_plan(plan: Any, design: Design, *, owner: "User") -> Plan:
     said = {
         "levels": _("names a level that the design does not have"),
         "prompts": _("is meant for further prompts, and the design has no factor of prompts"),
+        "mixed": _("is tested by the mixed model, which is for rates over runs, with a factor of prompts"),
     }
     if faults := checked.faults(design):
         raise Invalid({"plan.contrasts": [f"{name}: {said[fault]}" for name, fault in faults.items()]})

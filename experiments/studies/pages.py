@@ -41,6 +41,7 @@ NOT_CORRECTED = {
 TESTS = {
     "exact": gettext_lazy("exact"),
     "permutation": gettext_lazy("permutation"),
+    "mixed": gettext_lazy("mixed model"),
     "log-rank": gettext_lazy("log-rank"),
 }
 WHY_MISSING = {

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from experiments.studies.design import Design, Name, Part
 from experiments.workflows.base.judge import RANGES
+from leaderboard.ratings.studies.analysis import Test
 from leaderboard.ratings.studies.scores import Scope
 
 Seat = Annotated[str, StringConstraints(max_length=40)]
@@ -89,7 +90,7 @@ class Outcome(Part):
 
 class Contrast(Part):
     """first, second: the level of each factor that is compared. scope: `runs` holds for these prompts, `prompts` for
-    prompts like these.
+    prompts like these. test: see `leaderboard.ratings.studies.analysis.Contrast`.
     """
 
     name: Name
@@ -97,6 +98,7 @@ class Contrast(Part):
     first: Annotated[dict[str, str], Field(min_length=1)]
     second: Annotated[dict[str, str], Field(min_length=1)]
     scope: Scope = "runs"
+    test: Test = "usual"
 
 
 class Exclusion(Part):
@@ -134,14 +136,22 @@ class Plan(Part):
         return self
 
     def faults(self, design: Design) -> dict[str, str]:
-        """Which contrasts name levels that the design does not have, or need prompts that it does not have: by name."""
+        """What is wrong with contrasts, by name: `levels` that the design does not have, `prompts` that it would need,
+        or a `mixed` model of what is no rate over runs of several prompts.
+        """
         known = {(factor.name, level.name) for factor in design.factors for level in factor.levels}
-        return {
-            contrast.name: "levels" if {*contrast.first.items(), *contrast.second.items()} - known else "prompts"
-            for contrast in (*self.contrasts, *self.explored)
-            if {*contrast.first.items(), *contrast.second.items()} - known
-            or (contrast.scope == "prompts" and not design.prompts)
-        }
+        rates = {outcome.name for outcome in self.outcomes if outcome.kind == "rate"}
+        found = {}
+        for contrast in (*self.contrasts, *self.explored):
+            if {*contrast.first.items(), *contrast.second.items()} - known:
+                found[contrast.name] = "levels"
+            elif contrast.scope == "prompts" and not design.prompts:
+                found[contrast.name] = "prompts"
+            elif contrast.test == "mixed" and (
+                contrast.outcome not in rates or contrast.scope != "runs" or not design.prompts
+            ):
+                found[contrast.name] = "mixed"
+        return found
 
 
 def digest_of(content: Mapping[str, Any]) -> str:

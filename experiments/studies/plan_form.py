@@ -51,6 +51,7 @@ SCOPES = [
     ("runs", gettext_lazy("further runs of these prompts")),
     ("prompts", gettext_lazy("further prompts like these")),
 ]
+TESTS = [("usual", gettext_lazy("the usual test")), ("mixed", gettext_lazy("mixed logistic model"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,7 @@ class PlanForm(forms.Form):
                 "outcome": forms.CharField(label=_("Outcome"), widget=forms.TextInput(attrs={"list": "outcome-names"})),
                 "role": forms.ChoiceField(label=_("Role"), choices=ROLES),
                 "scope": forms.ChoiceField(label=_("Holds for"), choices=SCOPES),
+                "test": forms.ChoiceField(label=_("Tested by"), choices=TESTS),
                 "name": forms.CharField(label=_("Name"), widget=text),
             },
             ("first", "second"),
@@ -265,6 +267,7 @@ def _contrast(row: Mapping[str, str], outcome: str) -> dict[str, Any]:
         "first": sides[0],
         "second": sides[1],
         "scope": row["scope"] or "runs",
+        "test": row["test"] or "usual",
     }
 
 
@@ -279,6 +282,7 @@ def values_of(plan: Plan) -> dict[str, Any]:
                 "outcome": one.outcome,
                 "role": role,
                 "scope": one.scope,
+                "test": one.test,
                 "name": one.name,
             }
             for role, several in (("planned", plan.contrasts), ("explored", plan.explored))

@@ -51,7 +51,7 @@ def look(study: Study, *, by: "User") -> StudyLook:
             results={
                 "shares": shares,
                 "spent_at": spent_at,
-                "results": [asdict(one) for one in analyse(analyzed, rows, shares, spent_at)],
+                "results": [one.as_data() for one in analyse(analyzed, rows, shares, spent_at)],
                 "corrected": [asdict(one) for one in labeled.corrected_contrasts(analyzed, rows, units)],
             },
             by=by,

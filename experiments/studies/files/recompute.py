@@ -24,9 +24,8 @@ def main() -> int:
     stored = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
     plan = Plan.read(contents)
     rows = read(plan, (FOLDER / "data.csv").read_text(encoding="utf-8"))
-    found = json.loads(
-        json.dumps([asdict(one) for one in analyse(plan, rows, stored["shares"], stored.get("spent_at"))])
-    )
+    results = analyse(plan, rows, stored["shares"], stored.get("spent_at"))
+    found = json.loads(json.dumps([one.as_data() for one in results]))
     for one in found:
         said = "planned" if one["is_planned"] else "exploratory"
         interval = f"{one['difference']} [{one['low']}, {one['high']}]"

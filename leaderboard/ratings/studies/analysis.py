@@ -6,7 +6,7 @@ factors that it does not name; where it is meant for further prompts, prompts ar
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any, Literal, Self
 
@@ -15,11 +15,13 @@ import numpy as np
 from leaderboard.ratings.statistics import wilson
 from leaderboard.ratings.studies import rates, scores, survival
 from leaderboard.ratings.studies.corrections import FURTHEST, benjamini_hochberg, holm, look_bounds
+from leaderboard.ratings.studies.mixed import Mixed, mixed_difference
 from leaderboard.ratings.studies.rates import Bounds, Difference
 from leaderboard.ratings.studies.scores import Scope
 from leaderboard.ratings.values import COVERAGE, BoolArray, FloatArray, IntArray, Undefined
 
 Kind = Literal["rate", "score", "time"]
+Test = Literal["usual", "mixed"]
 LEAST_LEVEL = 1e-9  # of an interval at an early look
 
 
@@ -38,13 +40,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """first, second: the levels by factor that are compared; a factor that is in neither says nothing."""
+    """first, second: the levels by factor that are compared; a factor that is in neither says nothing. test: the usual
+    one of the outcome and scope, or of a rate, that of a mixed logistic model with an intercept for each prompt.
+    """
 
     name: str
     outcome: str
     first: Mapping[str, str]
     second: Mapping[str, str]
     scope: Scope = "runs"
+    test: Test = "usual"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ class Plan:
 
 
 def _contrast(one: Mapping[str, Any]) -> Contrast:
-    return Contrast(one["name"], one["outcome"], one["first"], one["second"], one["scope"])
+    return Contrast(one["name"], one["outcome"], one["first"], one["second"], one["scope"], one.get("test", "usual"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,7 @@ class Result:
     """difference, low, high: of first less second, None with the reason in `no_interval`. test, p: None with the reason
     in `no_test`. adjusted: p among all planned, or all explored, contrasts. threshold: what p had to be at most.
     bounds: of the difference whatever the missing outcomes were, None where the scale has no ends. delta: Cliff's.
+    mixed: what a contrast that is tested by the mixed model finds beside the difference of rates.
     """
 
     contrast: str
@@ -152,6 +158,12 @@ class Result:
     is_found: bool = False
     bounds: Bounds | None = None
     delta: Difference | None = None
+    mixed: Mixed | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """As results.json has it: `mixed` only where it was asked for."""
+        data = asdict(self)
+        return data if self.mixed else {name: value for name, value in data.items() if name != "mixed"}
 
 
 def analyse(
@@ -219,19 +231,20 @@ def _explored(results: Sequence[dict[str, Any]]) -> list[Result]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Compared:
-    """Runs with a value, and with those without one (NaN), as arrays of one length."""
+    """Runs with a value, and with those without one (NaN), as arrays of one length. strata: levels of all factors that
+    the contrast does not name; settings: of those among them that are no prompts.
+    """
 
     values: FloatArray
     happened: BoolArray
     is_first: BoolArray
     strata: IntArray
     prompts: IntArray
+    settings: IntArray
 
     def known(self) -> "_Compared":
         here = ~np.isnan(self.values)
-        return _Compared(
-            self.values[here], self.happened[here], self.is_first[here], self.strata[here], self.prompts[here]
-        )
+        return _Compared(*(getattr(self, name)[here] for name in self.__slots__))
 
 
 def _compared(
@@ -246,7 +259,7 @@ def _compared(
         for chosen, here, side in zip((known.is_first, ~known.is_first), kept, whole_sides, strict=True)
     ]
     measure = _of_times if outcome.kind == "time" else _of_numbers
-    figures, found = measure(outcome, contrast.scope, known, confidence, plan.seed)
+    figures, found = measure(outcome, contrast, known, confidence, plan.seed)
     ends = outcome.least is not None and outcome.most is not None and outcome.kind != "time"
     is_bounded = ends and all(map(len, kept))
     return {
@@ -281,6 +294,7 @@ def _arrays(plan: Plan, contrast: Contrast, outcome: Outcome, kept: Sequence[Seq
         is_first=np.arange(len(every)) < len(kept[0]),
         strata=_numbered([tuple(row.levels[name] for name in others) for row in every]),
         prompts=_numbered([row.levels.get(plan.block, "") for row in every]),
+        settings=_numbered([tuple(row.levels[name] for name in others if name != plan.block) for row in every]),
     )
 
 
@@ -323,15 +337,23 @@ def _difference(
     return scores.difference(known.values, known.is_first, units, scope=scope, confidence=confidence, seed=seed)
 
 
-def _of_numbers(outcome: Outcome, scope: Scope, known: _Compared, confidence: float, seed: int) -> Found:
+def _of_numbers(outcome: Outcome, contrast: Contrast, known: _Compared, confidence: float, seed: int) -> Found:
+    scope = contrast.scope
     units = known.prompts if scope == "prompts" else known.strata
     figures = [_figures(outcome, known, side, confidence) for side in (known.is_first, ~known.is_first)]
     p: float | Undefined
-    if outcome.kind == "rate" and scope == "runs":
+    mixed: Mixed | Undefined | None = None
+    if contrast.test == "mixed":
+        happened = known.values > 0.5
+        mixed = mixed_difference(happened, known.is_first, known.prompts, known.settings, confidence=confidence)
+        test, p = "mixed", mixed if isinstance(mixed, Undefined) else mixed.p
+    elif outcome.kind == "rate" and scope == "runs":
         test, p = "exact", rates.exact_test(known.values > 0.5, known.is_first, units)
     else:
         test, p = "permutation", scores.permutation_test(known.values, known.is_first, units, scope=scope, seed=seed)
     found = {**_interval(_difference(outcome, scope, known, confidence, seed)), **_test(test, p)}
+    if isinstance(mixed, Mixed):
+        found["mixed"] = mixed
     if outcome.kind == "score":
         delta = scores.cliffs_delta(known.values[known.is_first], known.values[~known.is_first], confidence=confidence)
         found["delta"] = None if isinstance(delta, Undefined) else delta
@@ -348,7 +370,7 @@ def _figures(outcome: Outcome, known: _Compared, side: BoolArray, confidence: fl
     return {"value": rate, "low": max(0.0, low), "high": min(1.0, high)}
 
 
-def _of_times(outcome: Outcome, scope: Scope, known: _Compared, confidence: float, seed: int) -> Found:
+def _of_times(outcome: Outcome, contrast: Contrast, known: _Compared, confidence: float, seed: int) -> Found:
     """Survival is compared within strata; there is no scope of further prompts for it."""
     until, times, happened = _until(outcome, known)
     figures = []
@@ -356,7 +378,7 @@ def _of_times(outcome: Outcome, scope: Scope, known: _Compared, confidence: floa
         mean = survival.restricted_mean(times[side], happened[side], until)
         curve = survival.kaplan_meier(times[side], happened[side])
         figures.append({"value": None if isinstance(mean, Undefined) else mean[0], "median": curve.median})
-    difference = _difference(outcome, scope, known, confidence, seed)
+    difference = _difference(outcome, contrast.scope, known, confidence, seed)
     test = survival.log_rank(times, happened, known.is_first, known.strata)
     return figures, {**_interval(difference), **_test("log-rank", test if isinstance(test, Undefined) else test.p)}
 

@@ -23,8 +23,7 @@ FAR = 10.0  # a coefficient, in log-odds, that grows beyond this has no estimate
 @dataclass(frozen=True, slots=True)
 class Fit:
     """coefficients: one for each column of the design. errors: their standard errors. spread: the standard deviation
-    of the intercepts, 0 or more. log_likelihood: without binomial coefficients, of single trials. p_first: of "the
-    first column makes no difference", by the ratio of likelihoods.
+    of the intercepts, 0 or more. log_likelihood: without binomial coefficients, of single trials.
     """
 
     coefficients: FloatArray
@@ -90,21 +89,20 @@ def fit(successes: ArrayLike, trials: ArrayLike, design: FloatArray, clusters: A
         *np.polynomial.hermite.hermgauss(nodes),
     )
     at = np.append(np.zeros(model.design.shape[1]), 1.0)
-    value, slope = model.likelihood(at)
+    value, slope, curvature = model.likelihood(at)
     for _round in range(ROUNDS):
-        step = _uphill(model.curvature(at), slope)
+        step = _uphill(slope, curvature)
         while (tried := model.likelihood(at + step))[0] < value and np.abs(step).max() > CLOSE:
             step = step / 2
         gained, at = tried[0] - value, at + step
-        value, slope = tried
+        value, slope, curvature = tried
         if gained < CLOSE:
             break
-    curvature = model.curvature(at)
     errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(-curvature)), 0.0))
     return Fit(at[:-1], errors[:-1], abs(float(at[-1])), value)
 
 
-def _uphill(curvature: FloatArray, slope: FloatArray) -> FloatArray:
+def _uphill(slope: FloatArray, curvature: FloatArray) -> FloatArray:
     """Newton's step; where the likelihood is not concave, eigenvalues are turned, so that it still climbs."""
     values, vectors = np.linalg.eigh(-curvature)
     steps: FloatArray = vectors @ ((vectors.T @ slope) / np.maximum(np.abs(values), 1e-8))
@@ -122,8 +120,10 @@ class _Model:
     points: FloatArray
     weights: FloatArray
 
-    def likelihood(self, at: FloatArray) -> tuple[float, FloatArray]:
-        """Its logarithm and the slope of that, at the coefficients followed by the spread."""
+    def likelihood(self, at: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Its logarithm, with the slope and the curvature of that, at the coefficients followed by the spread; these
+        two by what is expected of the intercepts (Louis, J. R. Stat. Soc. B 44, 1982).
+        """
         fixed, spread = self.design @ at[:-1], at[-1]
         modes, width = self._modes(fixed, spread)
         where = modes[:, None] + math.sqrt(2) * width[:, None] * self.points
@@ -133,13 +133,18 @@ class _Model:
         logs = np.add.reduceat(of_cells, starts) - where**2 / 2 + np.log(self.weights) + self.points**2
         highest = logs.max(axis=1, keepdims=True)
         shares = np.exp(logs - highest)
-        sums = shares.sum(axis=1)
-        value = float(np.sum(highest[:, 0] + np.log(sums) + np.log(width) - math.log(math.pi) / 2))
-        left = (self.successes[:, None] - self.trials[:, None] / (1 + np.exp(-odds))) * (shares / sums[:, None])[
-            self.clusters
-        ]
-        slope = np.append(self.design.T @ left.sum(axis=1), np.sum(left * where[self.clusters]))
-        return value, slope
+        sums = shares.sum(axis=1, keepdims=True)
+        value = float(np.sum(highest + np.log(sums)) + np.sum(np.log(width)) - len(modes) * math.log(math.pi) / 2)
+        shares = shares / sums
+        rates = 1 / (1 + np.exp(-odds))
+        by = np.empty((*odds.shape, len(at)))  # cell, node, and what the log-odds are to each parameter
+        by[:, :, :-1], by[:, :, -1] = self.design[:, None, :], where[self.clusters]
+        slopes = np.add.reduceat((self.successes[:, None] - self.trials[:, None] * rates)[:, :, None] * by, starts)
+        expected = np.einsum("cq,cqa->ca", shares, slopes)
+        bend = self.trials[:, None] * rates * (1 - rates) * shares[self.clusters]
+        curvature = np.einsum("cqa,cqb->ab", slopes * shares[:, :, None], slopes) - expected.T @ expected
+        curvature -= np.einsum("iqa,iqb->ab", by * bend[:, :, None], by)
+        return value, expected.sum(axis=0), curvature
 
     def _modes(self, fixed: FloatArray, spread: float) -> tuple[FloatArray, FloatArray]:
         """Of each cluster, the likeliest intercept in standard deviations, and how widely it is spread around it."""
@@ -154,10 +159,3 @@ class _Model:
             if np.abs(step).max() < 1e-12:
                 break
         return modes, 1 / np.sqrt(curvature)
-
-    def curvature(self, at: FloatArray) -> FloatArray:
-        """Second derivatives, by central differences of the slope."""
-        size = 1e-5
-        rows = [(self.likelihood(at + e)[1] - self.likelihood(at - e)[1]) / (2 * size) for e in size * np.eye(len(at))]
-        found: FloatArray = (np.array(rows) + np.array(rows).T) / 2
-        return found

@@ -52,6 +52,6 @@ def plan(**changed: Any) -> dict[str, Any]:
             {"name": "tokens of models", "outcome": "tokens", **models},
             {"name": "refusals of models", "outcome": "refused", **models},
         ],
-        "explored": [{"name": "refusals of contexts", "outcome": "refused", **contexts}],
+        "explored": [{"name": "refusals of contexts", "outcome": "refused", "test": "mixed", **contexts}],
         **changed,
     }

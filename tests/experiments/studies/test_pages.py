@@ -32,6 +32,7 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
         "refusals of contexts refused",
     ]
     assert [row.cssselect(".badge")[0].text for row in found][1:] == ["not found", "exploratory"]
+    assert "mixed model" in found[2].text.casefold()
     assert all(row.cssselect("svg.strip") for row in found)
     behind = read(browser.get(f"{address}runs/{found[0].cssselect('td a')[0].get('href').split('/')[-1]}"))
     rows = behind.by_id("study-runs").cssselect("tbody tr")

@@ -16,8 +16,10 @@ from experiments.models import Experiment, Run, Study
 from experiments.models.reviewed import NeverChanged
 from experiments.runs import admission
 from experiments.studies import folder, results, running, services
+from experiments.studies.checking import checked_design
 from tests.cases import each_case
 from tests.experiments.studies import designs
+from tests.fixtures import add_model
 from tests.making import maker
 
 QUESTION = {"name": "ok", "kind": "yes_no", "title": "Is it?", "description": "Whether it is."}
@@ -200,13 +202,46 @@ def test_a_design_that_cannot_be_played_is_refused_at_its_field(provider, alice,
     assert field in refused.value.errors
 
 
+@pytest.mark.parametrize(
+    ("workflow", "config", "seats"),
+    [
+        ("arena", {"prompt": "Talk.", "max_turns": 3, "judge": False, "filter": False}, ("A", "B")),
+        ("council", {"question": "Why?", "title": False}, ("member-1", "member-2", "chair")),
+        ("debate", {"prompt": "Why?", "mode": "automatic", "refine": False}, ("A", "B", "C", "summarizer")),
+    ],
+)
+def test_a_factor_varies_the_script_of_any_workflow_that_listens(provider, alice, workflow, config, seats):
+    slug = add_model("sim/cooperative:first=0").slug
+    lines = [{"text": "Be brief, {name}.", "when": "refused"}]
+    design = {
+        "workflow": workflow,
+        "config": config,
+        "cast": {seat: {"model": slug} for seat in seats},
+        "factors": [
+            {
+                "name": "script",
+                "varies": "config.script",
+                "levels": [{"name": "none", "value": []}, {"name": "brief", "value": lines}],
+            },
+            {"name": "prompt", "is_prompt": True, "levels": [{"name": "Ines", "texts": {"name": "Ines"}}]},
+        ],
+    }
+    conditions = checked_design(design, owner=alice).conditions
+
+    assert [[line.text for line in config.script] for config, _seated in conditions] == [[], ["Be brief, Ines."]]
+
+
 def test_a_plan_names_what_the_design_has(provider, alice):
     unknown = {"name": "a", "outcome": "refused", "first": {"model": "none"}, "second": {"model": "long"}}
     of_nobody = {"of": "annotation", "version": str(uuid4()), "dimension": "refusal"}
     unheard = designs.plan(
         outcomes=[{"name": "refused", "kind": "score", "source": of_nobody}], contrasts=[], explored=[]
     )
-    for plan in (designs.plan(contrasts=[unknown]), designs.plan(outcomes=[]), designs.plan(looks=[0.5]), unheard):
+    of_scores = [{**designs.plan()["contrasts"][0], "test": "mixed"}]
+    further = [{**designs.plan()["contrasts"][1], "test": "mixed", "scope": "prompts"}]
+    mixed = (designs.plan(contrasts=contrasts) for contrasts in (of_scores, further))
+    bad = (designs.plan(contrasts=[unknown]), designs.plan(outcomes=[]), designs.plan(looks=[0.5]), unheard)
+    for plan in (*bad, *mixed):
         with pytest.raises(Invalid):
             services.create(owner=alice, title="Refused", design=designs.design(), plan=plan)
     assert not Study.objects.exists()

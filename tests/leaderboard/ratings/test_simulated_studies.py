@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from leaderboard.ratings.studies import corrections, planning, rates, scores, survival
+from leaderboard.ratings.studies import corrections, mixed, planning, rates, scores, survival
 from leaderboard.ratings.studies.analysis import Contrast, Outcome, Plan, Row
 from leaderboard.ratings.studies.labeled import Unit, corrected_contrasts
 from tests.cases import each_case
@@ -45,6 +45,23 @@ def test_rates_over_prompts(effect):
         return found.low <= truth <= found.high, rates.exact_test(happened, FIRST, PROMPT) <= ALPHA
 
     covered, significant = share(study, 1)
+
+    assert 0.93 <= covered <= 0.97
+    assert 0.04 <= significant <= 0.06 if not effect else significant > 0.7
+
+
+@each_case("effect", [0.0, 1.0])
+def test_rates_over_prompts_by_the_mixed_model(effect):
+    """Prompts differ by a standard deviation of 1 in log-odds, and a second factor has an effect of its own."""
+    settings = np.tile([0, 1], len(PROMPT) // 2)
+
+    def study(random):
+        prompts = random.normal(0, 1, PROMPTS)
+        happened = random.random(len(PROMPT)) < logistic(prompts[PROMPT] + effect * FIRST + 0.5 * settings - 0.5)
+        found = mixed.mixed_difference(happened, FIRST, PROMPT, settings)
+        return found.log_odds.low <= effect <= found.log_odds.high, found.p <= ALPHA
+
+    covered, significant = share(study, 10, studies=2_000)
 
     assert 0.93 <= covered <= 0.97
     assert 0.04 <= significant <= 0.06 if not effect else significant > 0.7
