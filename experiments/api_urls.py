@@ -21,6 +21,7 @@ from experiments.library.search.api import SearchView
 from experiments.review import urls as review_urls
 from experiments.runs import experiment_views, run_api
 from experiments.runs.reports import api as report_api
+from experiments.runs.seats import api as seat_api
 from experiments.runs.sharing import api as sharing_api
 from experiments.setup import api as setup_api
 from experiments.studies.api import RunChartView, StudyViewSet
@@ -49,6 +50,9 @@ urlpatterns = [
     path("workflows/", setup_api.WorkflowsView.as_view(), name="api-workflows"),
     path("datasets/<slug:slug>/samples/", dataset_api.SampleList.as_view(), name="api-dataset-samples"),
     path("experiments/estimate/", setup_api.EstimateView.as_view(), name="api-estimate"),
+    path("seats/", seat_api.SeatListView.as_view(), name="api-seats"),
+    path("seats/<uuid:pk>/", seat_api.SeatView.as_view(), name="api-seat"),
+    path("seats/<uuid:pk>/revoke/", seat_api.RevokeSeatView.as_view(), name="api-seat-revoke"),
     path("models/", setup_api.ModelList.as_view(), name="api-models"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),

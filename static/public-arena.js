@@ -1,21 +1,32 @@
 /** A battle of the public arena: both answers as they come, then the vote. */
 import { fetchText } from "./requests.js";
 
-const SOON = 300, LATER = 2000; // milliseconds until the next look; after one that failed
+const SOON = 700, LATEST = 4000; // milliseconds until the next look, while an answer grows and at most
+const SLOWER = 1.5; // times as long after a look that found nothing new
 const battle = document.getElementById("arena-battle");
 const sides = [...battle.querySelectorAll("[data-answer]")];
+let pause = SOON, last = "";
 
 async function look() {
   const found = await fetchText(battle.dataset.news);
-  if (!found?.answer.ok) {
-    setTimeout(look, LATER);
+  const isNew = found?.answer.ok && found.text !== last;
+  pause = isNew ? SOON : Math.min(LATEST, pause * SLOWER);
+  if (!isNew) {
+    setTimeout(lookWhenSeen, pause);
     return;
   }
+  last = found.text;
   const news = JSON.parse(found.text);
   news.sides.forEach(show);
-  if (news.state === "answering") setTimeout(look, SOON);
+  if (news.state === "answering") setTimeout(lookWhenSeen, pause);
   else if (news.state === "failed") location.reload();
   else openVote();
+}
+
+/** A page in the background asks for nothing until it is in front again. */
+function lookWhenSeen() {
+  if (document.hidden) document.addEventListener("visibilitychange", lookWhenSeen, { once: true });
+  else look();
 }
 
 function show(side, place) {

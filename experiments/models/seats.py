@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -78,6 +79,11 @@ class SeatedPerson(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("seat", args=[self.pk])
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its invitation can be opened now; of the seat of a user there is none."""
+        return self.expires is not None and self.expires > timezone.now()
 
     @property
     def role(self) -> str:

@@ -6,11 +6,12 @@ from typing import Any
 from django.db.models import Count, F, OuterRef, Q, QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
 
 from accounts.attachments import streamed, to_be_saved
 from accounts.errors import NotFound
@@ -20,6 +21,7 @@ from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.library.imports.api import DocumentParser
 from experiments.models import LIVE_STATES, Run, Study, StudyLook, StudyPlan, StudyRun
 from experiments.runs.run_api import RunFilter
+from experiments.runs.upstreams import MixedSerializer, upstreams_of_study
 from experiments.studies import comparison, importing, results, running, services
 from experiments.studies.charts import Chart, chart
 from experiments.studies.checking import checked_design, estimated
@@ -95,6 +97,19 @@ class StudySerializer(serializers.ModelSerializer[Study]):
             *("id", "title", "owner", "project", "state", "note", "design", "plan", "plans", "at_once", "cost_limit"),
             *("planned", "begun", "ended", "spent", "created", "started"),
         ]
+
+
+class StudyDetail(StudySerializer):
+    """upstreams: models that several upstreams of their provider answered for."""
+
+    upstreams = serializers.SerializerMethodField()
+
+    class Meta(StudySerializer.Meta):
+        fields = [*StudySerializer.Meta.fields, "upstreams"]
+
+    @extend_schema_field(MixedSerializer(many=True))
+    def get_upstreams(self, study: Study) -> Any:
+        return MixedSerializer(upstreams_of_study(study), many=True).data
 
 
 class PlannedRunSerializer(serializers.ModelSerializer[StudyRun]):
@@ -293,6 +308,9 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     serializer_class = StudySerializer
     lookup_value_converter = "uuid"
     cursor_ordering = ["-created", "-id"]
+
+    def get_serializer_class(self) -> type[BaseSerializer[Study]]:
+        return StudyDetail if self.action == "retrieve" else StudySerializer
 
     def get_queryset(self) -> QuerySet[Study]:
         begun = Q(planned_runs__run__isnull=False)

@@ -22,6 +22,7 @@ from accounts.people import person
 from accounts.refusing import ShownIn, back_to
 from experiments.models import LIVE_STATES, Run, Study
 from experiments.runs import run_list
+from experiments.runs.upstreams import upstreams_of_study
 from experiments.studies import charts, comparison, pages, results, running, services
 from experiments.studies.checking import checked_design, estimated
 from experiments.studies.design import Design
@@ -96,6 +97,7 @@ def study(request: HttpRequest, pk: UUID) -> HttpResponse:
         "study": shown,
         "grid": pages.grid(shown, design),
         "progress": pages.progress(shown),
+        "upstreams": upstreams_of_study(shown),
         "may_change": Study.objects.changeable_by(request.user).filter(pk=pk).exists(),
     }
     if "HX-Request" in request.headers:

@@ -16,6 +16,7 @@ from accounts.scopes import Scope
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.shapes import shape
 from experiments.models import Board
+from experiments.runs.upstreams import MixedSerializer
 from experiments.workflows.coding.pages.rated import JudgeRow, SetterRow, Solver
 from experiments.workflows.coding.pages.serializers import FigureOfCycles
 from leaderboard.boards import (
@@ -29,10 +30,10 @@ from leaderboard.boards import (
     milestones,
     style,
     tables,
+    upstreams,
 )
 from leaderboard.boards.standings import Excluded, Row
 from leaderboard.models import Ladder, Milestone, RatingPoint
-from leaderboard.ratings.style import COVARIATES
 
 SLICE = [
     OpenApiParameter("subset", str, description="Only battles on samples of this subset."),
@@ -43,7 +44,7 @@ SLICE = [
         "control",
         str,
         description="Also ratings adjusted for style: `style` for all features, `length`, `markdown`, `position`, or "
-        f"some of {', '.join(COVARIATES)} with commas between them.",
+        f"some of {', '.join(style.COVARIATES)} with commas between them.",
     ),
     OpenApiParameter(
         "combine",
@@ -55,7 +56,7 @@ SLICE = [
 ]
 WHOLE = OpenApiParameter("all", bool, description="All contestants, and not only the first forty.")
 BY = OpenApiParameter("by", str, enum=list(tables.FACETS), description="The first that has several values if omitted.")
-WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None, "dependence": []}
+WITHDRAWN: dict[str, Any] = {"rows": [], "excluded": [], "contest": None, "dependence": [], "upstreams": []}
 
 
 SolverSerializer = shape(
@@ -215,7 +216,8 @@ CorrectionSerializer = shape(
     "BoardCorrection",
     corrections.Correction,
     doc="""
-    A contestant that was withdrawn from the ratings, or reinstated (`what`), newest first. by: empty without a sign-in.
+    A contestant that was withdrawn from the ratings, reinstated, or renamed from `before` (`what`), newest first. by:
+    empty without a sign-in.
     """,
 )
 
@@ -260,6 +262,7 @@ class LadderDetail(LadderSerializer):
     dependence = DependenceSerializer(many=True)
     corrections = CorrectionSerializer(many=True)
     matchmaking = MatchmakingSerializer(allow_null=True)
+    upstreams = MixedSerializer(many=True)
 
 
 PublishedRating = shape("PublishedRating", milestones.Estimate)
@@ -377,6 +380,7 @@ class LadderView(APIView):
         chosen_by = matchmaking.matchmaking(ladder.board, current.standings.rows) if ladder.board else None
         found["matchmaking"] = MatchmakingSerializer(chosen_by).data if chosen_by else None
         found["corrections"] = CorrectionSerializer(log, many=True).data
+        found["upstreams"] = MixedSerializer(upstreams.upstreams(ladder.board) if ladder.board else (), many=True).data
         return Response({**found, **WITHDRAWN} if ladder.withdrawn_reason else found)
 
 

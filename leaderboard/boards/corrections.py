@@ -1,4 +1,4 @@
-"""The public log of a board: which contestants were withdrawn from it or taken in again, when, why and by whom."""
+"""The public log of a board: which contestants were withdrawn, taken in again or renamed, when, why and by whom."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,13 +8,17 @@ from accounts.models import AuditEntry
 from experiments.models import Board, Contestant
 
 MOST = 200
-DONE = {AuditEntry.Action.VOIDED: "withdrawn", AuditEntry.Action.RESTORED: "reinstated"}
+DONE = {
+    AuditEntry.Action.VOIDED: "withdrawn",
+    AuditEntry.Action.RESTORED: "reinstated",
+    AuditEntry.Action.RENAMED: "renamed",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """what: "withdrawn" or "reinstated". reason: empty for one that counts again. by: empty for readers who are not
-    signed in.
+    """what: "withdrawn", "reinstated" or "renamed". reason: of a withdrawal, else empty. before: what it was shown as
+    until it was renamed. by: empty for readers who are not signed in.
     """
 
     at: datetime
@@ -23,6 +27,7 @@ class Correction:
     label: str
     reason: str
     by: str
+    before: str = ""
 
 
 def corrections(board: Board, reader: Any) -> list[Correction]:
@@ -37,6 +42,7 @@ def corrections(board: Board, reader: Any) -> list[Correction]:
             label=str(contestants[entry.target]),
             reason=str(entry.detail.get("reason", "")),
             by=entry.actor if reader.is_authenticated else "",
+            before=str(entry.detail.get("before", "")),
         )
         for entry in entries[:MOST]
     ]

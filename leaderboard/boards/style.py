@@ -1,12 +1,13 @@
 """Ratings of a board adjusted for style: what outputs look like, measured once, and the fit that holds it equal."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from django.db import connection
-from django.db.models import Case, IntegerField, Value, When
+from django.db.models import Case, IntegerField, Max, Value, When
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -17,13 +18,16 @@ from leaderboard.boards import ranking
 from leaderboard.boards.standings import WHOLE, Slice, finite
 from leaderboard.models import Ladder, Style
 from leaderboard.ratings import Battles, Controlled, Undefined, controlled
-from leaderboard.ratings.style import COVARIATES, FEATURES, relative_difference, style_of
+from leaderboard.ratings import style as styles
+from leaderboard.ratings.style import FEATURES, relative_difference, style_of
 from leaderboard.ratings.values import FloatArray
 
 ALL = "style"
+UPSTREAM = "upstream"
+COVARIATES = (*styles.COVARIATES, UPSTREAM)
 MARKDOWN = ("headings", "lists", "bold", "code")
 PRESETS: Mapping[str, tuple[str, ...]] = {
-    ALL: COVARIATES, "length": ("length",), "markdown": MARKDOWN, "position": ("position",)
+    ALL: styles.COVARIATES, "length": ("length",), "markdown": MARKDOWN, "position": ("position",)
 }  # fmt: skip
 LABELS = {
     "length": gettext_lazy("Length in characters"),
@@ -33,6 +37,7 @@ LABELS = {
     "code": gettext_lazy("Code blocks"),
     "language": gettext_lazy("In the script of the prompt"),
     "position": gettext_lazy("Shown first"),
+    UPSTREAM: gettext_lazy("Served by another upstream than usual"),
 }
 MOST_ADJUSTED = 200_000  # battles that are read while a page waits, in about a second
 MOST_MEASURED = 2_000  # outputs, likewise
@@ -93,13 +98,13 @@ class StyleControl:
 
 
 def read_control(word: str) -> tuple[str, ...]:
-    """The covariates that a word asks for: one of PRESETS, or names with commas between them; empty for none.
+    """The covariates that a word asks for: names of covariates and of PRESETS with commas between them; empty for none.
 
     Raises Invalid for a name that is no covariate.
     """
     if not word:
         return ()
-    names = PRESETS.get(word) or tuple(dict.fromkeys(one.strip() for one in word.split(",")))
+    names = [name for one in word.split(",") for name in PRESETS.get(one.strip(), (one.strip(),))]
     if unknown := [name for name in names if name not in COVARIATES]:
         said = _("“%(name)s” is no style feature. Choose %(all)s, or some of: %(names)s.")
         known = {"name": unknown[0][:40], "all": ALL, "names": ", ".join(COVARIATES)}
@@ -162,7 +167,30 @@ def _differences(dataset: Dataset, rows: Numbers, names: Sequence[str]) -> tuple
     if "position" in names:
         differences.append(np.asarray(rows[chosen, 4], dtype=np.float64))
         units.append(1.0)
+    if UPSTREAM in names:
+        unusual, width = _served_unusually(dataset)
+        is_unusual = [np.isin(rows[chosen, 0] * width + rows[chosen, side], unusual) for side in (1, 2)]
+        differences.append(is_unusual[0].astype(np.float64) - is_unusual[1])
+        units.append(1.0)
     return np.array(differences, dtype=np.float64), np.array(units), chosen
+
+
+def _served_unusually(dataset: Dataset) -> tuple[Numbers, int]:
+    """Which outputs came from another upstream than most of their contestant's: sample · width + contestant; and width.
+
+    Of two upstreams with as many outputs, the usual one comes first in the alphabet.
+    """
+    made = (
+        Output.objects.filter(sample__dataset=dataset, call__isnull=False).exclude(call__served_provider="").order_by()
+    )
+    rows = list(made.values_list("sample_id", "contestant_id", "call__served_provider"))
+    counts = Counter((contestant, served) for _sample, contestant, served in rows)
+    usual: dict[int, str] = {}
+    for contestant, served in sorted(counts, key=lambda one: (-counts[one], one[1])):
+        usual.setdefault(contestant, served)
+    width = int(dataset.contestants.aggregate(last=Max("pk", default=0))["last"]) + 1
+    unusual = [sample * width + contestant for sample, contestant, served in rows if usual[contestant] != served]
+    return np.array(unusual, dtype=np.int64), width
 
 
 # --- the fit ---

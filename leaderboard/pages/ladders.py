@@ -38,7 +38,9 @@ from leaderboard.boards import (
     listing,
     matchmaking,
     milestones,
+    style,
     tables,
+    upstreams,
 )
 from leaderboard.boards.caching import cached_fragment, conditional_response
 from leaderboard.boards.titles import KINDS
@@ -54,6 +56,8 @@ CONTROLS = (
     ("length", gettext_lazy("length")),
     ("markdown", gettext_lazy("markdown and code")),
     ("position", gettext_lazy("order of the outputs")),
+    (style.UPSTREAM, gettext_lazy("upstream that answered")),
+    (f"{style.ALL},{style.UPSTREAM}", gettext_lazy("all of these")),
 )
 COMBINATIONS = (
     ("", gettext_lazy("not combined")),
@@ -134,6 +138,7 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
             "chart": charts.intervals(standings.rows),
             "bias": bias.of_judge(found) if found.board else None,
             "matchmaking": matchmaking.matchmaking(found.board, standings.rows) if found.board else None,
+            "upstreams": upstreams.upstreams(found.board) if found.board else (),
             "corrections": corrections.corrections(found.board, request.user) if found.board else (),
             "dependences": influence.dependences(found.board) if found.board and not chosen.of.chosen else (),
             "table_formats": [

@@ -59,6 +59,22 @@ def test_a_board_logs_who_was_withdrawn_and_reinstated_when_why_and_by_whom(clie
     assert "curator" not in page
 
 
+def test_a_board_logs_what_a_contestant_was_called_before(client, alice, curator):
+    board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3, visibility="public")
+    ladder, renamed = compute.ensure_ladder(board), board.dataset.contestants.get(name="b")
+    for label, link in (("Bee 2", ""), ("Bee 2", "https://bee.example/"), ("Bee 2", "https://bee.example/")):
+        contestants.describe(renamed, by=curator, label=label, link=link)
+
+    told = client.get(reverse("api-ladder", args=[ladder.slug])).json()["corrections"]
+    page = client.get(ladder.get_absolute_url()).content.decode()
+
+    assert [(one["what"], one["name"], one["before"]) for one in told] == [
+        ("renamed", "b", "Bee 2"),
+        ("renamed", "b", "b"),
+    ], "the third changed nothing"
+    assert "renamed, was “b”" in page
+
+
 def test_a_board_of_many_battles_reads_none_of_them_for_it(alice, monkeypatch, django_assert_num_queries):
     board = boards.board_of(alice, [("a", "b", "left"), ("b", "a", "left")] * 3)
     monkeypatch.setattr(influence, "MOST_BATTLES", 5)

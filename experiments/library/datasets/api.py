@@ -5,8 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
+from django.http import Http404, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import generics, mixins, serializers, viewsets
 from rest_framework.decorators import action
@@ -16,11 +18,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from accounts.attachments import streamed, to_be_saved
 from accounts.errors import TooLarge
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
-from experiments.library.datasets import making, uploads
+from experiments.library.datasets import hub, making, uploads
 from experiments.library.datasets.pages import LONGEST_LIST, Filter
 from experiments.library.datasets.reasons import in_words
 from experiments.models import Contestant, Dataset, Output, Sample, Upload
@@ -220,6 +223,18 @@ class DatasetViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.
         dataset, asked = self.get_object(), validated(SendOutputs, request)
         upload = making.send_outputs(dataset, by=person(request), upload=asked.pop("file"), **asked)
         return Response(UploadSerializer(upload).data, status=202)
+
+    @extend_schema(
+        responses={(200, "application/zip"): OpenApiTypes.BINARY} | PROBLEMS, operation_id="datasets_export_retrieve"
+    )
+    @action(detail=True)
+    def export(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Samples and outputs as Parquet with README.md and croissant.json, in a zip."""
+        dataset = self.get_object()
+        if not dataset.is_ready:
+            raise Http404
+        answer = streamed(request._request, hub.dataset_zip(dataset))
+        return to_be_saved(answer, "application/zip", f"{dataset.slug}-hub.zip")
 
     @extend_schema(responses={200: UploadSerializer, **PROBLEMS}, operation_id="datasets_upload_retrieve")
     @action(detail=True, url_path="uploads/<uuid:upload>")

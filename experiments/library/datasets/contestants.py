@@ -19,7 +19,15 @@ LONGEST_REASON = 300
 
 def describe(contestant: Contestant, *, by: "User", label: str, link: str) -> None:
     """What it is shown as, and where more about it is told; both were checked by a form."""
-    _change(contestant, by, label=label.strip(), link=link)
+    before, was = str(contestant), contestant.link
+    with transaction.atomic():
+        _change(contestant, by, label=label.strip(), link=link)
+        if (str(contestant), link) != (before, was):
+            named, links = (
+                f"{contestant.dataset} · {contestant}",
+                {"link_before": was, "link": link} if link != was else {},
+            )
+            audit.record(audit.Action.RENAMED, by=by, of=contestant, name=named, before=before, **links)
 
 
 def void(contestant: Contestant, *, by: "User", reason: str) -> None:

@@ -18,6 +18,7 @@ PART_LABELS = {
     "images": gettext_lazy("pictures"),
     "category": gettext_lazy("category"),
     "source": gettext_lazy("source"),
+    "language": gettext_lazy("language"),
     "subset": gettext_lazy("subset"),
     "metadata": gettext_lazy("further fields, as JSON"),
     "output": gettext_lazy("a contestant's output"),

@@ -51,6 +51,8 @@ REFUSALS: dict[str, Promise] = {
     "no_index": _("No column has the sample number. Name it “index”. Columns: %(columns)s."),
     "no_contestant": _("No contestant is named. Add a column “contestant”. Columns: %(columns)s."),
     "no_text": _("No column has the outputs. Name it “text” or “image”. Columns: %(columns)s."),
+    "broken_card": _("The YAML in front of %(file)s cannot be read: %(said)s"),
+    "card_without_table": _("%(file)s names files for “%(config)s”, and none of them is in the upload."),
     "empty_table": _("The table is empty."),
     "no_samples": _(
         "There is nothing to compare in it. Use a table (Parquet, CSV, JSON Lines), or pictures named by "

@@ -8,16 +8,18 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.attachments import streamed, to_be_saved
 from accounts.errors import Forbidden, Refusal
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
-from experiments.library.datasets import making, pages, uploads
+from experiments.library.datasets import hub, making, pages, uploads
 from experiments.library.datasets.forms import PART_LABELS, DatasetForm, OutputsUploadForm, column_rows, mapping_of
 from experiments.library.datasets.process import Refused
 from experiments.models import Dataset, Sample, Upload
@@ -131,6 +133,13 @@ def _dataset_outputs(request: HttpRequest, slug: str) -> HttpResponse:
         "may_curate": making.may_curate(request.user, shown),
     }
     return render(request, "datasets/outputs.html", context, status=status_of(form))
+
+
+@require_GET
+def dataset_export(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """All of it as Parquet with a card."""
+    shown = get_object_or_404(_ready(request), slug=slug)
+    return to_be_saved(streamed(request, hub.dataset_zip(shown)), "application/zip", f"{shown.slug}-hub.zip")
 
 
 @login_required

@@ -13,7 +13,7 @@ from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import in_words
 from experiments.models import Dataset
 
-PARTS = "index, instruction, images, category, source, metadata, subset"
+PARTS = "index, instruction, images, category, source, language, metadata, subset"
 
 
 class Command(BaseCommand):

@@ -24,7 +24,7 @@ from experiments.engine.events import emit
 from experiments.engine.projections import ABSENT, COPIED, message_data
 from experiments.engine.text import is_storable
 from experiments.library.search import indexing
-from experiments.models import Message, Run, SeatedPerson, Step
+from experiments.models import Experiment, Message, Run, SeatedPerson, Step
 from experiments.models.run import PERSON
 from experiments.models.seats import SALT, SEATED
 from experiments.runs.steering import steering
@@ -84,6 +84,24 @@ def find_seat(pk: UUID, *, by: "User | AnonymousUser", opened: Iterable[str] = (
     if (found := seats.filter(pk=pk).first()) is None:
         raise NotFound
     return found
+
+
+def revoke(pk: UUID, *, by: "User") -> SeatedPerson:
+    """End an invitation: its link opens nothing from now on; a second time changes nothing. Raises NotFound for who may
+    not change the experiment, and Conflict for the seat of a user, which has no link.
+    """
+    seats = SeatedPerson.objects.filter(experiment__in=Experiment.objects.changeable_by(by), pk=pk)
+    with transaction.atomic():
+        seated = seats.select_for_update(of=("self",)).select_related("experiment").first()
+        if seated is None:
+            raise NotFound
+        if seated.expires is None:
+            raise Conflict(_("A user of the platform is this participant, so there is no invitation to revoke."))
+        if seated.expires > clock.now():
+            seated.expires = clock.now()
+            seated.save(update_fields=["expires"])
+            audit.record(audit.Action.INVITATION_REVOKED, by=by, of=seated.experiment, seat=seated.seat)
+    return seated
 
 
 def invited(token: str) -> SeatedPerson | None:

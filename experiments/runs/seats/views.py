@@ -5,14 +5,16 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts import audit
 from accounts.errors import Refusal
+from accounts.people import person
 from experiments.api.serializers import ParticipantSerializer
 from experiments.models import Message, SeatedPerson
 from experiments.models.labels import role_name
@@ -66,6 +68,17 @@ def seat(request: HttpRequest, pk: UUID) -> HttpResponse:
     ):
         audit.record(audit.Action.RUN_READ, by=request.user, of=seated.experiment, seat=seated.seat)
     return _unlisted(render(request, "seats/seat.html", _context(seated, turn, form), status=status))
+
+
+@never_cache
+@login_required
+@require_POST
+def revoke(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """End an invitation; back to the run that it was seen on."""
+    seated = turns.revoke(pk, by=person(request))
+    messages.success(request, _("The invitation is revoked. Its link does not work any more."))
+    run = seated.experiment.runs.order_by("-created").first()
+    return redirect(run.get_absolute_url() if run else "runs")
 
 
 @never_cache

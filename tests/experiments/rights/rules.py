@@ -47,7 +47,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         find-instruments-without-order
         scan scan-estimate api-instruments api-annotations
         review-rubric api-review-queues api-key-list api-webhook-list api-budgets api-usage search api-search api-models
-        api-workflows api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
+        api-workflows api-seats api-experiment-list api-run-list api-dataset-list api-battles api-scenarios api-presets
         api-run-import api-study-list studies home-now notifications notifications-menu notifications-read palette
         compat-models compat-start compat-stop compat-status compat-turn compat-manual-continue compat-next-turn
         compat-starchamber-start compat-starchamber-turn compat-starchamber-stop compat-conversations
@@ -164,6 +164,11 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-provider-list api-provider-detail api-provider-test api-provider-sync""",
     ),
     "of who sits in it": (rule(visitor=UNKNOWN, owner=YES, admin=YES), "seat seat-now"),
+    "of who sits in it, by a program": (rule(visitor=SIGN_IN, owner=YES, admin=YES), "api-seat"),
+    "the invitation of who may change the experiment; here a user sits": (
+        rule(visitor=SIGN_IN, **_all(STEERING, TOLD)),
+        "seat-revoke api-seat-revoke",
+    ),
     "an invitation that is none": (rule(visitor=UNKNOWN), "seat-join"),
     "administrators', and without a word to others": (rule(visitor=UNKNOWN, admin=YES), "metrics"),
     "project": (rule(visitor=SIGN_IN, **_all(INSIDE, YES), admin=YES), "project project-budgets"),
@@ -219,7 +224,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
-        """dataset dataset-sample dataset-contestants ladder ladder-matrix ladder-slices ladder-picture ladder-history
+        """dataset dataset-sample dataset-contestants dataset-export api-dataset-export
+        ladder ladder-matrix ladder-slices ladder-picture ladder-history
         ladder-milestones
         ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
         vote-cast api-ladder api-ladder-milestones api-ladder-history api-ladder-agreement

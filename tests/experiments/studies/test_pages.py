@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments.models import Run
+from experiments.models import Call, Run
 from experiments.studies import results, services
 from tests.experiments.studies import designs
 
@@ -70,3 +70,24 @@ def test_runs_that_wait_for_a_person_are_counted_on_the_page(provider, alice, br
     assert live.get("data-state") == "running"
     [waiting] = live.cssselect("[data-part=waiting]")
     assert "8 runs" in " ".join(waiting.text.split())
+
+
+def test_a_model_that_several_upstreams_answered_for_is_named_on_the_page_and_in_the_api(
+    provider, alice, browser, drive
+):
+    study = services.create(owner=alice, title="Upstreams", design=designs.design(repeats=1), plan=designs.plan())
+    services.lock(study, by=alice)
+    services.start(study, by=alice)
+    drive()
+    address, api = study.get_absolute_url(), reverse("api-study-detail", args=[study.pk])
+    assert browser.get(api).json()["upstreams"] == []
+    calls = Call.objects.filter(run__planned__study=study, state="completed").order_by("pk")
+    changed = calls.first()
+    calls.filter(pk=changed.pk).update(served_provider="Elsewhere")
+
+    [told] = browser.get(api).json()["upstreams"]
+
+    assert (told["name"], told["upstreams"][-1]) == (changed.model.slug, {"name": "Elsewhere", "answers": 1})
+    page = " ".join(browser.get(address, headers={"HX-Request": "true"}).content.decode().split())
+    assert "was served by several upstreams:" in page
+    assert "Elsewhere (1)." in page

@@ -177,7 +177,9 @@ class Dependence(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction(Record):
-    """A contestant that was withdrawn from the ratings, or reinstated. by: empty for readers without a token."""
+    """A contestant that was withdrawn from the ratings, reinstated, or renamed from `before`. by: empty for readers
+    without a token.
+    """
 
     at: datetime
     what: str
@@ -185,6 +187,7 @@ class Correction(Record):
     label: str = ""
     reason: str = ""
     by: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +209,23 @@ class Matchmaking(Record):
     rules: tuple[MatchmakingRule, ...] = ()
     least: float | None
     most: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream(Record):
+    """answers: that it gave."""
+
+    name: str
+    answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralUpstreams(Record):
+    """A contestant, a judge or a model that several upstreams answered for, those with most answers first."""
+
+    name: str
+    label: str = ""
+    upstreams: tuple[Upstream, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +276,7 @@ class Ladder(Record):
     dependence: tuple[Dependence, ...] = ()
     corrections: tuple[Correction, ...] = ()
     matchmaking: Matchmaking | None = None
+    upstreams: tuple[SeveralUpstreams, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from experiments.library.datasets.reader.card import read_card
 from experiments.library.datasets.reader.cells import BYTES, is_number, jsonable
 from experiments.library.datasets.reader.limits import CannotRead, Limits
 from experiments.library.datasets.reader.tables import Column, Row, Table, open_table
-from experiments.library.datasets.reader.tree import Tree, pictures_of, subset_of, tables_of
+from experiments.library.datasets.reader.tree import Chosen, Tree, pictures_of, subset_of, tables_of
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "index": ("index", "sample_index", "idx", "id", "number"),
@@ -16,6 +17,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "images": ("input_images", "images", "image", "input_image"),
     "category": ("task_type", "category", "task", "type"),
     "source": ("prompt_source", "source", "origin"),
+    "language": ("language", "lang", "locale"),
     "metadata": ("original_metadata", "metadata", "meta"),
     "subset": ("subset", "split"),
 }
@@ -80,8 +82,9 @@ def used(mapped: Mapped) -> set[str]:
 
 def preview(tree: Tree, limits: Limits) -> dict[str, object]:
     """columns, their detected parts, the first rows as texts, subsets of folders, contestants with their pictures."""
-    chosen = tables_of(tree.files)
-    pictures = pictures_of(tree.files, None)
+    card = read_card(tree)
+    chosen = Chosen(list(card.tables), []) if card else tables_of(tree.files)
+    pictures = [] if card else pictures_of(tree.files, None)
     if not chosen.tables and not pictures:
         raise CannotRead("no_samples")
     found: dict[str, Any] = {"columns": [], "mapped": {}, "rows": []}
@@ -97,7 +100,9 @@ def preview(tree: Tree, limits: Limits) -> dict[str, object]:
         **found,
         "tables": chosen.tables[:PREVIEW_MOST],
         "ignored": chosen.ignored[:PREVIEW_MOST],
-        "subsets": sorted({subset_of(name) for name in chosen.tables} - {""})[:PREVIEW_MOST],
+        "subsets": sorted({card.tables[name] if card else subset_of(name) for name in chosen.tables} - {""})[
+            :PREVIEW_MOST
+        ],
         "contestants": dict(Counter(picture.contestant for picture in pictures).most_common(PREVIEW_MOST)),
     }
 

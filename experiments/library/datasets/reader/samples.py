@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
+from experiments.library.datasets.reader.card import read_card
 from experiments.library.datasets.reader.cells import (
     PictureCells,
     Place,
@@ -37,7 +38,7 @@ RECORDS = "records.jsonl"
 STEP = 0.01  # of the progress
 LONGEST_RECORD = 32 << 20  # characters of one record
 SEEN_FIRST = 20  # rows by which columns are recognised
-LONGEST = {"category": 100, "source": 200, "subset": 100, "contestant": 200}
+LONGEST = {"category": 100, "source": 200, "language": 60, "subset": 100, "contestant": 200}
 
 
 class Spool:
@@ -161,11 +162,14 @@ class Samples(Reader):
     def __init__(self, tree: Tree, spool: Spool, asked: Mapping[str, Any], subset: str) -> None:
         super().__init__(tree, spool, asked, {("instruction",): "no_instruction"})
         self._subset = subset
+        self._card = read_card(tree)
         self._numbers: dict[str, set[int]] = {}
         self._count = 0
 
     def read(self) -> Mapped:
         """Which column was read as what. Raises CannotRead."""
+        if self._card:
+            return self._read_by_card(list(self._card.tables), self._card.outputs)
         chosen = tables_of(self.tree.files)
         self.spool.warnings["ignored_tables"] += len(chosen.ignored)
         for row, place in self.rows(chosen.tables):
@@ -187,25 +191,35 @@ class Samples(Reader):
             raise CannotRead("no_samples")
         return self.mapped
 
+    def _read_by_card(self, tables: list[str], outputs: list[str]) -> Mapped:
+        """The tables that a card names, and no other file but the pictures that they name."""
+        for row, place in self.rows(tables):
+            self._add(row, place)
+        if not any(self._numbers.values()):
+            raise CannotRead("no_samples")
+        if outputs:
+            Outputs(self.tree, self.spool, {}, subsets=self._numbers, contestant="", known=self._numbers).read(outputs)
+        return self.mapped
+
     def _add(self, row: Row, place: Place) -> None:
-        subset = _checked_subset(self._subset or self.text(row, "subset", place) or subset_of(place.file))
+        of_file = self._card.tables[place.file] if self._card else subset_of(place.file)
+        subset = _checked_subset(self._subset or self.text(row, "subset", place) or of_file)
         index = self._index(row, subset, place)
         hashes = [self.spool.picture(data, file=place.file, row=place.row) for data in self.pictures_in(row, place)]
         instruction = self.text(row, "instruction", place)
         self.spool.warnings["empty_instructions"] += not instruction.strip()
         outputs: dict[str, str] = {}
-        category, source = self.text(row, "category", place), self.text(row, "source", place)
+        told = {part: self.text(row, part, place) for part in ("category", "source", "language")}
         metadata = self._metadata(row)
         for contestant, column in (self.mapped.get(OUTPUTS) or {}).items():
             if text := text_of(row.get(column), place, column, self.limits.text):
                 outputs[self.check_contestant(contestant)] = text
         self._add_sample(
-            subset, index, instruction, category=category, images=hashes, source=source, metadata=metadata,
-            outputs=outputs,
+            subset, index, instruction, **told, images=hashes, metadata=metadata, outputs=outputs,
         )  # fmt: skip
 
     def _add_sample(self, subset: str, index: int, instruction: str, **known: Any) -> None:
-        blank = {"category": "", "images": [], "source": "", "metadata": {}, "outputs": {}}
+        blank = {"category": "", "source": "", "language": "", "images": [], "metadata": {}, "outputs": {}}
         self.spool.add("sample", subset=subset, index=index, instruction=instruction, **{**blank, **known})
 
     def _index(self, row: Row, subset: str, place: Place) -> int:
@@ -242,24 +256,37 @@ class Samples(Reader):
 
 
 class Outputs(Reader):
-    """subsets: those of the dataset. contestant: whose everything is, where it is not said."""
+    """subsets: those of the dataset. contestant: whose everything is, where it is not said. known: the numbers of
+    samples by subset, where outputs of others are left out.
+    """
 
     parts = OUTPUT_PARTS
 
     def __init__(
-        self, tree: Tree, spool: Spool, asked: Mapping[str, Any], *, subsets: Collection[str], contestant: str
+        self,
+        tree: Tree,
+        spool: Spool,
+        asked: Mapping[str, Any],
+        *,
+        subsets: Collection[str],
+        contestant: str,
+        known: Mapping[str, Collection[int]] | None = None,
     ) -> None:
         needed = {("index",): "no_index", ("contestant",): "no_contestant", ("text", "images"): "no_text"}
         if contestant:
             needed.pop(("contestant",))
         super().__init__(tree, spool, asked, needed)
-        self._subsets, self._contestant = set(subsets), contestant
+        self._subsets, self._contestant, self._known = set(subsets), contestant, known
         self._seen: set[tuple[str | None, int, str]] = set()
 
-    def read(self) -> Mapped:
-        """Which column was read as what. Raises CannotRead."""
-        for row, place in self.rows(tables_of(self.tree.files).tables):
+    def read(self, tables: list[str] | None = None) -> Mapped:
+        """Which column was read as what. tables: those of a card, beside which no folder is looked for. Raises
+        CannotRead.
+        """
+        for row, place in self.rows(tables_of(self.tree.files).tables if tables is None else tables):
             self._add(row, place)
+        if tables is not None:
+            return self.mapped
         pictures = pictures_of(self.tree.files, self._subsets, self._contestant, self.cells.folders)
         for done, picture in enumerate(pictures, 1):
             self.add_picture(picture, picture.subset)
@@ -278,6 +305,9 @@ class Outputs(Reader):
         if (subset, index, contestant) in self._seen:
             raise place.refusal("output_twice", number=index, contestant=contestant)
         self._seen.add((subset, index, contestant))
+        if self._known is not None and index not in self._known.get(subset or "", ()):
+            self.spool.warnings["unknown_numbers"] += 1
+            return
         text, image = self.text(row, "text", place), ""
         if not text and (found := self.pictures_in(row, place)):
             if len(found) > 1:

@@ -37,29 +37,33 @@ class Log:
         return rows.exclude(left__in=self._left_out).exclude(right__in=self._left_out) if self._left_out else rows
 
     def slims(self, rows: QuerySet[Battle], *, tells_subset: bool) -> Iterator[JsonObject]:
-        for battle in chain.from_iterable(_pages(rows)):
-            yield genarena.slim(self._record(battle, ()), tells_subset=tells_subset)
+        for battle in self.each(rows):
+            yield genarena.slim(self.record(battle, ()), tells_subset=tells_subset)
 
     def audits(self, rows: QuerySet[Battle], *, tells_subset: bool) -> Iterator[JsonObject]:
         """Votes have no judge's words, and no line."""
         for battle, verdicts in _with_verdicts(rows):
             if verdicts:
-                yield genarena.audit(self._record(battle, verdicts), tells_subset=tells_subset)
+                yield genarena.audit(self.record(battle, verdicts), tells_subset=tells_subset)
 
     def lines(self, rows: QuerySet[Battle]) -> Iterator[JsonObject]:
         for battle, verdicts in _with_verdicts(rows):
             both = (self.contestants[battle.left_id], self.contestants[battle.right_id])
             left_out = "; ".join(f"{one.name}: {one.void_reason}" for one in both if one.void_reason)
             yield arenalab.line(
-                self._record(battle, verdicts),
+                self.record(battle, verdicts),
                 self.board,
                 battle,
                 verdicts,
                 void_reason=battle.void_reason or left_out,
-                voter=self._pseudonym(battle),
+                voter=self.pseudonym(battle),
             )
 
-    def _record(self, battle: Battle, verdicts: Iterable[Verdict]) -> Record:
+    def each(self, rows: QuerySet[Battle]) -> Iterator[Battle]:
+        """The battles, read some at a time."""
+        return chain.from_iterable(_pages(rows))
+
+    def record(self, battle: Battle, verdicts: Iterable[Verdict]) -> Record:
         left, right = self.contestants[battle.left_id].name, self.contestants[battle.right_id].name
         left_is_a, sample, shown = left < right, battle.sample, battle.shown_left_first
         calls = [
@@ -89,7 +93,7 @@ class Log:
             experiment=str(config.get("version") or "") if isinstance(config, dict) else "",
         )
 
-    def _pseudonym(self, battle: Battle) -> str | None:
+    def pseudonym(self, battle: Battle) -> str | None:
         """Who voted: the same word for all their votes on this board, another one on another board."""
         who = voter_key(battle.ballot) or (str(battle.voter_id) if battle.voter_id else "")
         if not who:

@@ -23,6 +23,7 @@ from experiments.runs import zipping
 from experiments.workflows.base.events import JsonObject
 from experiments.workflows.battles.campaign.logs.exporting import Log, audit_lines, encoded, full_lines, slim_lines
 from experiments.workflows.battles.campaign.logs.files import AUDITS, LOGS, SNAPSHOT, date_of
+from experiments.workflows.battles.campaign.logs.hub import board_zip
 from experiments.workflows.battles.campaign.logs.records import stamp
 from experiments.workflows.battles.campaign.sampled import AT_ONCE, DOUBLED
 from leaderboard.ratings import Battles, Shared, by_items, tally
@@ -302,6 +303,13 @@ FORMATS = {
         Format("full", _("every battle with all that is known"), LINES, "-full.jsonl", full_lines),
         Format(
             "zip", _("logs by experiment and pair"), "application/zip", ".zip", lambda board, _subset: zipped(board)
+        ),
+        Format(
+            "hub",
+            _("battles and ratings as Parquet with a card (Hub)"),
+            "application/zip",
+            "-hub.zip",
+            lambda board, _subset: board_zip(board),
         ),
     )
 }
