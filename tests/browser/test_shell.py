@@ -34,3 +34,14 @@ def test_header(lab: Lab, sign_in: SignIn) -> None:
     assert (violations(page), page.evaluate(SIDEWAYS) <= 0) == ([], True)
     page.get_by_role("link", name="Import runs").click()
     page.wait_for_url(re.compile("/runs/import/"))
+
+
+def test_set_up_pages_have_a_column_beside_or_are_narrow(lab: Lab, sign_in: SignIn) -> None:
+    """Without models beside the prompt, lines would be too long to read on a wide window."""
+    page = sign_in()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for address, width, columns in (("/debate/", 1000, 1), ("/council/", 1280, 2)):
+        page.goto(f"{lab.url}{address}")
+        drawn = page.locator("#setup > .setup-columns")
+        assert drawn.evaluate("one => one.getBoundingClientRect().width") == width
+        assert len(drawn.evaluate("one => getComputedStyle(one).gridTemplateColumns").split(" ")) == columns

@@ -26,8 +26,8 @@ SEATS = (*MEMBERS, *CHAIRS, "title", "judge")
 class Config(JudgedByInstrument):
     """What a council is asked, and by which rules it answers. system_prompt: what every member is told before the
     question, no system message at all when blank. criteria: by what reviewers rank, beside what their prompt says.
-    own_answers: whether a reviewer ranks its own answer, too. truncated: whether an answer that was cut off at the token
-    limit takes part in the ranking. title: whether a title is found beside the first question. script: further
+    own_answers: whether a reviewer ranks its own answer, too. truncated: whether an answer that was cut off at the
+    token limit takes part in the ranking. title: whether a title is found beside the first question. script: further
     questions, each under a condition on the conclusion before it; people may ask more after it. max_turns: questions at
     most; None, as many as are asked. judge, instrument: whether the answers and conclusions are measured, and by what.
     """

@@ -96,6 +96,19 @@ def test_planned_interventions_survive_an_edit(browser, alice, read):
     assert Scenario.objects.get(version=2).config["interventions"] == planned
 
 
+def test_a_script_is_shown_and_survives_an_edit(browser, alice, read):
+    script = [{"text": "Agree now.", "when": "lacks", "pattern": "deal", "to": "B"}]
+    kept = scenarios.save_scenario(owner=alice, title="x", config={**CONFIG, "script": script})
+    path = reverse("scenario-edit", args=[kept.pk])
+
+    browser.post(path, filled(read, browser.get(path), prompt="Changed."))
+
+    second = Scenario.objects.get(version=2)
+    assert second.config["script"] == script
+    shown = read(browser.get(reverse("scenario", args=[second.pk]))).text
+    assert ("Agree now." in shown, "deal" in shown) == (True, True)
+
+
 def test_an_archived_one_leaves_the_list_and_comes_back(browser, well, read):
     browser.post(reverse("scenario-archive", args=[well.pk]), {"archived": "1"})
 
