@@ -1,13 +1,19 @@
 """`make pictures`: the pictures of the documentation, taken of the demonstration in Chromium."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from experiments.gateway.simulated import running
 from tests.arenasite.platforms import manage
-from tests.browser.conftest import Lab, SignIn
+from tests.browser import test_first_steps
+from tests.browser.conftest import RUN, Lab, OpenPage, SignIn
+from tests.browser.interactions import Newcomer
+
+begin = test_first_steps.begin
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 WIDTH, HEIGHT = 1280, 900
@@ -145,3 +151,24 @@ def test_pictures_of_the_lab(camera: Any) -> None:
     admin.page.get_by_role("button", name="Set the budget").click()
     admin.take("admin-budgets", "lab/budgets/", height=800)
     admin.take("system-status", "operator/")
+
+
+def test_pictures_of_the_first_steps(lab: Lab, begin: Any, open_page: OpenPage) -> None:
+    page = open_page()
+    camera, newcomer = Camera(lab, page), Newcomer(page)
+    page.set_viewport_size({"width": 960, "height": 720})
+    [link] = re.findall(r"Set up +(\S+)", begin().output)
+    page.goto(link)
+    camera.save("first-administrator")
+    test_first_steps.create_the_administrator(newcomer)
+    with running() as server:
+        test_first_steps.add_the_server(newcomer, server.base_url)
+        camera.save("first-models")
+        page.go_back()
+        camera.save("first-provider")
+        page.go_forward()
+        page.get_by_role("button", name="Save and continue").click()
+        page.get_by_role("button", name="Start run").click()
+        page.wait_for_url(RUN)
+        expect(page.locator(test_first_steps.ANSWERS).first).not_to_be_empty()
+        camera.save("first-answer")
