@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from experiments.workflows import REGISTRY, surface_of
 from experiments.workflows.base.limits import WORDS
+from experiments.workflows.base.surface import Told
 
 NUMBERED = re.compile(r"(member|chair|pool|judge|mirror|contestant|coder)-(\d+)")
 VENDOR = re.compile(r"^(?:\S+/|[^:]{1,40}: )(?=\S)")
@@ -38,9 +39,11 @@ def stage_name(stage: str) -> Any:
     return STAGES.get(stage, seat_name(stage))
 
 
-def where_measured(turn: object, pattern: object = "") -> str:
-    """A turn in the words of its workflow, see `Told.turn`; what is measured in none is the whole run."""
-    return str(pattern or _("Turn %(turn)s")) % {"turn": turn} if turn else str(_("Whole run"))
+def where_measured(told: Told, key: str, turn: object) -> str:
+    """Part or turn of a step, in the words of its workflow; what is measured in none is the whole run."""
+    if part := told.parts.get(key.partition("/")[0]):
+        return str(part)
+    return str(told.turn or _("Turn %(turn)s")) % {"turn": turn} if turn else str(_("Whole run"))
 
 
 def short_name(label: str) -> str:

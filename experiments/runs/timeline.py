@@ -226,7 +226,7 @@ def _rendered(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
     context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data, **words}
     surface = surface_of(look)
     context["slot"] = surface.slot(shown.type, shown.data)
-    context["where"] = where_measured(shown.data.get("turn"), surface.told.turn)
+    context["where"] = where_measured(surface.told, str(shown.data.get("key", "")), shown.data.get("turn"))
     names = [name for name in (shown.type, FAMILIES.get(shown.type)) if name]
     templates = [f"{place}events/{name}.html" for place in (f"workflows/{look}/", "") for name in names]
     return render_to_string([*templates, "events/pairs.html"], context)

@@ -22,15 +22,17 @@ class Told:
 
     finding: the blocks with which the report begins, before what a judge measured and the figures of the run. settings:
     the blocks of its set-up; None for those that its set-up page declares. log: the section in the place of the talk;
-    title, turn: headings of the talk and of a turn in it, the latter with `%(turn)s`. before: sections that stand
-    before the talk. stage: the stage of a call, where a run has stages. has_talk, is_judged: whether messages and
-    judgments are told as such. table: the rows of its CSV file, names of columns first, where these are not messages.
+    title, turn: headings of the talk and of a turn in it, the latter with `%(turn)s`. parts: names of what belongs to
+    no turn, by the word with which the keys of its steps begin. before: sections that stand before the talk. stage: the
+    stage of a call, where a run has stages. has_talk, is_judged: whether messages and judgments are told as such.
+    table: the rows of its CSV file, names of columns first, where these are not messages.
     """
 
     finding: Callable[[Any], Iterable[Any]] = lambda rows: ()
     settings: Callable[[Any], Iterable[Any]] | None = None
     title: Text = ""
     turn: Text = ""
+    parts: Mapping[str, Text] = field(default_factory=dict)
     before: Callable[[Any], Iterable[Any]] = lambda rows: ()
     log: Callable[[Any], Any] | None = None
     stage: Callable[[Any], str] | None = None

@@ -195,6 +195,7 @@ SURFACE = Surface(
         settings=report.settings,
         title=_("Debate log"),
         turn=_("Round %(turn)s"),
+        parts=report.PARTS,
         stage=report.stage_of,
     ),
     assumptions=ASSUMPTIONS,

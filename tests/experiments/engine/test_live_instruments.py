@@ -249,11 +249,14 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     assert_landmarks_have_names_of_their_own(page)
     where = "Whole run" if unit == "run" else WORDS[workflow]
     assert f'class="message-meta">{where}</span>' in page
+    of_summary = sum(key.startswith("summary") for key in keys)
+    assert page.count('class="message-meta">Summary</span>') == of_summary
     whole = Run.objects.with_totals().get(pk=run.pk)
     assert [row["value"] for row in document(whole)["annotations"] if row["dimension"] == "force"] == [3] * len(keys)
     sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
     assert all("Force" in sections[name] for name in ("judgments", "metrics"))
     assert f"{where} · Lies" in sections["judgments"]
+    assert sections["judgments"].count("Summary · Lies") == of_summary
     assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
 
 

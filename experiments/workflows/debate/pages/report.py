@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from pydantic import Field, StringConstraints
 
 from experiments.models import Call, Run
@@ -13,6 +14,8 @@ from experiments.runs.reports.report import Block, Fact, Facts, Text
 from experiments.runs.reports.setup import Rows, closing_facts, instrument_facts, prompt, script
 from experiments.runs.reports.shape_types import Kept, LongText
 from experiments.templatetags.arena import grouped
+
+PARTS = {"refine": gettext_lazy("Refinement"), "summary": gettext_lazy("Summary")}
 
 
 def settings(rows: Rows) -> list[Block]:
@@ -44,9 +47,8 @@ def stage_of(call: Call) -> str:
     """A repair belongs to what it repairs, which its key begins with."""
     if call.step.purpose == "judge":
         return _("Judge")
-    first = call.step.key.partition("/")[0]
-    names = {"refine": _("Refinement"), "summary": _("Summary")}
-    return names.get(first) or _("Round %(turn)s") % {"turn": call.step.turn}
+    part = PARTS.get(call.step.key.partition("/")[0])
+    return str(part) if part else _("Round %(turn)s") % {"turn": call.step.turn}
 
 
 Reference = Annotated[str, StringConstraints(min_length=1, max_length=80)]
