@@ -24,7 +24,7 @@ MOST_QUERIES = 14
 OUTSIDE = {  # pages that stand in no group
     *("home", "home-now", "notifications", "notifications-menu", "notifications-read", "palette", "documentation"),
     *("documentation-page", "javascript-catalog", "healthz", "readyz", "metrics", "set-language", "set-theme"),
-    *("seat", "seat-join", "seat-now"),
+    *("seat", "seat-join", "seat-now", "seat-revoke"),
     *("login", "logout", "invitation", "invitation-revoke", "first-administrator"),
     # what fields ask while one types
     *("find-people", "find-projects", "find-experiments", "find-runs", "model-menu"),

@@ -124,13 +124,19 @@ configs:
     assert rows[2] == ("easy", 2, "easy/test-00001: 0", "en")
 
 
+TENFOLD = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)]
+BOMB = f"a0: &a0 [{', '.join('x' * 10)}]\n{''.join(TENFOLD)}configs: [{{config_name: *a11, data_files: '**'}}]\n"
+
+
 @each_case(
     ("front", "reason"),
     [
         ("configs: [\n", "YAML in front of README.md cannot be read"),
         ("configs:\n- {config_name: easy, data_files: 'nowhere/*'}\n", "names files for “easy”"),
+        (BOMB, "YAML in front of README.md cannot be read: aliases"),
+        ("configs: " + "[" * 50_000 + "\n", "YAML in front of README.md cannot be read"),
     ],
-    ids=["broken", "without its files"],
+    ids=["broken", "without its files", "more than memory holds", "deeper than can be read"],
 )
 def test_a_card_that_cannot_be_followed_is_refused_with_what_is_wrong(load, tmp_path, front, reason):
     with pytest.raises(Refused, match=reason):

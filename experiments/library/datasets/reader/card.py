@@ -12,11 +12,22 @@ from experiments.library.datasets.reader.limits import CannotRead
 from experiments.library.datasets.reader.tree import KINDS, Tree, suffix_of
 
 CARD = "README.md"
-FRONT = re.compile(r"\A\ufeff?---\s*\n(.*?)^---\s*$", re.DOTALL | re.MULTILINE)
+FRONT = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)^---[ \t\r]*$", re.DOTALL | re.MULTILINE)
 LONGEST_CARD = 1 << 20  # bytes
 SAMPLES, OUTPUTS = "samples", "outputs"  # configs of a dataset that was exported here
 ONLY = "default"  # what a config is called that needs no name
 TABLES = frozenset(suffix for kind in KINDS for suffix in kind)
+
+
+class Words(yaml.BaseLoader):
+    """Lists and objects of words, and nothing else: no number is computed, and a few lines of aliases cannot stand for
+    more than memory holds.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*) are not read")
+        return super().compose_node(parent, index)
 
 
 class Card(NamedTuple):
@@ -64,8 +75,8 @@ def _configs(data: bytes, place: str) -> dict[str, dict[str, list[str]]]:
     if front is None:
         return {}
     try:
-        said = yaml.safe_load(front[1])
-    except (yaml.YAMLError, ValueError) as error:
+        said = Words(front[1]).get_single_data()
+    except (yaml.YAMLError, RecursionError) as error:
         first = next(iter(str(error).splitlines()), "")
         raise CannotRead("broken_card", file=place, said=first[:200]) from error
     listed = said.get("configs") if isinstance(said, dict) else None
