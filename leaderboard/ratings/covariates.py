@@ -94,7 +94,12 @@ def controlled(
     parameters = _maximise(rows, start, curvature)
     if parameters is None:
         return Undefined(Reason.SEPARATED)
-    covariance, inverse = _covariance(rows, parameters, is_clustered=clusters is not None, at_least=at_least)
+    try:
+        covariance, inverse = _covariance(rows, parameters, is_clustered=clusters is not None, at_least=at_least)
+    except np.linalg.LinAlgError:  # at the end of a search that ran away every battle is as good as certain
+        return Undefined(Reason.SEPARATED)
+    if not (np.diag(inverse)[size:] > 0).all():
+        return Undefined(Reason.SEPARATED)
     effects, errors, moves = np.full(count, np.nan), np.full(count, np.nan), np.full((count, len(found.order)), np.nan)
     effects[kept] = ELO * parameters[size:]
     errors[kept] = ELO * np.sqrt(np.maximum(np.diag(covariance)[size:], 0.0))

@@ -56,7 +56,7 @@ class SampleRecord(BaseModel):
     instruction: str
     images: list[Hash]
     source: Annotated[str, StringConstraints(max_length=200)]
-    language: Annotated[str, StringConstraints(max_length=60)]
+    language: Annotated[str, StringConstraints(max_length=60)] = ""
     metadata: dict[str, object]
     outputs: dict[Name, str]
 

@@ -9,6 +9,7 @@ from tests.leaderboard.ratings.leagues import ELO, league, names, rows
 
 LEAN = 0.6
 PAIRS = ("ab", "ba", "bc", "cb", "ac", "ca")
+ALL_BUT_CERTAIN = Battles([1, 2, 2, 0, 2, 2, 2], [3, 0, 1, 1, 0, 1, 0], [0, 0, 0, 1, 0, 1, 1], list("abcd"))
 
 
 def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
@@ -25,12 +26,20 @@ def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
     ("found", "reason"),
     [
         (lambda: position_bias(rows(*[(a, b, 1) for a, b in PAIRS])), Reason.SEPARATED),
+        (lambda: position_bias(ALL_BUT_CERTAIN, clusters=[1, 0, 2, 1, 1, 1, 1]), Reason.SEPARATED),
         (lambda: position_bias(rows(*[("a", "b", s) for s in (1, 1, 0)])), Reason.CONFOUNDED),
         (lambda: length_bias(league(3, 30)[0], [7] * 30, [7] * 30), Reason.CONSTANT),
         (lambda: position_bias(Battles([], [], [], ["a", "b"])), Reason.NO_BATTLES),
         (lambda: position_bias(league(4, 100, 4)[0], clusters=np.zeros(100, dtype=int)), Reason.TOO_FEW_UNITS),
     ],
-    ids=["the left always wins", "one always stands left", "equal lengths", "no battles", "one sample"],
+    ids=[
+        "the left always wins",
+        "all but certain",
+        "one always stands left",
+        "equal lengths",
+        "no battles",
+        "one sample",
+    ],
 )
 def test_a_lean_that_cannot_be_told_has_a_reason(found, reason):
     assert found() == Undefined(reason)
