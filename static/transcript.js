@@ -2,7 +2,8 @@
 import { isOn } from "./preferences.js";
 import { localise } from "./times.js";
 
-/** Puts a fragment instead of an earlier one, instead of live text, or at the end of its slot. Returns the element, and
+/** Puts a fragment instead of an earlier one, instead of live text, or at the end of its slot, above what is still being
+ * written: text may come before the event that it belongs to. Returns the element, and
  * whether the transcript had nothing in its place before. */
 export function insert(html) {
   const element = parse(html);
@@ -15,7 +16,8 @@ export function insert(html) {
   } else if (live) {
     replace(live, element);
   } else {
-    slot(element)?.append(element); // of what the page shows no more, such as a cycle long over
+    const place = slot(element); // null of what the page shows no more, such as a cycle long over
+    place?.insertBefore(element, place.querySelector(":scope > [data-live]")); // what is being written comes later
   }
   return { element, isNew: !before && element.closest("#transcript") !== null };
 }

@@ -121,6 +121,26 @@ def test_a_page_whose_redis_was_killed_becomes_the_same_as_one_opened_later(lab:
     assert_same_when_opened_now(page, lambda one: markup(one, "#transcript", "#slot-metrics-A", "#slot-metrics-B"))
 
 
+BEGUN_EARLY = """async () => {
+  const found = performance.getEntriesByType("resource").find((one) => one.name.includes("/transcript"));
+  const { insert } = await import(found.name);
+  const transcript = document.getElementById("transcript");
+  transcript.insertAdjacentHTML("beforeend", '<article data-live="a-call"></article>');
+  insert('<h3 class="turn" id="turn-9" data-slot="transcript">Turn 9</h3>');
+  insert('<article id="said" data-slot="transcript" data-call="a-call"></article>');
+  return [...transcript.children].slice(-2).map((one) => one.id);
+}"""
+
+
+def test_a_message_whose_text_came_before_its_turn_began_stands_below_it(lab: Lab, sign_in: SignIn) -> None:
+    page, run = sign_in(), lab.start()
+    lab.wait_for(run, "ended")
+    page.goto(f"{lab.url}/runs/{run}/")
+    expect(page.locator("#ending")).to_be_visible()
+
+    assert page.evaluate(BEGUN_EARLY) == ["turn-9", "said"]
+
+
 def test_where_no_websocket_gets_through_the_page_follows_the_run_to_its_end_and_goes_back_when_one_opens(
     lab: Lab, sign_in: SignIn
 ) -> None:
