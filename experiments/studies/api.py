@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet
 from django.http import HttpResponseBase
@@ -18,6 +19,7 @@ from accounts.errors import NotFound
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, spends, spent, validated
+from experiments.api.shapes import shape
 from experiments.library.imports.api import DocumentParser
 from experiments.models import LIVE_STATES, Run, Study, StudyLook, StudyPlan, StudyRun
 from experiments.runs.run_api import RunFilter
@@ -221,43 +223,33 @@ class StudyComparisonSerializer(serializers.Serializer[Any]):
     waiting = serializers.ListField(child=serializers.UUIDField())
 
 
-class NamedSerializer(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
-
-
-class ChartedRunSerializer(serializers.Serializer[Any]):
-    run = serializers.UUIDField()
-    value = serializers.FloatField()
-
-
-class ChartGroupSerializer(serializers.Serializer[Any]):
-    """missing: runs without a value. low, high: the 95 % interval of the mean; null for fewer than two values."""
-
-    label = serializers.CharField()  # type: ignore[assignment]  # a field that is called like an attribute of Serializer
-    n = serializers.IntegerField()
-    missing = serializers.IntegerField()
-    mean = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    values = ChartedRunSerializer(many=True)
-
-
-class RunChartSerializer(serializers.Serializer[Any]):
-    """measures, ways: what can be asked for. is_cut: there are more runs, and these are the newest. hidden: how many
+NamedSerializer = shape("Named", name=str, label=str)
+ChartGroupSerializer = shape(
+    "ChartGroup",
+    doc="missing: runs without a value. low, high: the 95 % interval of the mean; null for fewer than two values.",
+    label=str,
+    n=int,
+    missing=int,
+    mean=float | None,
+    low=float | None,
+    high=float | None,
+    values=shape("ChartedRun", run=UUID, value=float)(many=True),
+)
+RunChartSerializer = shape(
+    "RunChart",
+    doc="""
+    measures, ways: what can be asked for. is_cut: there are more runs, and these are the newest. hidden: how many
     further groups there are.
-    """
-
-    measure = serializers.CharField()
-    group = serializers.CharField()
-    measures = NamedSerializer(many=True)
-    ways = NamedSerializer(many=True)
-    groups = ChartGroupSerializer(many=True)
-    runs = serializers.IntegerField()
-    is_cut = serializers.BooleanField()
-    hidden = serializers.IntegerField()
-
-
+    """,
+    measure=str,
+    group=str,
+    measures=NamedSerializer(many=True),
+    ways=NamedSerializer(many=True),
+    groups=ChartGroupSerializer(many=True),
+    runs=int,
+    is_cut=bool,
+    hidden=int,
+)
 CHARTED = [
     OpenApiParameter("measure", str, description="One of `measures`; `run:cost` by default."),
     OpenApiParameter("group", str, description="One of `ways`; `models` by default."),

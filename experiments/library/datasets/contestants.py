@@ -23,10 +23,8 @@ def describe(contestant: Contestant, *, by: "User", label: str, link: str) -> No
     with transaction.atomic():
         _change(contestant, by, label=label.strip(), link=link)
         if (str(contestant), link) != (before, was):
-            named, links = (
-                f"{contestant.dataset} · {contestant}",
-                {"link_before": was, "link": link} if link != was else {},
-            )
+            links = {"link_before": was, "link": link} if link != was else {}
+            named = f"{contestant.dataset} · {contestant}"
             audit.record(audit.Action.RENAMED, by=by, of=contestant, name=named, before=before, **links)
 
 

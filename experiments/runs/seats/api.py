@@ -4,7 +4,7 @@ import json
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -46,7 +46,11 @@ class SeatSerializer(serializers.Serializer[Any]):
     seconds = serializers.IntegerField()
     is_blind = serializers.BooleanField()
     expires = serializers.DateTimeField(allow_null=True)
-    turns = SeatTurnSerializer(many=True, source="open_turns")
+    turns = serializers.SerializerMethodField()
+
+    @extend_schema_field(SeatTurnSerializer(many=True))
+    def get_turns(self, seated: SeatedPerson) -> Any:
+        return SeatTurnSerializer(turns.open_turns(seated), many=True).data
 
 
 class AnswerSerializer(serializers.Serializer[Any]):
@@ -67,7 +71,7 @@ class SeatListView(APIView):
     @extend_schema(responses={200: SeatSerializer(many=True), **PROBLEMS}, operation_id="seats_list")
     def get(self, request: Request) -> Response:
         asked = {seated.pk: seated for seated, _turn in turns.waiting_for(person(request))}
-        return Response(SeatSerializer(map(_told, asked.values()), many=True).data)
+        return Response(SeatSerializer(asked.values(), many=True).data)
 
 
 class SeatView(APIView):
@@ -80,14 +84,14 @@ class SeatView(APIView):
         seated = turns.find_seat(pk, by=person(request))
         if seated.person_id != person(request).pk:
             audit.record(audit.Action.RUN_READ, by=person(request), of=seated.experiment, seat=seated.seat)
-        return Response(SeatSerializer(_told(seated)).data)
+        return Response(SeatSerializer(seated).data)
 
     @extend_schema(request=AnswerSerializer, responses={200: SeatSerializer, **RIVALLED}, operation_id="seats_answer")
     def post(self, request: Request, pk: UUID) -> Response:
         """Answer a question once; the run goes on. 409 when it was answered already, or its time has passed."""
         seated, said = turns.find_seat(pk, by=person(request)), validated(AnswerSerializer, request)
         turns.answer(seated, by=person(request), step_id=said["step"], text=said["answer"])
-        return Response(SeatSerializer(_told(seated)).data)
+        return Response(SeatSerializer(seated).data)
 
 
 class RevokeSeatView(APIView):
@@ -100,9 +104,3 @@ class RevokeSeatView(APIView):
         """Its link opens nothing from now on. The run goes on without the person once the time of a turn has passed."""
         turns.revoke(pk, by=person(request))
         return Response(status=204)
-
-
-def _told(seated: SeatedPerson) -> SeatedPerson:
-    """With what is asked in it now."""
-    seated.open_turns = turns.open_turns(seated)  # type: ignore[attr-defined]
-    return seated
