@@ -145,6 +145,7 @@ SETUP = Setup(
         **choosing.LABELS,
         **script.LABELS,
         "prompt": _("Topic of the debate"),
+        "refine": _("Refine the request first"),
         "rounds": _("Rounds"),
         "addendum": _("Addendum for the second round"),
         "blind": _("Blind first round"),
