@@ -1,4 +1,4 @@
-"""Instruments that come along: a file for each, what the judges of workflows are asked, and those that installed
+"""Built-in instruments: a file for each, what the judges of workflows are asked, and those that installed
 distributions bring.
 
 A distribution names one by an entry point of the group GROUP, `slug = "package:INSTRUMENT"`: a mapping with `title`,

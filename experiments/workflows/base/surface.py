@@ -261,7 +261,7 @@ class Surface:
     whether the last turn can be put off while it runs. run_links: a template with further links at the head of its
     page. findings, parsed: how its findings and its structured answers, by kind, are read from a document that is
     taken over. steps_of_log: makes the steps of a draft and of these judgments, as a log of Inspect names none. told:
-    reports and exports. instruments: what its own judges are asked, as instruments that come along, by their slugs.
+    reports and exports. instruments: what its own judges are asked, as built-in instruments, by their slugs.
     """
 
     name: Text

@@ -71,7 +71,7 @@ class Config(BaseModel):
 
     dataset: its slug. subsets, contestants: by name; [] for all. version: the experiment as "name_yyyymmdd".
     pairs: all, or only those with a contestant that joined with this version.
-    prompt: a judge prompt that comes along, by its name; instrument: one for pairs in its place, and `prompt` says so.
+    prompt: an installed judge prompt, by its name; instrument: one for pairs in its place, and `prompt` says so.
     prompt_version: that of either when this was set up. calls: whether the two orders of a battle are asked at the
     same time. side_by_side: battles at once in one run. attempts: how often a verdict that cannot be read is asked for
     again. tasks: the battles of one run.

@@ -1,7 +1,7 @@
 """The questions of battles as instruments for pairs, and such an instrument as what battles are judged by.
 
-A judge prompt that comes along is the one source of its instrument's words. What a copy of it says is up to whoever
-edits it; the form of its reply stays: who wins, and scales of the first and of the second response.
+A built-in judge prompt is the one source of its instrument's words. A copy of the instrument can say anything else;
+the form of its reply stays: who wins, and scales of the first and of the second response.
 """
 
 from dataclasses import dataclass
