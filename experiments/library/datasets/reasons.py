@@ -88,7 +88,9 @@ REFUSALS: dict[str, Promise] = {
     "reader_died": _("The process that read it ended unexpectedly (%(said)s). Nothing was stored."),
     "interrupted": _("Reading was interrupted. Load it again."),
     "upload_gone": _("The uploaded file no longer exists. Upload it again."),
-    "wrong_kind_image": _("It has pictures, but the outputs of this dataset are texts. Choose pictures as its kind of outputs."),
+    "wrong_kind_image": _(
+        "It has pictures, but the outputs of this dataset are texts. Choose pictures as its kind of outputs."
+    ),
     "wrong_kind_text": _("It has texts, but the outputs of this dataset are pictures."),
     "unknown_subset": _("The dataset has no subset called “%(subset)s”."),
     "which_subset": _(
