@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leaderboard.ratings.bradley_terry import Fitted, NotConverged, chances, fitted, information, laplacian, maximise
+from leaderboard.ratings.covariates import FURTHEST
 from leaderboard.ratings.intervals import (
     Intervals,
     Shared,
@@ -25,8 +26,6 @@ from leaderboard.ratings.intervals import (
     spread_of_items,
 )
 from leaderboard.ratings.values import Battles, FloatArray, IntArray, Reason, Table, Undefined, tally
-
-FURTHEST = 40.0  # nats: a battle decided by more than e^40 is explained without error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
