@@ -44,10 +44,6 @@ class InstrumentFile(BaseModel):
 
 
 WORDS: dict[str, tuple[Promise, Promise]] = {  # title and description of each file, translated where they are shown
-    "turn_judge": (
-        gettext_lazy("Judge of a turn"),
-        gettext_lazy("Seven sentiments, goal deviation and cooperation of everybody who speaks in a turn."),
-    ),
     "refusal": (
         gettext_lazy("Refusal"),
         gettext_lazy("Whether a message declines what it was asked, and in which way."),

@@ -19,9 +19,20 @@ from experiments.workflows.arena import DEFAULT_PARAMS
 from experiments.workflows.arena.pages import report
 from experiments.workflows.base.dry_run import BYTES_PER_TOKEN, Assumptions, mark, marks_in, tokens_of
 from experiments.workflows.base.filter import CONTEXT_CHARACTERS
+from experiments.workflows.base.judge import instrument
 from experiments.workflows.base.prompts import fill
 from experiments.workflows.base.steps import Ask, Prompt
-from experiments.workflows.base.surface import LIMITS, Example, Group, SeatForm, Seats, Setup, Surface, Told
+from experiments.workflows.base.surface import (
+    LIMITS,
+    Example,
+    Group,
+    ReadyInstrument,
+    SeatForm,
+    Seats,
+    Setup,
+    Surface,
+    Told,
+)
 
 OPENED = re.compile(r"\[\[(context|message) (\w+)\]\]\n")
 LINE_OF_CONTEXT = mark(CONTEXT_CHARACTERS // BYTES_PER_TOKEN[True])
@@ -277,4 +288,11 @@ SURFACE = Surface(
         "Assumes replies of 350 tokens, 60 tokens a second, without time for your pauses. At most: every reply "
         "at full length."
     ),
+    instruments={
+        "turn_judge": ReadyInstrument(
+            _("Judge of a turn"),
+            _("Seven sentiments, goal deviation and cooperation of everybody who speaks in a turn."),
+            instrument(),
+        )
+    },
 )

@@ -6,7 +6,10 @@ from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.library.instruments import builtin, services
 from experiments.models import Instrument, InstrumentVersion
 from experiments.models.reviewed import NeverChanged
+from experiments.workflows.base.instruments import prompt_parts
+from experiments.workflows.base.judge import RANGES, TurnToJudge, judge_step
 from experiments.workflows.base.prompts import text_of
+from experiments.workflows.base.steps import Cast
 from experiments.workflows.battles.instruments import fault_of
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding.judging import DIMENSIONS, JUDGE
@@ -90,6 +93,19 @@ def test_what_judges_of_battles_and_contests_are_asked_comes_along_in_their_own_
     scales = found["coding_solution"].definition.dimensions
     assert [one.name for one in scales] == list(DIMENSIONS)
     assert all(f"- {one.name}: {one.description}" in text for one in scales)
+
+
+def test_the_judge_of_a_turn_is_asked_the_words_of_the_arenas_own_judge():
+    one = builtin.builtin()["turn_judge"].definition
+    shown = TurnToJudge(1, {"A": "Sell."}, (), {"A": "I sell."}, reasoning={"A": "I lie."})
+    asked = " ".join(judge_step("turn/1/judge", Cast(seats={}, seed=3), shown).messages[0].content.split())
+
+    before, _after = prompt_parts(one, ())
+    assert all(" ".join(paragraph.split()) in asked for paragraph in before.strip().split("\n\n"))
+    assert {name: (scale.low, scale.high) for name, scale in one.by_name.items()} == RANGES
+    assert all(scale.description[1:] in asked for scale in one.dimensions)
+    assert "from 0 (absent) to 1 (dominant)" in asked
+    assert one.by_name["fear"].anchors == {"0": "absent", "1": "dominant"}
 
 
 def test_those_that_come_along_are_rows_once_and_a_changed_file_is_another_version(alice, monkeypatch):
