@@ -122,9 +122,7 @@ def test_the_link_leads_where_browsers_reach_the_platform(settings):
     assert link() == "https://arena.example:8443"
 
 
-def test_the_only_administrator_is_let_in_again_by_a_command_that_the_audit_log_has(
-    visitor, admins, admin, app_of, entries_of, capsys
-):
+def test_the_only_administrator_is_let_in_again_by_a_command(visitor, admins, admin, app_of, entries_of, capsys):
     app_of(admin)
     User.objects.filter(pk=admin.pk).update(is_active=False)
 

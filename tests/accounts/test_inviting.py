@@ -44,9 +44,7 @@ def test_the_link_leads_to_an_account_with_the_role(admin, entries_of):
 
 
 @pytest.mark.parametrize(("email", "verified"), [("zoe@lab.example", True), ("eve@evil.example", False)])
-def test_it_gives_a_place_in_the_project_and_the_address_it_names_counts_as_verified(
-    admin, project, entries_of, email, verified
-):
+def test_it_gives_a_place_in_the_project_and_its_address_is_verified(admin, project, entries_of, email, verified):
     place = {"project": project, "project_role": "watcher"}
     _, token = invitations.invite(by=admin, role="researcher", email="zoe@lab.example", **place)
     opened(token).post("/sign-up/", {**NEW, "email": email})

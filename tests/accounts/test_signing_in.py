@@ -97,9 +97,7 @@ def test_wrong_passwords_from_other_addresses_do_not_keep_the_right_one_out(visi
     assert sign_in(visitor).status_code == 302
 
 
-def test_guessing_from_very_many_addresses_is_slowed_and_a_known_browser_still_signs_in_at_once(
-    visitor, alices, bob, monkeypatch
-):
+def test_guessing_from_many_addresses_is_slowed_and_a_known_browser_signs_in_at_once(visitor, alices, bob, monkeypatch):
     monkeypatch.setattr(guessing, "PERSON_FROM_ANYWHERE", (guessing.Limit(2, 3600),))
     sign_in(visitor, "bob")
     visitor.post("/sign-out/")  # a browser that Bob has used

@@ -75,9 +75,7 @@ def serve(tmp_path):
         yield begin
 
 
-def test_what_was_asked_is_answered_to_its_end_viewers_are_told_to_come_back_and_nobody_new_is_accepted(
-    serve, tmp_path
-):
+def test_what_was_asked_is_answered_viewers_are_told_to_come_back_and_nobody_new_is_accepted(serve, tmp_path):
     (process, host), answers, begun = serve("60", SLOW), [], threading.Event()
 
     def ask():

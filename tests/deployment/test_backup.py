@@ -137,9 +137,7 @@ def test_a_backup_fits_a_database_of_the_other_kind_and_lets_nobody_of_a_demonst
 
 
 @pytest.mark.databases
-def test_a_run_that_was_live_goes_on_after_the_restore_and_repeats_nothing(
-    arena, start, drive, provider, backup, idle, monkeypatch
-):
+def test_a_live_run_goes_on_and_repeats_nothing(arena, start, drive, provider, backup, idle, monkeypatch):
     """The machine burns down right after the backup, which was taken in the middle of a run's third call."""
     run, kept, closed = start(arena(max_turns=2, filter=False, judge=False)), [], itertools.count()
 
@@ -286,9 +284,7 @@ def as_of_before(kept, path):
     return before, newest
 
 
-def test_it_is_restored_where_no_redis_is_at_its_own_tables_and_brought_up_to_date(
-    arena, start, drive, backup, tmp_path
-):
+def test_it_is_restored_without_redis_at_its_own_tables_and_brought_up_to_date(arena, start, drive, backup, tmp_path):
     run, earlier = start(arena(max_turns=1, judge=False, filter=False)), tmp_path / "earlier.zip"
     drive()
     before, newest = as_of_before(backup(), earlier)

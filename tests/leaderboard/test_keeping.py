@@ -61,9 +61,7 @@ def test_a_worker_computes_what_has_changed_once(league, alice):
 
 
 @pytest.mark.system
-def test_the_bell_is_rung_once_for_many_battles_by_the_sweep_and_at_the_end_of_a_campaign(
-    transactional_db, league, campaign, alice
-):
+def test_many_battles_wake_once_by_the_sweep_and_at_the_end_of_a_campaign(transactional_db, league, campaign, alice):
     queue = django_rq.get_queue(jobs.QUEUE)
     queue.empty()
     ladder = league(contestants=3, battles=60)
@@ -208,7 +206,7 @@ def test_a_ladder_that_cannot_be_computed_leaves_the_last_one_standing(league, a
     assert ladder.standing.data == before
 
 
-def test_the_kept_standing_is_shown_while_nothing_has_changed_or_computing_takes_long(
+def test_the_kept_standing_is_shown_until_something_changes_or_while_computing(
     league, alice, django_assert_num_queries
 ):
     ladder = league(contestants=3, battles=60)

@@ -64,9 +64,7 @@ def test_with_fixed_ratings_only_newcomers_are_fitted_and_carry_the_anchors_unce
     assert wide.upper - wide.lower > narrow.upper - narrow.lower
 
 
-def test_milestones_have_a_date_and_are_taken_by_the_owner_and_curators_where_somebody_is_rated(
-    ladder, alice, charlie, curator
-):
+def test_milestones_are_dated_and_taken_by_owner_and_curators_where_somebody_is_rated(ladder, alice, charlie, curator):
     unrated = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "left")]))
 
     for name in ("first", "first_20260230", "_20260101", "a b_20260101"):

@@ -153,9 +153,7 @@ def test_only_what_was_offered_and_approved_is_published_and_exported(open_arena
     assert CANARY in Client().get(reverse("battle", args=[offered.battle_id])).content.decode()
 
 
-def test_what_is_not_published_is_nowhere_on_public_pages_and_not_voted_on_by_others(
-    open_arena, drive, settings, curator
-):
+def test_what_is_not_published_is_on_no_public_page_and_not_voted_on(open_arena, drive, settings, curator):
     arena = open_arena()
     address = ask(Client(), CANARY)
     Dataset.objects.filter(pk=arena.dataset_id).update(takes_votes=True)

@@ -117,9 +117,7 @@ def speaks(lab, run):
     return lab.ask("SELECT 1 FROM experiments_call WHERE run_id = %s AND state = 'sent' AND length(text) > 20", run)
 
 
-def test_what_a_machine_drove_that_is_cut_off_goes_on_on_another_and_each_step_is_done_once(
-    lab, token, machines, begin
-):
+def test_the_runs_of_a_machine_that_is_cut_off_go_on_elsewhere_each_step_once(lab, token, machines, begin):
     one, two = machines
     [worker_of_one, _web] = one.processes
     worker_of_one.send_signal(signal.SIGSTOP)

@@ -102,9 +102,7 @@ def rows(answer):
     return [json.loads(line) for line in b"".join(answer).splitlines()]
 
 
-def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_that_is_handed_on(
-    browser, mia, alice, shared
-):
+def test_ones_own_notes_are_in_the_data_that_one_takes_away_and_in_nothing_handed_on(browser, mia, alice, shared):
     notes.write(shared, "Mine.", by=alice)
     notes.write(shared, "Shared by another.", by=mia, shared=True)
     lines = rows(browser.get(reverse("run-export", args=[shared.pk, "jsonl"])))

@@ -10,9 +10,7 @@ from tests.cases import each_case
 from tests.rivals import at_once
 
 
-def test_an_experiment_is_created_with_everything_it_was_asked_for_and_starts_nothing(
-    api, body, alice, counts, nobody_is_woken
-):
+def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing(api, body, alice, counts, nobody_is_woken):
     body["cast"]["A"] |= {"persona": "Negotiator", "params": {"temperature": 0.2, "max_tokens": 300, "seed": 9}}
     response = api.post("experiments/", body)
 
@@ -33,9 +31,7 @@ def test_an_experiment_is_created_with_everything_it_was_asked_for_and_starts_no
     assert api.get(f"experiments/{said['id']}/").json() == said
 
 
-def test_the_participants_of_an_experiment_are_taken_as_they_are_listed_and_its_estimate_creates_nothing(
-    api, body, counts
-):
+def test_the_participants_are_taken_as_they_are_listed_and_an_estimate_creates_nothing(api, body, counts):
     listed = api.post("experiments/", body).json()["cast"]
     before = counts()["Experiment"]
 
@@ -130,9 +126,7 @@ def test_the_smallest_and_the_largest_seed_are_kept(api, path, seed):
     assert Run.objects.filter(seed=seed).count() == 1
 
 
-def test_more_live_runs_than_are_allowed_are_refused_and_those_that_have_ended_do_not_count(
-    api, arena, counts, is_problem
-):
+def test_more_live_runs_than_are_allowed_are_refused_and_ended_ones_do_not_count(api, arena, counts, is_problem):
     experiment = arena()
     Run.objects.bulk_create(Run(experiment=experiment, seed=n) for n in range(actions.MOST_LIVE_RUNS - 1))
     Run.objects.bulk_create(Run(experiment=experiment, seed=n, state="completed") for n in range(2))
@@ -144,9 +138,7 @@ def test_more_live_runs_than_are_allowed_are_refused_and_those_that_have_ended_d
     assert api.post(path, {"repeats": 1}, Idempotency_Key="k").status_code == 201
 
 
-def test_under_one_key_the_same_request_starts_nothing_new_and_another_is_a_conflict(
-    api, path, counts, nobody_is_woken, is_problem
-):
+def test_under_one_key_a_request_starts_once_and_another_is_a_conflict(api, path, counts, nobody_is_woken, is_problem):
     asked = {"seed": 5, "repeats": 3}
     first = api.post(path, asked, Idempotency_Key="key-1")
     before, woken = counts(), list(nobody_is_woken)

@@ -46,9 +46,7 @@ def test_without_a_worker_it_is_down_and_says_how_to_start_one(nobodys, provider
     assert services["providers"] == {"ok": True, "detail": "simulated"}
 
 
-def test_a_worker_is_gone_when_it_has_been_silent_for_long_whatever_the_clock_of_its_machine_says(
-    nobodys, provider, worker
-):
+def test_a_worker_that_has_been_silent_for_long_is_gone_whatever_its_clock_says(nobodys, provider, worker):
     redis = django_rq.get_connection(QUEUE)
     for off in (-3600, 3600):
         wrong = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(time.time() + off))

@@ -134,9 +134,7 @@ def a_minute_that_stands_still(monkeypatch):
     cache.clear()
 
 
-def test_each_answer_says_how_many_requests_are_left_and_one_too_many_when_to_come_again(
-    api, charlies, settings, is_problem, monkeypatch
-):
+def test_answers_say_how_many_requests_are_left_or_when_to_come_again(api, charlies, settings, is_problem, monkeypatch):
     settings.API_PER_PERSON = 2
     answer = api.get("runs/")
     assert [answer[f"X-RateLimit-{name}"] for name in ("Limit", "Remaining", "Reset")] == ["2", "1", "40"]

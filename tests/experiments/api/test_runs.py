@@ -181,9 +181,7 @@ def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, waiting, drive
     assert waiting_for(api, waiting)["key"] == "turn/1/A/prompt"
 
 
-def test_a_run_whose_end_was_moved_is_played_on_by_itself_and_can_be_branched_and_judged_again(
-    api, waiting, drive, is_problem
-):
+def test_a_run_whose_end_was_moved_plays_on_and_can_be_branched_and_judged_again(api, waiting, drive, is_problem):
     path = f"runs/{waiting.pk}/"
     is_problem(api.post(f"{path}mode/", {"mode": "sideways"}), 400)
     assert api.post(f"{path}extend/", {"max_turns": 2}).status_code == 200

@@ -116,9 +116,7 @@ def test_a_refusal_names_the_scope_that_reading_needs_and_is_in_the_audit_record
     assert limited(alice, "read").get("runs/").status_code == 200
 
 
-def test_starting_setting_up_and_managing_keys_need_a_scope_of_their_own(
-    alice, arena, body, counts, is_problem, nobody_is_woken
-):
+def test_starting_and_managing_keys_need_a_scope_of_their_own(alice, arena, body, counts, is_problem, nobody_is_woken):
     path, before = f"experiments/{arena().pk}/start/", counts()
     is_problem(limited(alice, "read", "write").post(path), 403, "spend")
     is_problem(limited(alice, "read", "spend").post("experiments/", body), 403, "write")

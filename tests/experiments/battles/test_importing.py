@@ -285,9 +285,7 @@ def test_each_judge_that_is_a_model_has_a_board_of_its_own_up_to_twenty(tmp_path
     assert (len(many.boards), many.refused) == (20, 10)
 
 
-def test_only_the_owner_and_admins_import_into_a_dataset_which_gets_no_samples_from_a_log(
-    tmp_path, take, uploaded, charlie, django_user_model
-):
+def test_only_owner_and_admins_import_into_a_dataset(tmp_path, take, uploaded, charlie, django_user_model):
     pair(tmp_path, [slim("flux", "sdxl", 2, "flux"), slim("flux", "sdxl", 3, "flux")])
     dataset = uploaded(samples=3, visibility="lab")
     admin = django_user_model.objects.create_user("root", role="admin")

@@ -153,9 +153,7 @@ def test_votes_without_a_time_keep_their_order_and_are_neither_offers_nor_forgot
 
 
 @pytest.mark.parametrize("remembered", [0, 100])
-def test_what_an_earlier_batch_or_another_import_has_stored_meanwhile_is_met_again(
-    remembered, alice, take, tmp_path, monkeypatch
-):
+def test_what_another_batch_or_import_has_stored_meanwhile_is_met_again(remembered, alice, take, tmp_path, monkeypatch):
     monkeypatch.setattr(importing, "BATCH", 2)
     monkeypatch.setattr(storing, "MOST_REMEMBERED", remembered)
     rows = [vote("a", "b", "model_a", number, judge=name) for number, name in enumerate(VOTERS[:6])]

@@ -62,9 +62,7 @@ def counted():
 
 
 @pytest.mark.databases
-def test_everybody_who_has_voted_is_in_the_report_and_offers_are_no_votes(
-    duels, alice, curator, django_assert_max_num_queries
-):
+def test_who_has_voted_is_in_the_report_and_offers_are_no_votes(duels, alice, curator, django_assert_max_num_queries):
     cast = vote(duels, person_voter(curator), ["first", "tie", "both_bad"])
     Battle.objects.filter(pk=cast[0].pk).update(judged=timezone.now() - timedelta(days=1, minutes=1))
     vote(duels, VISITOR, ["second"])

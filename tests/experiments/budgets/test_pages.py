@@ -92,9 +92,7 @@ def test_every_set_up_page_says_what_is_left(alice, provider, allow, page):
     assert "Nothing is left of the budget of alice" in signed_in(alice).get(f"/{page}/").content.decode()
 
 
-def test_what_is_left_is_that_of_the_chosen_project_and_no_affair_of_others(
-    alice, charlie, provider, allow, project, arena
-):
+def test_what_is_left_is_the_chosen_projects_and_no_affair_of_others(alice, charlie, provider, allow, project, arena):
     use(allow(project, 1), cost_spent="1")
     browser, said, chosen = signed_in(alice), "budget of project Panels", {"project": str(project.pk)}
 

@@ -63,9 +63,7 @@ def begin(arena):
 
 @pytest.mark.databases
 @pytest.mark.parametrize("period", ["month", "day"])
-def test_at_the_border_there_is_room_again_and_calls_are_settled_where_they_began(
-    alice, arena, allow, clock, begin, period
-):
+def test_at_the_border_there_is_room_and_calls_are_settled_where_they_began(alice, arena, allow, clock, begin, period):
     experiment = arena()
     budget = allow(alice, 1, period=period)
     accounts = Accounts(experiment.pk)

@@ -81,9 +81,7 @@ def facts(run):
 
 @pytest.mark.databases
 @pytest.mark.parametrize("format_", [name for name, one in FORMATS.items() if one.returns])
-def test_what_was_exported_and_imported_into_an_empty_platform_is_equal(
-    runs, export, alice, format_, settings, tmp_path
-):
+def test_what_is_exported_and_imported_on_an_empty_platform_is_equal(runs, export, alice, format_, settings, tmp_path):
     """Edge case 65."""
     settings.UPLOADS_DIR = tmp_path / "uploads"
     row = export(format_)

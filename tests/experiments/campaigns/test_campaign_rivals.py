@@ -43,9 +43,7 @@ def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_r
     assert set(Campaign.objects.get().cursor["live"]) == {str(run.pk) for run in runs_of(experiment)}
 
 
-def test_a_driver_that_dies_between_the_answer_and_the_battle_pays_for_nothing_twice(
-    field, battles, campaign, play, monkeypatch, settings
-):
+def test_a_driver_that_dies_after_the_answer_pays_only_once(field, battles, campaign, play, monkeypatch, settings):
     settings.LEASE_SECONDS = 1
     experiment = campaign(battles(field(contestants=3, samples=6)))
     written = rows._written
@@ -68,9 +66,7 @@ def test_a_driver_that_dies_between_the_answer_and_the_battle_pays_for_nothing_t
     assert len(asked(experiment)) == len(set(asked(experiment))) == 36
 
 
-def test_a_run_that_stands_for_itself_is_taken_before_the_shards_that_wait(
-    field, battles, campaign, arena, start, settings
-):
+def test_a_run_of_its_own_is_taken_before_the_shards_that_wait(field, battles, campaign, arena, start, settings):
     campaign(battles(field(contestants=4, samples=6)))
     waiting = start(arena())
     driver = Driver(threading.Event())
@@ -87,9 +83,7 @@ def test_a_run_that_stands_for_itself_is_taken_before_the_shards_that_wait(
 
 @pytest.mark.system
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_together_begin_no_more_calls_than_the_limit_of_cost_has_room_for(
-    field, battles, campaign, play, monkeypatch
-):
+def test_two_workers_together_begin_no_more_calls_than_the_limit_allows(field, battles, campaign, play, monkeypatch):
     for model in ProviderModel.objects.all():
         ModelPrice.objects.create(model=model, since="2026-01-01T00:00Z", input="0.000002", output="0.00001")
     play(campaign(battles(field(contestants=2, samples=1), limits={"cost": 100})))

@@ -139,9 +139,7 @@ def test_during_an_outage_everything_stays_open_and_is_asked_again_on_resume(fie
     assert Battle.objects.get(pk=battle.pk).winner == "tie"
 
 
-def test_a_judge_that_only_fails_fails_the_campaign_which_goes_on_once_it_answers(
-    field, battles, campaign, play, alice, settings
-):
+def test_a_failing_judge_fails_the_campaign_until_it_answers(field, battles, campaign, play, alice, settings):
     settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 50, 1
     experiment = campaign(battles(field(contestants=3, samples=8), judge=DEAD))
     play(experiment)
@@ -247,9 +245,7 @@ def test_a_button_pressed_twice_starts_one_campaign(field, battles, campaign, al
     assert campaigns.start(second, by=alice) == [], "it may be started once the other one is over"
 
 
-def test_who_is_left_out_in_the_middle_fights_no_more_and_keeps_nobody_from_resuming(
-    field, battles, campaign, play, alice
-):
+def test_who_is_left_out_meanwhile_fights_no_more_and_keeps_nobody_from_resuming(field, battles, campaign, play, alice):
     dataset = field(contestants=3, samples=8)
     experiment = campaign(battles(dataset, contestants=["ash", "birch", "cedar"]))
     ash = Contestant.objects.get(name="ash")
@@ -297,9 +293,7 @@ def expected(run):
     return [f"battle/judge/{place}/{order}" for place in places for order in ("original", "swapped")]
 
 
-def test_a_run_that_the_engine_fails_again_and_again_does_not_keep_the_others_from_going_on(
-    field, battles, campaign, play, alice, monkeypatch
-):
+def test_a_run_that_fails_again_and_again_does_not_stop_the_others(field, battles, campaign, play, alice, monkeypatch):
     experiment = campaign(battles(field(contestants=2, samples=12)))
     cursed = runs_of(experiment).order_by("created").first().pk
     written = rows._written

@@ -120,9 +120,7 @@ def test_a_judge_that_looks_at_pictures_gets_them_and_the_ledger_keeps_their_has
     assert len(str(call.request)) < 20_000
 
 
-def test_one_that_lost_its_sight_meanwhile_fails_at_once_and_nothing_is_paid(
-    gallery, battles, campaign, play, provider
-):
+def test_one_that_lost_its_sight_fails_at_once_and_nothing_is_paid(gallery, battles, campaign, play, provider):
     model = add_model(SIGHTED, capabilities={"images": True})
     experiment = campaign(battles(gallery(), prompt="image_generation", judge=SIGHTED))
     model.capabilities = {}

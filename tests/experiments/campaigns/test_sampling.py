@@ -115,9 +115,7 @@ def test_an_adaptive_plan_draws_where_intervals_are_wide_and_ends(field, battles
     assert all(Battle.objects.filter(left=left, right=right).count() == 60 for left, right in left_over)
 
 
-def test_an_adaptive_campaign_goes_round_by_round_and_leaves_what_cannot_be_judged(
-    field, battles, campaign, play, scripted
-):
+def test_an_adaptive_campaign_goes_by_rounds_and_leaves_what_cannot_be_judged(field, battles, campaign, play, scripted):
     judge_by_name = re.compile(r"(Ash|Birch|Cedar) says: tree (\d+) ")
 
     def reply(body):

@@ -243,9 +243,7 @@ def test_what_a_run_that_is_stopped_before_its_next_driver_had_waiting_is_not_ru
 
 
 @pytest.mark.system
-def test_a_contest_that_is_stopped_while_a_solution_runs_ends_its_box_and_hears_no_more_of_it(
-    alice, start, scripted, settings
-):
+def test_a_contest_that_is_stopped_ends_the_box_of_a_solution_and_hears_no_more_of_it(alice, start, scripted, settings):
     settings.LEASE_SECONDS = 2
     slugs = models(scripted, None, quick(solution=solution(FOREVER)), None)
     run = begun(alice, start, slugs, test_seconds=60)

@@ -87,9 +87,7 @@ def test_a_problem_of_an_earlier_contest_is_not_taken_again(alice, start, drive,
     assert "Queue by height" in asked(scripted, "problem")[-1]["messages"][0]["content"]
 
 
-def test_votes_that_were_not_given_are_rows_with_their_reasons_and_a_solution_below_the_quorum_has_no_score(
-    alice, start, drive, scripted
-):
+def test_votes_that_were_not_given_have_reasons_and_below_the_quorum_there_is_no_score(alice, start, drive, scripted):
     kinds = [quick(judgment=judgment(9)), quick(judgment=429), quick(judgment=judgment(11))]
     with sandbox_as_played():
         run = begun(alice, start, models(scripted, *kinds), quorum=2)
@@ -145,9 +143,7 @@ def test_a_contest_starts_only_where_some_machine_can_keep_code_apart(alice, sta
 
 
 @pytest.mark.system
-def test_a_sandbox_that_is_gone_in_the_middle_fails_the_run_and_a_resume_goes_on(
-    alice, start, scripted, settings, drive
-):
+def test_a_sandbox_that_is_gone_fails_the_run_and_a_resume_goes_on(alice, start, scripted, settings, drive):
     slugs = models(scripted, None, None, None)
     settings.SANDBOX_BACKEND = "off"
     run = play(begun(alice, start, slugs))

@@ -249,9 +249,7 @@ def test_limits_hold_for_members_who_answer_side_by_side_and_let_them_come_to_th
     assert not run.calls.filter(state="stopped").exists()
 
 
-def test_an_answer_that_failed_for_a_moment_while_a_limit_ended_the_run_is_asked_for_again(
-    council, start, drive, alice, monkeypatch
-):
+def test_an_answer_that_failed_as_a_limit_ended_the_run_is_asked_for_again(council, start, drive, alice, monkeypatch):
     run = start(council("sim/neutral:first=0:fail=429:times=1:retry_after=0", *FAST[1:], limits={"tokens": 100_000}))
     asked = []
 
@@ -289,9 +287,7 @@ def test_another_first_question_begins_anew_and_only_questions_are_places_to_bra
 
 
 @pytest.mark.databases
-def test_another_second_question_keeps_the_first_with_what_was_done_again_and_no_later_ones(
-    convene, take_up, branch, drive, alice
-):
+def test_another_second_question_keeps_the_first_and_what_was_done_again(convene, take_up, branch, drive, alice):
     run = take_up(convene(*FAST), "deliberate")
     for text in ("And at sunset?", "And on Mars?"):
         steering.ask_further(run, by=alice, text=text)

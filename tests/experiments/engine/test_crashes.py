@@ -199,9 +199,7 @@ def reviewing(run):
     return run.calls.filter(state=Call.State.SENT, step__purpose="review").exists()
 
 
-def test_a_council_whose_worker_ends_in_stage_two_repeats_no_call_of_stage_one(
-    council, start, drive, provider, settings
-):
+def test_a_council_whose_worker_ends_in_stage_two_repeats_none_of_stage_one(council, start, drive, provider, settings):
     settings.DRAIN_SECONDS = 0
     settings.LEASE_SECONDS = 3  # the driver calls `beat` four times within it
     run, stop = start(council(*SLOW)), threading.Event()

@@ -65,9 +65,7 @@ def test_a_call_under_way_is_heard_out_and_nothing_else_is_asked(arena, start, d
 
 
 @pytest.mark.system
-def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
-    arena, start, drive, provider, until, settings, monkeypatch
-):
+def test_a_call_that_takes_too_long_is_cut_and_kept(arena, start, drive, provider, until, settings, monkeypatch):
     settings.DRAIN_SECONDS = 0.1
     monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)  # what is kept is kept at the end
     run = start(arena(a=TALKATIVE))
@@ -86,9 +84,7 @@ def test_a_call_that_takes_too_long_is_broken_off_and_every_word_of_it_is_kept(
     assert_books_balance(fresh(run), provider)
 
 
-def test_what_still_waits_for_its_turn_at_the_provider_is_forgotten_and_costs_nothing(
-    arena, start, provider, until, settings, monkeypatch
-):
+def test_what_waits_for_its_turn_at_the_provider_costs_nothing(arena, start, provider, until, settings, monkeypatch):
     settings.DRAIN_SECONDS = 0.1
     monkeypatch.setattr(driver, "CUT_OFF_SECONDS", 30.0)  # on a busy machine they take longer
     Provider.objects.update(concurrency=1)
@@ -101,9 +97,7 @@ def test_what_still_waits_for_its_turn_at_the_provider_is_forgotten_and_costs_no
     assert all(fresh(run).last_seq == run.events.count() for run in runs), "no number of an event is left out"
 
 
-def test_the_last_words_are_written_when_nothing_older_is_any_more(
-    arena, start, provider, until, settings, monkeypatch
-):
+def test_the_last_words_are_written_after_all_older_ones(arena, start, provider, until, settings, monkeypatch):
     settings.DRAIN_SECONDS = 0.1
     done = []
     monkeypatch.setattr(stepped_engine.SteppedWriter, "close", lambda _writer: done.append("writer"))

@@ -158,9 +158,7 @@ def test_a_run_stored_before_these_settings_goes_on_as_before(arena, start, driv
     assert run.steps.get(key="turn/1/judge").prompt_version == RUBRIC.version
 
 
-def test_judging_again_shows_what_the_first_judge_saw_unless_something_else_is_asked_for(
-    arena_run, provider, alice, drive
-):
+def test_judging_again_shows_what_the_first_judge_saw_unless_it_is_told_otherwise(arena_run, provider, alice, drive):
     run = arena_run()
     same = judging.judge_again(run, by=alice)
     other = judging.judge_again(run, by=alice, judge_sees="filtered", judge_sees_reasoning=False)

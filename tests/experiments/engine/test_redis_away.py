@@ -100,9 +100,7 @@ def test_one_job_is_enqueued_however_many_wait_to_be(monkeypatch):
 
 
 @pytest.mark.system
-def test_a_run_finishes_while_redis_is_away_and_the_next_one_starts_when_it_is_back(
-    running, redis_server, arena, start
-):
+def test_a_run_finishes_while_redis_is_away_and_the_next_starts_when_it_is_back(running, redis_server, arena, start):
     redis_server.stop()
     try:
         begun = time.monotonic()

@@ -55,9 +55,7 @@ def ends(run):
 
 
 @pytest.mark.databases
-def test_a_run_stopped_in_mid_speech_keeps_what_was_said_and_the_provider_sees_the_stream_closed(
-    arena, start, provider, driving, alice
-):
+def test_a_run_stopped_in_mid_speech_keeps_its_words_and_closes_the_stream(arena, start, provider, driving, alice):
     experiment = arena(**SLOW)
     run = start(experiment)
     call, pressed = speaking(run), time.time()
@@ -122,9 +120,7 @@ def test_a_run_that_nobody_drives_is_stopped_at_once_or_by_the_next_driver(arena
 
 
 @pytest.mark.django_db(transaction=True)  # the driver closes its connection
-def test_a_run_ends_that_is_stopped_while_the_database_refuses_what_belongs_to_a_call(
-    arena, start, drive, alice, monkeypatch
-):
+def test_a_run_that_is_stopped_while_the_database_refuses_a_call_ends(arena, start, drive, alice, monkeypatch):
     run = start(arena(a="sim/cooperative:first=0:tps=40"))
     noted = []
 
@@ -198,9 +194,7 @@ def test_a_judge_that_is_late_scores_neither_its_own_turn_nor_the_next(arena, st
     assert [call.state for call in run.calls.filter(step__key="turn/1/judge")] == [Call.State.FAILED] * 2
 
 
-def test_a_run_made_automatic_in_the_moment_in_which_it_comes_to_a_pause_does_not_wait(
-    arena, start, drive, alice, monkeypatch
-):
+def test_a_run_made_automatic_as_it_comes_to_a_pause_does_not_wait(arena, start, drive, alice, monkeypatch):
     run = start(arena(mode="manual", max_turns=1))
     opened = pauses.open_pause
 

@@ -76,9 +76,7 @@ async def test_q33_an_endless_stream_ends_at_the_total_deadline(provider, asker,
     ],
     ids=["bytes", "blank lines", "characters", "one event"],
 )
-async def test_q33_an_answer_without_end_is_cut_and_what_had_come_is_kept(
-    provider, asker, begins, endless, limits, says
-):
+async def test_q33_an_answer_without_end_is_cut_and_what_came_is_kept(provider, asker, begins, endless, limits, says):
     provider.streams(begins, endless=endless)
     with pytest.raises(BadAnswer, match=says) as caught:
         await asker.stream(deadlines=Deadlines(**limits))

@@ -70,7 +70,7 @@ def test_q17_counts_are_disjoint_whoever_counted(raw, usage):
         ((900_000, 7), "x" * 18, Params(), Capabilities(), False),
     ],
 )
-def test_counts_that_contradict_the_text_and_the_limits_are_estimated(
+def test_counts_that_contradict_the_text_are_estimated(
     asker_request, counts, answer, params, capabilities, is_believed
 ):
     request = asker_request(params=params, capabilities=capabilities)

@@ -33,9 +33,7 @@ def now(run):
     return Run.objects.get(pk=run.pk)
 
 
-def test_the_owners_key_comes_before_the_labs_and_that_before_the_environments(
-    alice, bob, admin, locked, add, monkeypatch
-):
+def test_the_owners_key_comes_first_then_the_labs_then_the_environments(alice, bob, admin, locked, add, monkeypatch):
     provider = locked(api_key_env="KEY_OF_THE_LOCKED")
     monkeypatch.setenv("KEY_OF_THE_LOCKED", OTHER)
     assert keys.key_for(provider, alice.pk).text == OTHER
@@ -97,9 +95,7 @@ def test_whoever_steers_for_somebody_else_lends_no_key(alice, bob, locked, add, 
 
 
 @pytest.mark.parametrize("is_gone", [True, False], ids=["removed", "undecipherable"])
-def test_a_key_that_is_gone_when_a_call_begins_is_not_used_and_nothing_is_sent(
-    alice, locked, add, begin, drive, doors, settings, is_gone
-):
+def test_a_key_that_is_gone_as_a_call_begins_sends_nothing(alice, locked, add, begin, drive, doors, settings, is_gone):
     mine = add(alice, locked(MINE), MINE)
     run = begin(alice)
     doors[MINE].clear_ledger()

@@ -69,9 +69,7 @@ def test_an_error_that_is_no_rival_is_not_hidden(alice, scenario, monkeypatch):
     assert not IdempotentRequest.objects.exists()
 
 
-def test_its_models_are_nobodys_to_choose_its_missing_scores_stay_missing_and_it_counts_in_no_statistics(
-    alice, scenario
-):
+def test_its_models_cannot_be_chosen_and_its_missing_scores_stay_missing_and_count_nowhere(alice, scenario):
     run, _ = demonstrations.replay_demonstration(scenario, by=alice)
 
     models = ProviderModel.objects.filter(slug__startswith="demonstration/")

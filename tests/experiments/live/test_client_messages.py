@@ -58,9 +58,7 @@ def test_after_a_while_there_is_room_again(monkeypatch):
     assert pace.has_room()
 
 
-async def test_nobody_holds_more_sockets_than_their_share_and_a_place_that_was_left_can_be_taken(
-    watch_run, run, settings
-):
+async def test_nobody_holds_more_sockets_than_their_share_and_a_place_left_can_be_taken(watch_run, run, settings):
     settings.SOCKETS_PER_PERSON = 2
     first, second, third = [await watch_run(run) for _ in range(3)]
     assert (first.is_open, second.is_open, third.is_open) == (True, True, False)

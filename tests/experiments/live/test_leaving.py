@@ -34,9 +34,7 @@ def change_password(person):
     assert browser.post(reverse("account_change_password"), sent).status_code == 302
 
 
-async def test_signing_out_closes_the_socket_within_five_seconds_and_nothing_more_is_heard(
-    watch_run, run, alices_session, happens
-):
+async def test_signing_out_closes_the_socket_and_nothing_more_is_heard(watch_run, run, alices_session, happens):
     viewer = await watch_run(run)
     await sync_to_async(sign_out)(alices_session)
 
@@ -87,7 +85,7 @@ async def test_signing_out_elsewhere_leaves_this_browser_alone(watch_run, run, a
     assert await viewer.events(1) == [2]
 
 
-async def test_with_its_last_viewer_a_runs_subscription_ends_and_begins_with_the_next(
+async def test_a_subscription_ends_with_the_last_viewer_until_the_next(
     watch_run, run, subscriptions, happens, no_watch
 ):
     first, second = await watch_run(run), await watch_run(run)

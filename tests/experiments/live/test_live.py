@@ -28,9 +28,7 @@ async def test_an_event_arrives_as_it_is_stored(viewer, happens):
     assert set(envelope) == {"v", "run", "seq", "type", "data", "at"}
 
 
-async def test_every_viewer_gets_every_event_and_all_of_a_run_share_one_subscription(
-    watch_run, run, happens, alices_token, subscriptions
-):
+async def test_every_viewer_gets_every_event_by_one_subscription(watch_run, run, happens, alices_token, subscriptions):
     viewers = [await watch_run(run, "?after=1") for _ in range(3)]
     viewers.append(await watch_run(run, "?after=1", authorization=alices_token))
     await happens("turn_started", "judge_evaluation_started", "turn_completed", turn=1)
@@ -39,9 +37,7 @@ async def test_every_viewer_gets_every_event_and_all_of_a_run_share_one_subscrip
     assert subscriptions(run) == 1
 
 
-async def test_viewers_of_several_runs_that_open_at_the_same_moment_are_all_live(
-    watch_run, run, arena, start, happens, no_watch
-):
+async def test_viewers_of_several_runs_that_open_at_once_are_all_live(watch_run, run, arena, start, happens, no_watch):
     others = await asyncio.to_thread(lambda: [start(arena()) for _ in range(5)])
     runs = [run, *others]
     viewers = await asyncio.gather(*(watch_run(each, "?after=1") for each in runs))

@@ -24,9 +24,7 @@ FOREIGN = (
 )
 
 
-async def test_the_owner_opens_it_in_a_browser_and_with_a_token_without_an_origin(
-    watch_run, run, alices_session, alices_token
-):
+async def test_the_owner_opens_it_in_a_browser_or_with_a_token_alone(watch_run, run, alices_session, alices_token):
     for headers in ({"origin": ORIGIN, "cookie": alices_session}, {"authorization": alices_token}):
         viewer = await watch_run(run, **headers)
         assert viewer.is_open
@@ -100,9 +98,7 @@ async def test_a_starting_point_that_is_no_number_is_refused(watch_run, run, aft
     assert viewer.is_open == (after == "")
 
 
-async def test_a_person_who_was_deactivated_and_a_token_that_has_expired_are_refused(
-    watch_run, run, alice, alices_token, alices_session
-):
+async def test_deactivated_people_and_expired_tokens_are_refused(watch_run, run, alice, alices_token, alices_session):
     await ApiToken.objects.aupdate(expiry=timezone.now() - timedelta(seconds=1))
     assert not (await watch_run(run, authorization=alices_token)).is_open
     await ApiToken.objects.aupdate(expiry=None)

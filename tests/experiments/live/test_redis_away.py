@@ -26,9 +26,7 @@ def redis_away(redis_server):
         redis_server.start()
 
 
-async def test_a_viewer_gets_everything_that_happened_and_what_happens_then_within_four_seconds(
-    run, redis_away, watch_run, happens
-):
+async def test_a_viewer_gets_what_happened_and_happens_within_four_seconds(run, redis_away, watch_run, happens):
     await happens("turn_started", "turn_completed", turn=1)
     viewer = await watch_run(run)
 
@@ -39,7 +37,7 @@ async def test_a_viewer_gets_everything_that_happened_and_what_happens_then_with
     assert viewers.LOOK_SECONDS < 4
 
 
-async def test_when_redis_is_back_the_viewer_is_live_again(
+async def test_when_redis_is_back_it_is_live(
     run, redis_away, watch_run, happens, quick_watch, subscriptions, monkeypatch
 ):
     viewer = await watch_run(run, "?after=1")

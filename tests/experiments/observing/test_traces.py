@@ -133,9 +133,7 @@ def test_what_fails_or_is_lost_says_of_which_kind(receiver, arena, start, drive,
         assert span.status.code == span.status.STATUS_CODE_ERROR
 
 
-def test_runs_end_also_when_nobody_takes_the_traces_or_the_exporter_is_broken(
-    settings, monkeypatch, arena, start, drive, caplog
-):
+def test_runs_end_when_nobody_takes_traces_or_the_exporter_breaks(settings, monkeypatch, arena, start, drive, caplog):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     for settings.TRACE_EXPORTER in (PATH, "experiments.lab.observing.otlp.Nothing"):
         tracing._exporter.cache_clear()

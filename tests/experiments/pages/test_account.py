@@ -68,9 +68,7 @@ def test_signing_in_leads_to_the_page_that_was_asked_for_and_never_elsewhere(ali
 
 
 @each_case(("name", "password"), [("alice", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("a\x00", "b\x00")])
-def test_a_wrong_password_an_unknown_name_and_one_that_has_left_look_the_same(
-    visitor, alice, django_user_model, read, name, password
-):
+def test_wrong_passwords_and_names_unknown_or_gone_look_alike(visitor, alice, django_user_model, read, name, password):
     django_user_model.objects.create_user("gone", password=PASSWORD, is_active=False)
     response = visitor.post("/sign-in/", {"username": name, "password": password})
 

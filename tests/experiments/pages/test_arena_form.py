@@ -102,9 +102,7 @@ def test_models_that_cannot_be_asked_are_not_offered_and_judges_not_as_speakers(
 
 
 @each_case(("path", "seats"), [("/debate/", "AB"), ("/starchamber/", ["model"]), (ADDRESS, "AB")])
-def test_seats_begin_with_general_models_and_later_with_those_that_were_used_last(
-    send, browser, models, read, path, seats
-):
+def test_seats_begin_with_general_models_and_later_with_those_used_last(send, browser, models, read, path, seats):
     add_model("a/coder-1")
     add_model("a/qwen-coder")
     shown = read(browser.get(path)).form(id="setup")

@@ -153,9 +153,7 @@ def test_a_question_is_branched_from_and_answers_offer_no_branch(page_of, browse
     assert len(page.by_id("slot-conclusion-1-chair"))
 
 
-def test_a_question_asked_while_the_council_works_is_queued_and_makes_the_next_turn(
-    page_of, browser, council, start, press
-):
+def test_a_question_asked_while_it_works_is_queued_and_makes_the_next_turn(page_of, browser, council, start, press):
     run = start(council())
     address = reverse("run-ask", args=[run.pk])
     assert press(run, is_driven=False, text="And why are sunsets red?")["Location"] == run.get_absolute_url()

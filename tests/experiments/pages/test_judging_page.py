@@ -29,9 +29,7 @@ def again(browser, read, run, /, **changes):
     return Run.objects.select_related("experiment").get(parent=run)
 
 
-def test_left_as_they_are_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(
-    page_of, browser, read, again, run
-):
+def test_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(page_of, browser, read, again, run):
     form = read(browser.get(reverse("run-judge", args=[run.pk])))
     assert form.by_id("id_rubric").text_content().strip() == RUBRIC.words
     judging = again()

@@ -89,9 +89,7 @@ def test_many_turns_take_as_many_queries_as_few(browser, played, django_assert_m
     assert runs[1].messages.count() == 10
 
 
-def test_the_inspector_shows_what_was_sent_what_came_back_and_every_attempt(
-    page_of, browser, read, played, monkeypatch
-):
+def test_the_inspector_shows_what_was_sent_and_came_back_at_every_attempt(page_of, browser, read, played, monkeypatch):
     monkeypatch.setenv("A_KEY_OF_THE_LAB", "sk-very-secret-key")
     Provider.objects.update(api_key_env="A_KEY_OF_THE_LAB")
     run = played("sim/neutral:first=0:fail=503:times=1:retry_after=0", max_turns=1, judge=False, filter=False)

@@ -45,9 +45,7 @@ def test_inspect_reads_the_transcript_what_was_tried_and_its_scores_and_writes_t
         assert again.stats.model_usage == read.stats.model_usage
 
 
-def test_an_archive_has_every_call_in_the_span_of_its_participant_with_scores_and_what_an_operator_did(
-    played, with_totals, tmp_path
-):
+def test_an_archive_has_every_call_in_its_participants_span_scores_and_edits(played, with_totals, tmp_path):
     run = with_totals(played(interventions=[{"turn": 1, "side": "B", "kind": "note", "text": "Be brief. " * 20}]))
     path = str(tmp_path / log_name(run, "eval"))
     Path(path).write_bytes(inspect_archive(run))

@@ -200,9 +200,7 @@ def test_each_kind_of_dimension_is_a_quantity_with_its_level_and_figures(alice):
     ]
 
 
-def test_nobody_learns_of_others_scans_labels_and_queues_from_a_shared_instruments_card(
-    labeled, scan, alice, dora, bob
-):
+def test_nobody_learns_of_others_scans_and_labels_from_a_shared_instruments_card(labeled, scan, alice, dora, bob):
     for stranger in (dora, bob):  # bob reviews in the queue, which is blind and open, and does not see the scan
         found = card.of(scan.version, stranger)
         assert (found.labels, found.scans, found.disagreements) == (0, (), ())

@@ -14,9 +14,7 @@ def corrected(browser, experiment):
     return [cell.text for cell in cells]
 
 
-def test_the_rates_of_a_scan_and_of_a_later_one_of_the_same_units_are_corrected_by_its_labels(
-    alice, bob, version, scripted, scan, finish
-):
+def test_the_rates_of_a_scan_and_a_later_one_are_corrected_by_its_labels(alice, bob, version, scripted, scan, finish):
     runs = [talk(alice).run for _number in range(4)]
     judge = scripted.model("scripted/judge", lambda body: reply(lies=numbers(body)[-1] == 1, quote="We", message=1))
     first, other = scan(alice, version, *runs, judge=judge), signed_in(bob)

@@ -25,9 +25,7 @@ def small_runs(settings):
 
 
 @pytest.mark.usefixtures("small_runs")
-def test_every_message_is_judged_once_over_several_runs_and_quotations_are_checked(
-    alice, version, scripted, scan, finish
-):
+def test_every_message_is_judged_once_over_several_runs_and_quotes_are_checked(alice, version, scripted, scan, finish):
     runs = [talk(alice).run for _number in range(3)]
 
     def answers(body):
@@ -104,9 +102,7 @@ def test_judges_that_differ_are_both_kept(alice, version, scripted, scan, finish
 
 
 @each_case("garbage", GARBAGE.values(), ids=GARBAGE)
-def test_a_judge_that_talks_nonsense_leaves_no_value_and_is_asked_again_on_resume(
-    alice, scripted, scan, finish, garbage
-):
+def test_a_judge_that_talks_nonsense_leaves_no_value_until_it_is_asked_again(alice, scripted, scan, finish, garbage):
     dimensions = [{"name": name, **one} for name, one in DIMENSIONS.items()]
     version = services.save(owner=alice, title="All", definition={"dimensions": dimensions, "attempts": 1})
     judge = scripted.model("scripted/judge", garbage)

@@ -17,9 +17,7 @@ def words(text):
     return text.replace(token, "TOKEN")
 
 
-def test_the_preview_is_what_the_judge_is_sent_and_one_answer_is_asked_for(
-    browser, alice, version, scripted, finish, read
-):
+def test_the_preview_is_what_the_judge_is_sent_for_one_answer(browser, alice, version, scripted, finish, read):
     run = talk(alice).run
     judge = scripted.model("scripted/judge", reply(lies=True, quote="We share the panels", message=2))
     page = read(browser.get(reverse("instrument-try", args=[version.instrument_id]), {"place": "2", "model": judge}))
@@ -115,9 +113,7 @@ def test_programs_keep_test_cases_and_have_them_judged(alice, bob, version, scri
     assert mine.delete(f"{path}{InstrumentCase.objects.get().pk}/").status_code == 204
 
 
-def test_a_run_is_judged_again_by_an_instrument_without_judging_a_unit_twice(
-    browser, alice, scripted, finish, woken_runs
-):
+def test_a_run_is_judged_by_another_instrument_and_no_unit_twice(browser, alice, scripted, finish, woken_runs):
     judge = scripted.model("scripted/judge", reply())
     version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge})
     run, scans = talk(alice).run, []

@@ -36,9 +36,7 @@ def query(*studies, **more):
     return {"study": [str(study.pk) for study in studies], **more}
 
 
-def test_what_two_studies_share_is_pooled_and_every_number_leads_to_its_study(
-    analyzed, browser, alice, read, monkeypatch
-):
+def test_what_two_studies_share_is_pooled_and_numbers_lead_to_their_study(analyzed, browser, alice, read, monkeypatch):
     first, second = analyzed("First"), analyzed("Second", seed=8)
     found = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()
 

@@ -72,9 +72,7 @@ def test_runs_that_wait_for_a_person_are_counted_on_the_page(provider, alice, br
     assert "8 runs" in " ".join(waiting.text.split())
 
 
-def test_a_model_that_several_upstreams_answered_for_is_named_on_the_page_and_in_the_api(
-    provider, alice, browser, drive
-):
+def test_a_model_that_several_upstreams_answered_for_is_named_on_page_and_in_api(provider, alice, browser, drive):
     study = services.create(owner=alice, title="Upstreams", design=designs.design(repeats=1), plan=designs.plan())
     services.lock(study, by=alice)
     services.start(study, by=alice)

@@ -118,7 +118,7 @@ def test_a_paused_one_is_told_nothing_new_and_what_waited_comes_later(hook, alic
 
 
 @pytest.mark.databases
-def test_one_that_has_failed_for_a_day_is_paused_and_its_maker_is_told(
+def test_after_a_day_of_failures_it_is_paused_and_its_maker_told(
     hook, alice, receiver, deliver, settings, django_capture_on_commit_callbacks
 ):
     settings.HAS_MAIL, settings.EMAIL_BACKEND = True, "django.core.mail.backends.locmem.EmailBackend"

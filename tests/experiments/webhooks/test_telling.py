@@ -35,9 +35,7 @@ def types():
 
 
 @pytest.mark.databases
-def test_a_run_tells_of_its_beginning_and_its_end_without_a_word_of_what_was_said(
-    hook, arena, start, drive, deliver, receiver
-):
+def test_a_run_tells_of_its_beginning_and_end_and_not_what_was_said(hook, arena, start, drive, deliver, receiver):
     run = start(arena(max_turns=1))
     drive()
     deliver()

@@ -114,7 +114,7 @@ def judged_and_labeled(random, *, rate, sensitivity, specificity, runs, labels):
     [(0.3, 0.9, 0.9), (0.5, 0.85, 0.7), (0.2, 0.7, 0.98)],
     ids=["a good judge", "one that finds too much", "one that misses some"],
 )
-def test_intervals_hold_whatever_the_judges_errors_and_are_narrower_than_labels_alone(
+def test_intervals_hold_whatever_the_judges_errors_and_narrow_those_of_labels(
     rate, sensitivity, specificity, runs, rounds
 ):
     random = np.random.default_rng(20230113)

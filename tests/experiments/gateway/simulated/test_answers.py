@@ -42,9 +42,7 @@ async def test_words_sets_the_length_exactly(ask):
 
 
 @each_case("personality", PERSONALITIES)
-async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_does_not_repeat_itself(
-    talk, personality
-):
+async def test_a_conversation_speaks_of_its_scenario_takes_up_what_was_said_and_does_not_repeat(talk, personality):
     said = await talk(personality, 6, "You negotiate over a graphics card and three memory modules.")
     assert len(set(said)) == 6
     assert all("graphics card" in text or "memory module" in text for text in said)
