@@ -189,6 +189,7 @@ class Battle(models.Model):
             models.Index(fields=["board", "right", "id"], name="battle_of_right"),
             models.Index(fields=["board", "left", "id"], name="battle_of_left"),
             models.Index(fields=["board", "sample", "id"], name="battle_of_sample"),
+            models.Index(fields=["board", "judged"], name="battle_of_day"),
             models.Index(
                 fields=["experiment", "judged", "winner", "is_consistent"], name="battle_of_experiment"
             ),  # progress

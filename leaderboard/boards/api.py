@@ -41,6 +41,12 @@ SLICE = [
     OpenApiParameter("source", str, description="Only battles on samples whose prompts come from this source."),
     OpenApiParameter("language", str, description="Only battles on samples in this language."),
     OpenApiParameter(
+        "period",
+        str,
+        description="Only battles decided in a month (`2026-11`), on some days (`2026-01-15..2026-02-28`; either may "
+        "be missing) or on the last days (`30d`), in UTC.",
+    ),
+    OpenApiParameter(
         "control",
         str,
         description="Also ratings adjusted for style: `style` for all features, `length`, `markdown`, `position`, or "
@@ -237,17 +243,20 @@ class LadderDetail(LadderSerializer):
     """style: null unless `control` was asked for; combined: null unless `combine` was.
 
     behind: how often the board has changed since this was computed. components: groups that no battle links.
-    contest: the further boards of a coding contest, null for others.
+    contest: the further boards of a coding contest, null for others. period: first and last day, as
+    `2026-11-01..2026-11-30`; periods: months in which battles were decided, newest first.
     """
 
     subset = serializers.CharField()
     category = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # a field with the name of a Field attribute
     language = serializers.CharField()
+    period = serializers.CharField()
     subsets = serializers.ListField(child=serializers.CharField())
     categories = serializers.ListField(child=serializers.CharField())
     sources = serializers.ListField(child=serializers.CharField())
     languages = serializers.ListField(child=serializers.CharField())
+    periods = serializers.ListField(child=serializers.CharField())
     behind = serializers.IntegerField()
     intervals = IntervalMethod()
     ties = serializers.IntegerField()
@@ -332,7 +341,7 @@ class SlicedRow(serializers.Serializer[Any]):
 
 class SlicedSerializer(serializers.Serializer[Any]):
     """by: what the board is sliced by, null where there is nothing to slice by. of: how many values there are; shown
-    are the first twelve.
+    are the first twelve, fewer of long periods.
     """
 
     by = serializers.CharField(allow_null=True)
@@ -389,7 +398,7 @@ class LadderMatrix(APIView):
 
     permission_classes = [HasScope]
 
-    @extend_schema(parameters=[*SLICE[:4], WHOLE], responses={200: MatrixSerializer, **PROBLEMS})
+    @extend_schema(parameters=[*SLICE[:5], WHOLE], responses={200: MatrixSerializer, **PROBLEMS})
     def get(self, request: Request, slug: str) -> Response:
         ladder, _board = ladder_with_board(request, slug)
         current = compute.current(ladder, tables.read_choice(request.GET).of)
@@ -398,7 +407,7 @@ class LadderMatrix(APIView):
 
 
 class LadderSlices(APIView):
-    """Contestants by subset, category, source or language: each on the whole board and in each slice."""
+    """Contestants by subset, category, source, language or period: each on the whole board and in each slice."""
 
     permission_classes = [HasScope]
 

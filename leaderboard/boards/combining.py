@@ -111,14 +111,15 @@ def combined(boards: Sequence[Board], asked: Combination, of: Slice = WHOLE) -> 
         raise Invalid({"combine": [said]})
     counts = [ranking.counts_of(board, of) for board in boards]
     if sum(map(ranking.to_read, counts)) > MOST_ADJUSTED:
-        said = _("Boards of more than %(n)s battles cannot be combined here. Filter them by subset or category.")
+        said = _(
+            "Boards of more than %(n)s battles cannot be combined here. Filter them by subset, category or period."
+        )
         raise Invalid({"combine": [said % {"n": f"{MOST_ADJUSTED:,}"}]})
     contestants: dict[int, Contestant] = {one.pk: one for count in counts for one in count.contestants}
     sequence = sorted(contestants.values(), key=lambda one: one.name)
     names = tuple(one.name for one in sequence)
     keys = {one.pk: place for place, one in enumerate(sequence)}
-    slices = {name: [word] for name, word in of.chosen.items()}
-    battles, rows = read_battles([board.pk for board in boards], keys, names, {"on": F("board_id")}, **slices)
+    battles, rows = read_battles([board.pk for board in boards], keys, names, {"on": F("board_id")}, of.battles)
 
     def those(chosen: Sequence[Board]) -> Shared:
         at = np.flatnonzero(np.isin(rows[:, 4], [board.pk for board in chosen]))

@@ -17,6 +17,7 @@ from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
 from leaderboard.boards import coding, combining, council, ranking, style
 from leaderboard.boards.caching import memoize
+from leaderboard.boards.periods import months_of
 from leaderboard.boards.standings import WHOLE, Excluded, Row, Slice, Standings
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder, RatingPoint, Standing
@@ -66,6 +67,8 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
     rounds = ranking.rounds_for(len(counts.contestants)) if bootstrapped else 0
     found = ranking.ranking_of(ranking.resampled(table, closed, rounds) if rounds else closed, table)
     slices = ranking.slices_of(board)
+    kept = Standings.stored(ladder)
+    periods = months_of(board) if ranking.to_read(counts) <= most else kept.periods if kept else ()
     described = {
         one.name: Row(
             name=one.name,
@@ -84,6 +87,7 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
         changes=changes,
         **of._asdict(),
         **slices._asdict(),
+        periods=periods,
         components=len(found.intervals.ratings.components),
         rows=tuple(ranking.rows_of(table, found, described, counts)),
         excluded=tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in excluded),

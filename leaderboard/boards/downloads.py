@@ -47,10 +47,12 @@ def document(ladder: Ladder, current: Current, further: Further = NOTHING) -> di
         "category": found.category,
         "source": found.source,
         "language": found.language,
+        "period": found.period,
         "subsets": list(found.subsets),
         "categories": list(found.categories),
         "sources": list(found.sources),
         "languages": list(found.languages),
+        "periods": list(found.periods),
         "computed": current.computed.isoformat(),
         "behind": current.behind,
         "intervals": {"method": found.method, "rounds": found.rounds, "seed": found.seed},
@@ -129,6 +131,9 @@ def as_markdown(ladder: Ladder, current: Current, further: Further = NOTHING) ->
         named = f"{_escaped(one.label or one.name)}: {_escaped(one.reason)}"
         lines += [_line(["–", named, *["–"] * (5 + len(held))])]
     told = f"{found.battles} battles, computed {current.computed:%Y-%m-%d %H:%M} UTC.\n\n"
+    if found.slice.chosen:
+        words = "; ".join(f"{name} {_escaped(word)}" for name, word in found.slice.chosen.items())
+        told += f"Only battles of: {words}.\n\n"
     if further.style:
         names = ", ".join(one.name for one in further.style.covariates)
         told += f"Adjusted for {names}, from {further.style.battles} battles.\n\n"

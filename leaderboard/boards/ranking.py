@@ -19,6 +19,7 @@ from experiments.runs import figures
 from experiments.workflows.battles.campaign.counting import COLUMNS, COUNTS
 from experiments.workflows.battles.campaign.sampled import shared_of
 from leaderboard.boards.caching import memoize
+from leaderboard.boards.periods import Period
 from leaderboard.boards.standings import SHAPE, WHOLE, Row, Slice, finite, share
 from leaderboard.models import Standing
 from leaderboard.ratings import Intervals, Ranks, Reason, Table, bootstrap, by_items, ranks, sandwich
@@ -27,6 +28,7 @@ from leaderboard.ratings.values import NORMAL, BoolArray, FloatArray
 
 MOST_READ = 20_000  # battles while a page waits, in less than a tenth of a second
 MOST_COUNTED = 200_000  # battles of a board that are counted by what their samples tell, in about a second
+MOST_IN_PERIOD = 500_000  # battles that are counted by their time, which is indexed, likewise
 MOST_VALUES = 200  # sources, and languages
 MOST_KEPT = 1_000_000  # battles for what is stored for good, in a few seconds
 FEWEST = 5  # battles
@@ -87,23 +89,35 @@ def counts_of(board: Board, of: Slice = WHOLE) -> Counts:
 
 
 def _pairs(board: Board, of: Slice) -> QuerySet[Any, Any]:
-    """Rows of left, right and COLUMNS. Counts are kept by subset and category; by source and language battles are
-    counted anew. Raises Invalid where these are too many.
+    """Rows of left, right and COLUMNS. Counts are kept by subset and category; by source, language and period battles
+    are counted anew. Raises Invalid where these are too many.
     """
     pairs = PairCount.objects.filter(board=board).order_by()
-    if of.source or of.language:
-        totals = pairs.aggregate(**{name: Sum(name, default=0) for name in COLUMNS[:4]})
-        if sum(totals.values()) > MOST_COUNTED:
+    if of.source or of.language or of.period:
+        if of.period:
+            many, most = battles_within(board, of.period), MOST_IN_PERIOD
+            said = _("A period of more than %(n)s battles cannot be shown. Choose a shorter one.")
+        else:
+            many, most = (
+                sum(pairs.aggregate(**{name: Sum(name, default=0) for name in COLUMNS[:4]}).values()),
+                MOST_COUNTED,
+            )
             said = _("A board of more than %(n)s battles cannot be filtered by source or language.")
-            raise Invalid({"source" if of.source else "language": [said % {"n": f"{MOST_COUNTED:,}"}]})
-        samples = {f"sample__{name}": word for name, word in of.chosen.items()}
-        battles = Battle.objects.filter(board=board, **samples).counted().order_by()
+        if many > most:
+            name = next(name for name in ("period", "source", "language") if getattr(of, name))
+            raise Invalid({name: [said % {"n": f"{most:,}"}]})
+        battles = Battle.objects.filter(of.battles, board=board).counted().order_by()
         return battles.values("left_id", "right_id").annotate(**COUNTS).values_list("left_id", "right_id", *COLUMNS)
     pairs = pairs.filter(**of.chosen)
     slices = slices_of(board)
     if slices.subsets or slices.categories:
         return pairs.values_list("left_id", "right_id").annotate(**{f"all_{name}": Sum(name) for name in COLUMNS})
     return pairs.values_list("left_id", "right_id", *COLUMNS)
+
+
+def battles_within(board: Board, period: str) -> int:
+    """How many battles a period has, open ones included; of more than MOST_IN_PERIOD, one more than that."""
+    return board.battles.filter(Period.read(period).battles).order_by()[: MOST_IN_PERIOD + 1].count()
 
 
 class Slices(NamedTuple):
@@ -158,8 +172,8 @@ def board_intervals(
     if to_read(counts) > (MOST_READ if most is None else most):
         return as_wide_as(table, kept_widths([board], table.contestants), anchors=anchors, errors=errors)
     keys = {one.pk: place for place, one in enumerate(counts.contestants)}
-    slices = {name: [word] for name, word in of.chosen.items()}
-    return by_items(table, shared_of([board.pk], keys, table.contestants, **slices), anchors=anchors, errors=errors)
+    shared = shared_of([board.pk], keys, table.contestants, of.battles)
+    return by_items(table, shared, anchors=anchors, errors=errors)
 
 
 def widths_of(table: Table, intervals: Intervals) -> dict[str, float | None]:

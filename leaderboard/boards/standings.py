@@ -6,25 +6,35 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from django.db.models import Q
+
 from experiments.workflows.coding.pages.rated import RunRatings
+from leaderboard.boards.periods import Period
 from leaderboard.models import Ladder
 
-SHAPE = 6  # of the stored JSON; a standing of another shape is computed anew
+SHAPE = 7  # of the stored JSON; a standing of another shape is computed anew
 
 
 class Slice(NamedTuple):
-    """Which samples the battles of a board are of, each word empty for all. source: where the prompts come from;
-    language: in which they are.
+    """Which battles of a board, each word empty for all. source: where the prompts of their samples come from;
+    language: in which they are; period: when they were decided, see `Period`.
     """
 
     subset: str = ""
     category: str = ""
     source: str = ""
     language: str = ""
+    period: str = ""
 
     @property
     def chosen(self) -> dict[str, str]:
         return {name: word for name, word in self._asdict().items() if word}
+
+    @property
+    def battles(self) -> Q:
+        """Which battles these are. Raises Invalid for a period that cannot be read."""
+        of_samples = {f"sample__{name}": word for name, word in self._replace(period="").chosen.items()}
+        return Q(**of_samples) & Period.read(self.period).battles
 
 
 WHOLE = Slice()
@@ -85,7 +95,7 @@ class Excluded:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """A ladder, or a slice of it. changes: the board's number when its counts were read.
+    """A ladder, or a slice of it. changes: the board's number when its counts were read. periods: months, newest first.
 
     rows: those with a rank by component and rank, then those without. method: "sandwich", or "bootstrap" with its
     rounds and seed. consistent, inconsistent: battles that were judged in both orders. rests_on: what a ladder of runs
@@ -98,10 +108,12 @@ class Standings:
     category: str = ""
     source: str = ""
     language: str = ""
+    period: str = ""
     subsets: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    periods: tuple[str, ...] = ()
     battles: int = 0
     ties: int = 0
     both_bad: int = 0
@@ -132,7 +144,7 @@ class Standings:
 
     @property
     def slice(self) -> Slice:
-        return Slice(self.subset, self.category, self.source, self.language)
+        return Slice(self.subset, self.category, self.source, self.language, self.period)
 
     @property
     def consistency(self) -> float | None:
@@ -155,7 +167,7 @@ class Standings:
             return None
         rows = tuple(Row(**row) for row in data["rows"])
         excluded = tuple(Excluded(**one) for one in data["excluded"])
-        slices = {name: tuple(data[name]) for name in ("subsets", "categories", "sources", "languages")}
+        slices = {name: tuple(data[name]) for name in ("subsets", "categories", "sources", "languages", "periods")}
         contest = RunRatings.from_json(data["contest"]) if data.get("contest") else None
         return cls(**{**data, **slices, "rows": rows, "excluded": excluded, "contest": contest})
 

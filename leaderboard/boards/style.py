@@ -207,7 +207,7 @@ def adjusted(ladder: Ladder, names: Sequence[str], of: Slice = WHOLE, *, is_awai
         raise Invalid({"control": [_("This board is made from runs, so it cannot be adjusted for style.")]})
     counts = ranking.counts_of(board, of)
     if is_awaited and ranking.to_read(counts) > MOST_ADJUSTED:
-        said = _("A board of more than %(n)s battles cannot be adjusted here. Filter it by subset or category.")
+        said = _("A board of more than %(n)s battles cannot be adjusted here. Filter it by subset, category or period.")
         raise Invalid({"control": [said % {"n": f"{MOST_ADJUSTED:,}"}]})
     if any(name in FEATURES for name in names) and measure(board.dataset, MOST_MEASURED if is_awaited else None):
         raise Unavailable(_("The style of new outputs is being measured. Try again in a minute."))
@@ -257,5 +257,4 @@ def _read(
     keys = {one.pk: place for place, one in enumerate(contestants)}
     first = When(shown_left_first=True, then=Value(1))
     side = Case(first, When(shown_left_first=False, then=Value(-1)), default=0, output_field=IntegerField())
-    slices = {name: [word] for name, word in of.chosen.items()}
-    return read_battles([board.pk], keys, names, {"side": side}, **slices)
+    return read_battles([board.pk], keys, names, {"side": side}, of.battles)

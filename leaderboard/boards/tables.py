@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from leaderboard.boards import compute
 from leaderboard.boards.combining import Combination, Combined, read_combination
 from leaderboard.boards.compute import Current, current
-from leaderboard.boards.ranking import counts_of
+from leaderboard.boards.periods import RECENT, Period
+from leaderboard.boards.ranking import MOST_IN_PERIOD, battles_within, counts_of
 from leaderboard.boards.standings import WHOLE, Row, Slice, Standings
 from leaderboard.boards.style import StyleControl, read_control
 from leaderboard.models import Ladder
@@ -68,6 +71,10 @@ class Choice:
     def combination(self) -> Combination | None:
         """How people and judges are combined. Raises Invalid for what is no weight."""
         return read_combination(self.combine)
+
+    @property
+    def period(self) -> Period:
+        return Period.read(self.of.period)
 
     @property
     def sort_word(self) -> str:
@@ -133,12 +140,16 @@ class Matrix:
 
 
 def read_choice(asked: Mapping[str, str]) -> Choice:
-    names = (*Slice._fields, "search", "sort", "intervals", "control", "combine")
-    *of, search, sort, intervals, control, combine = (asked.get(name, "").replace("\0", "") for name in names)
+    """since, until: a period as the two days of a form. Raises Invalid for a period that cannot be read."""
+    names = (*Slice._fields, "since", "until", "search", "sort", "intervals", "control", "combine")
+    words = (asked.get(name, "").replace("\0", "") for name in names)
+    *samples, period, since, until, search, sort, intervals, control, combine = words
+    of = Slice(*(word[:LONGEST_SLICE] for word in samples))
+    of = of._replace(period=Period.read(f"{since}..{until}" if since or until else period).word)
     column = sort.removeprefix("-")
     sorts = (column == "adjusted" and control) or (column == "combined" and combine) or column in COLUMNS
     return Choice(
-        of=Slice(*(word[:LONGEST_SLICE] for word in of)),
+        of=of,
         search=search[:LONGEST_SEARCH].strip(),
         sort=column if sorts else "rank",
         is_reversed=bool(sorts) and sort.startswith("-"),
@@ -182,15 +193,23 @@ FACETS = {
     "category": (_("Category"), "categories"),
     "source": (_("Source"), "sources"),
     "language": (_("Language"), "languages"),
+    "period": (pgettext_lazy("slices", "Period"), "periods"),
 }
 
 
 def facets(found: Standings) -> list[Facet]:
-    """The ways in which there is something to choose."""
+    """The ways in which there is something to choose; the last days beside months."""
     every = [
         Facet(name, label, getattr(found, plural), getattr(found, name)) for name, (label, plural) in FACETS.items()
     ]
-    return [one for one in every if len(one.values) > 1 or one.word]
+    chosen = [one for one in every if len(one.values) > 1 or one.word]
+    return [_with_recent(one) if one.name == "period" else one for one in chosen]
+
+
+def _with_recent(facet: Facet) -> Facet:
+    values = (*RECENT, *facet.values)
+    word = next((value for value in values if Period.read(value).word == facet.word), facet.word)
+    return Facet(facet.name, facet.label, values, word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +231,19 @@ class Sliced:
 
 
 def by_slices(ladder: Ladder, asked: str) -> Sliced | None:
-    """Contestants by subset, category, source or language, as asked for, or else the first that has several values.
-    None without one.
+    """Contestants by subset, category, source, language or period, as asked for, or else the first that has several
+    values. Of periods so many are shown as have no more battles than one may have. None without one.
     """
     whole = current(ladder).standings
     offered = facets(whole)
     if not offered:
         return None
     facet = next((one for one in offered if one.name == asked), offered[0])
-    found = {value: current(ladder, Slice(**{facet.name: value})).standings for value in facet.values[:MOST_SLICES]}
+    slices = {value: read_choice({facet.name: value}).of for value in facet.values[:MOST_SLICES]}
+    if ladder.board and facet.name == "period":
+        read = list(accumulate(battles_within(ladder.board, one.period) for one in slices.values()))
+        slices = {value: slices[value] for value, many in zip(slices, read, strict=True) if many <= MOST_IN_PERIOD}
+    found = {value: current(ladder, one).standings for value, one in slices.items()}
     rows = {value: {row.name: row for row in one.rows} for value, one in found.items()}
     return Sliced(
         facet,

@@ -43,6 +43,7 @@ from leaderboard.boards import (
     upstreams,
 )
 from leaderboard.boards.caching import cached_fragment, conditional_response
+from leaderboard.boards.periods import RECENT, Period
 from leaderboard.boards.titles import KINDS
 from leaderboard.models import Ladder
 from leaderboard.pages import charts
@@ -110,7 +111,7 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
     found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
     beside = listing.others_of_dataset(request.user, found)
-    state = repr([compute.state_of(one) for one in (found, *beside)])
+    state = repr([chosen.of, *map(compute.state_of, (found, *beside))])
     asked = (chosen.controlled, chosen.combination)
 
     def respond() -> HttpResponse:
@@ -161,7 +162,7 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
 def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
     """Every pair; the first forty unless `all` is asked for."""
     found, chosen = ladder_of(request.user, slug, with_board=True), tables.read_choice(request.GET)
-    whole, state = bool(request.GET.get("all")), compute.state_of(found)
+    whole, state = bool(request.GET.get("all")), repr((chosen.of, compute.state_of(found)))
 
     def respond() -> HttpResponse:
         current = compute.current(found, chosen.of)
@@ -179,7 +180,7 @@ def ladder_matrix(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def ladder_slices(request: HttpRequest, slug: str) -> HttpResponse:
-    """Contestants by subset, category or source (`by`)."""
+    """Contestants by the values of one facet (`by`)."""
     found = ladder_of(request.user, slug, with_board=True)
 
     def respond() -> HttpResponse:
@@ -191,7 +192,8 @@ def ladder_slices(request: HttpRequest, slug: str) -> HttpResponse:
         }
         return render(request, "leaderboard/slices.html", context)
 
-    return conditional_response(request, compute.state_of(found), respond)
+    today = Period.read(RECENT[0]).word  # the last days are others tomorrow
+    return conditional_response(request, repr((today, compute.state_of(found))), respond)
 
 
 @require_GET
@@ -263,7 +265,7 @@ def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpRespons
         response["Content-Disposition"] = f'attachment; filename="{found.slug}.{format}"'
         return response
 
-    return conditional_response(request, repr([compute.state_of(one) for one in (found, *beside)]), respond)
+    return conditional_response(request, repr([chosen.of, *map(compute.state_of, (found, *beside))]), respond)
 
 
 @require_GET

@@ -16,6 +16,7 @@ from django.views.generic import View
 from leaderboard.boards import compute, tables
 from leaderboard.boards.caching import conditional_response
 from leaderboard.boards.listing import head_of
+from leaderboard.boards.periods import slice_words
 from leaderboard.boards.standings import Standings
 from leaderboard.pages import charts, pictures
 from leaderboard.pages.ladders import ladder_of
@@ -38,18 +39,17 @@ def ladder_picture(request: HttpRequest, slug: str, format: str) -> HttpResponse
     def respond() -> HttpResponse:
         current = compute.current(found, chosen.of, bootstrapped=chosen.bootstrapped)
         head = head_of(found)
+        slices = [slice_words(word, name) for name, word in chosen.of.chosen.items()]
         drawn = pictures.picture(
             charts.intervals(current.standings.rows),
             title=found.board.dataset.name if found.board else head["title"],
-            subtitle=" · ".join(
-                filter(None, [capfirst(head["judge"]), str(head["question"]), *chosen.of.chosen.values()])
-            ),
+            subtitle=" · ".join(filter(None, [capfirst(head["judge"]), str(head["question"]), *slices])),
             foot=f"{counted(current.standings)} · {current.computed:%Y-%m-%d} · {request.get_host()}",
             theme=request.GET.get("theme", ""),
         )
         return HttpResponse(write(drawn), content_type=kind)
 
-    response = conditional_response(request, compute.state_of(found), respond)
+    response = conditional_response(request, repr((chosen.of, compute.state_of(found))), respond)
     if found.is_published:
         response.headers.setdefault(*ANYWHERE)
     return response
@@ -81,6 +81,6 @@ class EmbedView(View):
             }
             return render(request, "leaderboard/embed.html", context)
 
-        response = conditional_response(request, compute.state_of(found), respond)
+        response = conditional_response(request, repr((chosen.of, compute.state_of(found))), respond)
         response.headers.setdefault(*ANYWHERE)
         return response

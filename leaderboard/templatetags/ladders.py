@@ -14,6 +14,7 @@ from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard.boards import listing
 from leaderboard.boards.combining import Combined
+from leaderboard.boards.periods import slice_words
 from leaderboard.boards.standings import Row
 from leaderboard.boards.style import Adjusted, StyleControl
 from leaderboard.boards.tables import FURTHER, Cell, MatrixLine
@@ -45,6 +46,7 @@ register.filter(figures.bounds)
 register.filter(figures.rank_range)
 register.filter(figures.rating_or_bound)
 register.filter(ladder_title)
+register.filter(slice_words)
 
 
 @register.filter
@@ -173,7 +175,8 @@ def of_column(explained: Mapping[str, Any], name: str) -> Any:
 def slice_link(context: template.Context, name: str, word: str = "") -> str:
     """The page as it is, of another slice."""
     query = context["request"].GET.copy()
-    query.pop(name, None)
+    for one in (name, *(("since", "until") if name == "period" else ())):
+        query.pop(one, None)
     if word:
         query[name] = word
     return f"?{query.urlencode()}"

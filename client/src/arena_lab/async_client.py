@@ -52,8 +52,8 @@ class AsyncLadders:
         return AsyncRows(self._line, questions.ladders())
 
     async def get(self, slug: str, **of: str | None) -> Ladder:
-        """of: subset, category, source, language; control: "style", or some of its features, with commas; combine:
-        "corrected", or how many votes one verdict counts as.
+        """of: subset, category, source, language; period: "2026-11", "2026-01-15..2026-02-28" or "30d"; control:
+        "style", or some of its features, with commas; combine: "corrected", or how many votes one verdict counts as.
         """
         return await self._line.do(questions.ladder(slug, of))
 
@@ -66,7 +66,7 @@ class AsyncLadders:
         return await self._line.do(questions.matrix(slug, whole, of))
 
     async def slices(self, slug: str, *, by: str | None = None) -> Sliced:
-        """by: subset, category, source or language; the first that has several values if omitted."""
+        """by: subset, category, source, language or period; the first that has several values if omitted."""
         return await self._line.do(questions.slices(slug, by))
 
     async def take_milestone(self, slug: str, name: str, *, note: str = "") -> Milestone:

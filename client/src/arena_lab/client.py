@@ -52,8 +52,8 @@ class Ladders:
         return Rows(self._line, questions.ladders())
 
     def get(self, slug: str, **of: str | None) -> Ladder:
-        """of: subset, category, source, language; control: "style", or some of its features, with commas; combine:
-        "corrected", or how many votes one verdict counts as.
+        """of: subset, category, source, language; period: "2026-11", "2026-01-15..2026-02-28" or "30d"; control:
+        "style", or some of its features, with commas; combine: "corrected", or how many votes one verdict counts as.
         """
         return self._line.do(questions.ladder(slug, of))
 
@@ -66,7 +66,7 @@ class Ladders:
         return self._line.do(questions.matrix(slug, whole, of))
 
     def slices(self, slug: str, *, by: str | None = None) -> Sliced:
-        """by: subset, category, source or language; the first that has several values if omitted."""
+        """by: subset, category, source, language or period; the first that has several values if omitted."""
         return self._line.do(questions.slices(slug, by))
 
     def take_milestone(self, slug: str, name: str, *, note: str = "") -> Milestone:

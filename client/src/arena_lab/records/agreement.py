@@ -108,7 +108,7 @@ class SlicedRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sliced(Record):
-    """by: subset, category, source or language; None where there is nothing to slice by."""
+    """by: subset, category, source, language or period; None where there is nothing to slice by."""
 
     by: str | None
     of: int

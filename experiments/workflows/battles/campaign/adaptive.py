@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Q
 
 from experiments.models import Battle, PairCount
 from experiments.workflows.battles.campaign.counting import pair_totals
@@ -40,9 +41,10 @@ def widths(scope: Scope) -> Widths:
     keys = [one.pk for one in scope.contestants]
     ratings, widest = np.full(len(keys), np.nan), np.zeros(len(keys))
     place = {key: number for number, key in enumerate(keys)}
+    only = Q(sample__subset__in=scope.config.subsets) if scope.config.subsets else None
     for board in scope.boards.values():
         table = _table(scope, board, keys)
-        found = by_items(table, shared_of([board], place, table.contestants, subset=scope.config.subsets))
+        found = by_items(table, shared_of([board], place, table.contestants, only))
         width = found.upper - found.lower
         widest = np.fmax(widest, np.where(np.isnan(width), np.inf, width))
         ratings = np.where(np.isnan(ratings), found.ratings.values, ratings)

@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 from django.db import connection
-from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from django.db.models.expressions import Combinable
 from numpy.typing import NDArray
 
@@ -19,14 +19,14 @@ Numbers = NDArray[np.int64]
 
 
 def shared_of(
-    boards: Collection[int], keys: Mapping[int, int], names: tuple[str, ...], **slices: Collection[str]
+    boards: Collection[int], keys: Mapping[int, int], names: tuple[str, ...], only: Q | None = None
 ) -> Shared:
     """The battles of the boards that ratings are made of, between those of the keys, each with its sample.
 
     keys: contestants' keys to their places in `names`; two keys of one name share a place, and are never compared.
-    subset, category: which of a sample's; empty for all.
+    only: which battles; all without it.
     """
-    battles, rows = read_battles(boards, keys, names, None, **slices)
+    battles, rows = read_battles(boards, keys, names, only=only)
     return Shared(battles, rows[:, 0])
 
 
@@ -35,7 +35,7 @@ def read_battles(
     keys: Mapping[int, int],
     names: tuple[str, ...],
     columns: Mapping[str, Combinable] | None = None,
-    **slices: Collection[str],
+    only: Q | None = None,
 ) -> tuple[Battles, Numbers]:
     """The battles of `shared_of`, and of each its sample, left and right key, the left one's score twice, and columns.
 
@@ -44,10 +44,7 @@ def read_battles(
     columns = columns or {}
     if not boards or not keys:
         return Battles([], [], [], names), np.zeros((0, 4 + len(columns)), dtype=np.int64)
-    battles = Battle.objects.filter(board__in=list(boards), winner__in=DOUBLED).counted().order_by()
-    for name, chosen in slices.items():
-        if chosen:
-            battles = battles.filter(**{f"sample__{name}__in": list(chosen)})
+    battles = Battle.objects.filter(only or Q(), board__in=list(boards), winner__in=DOUBLED).counted().order_by()
     rows = _numbers(battles, columns)
     place = np.full(max([*keys, int(rows[:, 1:3].max(initial=0))], default=0) + 1, -1, dtype=np.int64)
     place[list(keys)] = list(keys.values())
