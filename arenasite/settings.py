@@ -101,6 +101,8 @@ TEMPLATES = [
     },
 ]
 
+FORM_RENDERER = "arenasite.form_renderer.FormRenderer"
+
 # --- Database: SQLite in the data directory, or what DATABASE_URL says ---------------------------------------
 
 SQLITE_OPTIONS = {

@@ -5,9 +5,10 @@ The workflow's own rules are played for it, without a model and without a text: 
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from accounts.errors import Invalid
 from accounts.people import person
 from experiments.gateway.types import Price
 from experiments.lab.budgets import standing as budget_standing
-from experiments.models import Participant, ProviderModel
+from experiments.models import ModelPrice, Participant, ProviderModel
 from experiments.setup.casting import USUAL, checked_cast, checked_config, is_person, usual_model
 from experiments.setup.form_fields import LineListField, LinesField
 from experiments.setup.forms import DeclaredForm
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 PAGE = "setup/_estimate.html"
+
+Roles = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +168,36 @@ def _played(
     workflow: str, planned: Planned, models: Mapping[str, Model], *, at_most: bool
 ) -> Iterator[tuple[Fraction, Played]]:
     """Each sample with how many like it there are."""
-    assumptions = surface_of(workflow).assumptions
-    roles = {role: min(limit, settings.ROLE_TOKENS_CAP) for role, limit in settings.ROLE_TOKENS.items()}
+    roles = tuple((role, min(limit, settings.ROLE_TOKENS_CAP)) for role, limit in settings.ROLE_TOKENS.items())
+    rest: dict[str, Any] = {"at_most": at_most, "roles": roles}
     for sample in planned.samples:
         if share := sample.most if at_most else sample.typical:
-            found = play(
-                REGISTRY[workflow],
-                sample.config,
-                models,
-                sample.assuming(assumptions),
-                at_most=at_most,
-                roles=roles,
-                stored=planned.stored,
-            )
-            yield share, found
+            if planned.is_all_in_the_configuration(sample):
+                alone = _Alone(workflow, sample.config.model_dump_json(), tuple(models.items()), sample)
+                yield share, _played_alone(alone, **rest)
+            else:
+                yield share, _play(workflow, sample, models, stored=planned.stored, **rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """What says all of a play. config: JSON of the sample's."""
+
+    workflow: str
+    config: str
+    models: tuple[tuple[str, Model], ...]
+    sample: Sample = field(compare=False)
+
+
+@lru_cache(maxsize=128)
+def _played_alone(one: _Alone, **rest: Any) -> Played:
+    """Kept, for the same form is opened again and again."""
+    return _play(one.workflow, one.sample, dict(one.models), **rest)
+
+
+def _play(workflow: str, sample: Sample, models: Mapping[str, Model], *, roles: Roles, **rest: Any) -> Played:
+    assuming = sample.assuming(surface_of(workflow).assumptions)
+    return play(REGISTRY[workflow], sample.config, models, assuming, roles=dict(roles), **rest)
 
 
 def _amounts(
@@ -205,9 +224,11 @@ def _cost(price: Price | None, share: Fraction, used: Usage) -> Decimal | None:
 
 def _prices(seated: Sequence[Participant]) -> dict[str, Price | None]:
     """Today's, by the slugs of models."""
-    models = {one.model.slug: one.model for one in seated}
-    found = {slug: model.price_at(timezone.now()) if model.pk else None for slug, model in models.items()}
-    return {slug: price.value if price else None for slug, price in found.items()}
+    slugs: dict[str, Price | None] = dict.fromkeys(one.model.slug for one in seated)
+    known = ModelPrice.objects.filter(
+        model__in={one.model.pk for one in seated if one.model.pk}, since__lte=timezone.now()
+    )
+    return slugs | {price.model.slug: price.value for price in known.select_related("model").order_by("since")}
 
 
 def _model(one: Participant, price: Price | None) -> Model:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from accounts.people import once
 from accounts.pickers import people
 from experiments.lab.catalog.menu import askable_models, speaking_models
 from experiments.models.labels import role_name, seat_name
@@ -314,12 +315,16 @@ class SeatRowsField(RowsField):
         return params
 
 
+def _user_names(who: object) -> list[str]:
+    return [one.username for one in people()]
+
+
 class PeopleField(RowsField):
     """Which seats people take: {seat, user, minutes, blind} of each. user: "" for an invitation link."""
 
     def __init__(self, workflow: str) -> None:
         def users() -> list[tuple[str, Any]]:
-            return [("", _("Invitation link")), *((one.username, one.username) for one in people())]
+            return [("", _("Invitation link")), *((name, name) for name in once(_user_names))]
 
         seats = [(seat, role_name(workflow, seat)) for seat in REGISTRY[workflow].people]
         fields = {

@@ -109,7 +109,7 @@ def _as_typed(request: HttpRequest, workflow: str, typed: DeclaredForm) -> HttpR
 
 def _page(request: HttpRequest, workflow: str, form: DeclaredForm) -> HttpResponse:
     route = form.page.route or surface_of(workflow).home
-    runs = Run.objects.owned_by(request.user).filter(experiment__workflow=workflow)
+    runs = Run.objects.owned_by(request.user).filter(experiment__workflow=workflow).select_related("experiment")
     newest = Run.objects.filter(experiment=OuterRef("experiment")).order_by("-created", "-pk")
     context = {
         "form": form,

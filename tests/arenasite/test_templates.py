@@ -3,8 +3,14 @@
 import re
 from pathlib import Path
 
+from django import forms
 from django.conf import settings
+from django.forms.renderers import DjangoTemplates
 from django.template.loader import get_template
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
+
+from arenasite.form_renderer import FormRenderer
 
 FOLDER = Path(settings.BASE_DIR) / "templates"
 
@@ -25,3 +31,16 @@ def test_an_element_that_fetches_no_more_still_knows_how_an_answer_under_way_is_
     }
     assert len(openings) > 10
     assert {(name, text) for name, text in openings if text.count("{% if") > text.count("{% endif %}")} == set()
+
+
+def test_inputs_are_drawn_as_django_draws_them():
+    ours, theirs = FormRenderer(), DjangoTemplates()
+    attributes = {"required": True, "hidden": False, "data-x": 'q"<', "step": 2.5, "aria-label": gettext_lazy("Limits")}
+    values = (None, "", "a<b>&\"'", 3, 0, True, False, SafeString("<i>"), gettext_lazy("Limits"))
+    choices = [("", "--"), ("a<", gettext_lazy("Limits")), ("G<&", [(1, SafeString("<b>")), (None, None)])]
+    inputs = (forms.TextInput, forms.NumberInput, forms.CheckboxInput, forms.HiddenInput, forms.PasswordInput)
+    widgets = [kind(attributes) for kind in (*inputs, forms.Textarea)] + [forms.Select(attributes, choices)]
+    for widget in widgets:
+        for value in values:
+            drawn = widget.render("n<", value, {"id": "7"}, ours)
+            assert drawn == widget.render("n<", value, {"id": "7"}, theirs), (widget, value)

@@ -155,6 +155,10 @@ class Planned:
     note: Any = ""
     warnings: Sequence[str] = ()
 
+    def is_all_in_the_configuration(self, sample: Sample) -> bool:
+        """Whether nothing but the sample's configuration says what is played."""
+        return self.stored is _none_stored and sample.dearest is None and sample.measured is None
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
