@@ -9,6 +9,7 @@ import math
 import shutil
 import tempfile
 import time
+import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,8 +118,11 @@ def _slow_down(page: Page) -> None:
 
 def _served(page: Page, address: str) -> float:
     """Milliseconds from the request to the whole page, beside the slow line and without what the page fetches."""
+    cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
+    asked = urllib.request.Request(address, headers={"Cookie": cookies, "Accept-Encoding": "gzip"})
     begun = time.perf_counter()
-    assert page.request.get(address).ok
+    with urllib.request.urlopen(asked) as answer:
+        assert answer.read()
     return (time.perf_counter() - begun) * 1000
 
 

@@ -1,5 +1,6 @@
 """One execution of an experiment: its seed, its state, and the lease of whoever drives it."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from django.apps import apps
@@ -106,37 +107,43 @@ class RunQuerySet(models.QuerySet["Run"]):
         and stages_began when the first one of the turn did. client_system: whose client has begun it, None for none.
         asks_person: whether it waits for somebody in a seat.
         """
-        this_run = models.OuterRef("pk")
-        calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
-        steps = apps.get_model("experiments.Step").objects.filter(run=this_run).order_by()
-        clients = apps.get_model("experiments.ClientTalk").objects.filter(run=this_run).order_by()
-
-        def total(rows: Any, expression: Any) -> models.Subquery:
-            return models.Subquery(rows.values("run").annotate(total=expression).values("total"))
-
-        stages = steps.filter(purpose="stage_started").order_by("-id")
-
-        return self.annotate(
-            stage=models.Subquery(stages.values("data")[:1]),
-            stage_began=models.Subquery(stages.values("created")[:1]),
-            stages_began=models.Subquery(stages.filter(data__number=1).values("created")[:1]),
-            turn=total(steps.filter(purpose="turn_completed"), models.Max("turn")),
-            turns_done=total(steps.filter(purpose="turn_completed"), models.Count("pk")),
-            turn_ended=total(steps.filter(purpose="turn_completed"), models.Max("ended")),
-            input_tokens=total(calls, models.Sum("input_tokens")),
-            output_tokens=total(calls, models.Sum("output_tokens")),
-            reasoning_tokens=total(calls, models.Sum("reasoning_tokens")),
-            call_count=total(calls, models.Count("pk")),
-            total_cost=total(calls, models.Sum("cost")),
-            client_system=models.Subquery(clients.values("system")[:1]),
-            asks_person=models.Exists(steps.filter(kind="ask", state="open", data__has_key=PERSON)),
-            unpriced_calls=total(calls.exclude(state="sent").filter(cost__isnull=True), models.Count("pk")),
-        )
+        return self.annotate(**_totals())
 
     def with_pauses(self) -> Self:
         """Fetches what the runs wait for and what they offer: `open_pauses` and `open_offers` have it at hand then."""
         steps = apps.get_model("experiments.Step").objects.filter(kind__in=PAUSES, state="open").order_by("id")
         return self.prefetch_related(models.Prefetch("steps", steps, to_attr="fetched_pauses"))
+
+
+@cache
+def _totals() -> dict[str, Any]:
+    """What `with_totals` adds: the expressions are the same for every query."""
+    this_run = models.OuterRef("pk")
+    calls = apps.get_model("experiments.Call").objects.filter(run=this_run).order_by()
+    steps = apps.get_model("experiments.Step").objects.filter(run=this_run).order_by()
+    clients = apps.get_model("experiments.ClientTalk").objects.filter(run=this_run).order_by()
+
+    def total(rows: Any, expression: Any) -> models.Subquery:
+        return models.Subquery(rows.values("run").annotate(total=expression).values("total"))
+
+    stages = steps.filter(purpose="stage_started").order_by("-id")
+
+    return {
+        "stage": models.Subquery(stages.values("data")[:1]),
+        "stage_began": models.Subquery(stages.values("created")[:1]),
+        "stages_began": models.Subquery(stages.filter(data__number=1).values("created")[:1]),
+        "turn": total(steps.filter(purpose="turn_completed"), models.Max("turn")),
+        "turns_done": total(steps.filter(purpose="turn_completed"), models.Count("pk")),
+        "turn_ended": total(steps.filter(purpose="turn_completed"), models.Max("ended")),
+        "input_tokens": total(calls, models.Sum("input_tokens")),
+        "output_tokens": total(calls, models.Sum("output_tokens")),
+        "reasoning_tokens": total(calls, models.Sum("reasoning_tokens")),
+        "call_count": total(calls, models.Count("pk")),
+        "total_cost": total(calls, models.Sum("cost")),
+        "client_system": models.Subquery(clients.values("system")[:1]),
+        "asks_person": models.Exists(steps.filter(kind="ask", state="open", data__has_key=PERSON)),
+        "unpriced_calls": total(calls.exclude(state="sent").filter(cost__isnull=True), models.Count("pk")),
+    }
 
 
 _Runs = models.Manager.from_queryset(RunQuerySet)

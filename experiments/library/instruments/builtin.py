@@ -101,11 +101,6 @@ def _of_workflows() -> dict[str, ReadyInstrument]:
     return {slug: one for workflow in REGISTRY for slug, one in surface_of(workflow).instruments.items()}
 
 
-@cache
-def _digests() -> dict[str, str]:
-    return {slug: one.definition.digest for slug, one in builtin().items()}
-
-
 def unfit_for_runs() -> list[str]:
     """Slugs of those that measure no transcript."""
     return [slug for slug, one in _of_workflows().items() if not one.reads_runs]
@@ -134,7 +129,7 @@ def ensure_builtin() -> None:
     for slug, digest in rows.values_list("instrument__slug", "digest"):
         newest[slug] = digest
     for slug, one in builtin().items():
-        if newest.get(slug) == _digests()[slug]:
+        if newest.get(slug) == one.definition.digest:
             continue
         with transaction.atomic():
             words = {"title": one.title, "description": one.description}
