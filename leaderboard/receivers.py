@@ -7,9 +7,19 @@ from django.db.models import Q
 from django.dispatch import receiver
 
 from accounts import audit_hooks
+from accounts.models import User
 from experiments.models import Board, Run
-from experiments.models.signals import board_changed, cycles_changed, run_curated, run_finished, swept
-from leaderboard.boards import compute, council, jobs
+from experiments.models.signals import (
+    board_changed,
+    board_packed,
+    board_unpacked,
+    cycles_changed,
+    run_curated,
+    run_finished,
+    swept,
+)
+from experiments.workflows.battles.campaign.logs.files import MILESTONES
+from leaderboard.boards import compute, council, jobs, milestones
 from leaderboard.models import Ladder
 from leaderboard.votes import voting
 
@@ -25,6 +35,19 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
             return
         compute.ensure_ladder(board)
     jobs.wake()
+
+
+@receiver(board_packed, dispatch_uid="leaderboard")
+def on_board_packed(board: Board, **_kwargs: Any) -> dict[str, Any]:
+    """The folder of a board has its milestones."""
+    ladder = Ladder.objects.filter(board=board, milestones__isnull=False).first()
+    return {MILESTONES: milestones.document(ladder)} if ladder else {}
+
+
+@receiver(board_unpacked, dispatch_uid="leaderboard")
+def on_board_unpacked(board: Board, by: User, content: Any, **_kwargs: Any) -> list[str]:
+    """Milestones come back with the folder that holds them."""
+    return milestones.take_over(compute.ensure_ladder(board), by=by, content=content)
 
 
 @receiver([cycles_changed, run_curated], dispatch_uid="leaderboard")

@@ -4,11 +4,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from accounts.errors import ActionUnavailable, Forbidden, Invalid
 from accounts.models import User
@@ -73,9 +85,8 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     """
     if not may_take(ladder, by):
         raise Forbidden(_("Curators, administrators and the dataset's owner can publish milestones of a board."))
-    dated = NAME.fullmatch(name)
     try:
-        datetime.strptime(dated[1] if dated else "", "%Y%m%d")
+        _named(name)
     except ValueError:
         raise Invalid(name=_("A milestone's name ends in a date: letters and digits, then _yyyymmdd.")) from None
     board = _board(ladder)
@@ -95,6 +106,74 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
             return Milestone.objects.create(ladder=ladder, name=name, by=by, battles=battles, note=plain, **kept)
     except IntegrityError:
         raise Invalid(name=_("There is a milestone with this name, and milestones cannot be changed.")) from None
+
+
+def _named(name: str) -> str:
+    """The name. Raises ValueError where it does not end in a day that the calendar has."""
+    dated = NAME.fullmatch(name)
+    datetime.strptime(dated[1] if dated else "", "%Y%m%d")
+    return name
+
+
+class Published(BaseModel):
+    """A milestone as a folder has it. covariance: of the contestants' ratings, in their sequence, in Elo²."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, AfterValidator(_named)]
+    taken: AwareDatetime
+    battles: Annotated[int, Field(ge=0)]
+    note: Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")] = ""
+    contestants: Annotated[list[str], Field(min_length=1)]
+    ratings: list[FiniteFloat]
+    covariance: list[list[FiniteFloat]]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        count = len(self.contestants)
+        if not {len(self.ratings), len(self.covariance), *map(len, self.covariance)} == {count}:
+            raise ValueError("there is not one number for each contestant")
+        return self
+
+
+class Document(BaseModel):
+    """The milestones of a board as a file."""
+
+    format: Literal["arena-lab-milestones/1"] = "arena-lab-milestones/1"
+    milestones: list[Published]
+
+
+def document(ladder: Ladder) -> dict[str, Any]:
+    """The milestones of a ladder as `take_over` reads them, in the sequence in which they were published."""
+    rows = ladder.milestones.order_by("taken", "pk").values(*Published.model_fields)
+    return Document(milestones=[Published(**row) for row in rows]).model_dump(mode="json")
+
+
+def take_over(ladder: Ladder, *, by: User, content: Any) -> list[str]:
+    """Keep the milestones of a document beside those that the ladder has. Returns what was left out, and why."""
+    try:
+        found = Document.model_validate(content).milestones
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        said = _("The milestones of the folder were left out: %(place)s cannot be used.")
+        return [said % {"place": place or "the file"}]
+    board, warnings = _board(ladder), []
+    known = set(board.dataset.contestants.values_list("name", flat=True))
+    for one in found:
+        if unknown := sorted(set(one.contestants) - known):
+            said = _("The milestone %(name)s was left out: the dataset has no contestant %(contestant)s.")
+            warnings.append(said % {"name": one.name, "contestant": unknown[0]})
+            continue
+        kept = one.model_dump(exclude={"name", "taken"})
+        if (told := _("Taken over from a folder.")) not in one.note:
+            kept["note"] = f"{one.note} {told}".strip()
+        milestone, is_new = ladder.milestones.get_or_create(name=one.name, defaults={**kept, "by": by})
+        if is_new:
+            ladder.milestones.filter(pk=milestone.pk).update(taken=one.taken)
+        elif (milestone.contestants, milestone.ratings) != (one.contestants, one.ratings):
+            said = _("The board has another milestone %(name)s. It was kept.")
+            warnings.append(said % {"name": one.name})
+    return warnings
 
 
 def listed(ladder: Ladder, *, version: str = "", date: str = "") -> QuerySet[Milestone]:

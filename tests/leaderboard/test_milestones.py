@@ -8,6 +8,7 @@ from accounts.errors import Forbidden, Invalid
 from leaderboard.boards import compute, milestones, ranking
 from leaderboard.models import Ladder, Milestone
 from leaderboard.ratings.values import NORMAL
+from tests.cases import each_case
 from tests.leaderboard import boards
 
 
@@ -34,6 +35,46 @@ def test_programs_publish_milestones_as_pages_do(ladder, alice, charlie, client)
     assert (refused.status_code, made.status_code, again.status_code) == (403, 201, 400)
     assert (made.json()["note"], len(made.json()["ratings"])) == ("The second.", 4)
     assert client.get(address).json()["results"] == [made.json()]
+
+
+def test_milestones_of_a_folder_are_taken_over_where_they_can_be_theirs(ladder, taken, alice):
+    told = milestones.document(ladder)["milestones"][0]
+    second, other = {**told, "name": "second_20260201"}, {**told, "ratings": [1.0, 2.0, 3.0, 4.0]}
+    stranger = {**told, "name": "third_20260301", "contestants": ["a", "b", "c", "d"]}
+
+    left_out = milestones.take_over(ladder, by=alice, content={"milestones": [told, second, other, stranger]})
+
+    assert [sentence.partition(":")[0] for sentence in left_out] == [
+        "The board has another milestone first_20260101. It was kept.",
+        "The milestone third_20260301 was left out",
+    ]
+    new = ladder.milestones.get(name="second_20260201")
+    assert (new.taken, new.ratings, new.by) == (taken.taken, taken.ratings, alice)
+    assert ladder.milestones.get(name="first_20260101").ratings == taken.ratings
+    assert ladder.milestones.count() == 2
+
+
+@each_case(
+    "changed",
+    [
+        {"name": "second_20260230"},
+        {"ratings": [1.0]},
+        {"ratings": [float("nan")] * 4},
+        {"covariance": [[0.0] * 4] * 3},
+        {"taken": "yesterday"},
+        {"note": "a\0b"},
+        {"battles": -1},
+        {"more": 1},
+    ],
+    ids=["no such day", "too few", "no numbers", "not square", "no time", "unstorable", "less than none", "unknown"],
+)
+def test_a_file_of_milestones_that_cannot_be_used_leaves_the_board_as_it_was(ladder, taken, alice, changed):
+    told = {**milestones.document(ladder)["milestones"][0], "name": "second_20260201", **changed}
+
+    [left_out] = milestones.take_over(ladder, by=alice, content={"milestones": [told]})
+
+    assert f"milestones.0.{next(iter(changed))}" in left_out or "milestones.0 " in left_out
+    assert ladder.milestones.count() == 1
 
 
 def newcomer(alice, ladder):

@@ -14,7 +14,7 @@ import yaml
 
 from experiments.library.datasets.reader.card import CARD, OUTPUTS, SAMPLES
 from experiments.library.datasets.reader.limits import Limits
-from experiments.models import Dataset, Image, Output
+from experiments.models import Dataset, Image, Output, Sample
 from experiments.runs import zipping
 
 ROWS_AT_ONCE = 500
@@ -53,11 +53,34 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A config of the card. rows: in the names of the columns."""
+    """A config of the card. rows: in the names of the columns. path: of its file, or patterns of several; of
+    one in Parquet it follows from the name.
+    """
 
     name: str
     columns: Mapping[str, Column]
-    rows: Iterable[Mapping[str, Any]]
+    rows: Iterable[Mapping[str, Any]] = ()
+    path: str | list[str] = ""
+
+
+SAMPLE_COLUMNS = {
+    "subset": Column("VARCHAR", "Subset of the sample, or empty"),
+    "index": Column("BIGINT", "Number of the sample within its subset"),
+    "instruction": Column("VARCHAR", "What contestants were asked"),
+    "images": Column("VARCHAR[]", "Pictures that belong to the instruction, as paths"),
+    "category": Column("VARCHAR", "Kind of task"),
+    "source": Column("VARCHAR", "Where the instruction comes from"),
+    "language": Column("VARCHAR", "Language of the instruction"),
+    "metadata": Column("VARCHAR", "Further fields, as JSON"),
+}
+OUTPUT_COLUMNS = {
+    "subset": Column("VARCHAR", "Subset of the sample"),
+    "index": Column("BIGINT", "Number of the sample within its subset"),
+    "contestant": Column("VARCHAR", "Who made it"),
+    "experiment": Column("VARCHAR", "With which it joined, as name_yyyymmdd"),
+    "text": Column("VARCHAR", "The output, where it is a text"),
+    "image": Column("VARCHAR", "The output as a path, where it is a picture"),
+}
 
 
 class About(NamedTuple):
@@ -79,53 +102,38 @@ def dataset_zip(dataset: Dataset) -> Iterator[bytes]:
     """
     about = About(dataset.name, dataset.slug, dataset.description)
     pictures = Image.objects.filter(pk__in=dataset.pictures.values("image")).order_by("pk")
-    names = {one.pk: _named(one) for one in pictures.iterator()}
+    names = {one.pk: picture_path(one) for one in pictures.iterator()}
     return zipped(about, [_samples(dataset, names), _outputs(dataset, names)], pictures)
 
 
 def _samples(dataset: Dataset, names: Mapping[str, str]) -> Table:
-    columns = {
-        "subset": Column("VARCHAR", "Subset of the sample, or empty"),
-        "index": Column("BIGINT", "Number of the sample within its subset"),
-        "instruction": Column("VARCHAR", "What contestants were asked"),
-        "images": Column("VARCHAR[]", "Pictures that belong to the instruction, as paths"),
-        "category": Column("VARCHAR", "Kind of task"),
-        "source": Column("VARCHAR", "Where the instruction comes from"),
-        "language": Column("VARCHAR", "Language of the instruction"),
-        "metadata": Column("VARCHAR", "Further fields, as JSON"),
-    }
-    rows = dataset.samples.order_by("subset", "index").values(*columns).iterator(chunk_size=ROWS_AT_ONCE)
-    told = (
-        {
-            **row,
-            "images": [names[sha256] for sha256 in row["images"] if sha256 in names],
-            "metadata": json.dumps(row["metadata"], ensure_ascii=False),
-        }
-        for row in rows
-    )
-    return Table(SAMPLES, columns, told)
+    rows = dataset.samples.order_by("subset", "index").iterator(chunk_size=ROWS_AT_ONCE)
+    return Table(SAMPLES, SAMPLE_COLUMNS, (sample_row(one, names) for one in rows))
+
+
+def sample_row(sample: Sample, names: Mapping[str, str]) -> dict[str, Any]:
+    """A line of the table of samples. names: paths of pictures by their hashes."""
+    row = {name: getattr(sample, name) for name in SAMPLE_COLUMNS}
+    pictures = [names[sha256] for sha256 in sample.images if sha256 in names]
+    return {**row, "images": pictures, "metadata": json.dumps(sample.metadata, ensure_ascii=False)}
 
 
 def _outputs(dataset: Dataset, names: Mapping[str, str]) -> Table:
-    columns = {
-        "subset": Column("VARCHAR", "Subset of the sample"),
-        "index": Column("BIGINT", "Number of the sample within its subset"),
-        "contestant": Column("VARCHAR", "Who made it"),
-        "text": Column("VARCHAR", "The output, where it is a text"),
-        "image": Column("VARCHAR", "The output as a path, where it is a picture"),
-    }
     rows = Output.objects.filter(sample__dataset=dataset).order_by(
         "contestant__name", "sample__subset", "sample__index"
     )
-    values = rows.values_list("sample__subset", "sample__index", "contestant__name", "text", "image_id")
+    values = rows.values_list(
+        *("sample__subset", "sample__index", "contestant__name", "contestant__version", "text", "image_id")
+    )
     told = (
-        dict(zip(columns, (*row, names.get(image or "")), strict=True))
+        dict(zip(OUTPUT_COLUMNS, (*row, names.get(image or "")), strict=True))
         for *row, image in values.iterator(chunk_size=ROWS_AT_ONCE)
     )
-    return Table(OUTPUTS, columns, told)
+    return Table(OUTPUTS, OUTPUT_COLUMNS, told)
 
 
-def _named(picture: Image) -> str:
+def picture_path(picture: Image) -> str:
+    """Where it lies in a folder: under the hash of its bytes."""
     return f"{PICTURES}/{picture.sha256}{ENDINGS[picture.mime]}"
 
 
@@ -149,7 +157,7 @@ def _write(archive: zipfile.ZipFile, about: About, tables: list[Table], pictures
         archive.writestr(zipping.entry(f"data/{name}.parquet"), data)
         yield
     for picture in pictures:
-        archive.writestr(zipping.entry(_named(picture)), picture.path.read_bytes())
+        archive.writestr(zipping.entry(picture_path(picture)), picture.path.read_bytes())
         yield
 
 
@@ -167,7 +175,7 @@ def card(about: About, tables: Iterable[Table], counts: Mapping[str, int]) -> st
     front: dict[str, Any] = {"pretty_name": about.name, "configs": [], "dataset_info": []}
     parts = [f"# {about.name}", about.text]
     for table in tables:
-        path = f"data/{table.name}.parquet"
+        path = table.path or f"data/{table.name}.parquet"
         front["configs"].append({"config_name": table.name, "data_files": [{"split": "train", "path": path}]})
         features = [
             {"name": name, ("sequence" if column.type.endswith("[]") else "dtype"): TYPES[column.type][0]}

@@ -80,14 +80,19 @@ def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_pat
     folder = "pk_logs/GenArena_20260301"
     assert path.read_bytes() == b"".join(zipped(board)), "the same board gives the same bytes"
     assert sorted(files) == [
-        "arena/state.json",
+        *("README.md", "arena/battles.jsonl", "arena/state.json", "data/samples.jsonl"),
         *(f"{folder}/{name}" for name in ("config.json", "elo_snapshot.json", "flux_vs_sdxl.jsonl")),
         f"{folder}/raw_outputs/flux_vs_sdxl.jsonl",
     ]
     assert [json.loads(line) for line in files[f"{folder}/flux_vs_sdxl.jsonl"].splitlines()] == read(slim_lines(board))
     config = json.loads(files[f"{folder}/config.json"])
     assert (config["judge_model"], config["contestants"], config["began"]) == ("imported", ["flux", "sdxl"], None)
-    copy, report = take(path, called="A copy")
+    assert read([files["arena/battles.jsonl"].encode()]) == read(full_lines(board))
+    whole, report = take(path, called="All of it")
+    assert (report.stored, report.opened, report.void, read(slim_lines(whole))) == (3, 1, 1, read(slim_lines(board)))
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "logs", [name for name in files if name.startswith("pk_logs")])
+    copy, report = take(tmp_path / "logs", called="A copy")
     assert (report.stored, report.confirmed, read(audit_lines(copy))) == (2, 2, read(audit_lines(board)))
 
 

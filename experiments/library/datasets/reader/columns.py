@@ -24,6 +24,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 OUTPUT_PARTS: Mapping[str, tuple[str, ...]] = {
     "index": PARTS["index"],
     "contestant": ("contestant", "model", "model_name", "name"),
+    "version": ("experiment",),
     "text": ("text", "output", "response", "answer", "completion"),
     "images": ("image", "images", "output_image"),
     "subset": PARTS["subset"],

@@ -32,7 +32,7 @@ from experiments.library.datasets.reader.columns import (
 )
 from experiments.library.datasets.reader.limits import CannotRead, Limits
 from experiments.library.datasets.reader.tables import Row, open_table
-from experiments.library.datasets.reader.tree import Picture, Tree, pictures_of, subset_of, tables_of
+from experiments.library.datasets.reader.tree import Picture, Tree, is_version, pictures_of, subset_of, tables_of
 
 RECORDS = "records.jsonl"
 STEP = 0.01  # of the progress
@@ -316,7 +316,9 @@ class Outputs(Reader):
         if not text and not image:
             self.spool.warnings["empty_outputs"] += 1
             return
-        fields = {"contestant": contestant, "version": "", "text": text, "image": image}
+        version = self.text(row, "version", place)
+        version = version if is_version(version) else ""
+        fields = {"contestant": contestant, "version": version, "text": text, "image": image}
         self.spool.add("output", subset=subset, index=index, **fields)
 
 

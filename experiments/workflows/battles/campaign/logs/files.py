@@ -26,8 +26,11 @@ from experiments.library.imports.files import LINE_BYTES, Allowance, lines, refu
 from experiments.library.imports.values import Unreadable
 
 LOGS, AUDITS, SNAPSHOT = "pk_logs", "raw_outputs", "elo_snapshot.json"
+BESIDE = "arena"  # the folder of what stands beside the logs
+WHOLE = f"{BESIDE}/battles.jsonl"  # of a folder that was exported here: every battle, so that no other log is read
+MILESTONES = "milestones.json"
 ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
-NOT_LOGS = ("config.json", "state.json", "config_history.json", SNAPSHOT)
+NOT_LOGS = ("config.json", "state.json", "config_history.json", SNAPSHOT, MILESTONES)
 MOST_FILES = 60_000
 DATED = re.compile(r"_(\d{4})(\d{2})(\d{2})$")
 CHUNK = 1 << 16
@@ -53,6 +56,10 @@ class Source:
     @property
     def is_snapshot(self) -> bool:
         return PurePosixPath(self.name).name == SNAPSHOT
+
+    @property
+    def is_milestones(self) -> bool:
+        return PurePosixPath(self.name).match(f"{BESIDE}/{MILESTONES}")
 
 
 def _source(name: str, opener: Callable[[], IO[bytes]], path: Path | None = None) -> Source:
@@ -100,13 +107,15 @@ def date_of(experiment: str) -> date | None:
 def _chosen(found: list[Source]) -> list[Source]:
     """Raises Unreadable when nothing is left."""
     logs = [source for source in found if _is_log(PurePosixPath(source.name))]
-    if any(LOGS in PurePosixPath(source.name).parts for source in logs):
+    if whole := [source for source in logs if PurePosixPath(source.name).match(WHOLE)]:
+        logs = [source for source in logs if source in whole or source.is_snapshot]
+    elif any(LOGS in PurePosixPath(source.name).parts for source in logs):
         logs = [source for source in logs if LOGS in PurePosixPath(source.name).parts]
     if all(source.is_snapshot for source in logs):
         raise Unreadable(_("There are no logs in it. Files ending in .jsonl, .json, .csv or .parquet are read."))
     if len(logs) > MOST_FILES:
         raise Unreadable(_("There are more than %(most)s files in it. Send them in parts.") % {"most": MOST_FILES})
-    return sorted(logs, key=_place)
+    return sorted([*logs, *(source for source in found if source.is_milestones)], key=_place)
 
 
 def _is_log(path: PurePosixPath) -> bool:

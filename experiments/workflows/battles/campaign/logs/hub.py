@@ -19,15 +19,22 @@ ROUNDED = 6
 def board_zip(board: Board) -> Iterator[bytes]:
     """The battles that ratings count, and the ratings, both without contestants that are left out."""
     log = Log(board)
-    judged = "people's votes" if board.kind == Board.Kind.PEOPLE else f"verdicts of {board.judge}"
+    about = About(f"{board.dataset.name}, {_judged(board)}", board.slug, described(board))
+    return zipped(about, [_battles(log), ratings_table(log)])
+
+
+def described(board: Board) -> str:
+    """What the battles and the ratings of a board are."""
     prompt = f", prompt {board.prompt} in version {board.prompt_version}" if board.prompt else ""
-    text = (
+    return (
         f"Battles between outputs on the samples of the dataset {board.dataset.name} ({board.dataset.slug}), by "
-        f"{judged}{prompt}. Ratings are Bradley-Terry ratings on the scale of Elo with the mean 1000; the battles of "
-        "one sample are one observation in their 95 % intervals."
+        f"{_judged(board)}{prompt}. Ratings are Bradley-Terry ratings on the scale of Elo with the mean 1000; the "
+        "battles of one sample are one observation in their 95 % intervals."
     )
-    about = About(f"{board.dataset.name}, {judged}", board.slug, text)
-    return zipped(about, [_battles(log), _ratings(log)])
+
+
+def _judged(board: Board) -> str:
+    return "people's votes" if board.kind == Board.Kind.PEOPLE else f"verdicts of {board.judge}"
 
 
 def _battles(log: Log) -> Table:
@@ -61,7 +68,8 @@ def _battles(log: Log) -> Table:
     return Table("battles", columns, map(row, log.each(log.results())))
 
 
-def _ratings(log: Log) -> Table:
+def ratings_table(log: Log) -> Table:
+    """Those who met somebody and are not left out."""
     columns = {
         "model": Column("VARCHAR", "The contestant"),
         "rating": Column("DOUBLE", "Elo, mean 1000; null with a reason"),

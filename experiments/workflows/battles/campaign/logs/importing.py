@@ -22,8 +22,9 @@ from experiments.library.datasets.writing import empty
 from experiments.library.imports.files import Allowance
 from experiments.library.imports.formats import DatasetFormat
 from experiments.library.imports.values import Unreadable
-from experiments.models import Battle, Dataset, RunImport
+from experiments.models import Battle, Board, Dataset, RunImport
 from experiments.models.imports import ImportSource
+from experiments.models.signals import board_unpacked
 from experiments.tasks.waiting import Progress
 from experiments.workflows.battles.campaign.logs import arenalab, files, genarena, lmarena
 from experiments.workflows.battles.campaign.logs.columns import AS_PUBLISHED, Columns
@@ -54,6 +55,7 @@ KEPT_CHARACTERS = 128 << 20  # of a log that is checked and then stored without 
 OF_A_ROW = 1000  # characters that a row takes beside its texts
 UNPACKED = 8  # how many times larger than an upload may be what is in it
 SNAPSHOT_BYTES = 1 << 20
+MILESTONES_BYTES = 64 << 20  # a covariance has as many numbers as pairs of contestants
 MILESTONE = "GenArena_"
 DAMAGED = (zipfile.BadZipFile, ZlibError, EOFError, NotImplementedError)
 SLUG_LENGTH = 70
@@ -173,6 +175,8 @@ def import_battles(
     if not reader.report.taken:
         raise NothingStored(reader.report)
     _conclude(dataset, reader.report)
+    if reader.milestones is not None:
+        _take_milestones(reader.milestones, reader.report, by)
     return reader.report
 
 
@@ -210,6 +214,18 @@ def _conclude(dataset: Dataset, report: Report) -> None:
         dataset.save(update_fields=["state", "progress"])
 
 
+def _take_milestones(content: Any, report: Report, by: "User") -> None:
+    """Those of a folder that was exported here belong to the one board of its battles."""
+    if len(report.boards) != 1:
+        report.warn(_("Milestones of the folder were left out: its battles became several boards."))
+        return
+    board = Board.objects.select_related("dataset").get(slug=report.boards[0])
+    answers: list[tuple[Any, Any]] = board_unpacked.send(Board, board=board, by=by, content=content)
+    for _receiver, warnings in answers:
+        for warning in warnings:
+            report.warn(warning)
+
+
 def _batches(placed: Iterator[Placed]) -> Iterator[list[Placed]]:
     """A few hundred records, or fewer where they are long."""
     batch: list[Placed] = []
@@ -232,12 +248,16 @@ class _Reader:
     heard: Heard
     report: Report = field(default_factory=Report)
     allowance: Allowance = field(default_factory=lambda: Allowance(UNPACKED * settings.UPLOAD_BYTES))
+    milestones: Any = None  # as the folder has them, if it has any
     _keys: Set[str] = frozenset()  # of the row before
 
     def placed(self, sources: list[files.Source]) -> Iterator[Placed]:
         for source in sources:
             if source.is_snapshot:
                 self._keep_snapshot(source)
+                continue
+            if source.is_milestones:
+                self.milestones = self._content(source, MILESTONES_BYTES)
                 continue
             file = "" if len(sources) == 1 else source.name
             for row in self._rows(source):
@@ -292,17 +312,23 @@ class _Reader:
 
     def _keep_snapshot(self, source: files.Source) -> None:
         """Ratings that the log brings are told in the report, and never mixed with ours."""
+        content = self._content(source, SNAPSHOT_BYTES)
+        if content is not None and len(self.report.snapshots) < MOST_SHOWN:
+            self.report.snapshots.append(_snapshot(source.experiment, content))
+
+    def _content(self, source: files.Source, most: int) -> dict[str, Any] | None:
+        """The JSON object of a file of ratings; None, with a refusal, for anything else and for more bytes."""
         try:
             with source.open() as file:
-                data = file.read(SNAPSHOT_BYTES + 1)
+                data = file.read(most + 1)
             self.allowance.spend(len(data))
-            content = json.loads(data) if len(data) <= SNAPSHOT_BYTES else None
+            content = json.loads(data) if len(data) <= most else None
         except (*DAMAGED, ValueError, RecursionError):
             content = None
         if not isinstance(content, dict):
             self.report.refuse(source.name, 1, _("This is not a snapshot of ratings."))
-        elif len(self.report.snapshots) < MOST_SHOWN:
-            self.report.snapshots.append(_snapshot(source.experiment, content))
+            return None
+        return content
 
 
 def _snapshot(experiment: str, content: Mapping[str, Any]) -> dict[str, object]:

@@ -1,11 +1,9 @@
 """A board as a zip in the layout of GenArena's arena folder, made while it is sent: never held as a whole.
 
-Beside the logs are ratings, in the shapes of GenArena's elo_snapshot.json and state.json.
+Beside the logs are ratings, in the shapes of GenArena's elo_snapshot.json and state.json, and what makes the folder
+whole: samples and outputs with a card for `load_dataset`, and every battle with all that is known for `import_battles`.
 """
 
-import hashlib
-import json
-import re
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,20 +16,42 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 from numpy.typing import NDArray
 
-from experiments.models import Battle, Board, Experiment, Verdict
+from experiments.library.datasets.hub import OUTPUT_COLUMNS, SAMPLE_COLUMNS, About, Table, card
+from experiments.library.datasets.reader.card import CARD, OUTPUTS, SAMPLES
+from experiments.models import Battle, Board, Experiment, Output, Verdict
+from experiments.models.signals import board_packed
 from experiments.runs import zipping
 from experiments.workflows.base.events import JsonObject
-from experiments.workflows.battles.campaign.logs.exporting import Log, audit_lines, encoded, full_lines, slim_lines
-from experiments.workflows.battles.campaign.logs.files import AUDITS, LOGS, SNAPSHOT, date_of
-from experiments.workflows.battles.campaign.logs.hub import board_zip
+from experiments.workflows.battles.campaign.logs.exporting import Log, audit_lines, full_lines, slim_lines
+from experiments.workflows.battles.campaign.logs.files import AUDITS, BESIDE, LOGS, SNAPSHOT, WHOLE, date_of
+from experiments.workflows.battles.campaign.logs.folder import (
+    SAMPLES_FILE,
+    file_names,
+    folder_name,
+    models_folder,
+    pair_file,
+    subset_folder,
+    write_json,
+    write_lines,
+    write_outputs,
+    write_samples,
+)
+from experiments.workflows.battles.campaign.logs.hub import board_zip, described, ratings_table
 from experiments.workflows.battles.campaign.logs.records import stamp
 from experiments.workflows.battles.campaign.sampled import AT_ONCE, DOUBLED
 from leaderboard.ratings import Battles, Shared, by_items, tally
 
-UNSAFE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]')
-JOINT = "_vs_"
-LONGEST = 80  # bytes: two of them, the joint and the ending fit into what file systems allow
 ROUNDED = 6
+CONTENTS = f"""
+## Files
+
+| file | what it is |
+|---|---|
+| `{SAMPLES_FILE}`, `models/` | the samples, and the outputs of each model: `load_dataset` reads them by this card |
+| `{WHOLE}` | every battle with all that is known of it: `import_battles` reads it |
+| `{LOGS}/` | results by experiment and pair, with what was set up (`config.json`), ratings of then (`{SNAPSHOT}`) |
+| `{BESIDE}/state.json` | where each model stands |
+| `{BESIDE}/milestones.json` | published milestones, where there are any |"""
 SCALE = {"scale": 400.0, "base": 10.0, "init_rating": 1000.0}
 
 
@@ -47,14 +67,27 @@ Groups = dict[str, Counter[Group]]  # by experiment, in the sequence of their da
 
 
 def zipped(board: Board) -> Iterator[bytes]:
-    """Slim and audit logs by pair, snapshots by experiment, and the state. The same board gives the same bytes."""
+    """README.md, samples, outputs, slim and audit logs by pair, snapshots by experiment, the state, every battle as in
+    the full log, and what receivers of `board_packed` add. The same board gives the same bytes.
+    """
     log = Log(board)
+    kept = [one for one in log.contestants.values() if not one.void_reason]
     has_verdicts = Verdict.objects.filter(battle__board=board).exists()
     last = log.results().aggregate(last=Max("judged"))["last"]
 
     def write(archive: zipfile.ZipFile) -> Iterator[None]:
+        archive.writestr(zipping.entry(CARD), _readme(log))
+        yield from write_samples(archive, board.dataset)
+        for subset in board.dataset.samples.order_by("subset").values_list("subset", flat=True).distinct():
+            yield from write_outputs(archive, subset, kept)
         for subset, experiments in _groups(log).items():
             yield from _entries(archive, log, subset, experiments, last=last, has_verdicts=has_verdicts)
+        yield from write_lines(archive, WHOLE, log.lines(board.battles.revealed()))
+        added: list[tuple[Any, Any]] = board_packed.send(Board, board=board)
+        for _receiver, files in added:
+            for name, content in files.items():
+                write_json(archive, f"{BESIDE}/{name}", content)
+        yield
 
     return zipping.zipped(write)
 
@@ -69,20 +102,48 @@ def _entries(
     has_verdicts: bool,
 ) -> Iterator[None]:
     """Writes the files of a subset; gives way after each piece."""
-    folder = f"{_folder(subset)}/" if subset else ""
+    folder = subset_folder(subset)
     files = file_names({row.name for row in log.contestants.values()})
     fought = _fought(log, subset, experiments)
     for number, (experiment, groups) in enumerate(experiments.items()):
-        place = f"{folder}{LOGS}/{_folder(experiment)}"
-        _write_json(archive, f"{place}/config.json", _config(log, experiment, groups))
+        place = f"{folder}{LOGS}/{folder_name(experiment)}"
+        write_json(archive, f"{place}/config.json", _config(log, experiment, groups))
         shared = _shared(log, fought[fought[:, 4] <= number])
-        _write_json(archive, f"{place}/{SNAPSHOT}", snapshot(experiment, shared, last))
+        write_json(archive, f"{place}/{SNAPSHOT}", snapshot(experiment, shared, last))
         for rows, name in _pairs(log, groups, subset, files):
-            yield from _write(archive, f"{place}/{name}", log.slims(rows, tells_subset=False))
+            yield from write_lines(archive, f"{place}/{name}", log.slims(rows, tells_subset=False))
             if has_verdicts:
-                yield from _write(archive, f"{place}/{AUDITS}/{name}", log.audits(rows, tells_subset=False))
-    _write_json(archive, f"{folder}arena/state.json", state(_shared(log, fought), last))
+                yield from write_lines(archive, f"{place}/{AUDITS}/{name}", log.audits(rows, tells_subset=False))
+    write_json(archive, f"{folder}arena/state.json", state(_shared(log, fought), last))
     yield
+
+
+def _readme(log: Log) -> str:
+    """The card: which tables are samples and outputs, who is rated how, and what else is in the folder."""
+    dataset = log.board.dataset
+    outputs = Output.objects.filter(sample__dataset=dataset, contestant__void_reason="")
+    places = outputs.order_by().values_list("sample__subset", "contestant__version").distinct()
+    patterns = sorted(f"{models_folder(*place)}/*.jsonl" for place in places)
+    tables = [Table(SAMPLES, SAMPLE_COLUMNS, path=SAMPLES_FILE)]
+    tables += [Table(OUTPUTS, OUTPUT_COLUMNS, path=patterns)] if patterns else []
+    rows = sorted(ratings_table(log).rows, key=lambda row: (row["rating"] is None, -(row["rating"] or 0), row["model"]))
+    lines = [
+        f"{described(log.board)}\n",
+        f"{len(rows)} models, {log.results().count()} battles.\n",
+        "| model | rating | 95 % interval | won | lost | tied |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        held = [None if row[name] is None else f"{row[name]:.0f}" for name in ("rating", "lower", "upper")]
+        interval = f"{held[1]} to {held[2]}" if held[1] and held[2] else ""
+        name = row["model"].replace("|", "\\|")
+        lines.append(
+            f"| {name} | {held[0] or row['reason']} | {interval} | {row['wins']} | {row['losses']} | {row['ties']} |"
+        )
+    text = "\n".join([*lines, CONTENTS])
+    return card(
+        About(dataset.name, log.board.slug, text), tables, {SAMPLES: dataset.samples.count(), OUTPUTS: outputs.count()}
+    )
 
 
 # --- which battles belong together ---
@@ -229,53 +290,6 @@ def _by_name(names: Sequence[str], values: Any) -> dict[str, float]:
     return {name: round(value, ROUNDED) for name, value in pairs if np.isfinite(value)}
 
 
-# --- files ---
-
-
-def file_names(names: Iterable[str]) -> dict[str, str]:
-    """Names to names of files: without what file systems forbid, as earlier arenas wrote them, and with a mark of
-    their own where that alone would not tell them apart.
-
-    Marked is what comes out like another name (whatever the case of letters), what holds the joint of two names, what
-    is too long and what would be empty. The mark depends on the name alone.
-    """
-    files = {name: re.sub("_+", "_", UNSAFE.sub("_", name)).strip("_. ") for name in names}
-    alike = Counter(short.casefold() for short in files.values())
-    for name, short in files.items():
-        is_alike = alike[short.casefold()] > 1
-        if not short or is_alike or JOINT in f"_{short}_" or len(short.encode()) > LONGEST:
-            mark = hashlib.sha256(name.encode()).hexdigest()[:8]
-            files[name] = f"{short.encode()[: LONGEST - 9].decode(errors='ignore')}~{mark}"
-    return files
-
-
-def pair_file(first: str, second: str, files: Mapping[str, str]) -> str:
-    """The name of a pair's log. files: of `file_names`."""
-    return f"{files[first]}{JOINT}{files[second]}.jsonl"
-
-
-def _folder(name: str) -> str:
-    return file_names([name])[name]
-
-
-def _write(archive: zipfile.ZipFile, name: str, rows: Iterator[JsonObject]) -> Iterator[None]:
-    """An entry line by line; none where there is no line."""
-    first = next(rows, None)
-    if first is None:
-        return
-    with archive.open(zipping.entry(name), "w") as file:
-        file.write(encoded(first))
-        for number, row in enumerate(rows):
-            file.write(encoded(row))
-            if number % 100 == 0:
-                yield
-    yield
-
-
-def _write_json(archive: zipfile.ZipFile, name: str, content: Mapping[str, object]) -> None:
-    archive.writestr(zipping.entry(name), json.dumps(content, ensure_ascii=False, indent=2))
-
-
 # --- formats ---
 
 
@@ -302,7 +316,11 @@ FORMATS = {
         Format("audit", _("results with the judge's words (audit log)"), LINES, "-audit.jsonl", audit_lines),
         Format("full", _("every battle with all that is known"), LINES, "-full.jsonl", full_lines),
         Format(
-            "zip", _("logs by experiment and pair"), "application/zip", ".zip", lambda board, _subset: zipped(board)
+            "zip",
+            _("arena folder: logs, outputs, milestones"),
+            "application/zip",
+            ".zip",
+            lambda board, _subset: zipped(board),
         ),
         Format(
             "hub",
