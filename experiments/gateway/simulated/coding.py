@@ -96,7 +96,8 @@ def problems() -> dict[str, tuple[dict[str, object], ProblemTemplate]]:
     found = {}
     for template, setting in product(TEMPLATES, SETTINGS):
         place, thing, actor = setting.split()
-        title, text = (told.format(place=place, thing=thing, actor=actor) for told in (template.title, template.text))
+        said = (told.format(place=place, thing=thing, actor=actor) for told in (template.title, template.text))
+        title, text = (re.sub(r"\b([Aa])(?= [aeiou])", r"\1n", one) for one in said)
         name, rng, tests = template.solve.__name__, Random(title), dict[str, str]()
         while len(tests) < TESTS:
             arguments = template.draw(rng)

@@ -97,7 +97,7 @@ def _is_letter(sought: Phrase, last: Word) -> bool:
 
 def _cut(text: str, spans: Sequence[Span]) -> list[Part]:
     start = _word_start(text, max(0, spans[0][0] - BEFORE)) if spans else 0
-    end = min(len(text), start + LENGTH)
+    end = _word_end(text, start + LENGTH)
     parts, at = [Part("… ", False)] if start else [], start
     for first, last in spans:
         if first >= end:
@@ -112,3 +112,9 @@ def _word_start(text: str, at: int) -> int:
     """The next beginning of a word, so that none is cut; where none is near, the place itself."""
     space = text.find(" ", at, at + 20) if at else -1
     return space + 1 if space >= 0 else at
+
+
+def _word_end(text: str, at: int) -> int:
+    """The same before the place."""
+    space = text.rfind(" ", at - 20, at + 1)
+    return space if space >= 0 and at < len(text) else min(len(text), at)

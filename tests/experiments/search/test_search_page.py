@@ -26,6 +26,15 @@ def test_the_found_words_are_marked_and_everything_else_is_plain_text(browser, a
     assert hit["excerpt"][0] == {"text": "A <b>", "found": False}
 
 
+def test_an_excerpt_cuts_no_word_in_two(browser, alice):
+    talk(alice, "telescopes " * 100)
+    [hit] = browser.get("/api/search/?q=telescopes").json()["results"]
+
+    shown = "".join(part["text"] for part in hit["excerpt"])
+    assert shown.endswith(" …")
+    assert set(shown.removesuffix(" …").split()) == {"telescopes"}
+
+
 def test_what_cannot_be_read_is_said_on_the_page_and_is_a_problem_of_the_api(browser):
     page, answer = browser.get("/search/?q=state:foo"), browser.get("/api/search/?q=state:foo")
 
