@@ -171,7 +171,9 @@ ExcludedRow = shape("ExcludedRow", Excluded)
 
 
 class IntervalMethod(serializers.Serializer[Any]):
-    """method: "sandwich", or "bootstrap" with its rounds and seed."""
+    """method: "cluster_robust", where the battles of one sample (ballots of one question, votes of one cycle) are one
+    observation, or "bootstrap" with its rounds and seed.
+    """
 
     method = serializers.CharField()
     rounds = serializers.IntegerField()

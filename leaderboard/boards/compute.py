@@ -18,7 +18,7 @@ from experiments.tasks import clock
 from leaderboard.boards import coding, combining, council, ranking, style
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.periods import months_of
-from leaderboard.boards.standings import WHOLE, Excluded, Row, Slice, Standings
+from leaderboard.boards.standings import BOOTSTRAP, CLUSTER_ROBUST, WHOLE, Excluded, Row, Slice, Standings
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder, RatingPoint, Standing
 
@@ -91,7 +91,7 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
         components=len(found.intervals.ratings.components),
         rows=tuple(ranking.rows_of(table, found, described, counts)),
         excluded=tuple(Excluded(one.name, one.label, one.void_reason, counts.excluded[one.pk]) for one in excluded),
-        method="bootstrap" if rounds else "sandwich",
+        method=BOOTSTRAP if rounds else CLUSTER_ROBUST,
         rounds=rounds,
         seed=ranking.SEED if rounds else 0,
         widths={} if is_awaited else ranking.widths_of(table, closed),

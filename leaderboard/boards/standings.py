@@ -12,7 +12,8 @@ from experiments.workflows.coding.pages.rated import RunRatings
 from leaderboard.boards.periods import Period
 from leaderboard.models import Ladder
 
-SHAPE = 7  # of the stored JSON; a standing of another shape is computed anew
+SHAPE = 8  # of the stored JSON; a standing of another shape is computed anew
+CLUSTER_ROBUST, BOOTSTRAP = "cluster_robust", "bootstrap"  # clusters are samples, questions or cycles
 
 
 class Slice(NamedTuple):
@@ -97,10 +98,11 @@ class Excluded:
 class Standings:
     """A ladder, or a slice of it. changes: the board's number when its counts were read. periods: months, newest first.
 
-    rows: those with a rank by component and rank, then those without. method: "sandwich", or "bootstrap" with its
-    rounds and seed. consistent, inconsistent: battles that were judged in both orders. rests_on: what a ladder of runs
-    is made of, changed with it. contest: the other boards of a ladder of coding, without their history. widths: how
-    many times as wide samples make the intervals of a board, by contestant; None where nothing can be said.
+    rows: those with a rank by component and rank, then those without. method: of the intervals, CLUSTER_ROBUST or
+    BOOTSTRAP with its rounds and seed. consistent, inconsistent: battles that were judged in both orders. rests_on:
+    what a ladder of runs is made of, changed with it. contest: the other boards of a ladder of coding, without their
+    history. widths: how many times as wide samples make the intervals of a board, by contestant; None where nothing
+    can be said.
     """
 
     changes: int
@@ -122,7 +124,7 @@ class Standings:
     components: int = 0
     rows: tuple[Row, ...] = ()
     excluded: tuple[Excluded, ...] = ()
-    method: str = "sandwich"
+    method: str = CLUSTER_ROBUST
     rounds: int = 0
     seed: int = 0
     rests_on: str = ""

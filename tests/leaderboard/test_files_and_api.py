@@ -42,6 +42,12 @@ def test_the_files_say_the_same_as_the_ladder(client, league):
     lines = get("md").content.decode().splitlines()
     assert len([line for line in lines if line.startswith("| ")]) == len(found.rows) + 2
     assert client.get(download(ladder, "exe")).status_code == 404
+    told = {"method": "cluster_robust", "rounds": 0, "seed": 0}
+    assert (
+        get("json").json()["intervals"]
+        == told
+        == client.get(reverse("api-ladder", args=[ladder.slug])).json()["intervals"]
+    )
 
 
 def test_programs_read_who_beat_whom_and_the_contestants_by_slice(client, league):

@@ -258,7 +258,7 @@ def snapshot(experiment: str, shared: Shared, last: datetime | None) -> dict[str
         "ci_width": {name: round(upper[name] - lower[name], ROUNDED) for name in lower if name in upper},
         "std": _by_name(table.contestants, intervals.errors),
         "num_bootstrap": 0,
-        "intervals": "sandwich",
+        "intervals": "cluster_robust",
         "unrated": {name: reason.sentence for name, reason in reasons if reason},
     }
 
