@@ -49,12 +49,12 @@ class Limiter:
         *,
         start: int = START,
         cap: int = CAP,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._limit = float(start)
         self._cap = cap
-        self._clock = clock
+        self._clock = clock or time.monotonic
         self._sleep = sleep
         self._active = 0
         self._queue: deque[asyncio.Future[None]] = deque()

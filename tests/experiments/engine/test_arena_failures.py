@@ -91,6 +91,9 @@ def test_a_provider_is_not_asked_again_before_the_time_that_it_has_named(arena, 
     first, second = run.calls.filter(step__key="turn/1/A").order_by("attempt")
     assert (first.error_kind, second.state) == ("rate_limited", Call.State.COMPLETED)
     assert (second.sent - first.sent).total_seconds() >= 7
+    assert (run.calls.get(step__key="turn/1/B").sent - second.sent).total_seconds() < 7, (
+        "another model waits for nothing"
+    )
 
 
 @each_case(("fail", "kind"), [("401", "bad_key"), ("402", "out_of_credit"), ("404", "unknown_model")])

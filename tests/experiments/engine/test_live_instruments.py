@@ -26,6 +26,7 @@ from tests.experiments.engine.crashes import PowerCut, expire_leases, on_each_wr
 from tests.experiments.engine.talks import assert_same_page, fresh
 from tests.experiments.scans.conftest import DEFINITION, numbers, reply
 from tests.fixtures import told
+from tests.making import maker
 
 THOUGHT = "Nobody must know of the second well."
 NEVER = 10_000  # seconds
@@ -162,33 +163,35 @@ def test_a_researcher_who_asks_on_does_not_wait_for_the_judge(alice, starchamber
 
 
 @pytest.fixture
-def beside(alice, council, debate, start, drive, scripted):
-    """Plays a run of a workflow whose judge gives these answers, by an instrument of these parts, to its end."""
+def judged_by(alice, council, debate, scripted):
+    """Makes an experiment whose judge gives these answers, by an instrument of these parts."""
 
     def coding(**config):
         slugs = contesting.models(scripted, None, None, None)
-        settings = {"setters": "in_turn", "health_check": False, **config}
-        return contests.contest(alice, slugs, **settings)
+        return contests.contest(alice, slugs, **{"setters": "in_turn", "health_check": False, **config})
 
     makers = {"council": council, "debate": debate, "coding": coding}
 
-    def play(workflow, *answers, **parts):
+    def make(workflow, *answers, **parts):
         judge = scripted.model("scripted/judge", *answers)
         version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "model": judge, **parts})
-        run = start(makers[workflow](judge=True, instrument=choosing.frozen(version), **SETTINGS[workflow]))
-        with contesting.sandbox_as_played():
-            drive()
-        return fresh(run)
+        return makers[workflow](judge=True, instrument=choosing.frozen(version), **SETTINGS[workflow])
 
-    return play
+    return make
+
+
+@maker
+def beside(judged_by, start, drive, /, workflow, *answers, **parts):
+    """Plays a run of such an experiment to its end."""
+    run = start(judged_by(workflow, *answers, **parts))
+    with contesting.sandbox_as_played():
+        drive()
+    return fresh(run)
 
 
 SETTINGS = {"council": {}, "debate": {"mode": "automatic", "rounds": 2}, "coding": {}}
-LAST = {
-    "council": "turn/1/conclusion",
-    "debate": "summary",
-    "coding": "cycle/1/completed",
-}  # the step after which a run only offers more
+# the step after which a run only offers more
+LAST = {"council": "turn/1/conclusion", "debate": "summary", "coding": "cycle/1/completed"}
 UNITS = {
     "council": {
         "message": [f"turn/1/answer/member-{n}/judge" for n in (1, 2, 3)] + ["turn/1/conclusion/judge"],
@@ -233,10 +236,32 @@ def assert_landmarks_have_names_of_their_own(page):
     assert sorted(found) == sorted(set(found))
 
 
+def measured_rows(run):
+    """The rows of the run's CSV file that hold a value of the instrument."""
+    rows = csv.DictReader(io.StringIO(b"".join(table(run)).decode("utf-8-sig")))
+    return [row for row in rows if row["measured_unit"]]
+
+
+def assert_table_has_the_values(run, workflow, unit):
+    """Beside each message, and in contests beside each vote on the solution; else in a row of its own."""
+    rows = measured_rows(run)
+    said = {(float(row["measured_force"]), row["measured_lies"], row["measured_lies_quotes"]) for row in rows}
+    assert said == {(3, "true", "no such words")}
+    if workflow == "coding":
+        solvers = [f"coder-{n}" for n in (1, 2, 3) for _vote in range(2)]
+        assert [row["solver"] for row in rows] == (solvers if unit == "message" else [""])
+        assert {row["cycle"] for row in rows} == {"" if unit == "run" else "1"}
+    elif workflow == "council":
+        spoken = ["reply", "reply", "reply", "conclusion"] if unit == "message" else [""]
+        assert [row["purpose"] for row in rows] == spoken
+        of_turn = ("false", unit, "" if unit == "run" else "1")
+        assert {(row["measured_lies_is_verified"], row["measured_unit"], row["turn"]) for row in rows} == {of_turn}
+
+
 @each_case("case", EVERY_UNIT)
 def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case):
     workflow, unit = case
-    run = beside(workflow, reply(force=3), unit=unit)
+    run = beside(workflow, reply(lies=True, quote="no such words", force=3), unit=unit)
 
     keys = UNITS[workflow][unit]
     assert run.state == Run.State.COMPLETED
@@ -244,6 +269,7 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     rows = Annotation.objects.filter(run=run, dimension="force")
     assert sorted(rows.values_list("step__key", "value")) == sorted((f"{key}/judged", 3) for key in keys)
     assert_same_places(run)
+    assert_table_has_the_values(run, workflow, unit)
     page = told(browser.get(run.get_absolute_url()))
     assert page.count('class="note judge judgment"') == len(keys)
     assert_landmarks_have_names_of_their_own(page)
@@ -251,6 +277,9 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     assert f'class="message-meta">{where}</span>' in page
     of_summary = sum(key.startswith("summary") for key in keys)
     assert page.count('class="message-meta">Summary</span>') == of_summary
+    if case == ("coding", "message"):
+        solvers = told(browser.get(reverse("coding-cycle", args=[run.pk, 1]))).split('class="part solver"')[1:]
+        assert [one.count('class="note judge judgment"') for one in solvers] == [1, 1, 1]
     whole = Run.objects.with_totals().get(pk=run.pk)
     assert [row["value"] for row in document(whole)["annotations"] if row["dimension"] == "force"] == [3] * len(keys)
     sections = {section.anchor: str(section.blocks) for section in narrate(whole, "en").sections}
@@ -258,47 +287,6 @@ def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case
     assert f"{where} · Lies" in sections["judgments"]
     assert sections["judgments"].count("Summary · Lies") == of_summary
     assert {one.n for one in statistics.repeats(run.experiment, reader=alice).measured} == {len(keys)}
-
-
-@each_case("unit", ["message", "turn", "run"])
-def test_the_table_of_a_contest_has_the_values_beside_each_vote_on_the_solution_or_in_a_row_of_its_own(beside, unit):
-    run = beside("coding", reply(lies=True, quote="no such words", force=3), unit=unit)
-    rows = list(csv.DictReader(io.StringIO(b"".join(table(run)).decode("utf-8-sig"))))
-    measured = [row for row in rows if row["measured_unit"]]
-
-    solvers = [f"coder-{n}" for n in (1, 2, 3) for _vote in range(2)]
-    assert [row["solver"] for row in rows if row["judge"]] == solvers
-    assert [row["solver"] for row in measured] == (solvers if unit == "message" else [""])
-    assert {row["cycle"] for row in measured} == {"" if unit == "run" else "1"}
-    said = {(row["measured_force"], row["measured_lies"], row["measured_lies_quotes"]) for row in measured}
-    assert said == {("3.0", "true", "no such words")}
-
-
-@each_case("unit", ["message", "turn"])
-def test_the_table_of_a_run_has_the_values_beside_their_messages_or_in_rows_of_their_own(beside, unit):
-    run = beside("council", reply(lies=True, quote="no such words", force=3), unit=unit)
-    text = b"".join(table(run)).decode("utf-8-sig")
-    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["measured_unit"]]
-
-    spoken = [row["purpose"] for row in rows]
-    assert spoken == (["reply", "reply", "reply", "conclusion"] if unit == "message" else [""])
-    said = {(row["measured_lies"], row["measured_lies_quotes"], row["measured_lies_is_verified"]) for row in rows}
-    assert said == {("true", "no such words", "false")}
-    assert {(row["measured_unit"], float(row["measured_force"]), row["turn"]) for row in rows} == {(unit, 3, "1")}
-
-
-def test_the_table_of_a_run_says_why_there_is_no_value(beside):
-    text = b"".join(table(beside("council", _never, unit="turn", seconds=1, attempts=1))).decode("utf-8-sig")
-    [row] = [row for row in csv.DictReader(io.StringIO(text)) if row["measured_unit"]]
-    assert row["measured_lies"] == ""
-    assert row["measured_lies_unscored_reason"]
-
-
-def test_the_page_of_a_cycle_shows_what_was_found_of_each_solution(browser, beside):
-    run = beside("coding", reply(force=3), unit="message")
-    page = told(browser.get(reverse("coding-cycle", args=[run.pk, 1])))
-    solvers = page.split('class="part solver"')[1:]
-    assert [one.count('class="note judge judgment"') for one in solvers] == [1, 1, 1]
 
 
 @each_case("workflow", UNITS)
@@ -312,34 +300,34 @@ def test_a_judge_that_never_answers_holds_no_run_and_its_values_are_absent_with_
     assert rows.count() == len(keys) * len(DEFINITION["dimensions"])
     assert not rows.exclude(value=None).exists()
     assert not rows.filter(unscored_reason="").exists()
+    assert {(row["measured_lies"], bool(row["measured_lies_unscored_reason"])) for row in measured_rows(run)} == {
+        ("", True)
+    }
     assert_same_places(run)
 
 
 @each_case("workflow", UNITS)
-def test_without_an_instrument_nobody_judges(alice, beside, workflow):
-    run = beside(workflow, reply(), unit="message")
-    plain = {**run.experiment.config, "judge": False, "instrument": None}
+def test_without_an_instrument_nobody_judges(alice, judged_by, workflow):
+    experiment = judged_by(workflow, reply(), unit="message")
+    plain = {**experiment.config, "judge": False, "instrument": None}
 
     with pytest.raises(Invalid) as refused:
         actions.create(owner=alice, workflow=workflow, config={**plain, "judge": True}, cast={})
     assert list(refused.value.errors) == ["config.instrument"]
-    cast = {one.seat: {"model": one.model.slug} for one in run.experiment.participants.all()}
+    cast = {one.seat: {"model": one.model.slug} for one in experiment.participants.all()}
     silent = actions.create(owner=alice, workflow=workflow, config=plain, cast=cast)
     assert "judge" not in silent.labels
 
 
 @each_case("workflow", UNITS)
-def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, drive, scripted, workflow):
-    moments = []
+def test_a_run_that_is_taken_over_has_nothing_judged_twice(monkeypatch, beside, drive, workflow):
+    dead = []
 
     def die(_name):
-        moments.append(_name)
-        judged_so_far = Step.objects.filter(purpose="unit_judged").count()
-        if judged_so_far == 2 and not dead:
+        if Step.objects.filter(purpose="unit_judged").count() == 2 and not dead:
             dead.append(True)
             raise PowerCut
 
-    dead = []
     with monkeypatch.context() as patch:
         on_each_write(patch, after=die)
         patch.setattr(leases, "release", lambda run_id, fence: None)
