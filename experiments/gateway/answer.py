@@ -8,7 +8,6 @@ from pydantic_core import from_json
 from experiments.gateway.errors import (
     BadAnswer,
     EmptyAnswer,
-    ErrorBody,
     GatewayError,
     Interrupted,
     NeedsPerson,
@@ -17,13 +16,21 @@ from experiments.gateway.errors import (
     ToolCall,
     classify_event,
     excerpt,
-    read_error,
     readable,
     tried,
 )
 from experiments.gateway.reasoning import AnswerSplitter, Merged
 from experiments.gateway.redaction import Cleaner, Redactor, clean, redact
-from experiments.gateway.streaming import Delta, Event, EventPattern, Parser, normal_finish, parse_chunk
+from experiments.gateway.streaming import (
+    Delta,
+    ErrorBody,
+    Event,
+    EventPattern,
+    Parser,
+    normal_finish,
+    parse_chunk,
+    read_error,
+)
 from experiments.gateway.types import ChatRequest, Chunk, Completion, FinishReason, TokenLogprob, Usage
 from experiments.gateway.usage import prompt_was_cut, settle_usage
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from experiments.gateway.redaction import LEAST, redact, without_torn_end
+from experiments.gateway.streaming import ErrorBody, read_error
 from experiments.gateway.types import Completion
 
 SHORTEST, LONGEST = 1.0, 120.0
@@ -239,31 +240,6 @@ class Origin:
     api_key: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorBody:
-    """An error object of whatever shape. code: the provider's own word or number as text, with the type behind it."""
-
-    message: str
-    code: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-def read_error(payload: object, *, whole: bool = False) -> ErrorBody | None:
-    """Finds the error in a decoded body: `{error: {code, message}}`, `{error: "text"}`, `{object: "error", message}`,
-    an error inside choice 0 and, when this is the whole answer and not one event of many, `{detail}` or `{message}`.
-    None when the payload is no error."""
-    if not isinstance(payload, dict):
-        return None
-    choices = payload.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    if error := payload.get("error") or (first.get("error") if isinstance(first, dict) else None):
-        return _error_body(error)
-    marked = payload.get("object") == "error" or payload.get("type") == "error"
-    if marked or (whole and "choices" not in payload and ("detail" in payload or "message" in payload)):
-        return _error_body(payload)
-    return None
-
-
 def classify(
     status: int, headers: Mapping[str, str], body: bytes, *, now: datetime, origin: Origin | None = None
 ) -> GatewayError:
@@ -344,23 +320,6 @@ def _status_of(error: ErrorBody) -> int:
     words = f"{error.code} {error.message[:2000]}"
     named = ((_QUOTA, 429), (_WRONG_KEY, 401), (_NO_MODEL, 404), (_CONTEXT, 400), *_WORD_STATUS)
     return next((status for pattern, status in named if pattern.search(words)), 500)
-
-
-def _error_body(error: object) -> ErrorBody:
-    if not isinstance(error, dict):
-        return ErrorBody(error if isinstance(error, str) else json.dumps(error))
-    message = next((error[name] for name in ("message", "detail", "msg", "error") if error.get(name)), error)
-    code = " ".join(str(error[name]) for name in ("code", "status", "type") if isinstance(error.get(name), str | int))
-    metadata = error.get("metadata")
-    raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    text = message if isinstance(message, str) else json.dumps(message)
-    return ErrorBody(f"{text} ({raw})" if isinstance(raw, str) else text, code, _lower_headers(metadata))
-
-
-def _lower_headers(metadata: object) -> dict[str, str]:
-    """OpenRouter repeats the rate limit's headers inside the body, also in a stream, where there are no others."""
-    headers = metadata.get("headers") if isinstance(metadata, dict) else None
-    return {str(name).lower(): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
 
 
 def readable(text: str) -> str:

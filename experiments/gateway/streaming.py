@@ -1,8 +1,11 @@
-"""Bytes of an event stream become events, and the JSON of each event a delta. Pure; any split gives the same events."""
+"""Bytes of an event stream become events, and the JSON of each event a delta or an error. Pure: any split gives the
+same events.
+"""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -158,7 +161,7 @@ class Delta(NamedTuple):
 
 
 def parse_chunk(raw: Mapping[str, Any]) -> Delta:
-    """Reads whatever is there and of the right type; anything else counts as absent. Errors are found elsewhere."""
+    """Reads whatever is there and of the right type; anything else counts as absent. Errors: see `read_error`."""
     choice = _first_choice(raw.get("choices"))
     message = choice.get("delta") if "delta" in choice else choice.get("message")
     if not isinstance(message, dict):
@@ -295,6 +298,51 @@ def _said(value: object) -> str:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+# --- errors inside of an answer ---
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBody:
+    """An error object of whatever shape. code: the provider's own word or number as text, with the type behind it."""
+
+    message: str
+    code: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_error(payload: object, *, whole: bool = False) -> ErrorBody | None:
+    """Finds the error in a decoded body: `{error: {code, message}}`, `{error: "text"}`, `{object: "error", message}`,
+    an error inside choice 0 and, when this is the whole answer and not one event of many, `{detail}` or `{message}`.
+    None when the payload is no error."""
+    if not isinstance(payload, dict):
+        return None
+    choices = payload.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if error := payload.get("error") or (first.get("error") if isinstance(first, dict) else None):
+        return _error_body(error)
+    marked = payload.get("object") == "error" or payload.get("type") == "error"
+    if marked or (whole and "choices" not in payload and ("detail" in payload or "message" in payload)):
+        return _error_body(payload)
+    return None
+
+
+def _error_body(error: object) -> ErrorBody:
+    if not isinstance(error, dict):
+        return ErrorBody(error if isinstance(error, str) else json.dumps(error))
+    message = next((error[name] for name in ("message", "detail", "msg", "error") if error.get(name)), error)
+    code = " ".join(str(error[name]) for name in ("code", "status", "type") if isinstance(error.get(name), str | int))
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    text = message if isinstance(message, str) else json.dumps(message)
+    return ErrorBody(f"{text} ({raw})" if isinstance(raw, str) else text, code, _lower_headers(metadata))
+
+
+def _lower_headers(metadata: object) -> dict[str, str]:
+    """OpenRouter repeats the rate limit's headers inside the body, also in a stream, where there are no others."""
+    headers = metadata.get("headers") if isinstance(metadata, dict) else None
+    return {str(name).lower(): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
 
 
 # --- token log probabilities, in the two shapes that servers use ---

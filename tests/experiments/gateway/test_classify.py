@@ -3,7 +3,8 @@
 import json
 from datetime import UTC, datetime
 
-from experiments.gateway.errors import Origin, classify, classify_event, excerpt, read_error, retry_after
+from experiments.gateway.errors import Origin, classify, classify_event, excerpt, retry_after
+from experiments.gateway.streaming import read_error
 from tests.cases import each_case
 from tests.hanging import without_hanging
 

@@ -14,10 +14,9 @@ from experiments.gateway.errors import (
     Origin,
     classify,
     classify_event,
-    read_error,
     retry_after,
 )
-from experiments.gateway.streaming import LEAST_LOGPROB, normal_finish, parse_chunk, parse_logprobs
+from experiments.gateway.streaming import LEAST_LOGPROB, normal_finish, parse_chunk, parse_logprobs, read_error
 from experiments.gateway.types import Price, Usage
 from experiments.gateway.usage import cost, parse_usage
 from tests.fuzzing.target import Target, text_of
