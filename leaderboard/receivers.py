@@ -38,7 +38,7 @@ def on_board_changed(board_id: int, **_kwargs: Any) -> None:
 
 
 @receiver(board_packed, dispatch_uid="leaderboard")
-def on_board_packed(board: Board, **_kwargs: Any) -> dict[str, Any]:
+def on_board_packed(board: Board, **_kwargs: Any) -> dict[str, object]:
     """The folder of a board has its milestones."""
     ladder = Ladder.objects.filter(board=board, milestones__isnull=False).first()
     return {MILESTONES: milestones.document(ladder)} if ladder else {}

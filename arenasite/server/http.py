@@ -161,7 +161,7 @@ def leave_on_disk(queue: "asyncio.Queue[dict[str, Any]]", content: Any) -> None:
     def put(message: dict[str, Any]) -> None:
         waiting._queue.append({**message, "body": len(message["body"])} if "body" in message else message)
 
-    def get() -> dict[str, Any]:
+    def get() -> dict[str, object]:
         nonlocal begun
         message: dict[str, Any] = waiting._queue.popleft()
         if "body" not in message:

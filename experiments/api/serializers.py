@@ -199,7 +199,7 @@ class CastField(serializers.DictField):
 
     child = serializers.DictField()
 
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
+    def to_internal_value(self, data: Any) -> dict[str, object]:
         if isinstance(data, list):
             seats = [one.get("seat") if isinstance(one, dict) else None for one in data]
             if not all(isinstance(seat, str) for seat in seats) or len(set(seats)) < len(seats):

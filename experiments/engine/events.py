@@ -40,7 +40,7 @@ def group_of(run_id: UUID | str) -> str:
     return f"run.{run_id}"
 
 
-def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def joined(messages: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
     """The messages of one run with neighbouring pieces of one call's text made into one: a viewer who is behind gets
     fewer and longer pieces.
     """

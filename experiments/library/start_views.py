@@ -36,7 +36,7 @@ def start(request: HttpRequest) -> HttpResponse:
 class StartProvider(ProviderCreate):
     template_name = "start/provider.html"
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         return super().get_context_data(steps=first_steps(), current="provider", **context)
 
     def next_page(self, made: Provider) -> str:
@@ -49,10 +49,10 @@ class StartModels(DefaultModels):
 
     template_name = "start/models.html"
 
-    def get_form_kwargs(self) -> dict[str, Any]:
+    def get_form_kwargs(self) -> dict[str, object]:
         return {**super().get_form_kwargs(), "groups": defaults.all_roles()[:SHOWN_GROUPS]}
 
-    def get_initial(self) -> dict[str, Any]:
+    def get_initial(self) -> dict[str, object]:
         """A model for each role that has none, or a simulated one."""
         general = [slug for slug in general_models() if slug in self.real]
         known = defaults.chosen()
@@ -64,7 +64,7 @@ class StartModels(DefaultModels):
     def real(self) -> set[str]:
         return {model.slug for model in askable_models() if not model.provider.is_simulated}
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         found = len(self.real)
         return super().get_context_data(steps=first_steps(), current="models", found=found, **context)
 

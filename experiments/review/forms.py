@@ -120,7 +120,7 @@ class QueueForm(forms.ModelForm[ReviewQueue]):
         fields["experiment"].queryset = experiments_of(user)
         fields["model"].choices = fields["judge"].choices = [("", _("any")), *models()]
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> dict[str, object]:
         given = {name: self.cleaned_data.get(name) for name in Filters.model_fields}
         given["experiment"] = given["experiment"] and given["experiment"].pk
         return {name: value for name, value in given.items() if value not in ("", None, [])}
@@ -233,7 +233,7 @@ def _rows(values: Mapping[str, Any], kind: str, parts: tuple[str, ...], count: i
     ]
 
 
-def _said(row: Mapping[str, str], parts: tuple[str, ...], **usual: str) -> dict[str, Any]:
+def _said(row: Mapping[str, str], parts: tuple[str, ...], **usual: str) -> dict[str, object]:
     return {part: row[part] or usual.get(part, "") for part in parts}
 
 

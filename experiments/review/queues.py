@@ -189,7 +189,7 @@ def _require_right(by: User, *, project: Project | None, is_lab: bool) -> None:
         raise Forbidden(_("Your role does not allow experiments, so you have no runs of your own to review."))
 
 
-def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, Any]:
+def _checked(name: str, instructions: str, lock_minutes: int) -> dict[str, object]:
     errors: dict[str, list[str]] = {}
     name = name.strip()
     if not name or len(name) > LONGEST_NAME or not is_storable(name):
@@ -209,7 +209,7 @@ def _within(field: str, value: int, low: int, high: int) -> int:
     return value
 
 
-def checked_filters(asked: Any) -> dict[str, Any]:
+def checked_filters(asked: Any) -> dict[str, object]:
     """As a queue keeps them. Raises Invalid."""
     try:
         return Filters.model_validate(asked or {}).model_dump(mode="json", exclude_defaults=True)

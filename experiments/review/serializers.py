@@ -225,7 +225,7 @@ class CoefficientSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField(allow_null=True)
     undefined = serializers.CharField(allow_null=True)
 
-    def to_representation(self, figure: Figure) -> dict[str, Any]:
+    def to_representation(self, figure: Figure) -> dict[str, object]:
         value, around = figure.value, figure.interval
         low, high = (None, None) if isinstance(around, Undefined) else (around.low, around.high)
         if isinstance(value, Undefined):

@@ -114,6 +114,6 @@ class ModelList(generics.ListAPIView[ProviderModel]):
     filterset_class = ModelFilter
     cursor_ordering = ["slug"]
 
-    def get_serializer_context(self) -> dict[str, Any]:
+    def get_serializer_context(self) -> dict[str, object]:
         keyless = set(Provider.objects.lacking_key(self.request.user))
         return {**super().get_serializer_context(), "keyless": keyless}

@@ -304,7 +304,7 @@ class SeatRowsField(RowsField):
     def row_name(self, row: int) -> Any:
         return seat_name(f"{self.rows.seat}-{row + 1}")
 
-    def _params(self, number: int, row: Row) -> dict[str, Any]:
+    def _params(self, number: int, row: Row) -> dict[str, object]:
         params: dict[str, Any] = {}
         for name in self.rows.params:
             text = row[name].strip()

@@ -135,7 +135,7 @@ class Design(Part):
         return filled(found["config"], found["texts"]), found["cast"]
 
 
-def _with(value: Any, path: list[str], new: Any) -> dict[str, Any]:
+def _with(value: Any, path: list[str], new: Any) -> dict[str, object]:
     """A copy of the object with a new value at the path, whatever stood there."""
     first, *rest = path
     inside = value if isinstance(value, dict) else {}

@@ -154,7 +154,7 @@ class StudyForm(DeclaredForm):
     def _rows(self) -> FactorsField:
         return cast(FactorsField, self.fields["factors"])
 
-    def design(self) -> dict[str, Any]:
+    def design(self) -> dict[str, object]:
         """As `Design` reads it; nothing but it has checked it."""
         asked = self.asked()
         return {
@@ -266,7 +266,7 @@ def study_form(workflow: str) -> type[StudyForm]:
     return made
 
 
-def values_of(study: Study) -> dict[str, Any]:
+def values_of(study: Study) -> dict[str, object]:
     """A study that was set up as the form takes it."""
     design = Design.model_validate(study.design)
     opening = f"config.{_opening(design.workflow)}"

@@ -159,7 +159,7 @@ def digest_of(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def for_analysis(plan: Plan, locked: Plan, design: Design, digest: str) -> dict[str, Any]:
+def for_analysis(plan: Plan, locked: Plan, design: Design, digest: str) -> dict[str, object]:
     """plan.json, as `leaderboard.ratings.studies.analysis` reads it. A contrast that was not in the plan as it was
     locked, with the same outcome, decides nothing: it is among the explored ones.
     """

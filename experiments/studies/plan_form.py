@@ -214,7 +214,7 @@ class PlanForm(forms.Form):
         except ValueError as error:
             raise forms.ValidationError(_("Enter shares such as 0.5, 1.")) from error
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> dict[str, object]:
         """As `Plan` reads it; nothing but it has checked it."""
         said = self.cleaned_data
         outcomes = [self._outcome(row) for row in said["outcomes"]]
@@ -256,7 +256,7 @@ class PlanForm(forms.Form):
         return name, sentence
 
 
-def _contrast(row: Mapping[str, str], outcome: str) -> dict[str, Any]:
+def _contrast(row: Mapping[str, str], outcome: str) -> dict[str, object]:
     sides = [dict([row[side].split("=", 1)]) if "=" in row[side] else {} for side in ("first", "second")]
     levels = [", ".join(side.values()) for side in sides]
     asked = row["outcome"].strip() or outcome
@@ -271,7 +271,7 @@ def _contrast(row: Mapping[str, str], outcome: str) -> dict[str, Any]:
     }
 
 
-def values_of(plan: Plan) -> dict[str, Any]:
+def values_of(plan: Plan) -> dict[str, object]:
     return {
         "hypothesis": plan.hypothesis,
         "outcomes": [_row_of(one) for one in plan.outcomes],
@@ -294,7 +294,7 @@ def values_of(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _row_of(outcome: Outcome) -> dict[str, Any]:
+def _row_of(outcome: Outcome) -> dict[str, object]:
     source = outcome.source.model_dump(mode="json")
     shown = {name: source.pop(name, "") for name in ("over", "threshold", "category")}
     return {"measure": key_of(source), "name": outcome.name, **shown}
@@ -309,7 +309,7 @@ def can_be_shown(plan: Plan) -> bool:
     return all(len(side) == 1 for one in (*plan.contrasts, *plan.explored) for side in (one.first, one.second))
 
 
-def suggested(design: Design, found: Iterable[Measure]) -> dict[str, Any]:
+def suggested(design: Design, found: Iterable[Measure]) -> dict[str, object]:
     """A beginning: the first thing that can be measured, and each level beside the first of its factor."""
     measure = next(iter(found))
     over = "any" if measure.source["of"] == "flag" else "mean"

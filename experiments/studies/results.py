@@ -1,7 +1,7 @@
 """Looking at a study: its analysis at that moment, stored as it was seen."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -75,7 +75,7 @@ def shares_of(study: Study, ended: int, planned: int) -> tuple[list[float], list
     return [seen / planned for seen in order], [then[seen] for seen in order]
 
 
-def contents_of(study: Study, plan: StudyPlan) -> dict[str, Any]:
+def contents_of(study: Study, plan: StudyPlan) -> dict[str, object]:
     """plan.json: what is planned and what is exploratory, by the plan as it was locked."""
     locked, design = study.plans.get(number=1), Design.model_validate(study.design)
     return for_analysis(Plan.model_validate(plan.content), Plan.model_validate(locked.content), design, plan.digest)

@@ -129,7 +129,7 @@ def plan(request: HttpRequest, pk: UUID) -> HttpResponse:
     )
 
 
-def estimated(form: StudyForm) -> dict[str, Any]:
+def estimated(form: StudyForm) -> dict[str, object]:
     """Conditions, runs and amounts; `missing` says why there are none."""
     try:
         if not form.is_valid():

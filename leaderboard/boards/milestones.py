@@ -143,7 +143,7 @@ class Document(BaseModel):
     milestones: list[Published]
 
 
-def document(ladder: Ladder) -> dict[str, Any]:
+def document(ladder: Ladder) -> dict[str, object]:
     """The milestones of a ladder as `take_over` reads them, in the sequence in which they were published."""
     rows = ladder.milestones.order_by("taken", "pk").values(*Published.model_fields)
     return Document(milestones=[Published(**row) for row in rows]).model_dump(mode="json")

@@ -115,7 +115,7 @@ class VoteShareSerializer(serializers.Serializer[Any]):
     lower = serializers.FloatField(allow_null=True)
     upper = serializers.FloatField(allow_null=True)
 
-    def to_representation(self, share: Share) -> dict[str, Any]:
+    def to_representation(self, share: Share) -> dict[str, object]:
         lower, upper = share.interval or (None, None)
         return {"part": share.part, "of": share.of, "share": share.value, "lower": lower, "upper": upper}
 
@@ -205,7 +205,7 @@ class OfferView(APIView):
         if battle is None or shown is None:
             return Response(status=204)
 
-        def output(side: voting.Side) -> dict[str, Any]:
+        def output(side: voting.Side) -> dict[str, object]:
             one = shown.first if side == "first" else shown.second
             image = reverse("vote-picture", args=[shown.token, side]) if one.image_id else None
             return {"text": None if image else one.text, "image": image}

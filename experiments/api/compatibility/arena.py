@@ -89,7 +89,7 @@ class ArenaStart(serializers.Serializer[Any]):
     apiKeyA = serializers.CharField(required=False, allow_blank=True, allow_null=True, help_text=KEY_HELP)
     apiKeyB = serializers.CharField(required=False, allow_blank=True, allow_null=True, help_text=KEY_HELP)
 
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attrs: dict[str, Any]) -> dict[str, object]:
         if attrs["promptingMode"] == "shared" and not (attrs["sharedPrompt"] or "").strip():
             raise serializers.ValidationError({"sharedPrompt": [_("Write the prompt for the two models.")]})
         if attrs["promptingMode"] == "individual":
@@ -435,13 +435,13 @@ def _echoed(config: Mapping[str, Any], slugs: Mapping[str, str]) -> dict[str, ob
     }
 
 
-def _messages_of(run: Run, number: int) -> list[dict[str, Any]]:
+def _messages_of(run: Run, number: int) -> list[dict[str, object]]:
     slugs = slugs_of(run)
     rows = run.messages.filter(turn=number, superseded=False).select_related("call").order_by("seq")
     return [message_shape(message, slugs) for message in rows]
 
 
-def _manual_state(run: Run | None) -> dict[str, Any]:
+def _manual_state(run: Run | None) -> dict[str, object]:
     pause = _pause(run) if run else None
     return {
         "currentTurn": turns_of(run),
@@ -456,7 +456,7 @@ def _length(run: Run | None) -> int:
     return run.messages.filter(superseded=False, seat__in=("A", "B")).count() if run else 0
 
 
-def _both_metrics(run: Run | None) -> dict[str, Any]:
+def _both_metrics(run: Run | None) -> dict[str, object]:
     found = metrics_of(run) if run else {}
     return {f"metrics{seat}": found.get(seat, NO_METRICS) for seat in ("A", "B")}
 

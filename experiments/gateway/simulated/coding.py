@@ -90,22 +90,27 @@ TEMPLATES: Final = (
 )
 
 
+def _told(text: str, place: str, thing: str, actor: str) -> str:
+    return re.sub(r"\b([Aa])(?= [aeiou])", r"\1n", text.format(place=place, thing=thing, actor=actor))
+
+
 @cache
 def problems() -> dict[str, tuple[dict[str, object], ProblemTemplate]]:
     """By title: a problem as its setter gives it, and the template of which it was made."""
-    found = {}
+    found: dict[str, tuple[dict[str, object], ProblemTemplate]] = {}
     for template, setting in product(TEMPLATES, SETTINGS):
         place, thing, actor = setting.split()
-        said = (told.format(place=place, thing=thing, actor=actor) for told in (template.title, template.text))
-        title, text = (re.sub(r"\b([Aa])(?= [aeiou])", r"\1n", one) for one in said)
+        title = _told(template.title, place, thing, actor)
+        text = _told(template.text, place, thing, actor)
         name, rng, tests = template.solve.__name__, Random(title), dict[str, str]()
         while len(tests) < TESTS:
             arguments = template.draw(rng)
             tests[json.dumps(arguments)] = json.dumps(template.solve(*arguments))
         listed = [{"input": given, "expected_output": expected} for given, expected in tests.items()]
         code = inspect.getsource(template.solve).replace(name, f"{name}_{thing}", 1)
-        problem = {
-            "title": title[0].upper() + title[1:],
+        shown = title[0].upper() + title[1:]
+        problem: dict[str, object] = {
+            "title": shown,
             "description": text,
             "function_name": f"{name}_{thing}",
             "comparison": "exact",
@@ -114,7 +119,7 @@ def problems() -> dict[str, tuple[dict[str, object], ProblemTemplate]]:
             "evaluation_criteria": ["The ends of every range are right.", "The cost fits the size of the inputs."],
             "reference_solution": f"import heapq\n\n\n{code}" if "heapq" in code else code,
         }
-        found[problem["title"]] = problem, template
+        found[shown] = problem, template
     return found
 
 

@@ -13,7 +13,7 @@ INVENTED = 0.1  # how often the words of a quotation stand nowhere
 LONGEST_QUOTE = 160
 
 
-def measure(request: Request, pen: Pen) -> dict[str, Any]:
+def measure(request: Request, pen: Pen) -> dict[str, object]:
     """The values of all properties of the reply, or of each subject where it has an entry for each."""
     properties = (request.schema or {})["properties"]
     said = {name[8:]: text for name, text in request.prompt.fences.items() if name.startswith("message-")}
@@ -25,7 +25,7 @@ def measure(request: Request, pen: Pen) -> dict[str, Any]:
     return {subject: _one(entry["properties"], shown, pen) for subject, entry in properties.items()}
 
 
-def _one(properties: dict[str, Schema], shown: tuple[str, str], pen: Pen) -> dict[str, Any]:
+def _one(properties: dict[str, Schema], shown: tuple[str, str], pen: Pen) -> dict[str, object]:
     return {name: _value(name, schema, shown, pen) for name, schema in properties.items()}
 
 
@@ -51,7 +51,7 @@ def _value(name: str, schema: Schema, shown: tuple[str, str], pen: Pen) -> Any:
     return pen.say("fields", "mixed", quote=quoted(shown[1], pen.rng)) or pen.say("common", "lead")
 
 
-def _quotation(shown: tuple[str, str], rng: Random) -> dict[str, Any]:
+def _quotation(shown: tuple[str, str], rng: Random) -> dict[str, object]:
     number, text = shown
     found = [one for one in sentences(text) if one in text] or [text]
     words = "Nobody will ever find out." if rng.random() < INVENTED else rng.choice(found)[:LONGEST_QUOTE]

@@ -120,7 +120,7 @@ class ModelChangeForm(forms.ModelForm[ProviderModel]):
                 initial[name] = (amount * MILLION).normalize()
         super().__init__(data, instance=instance, **{**options, "initial": initial})
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         said = self.cleaned_data
         if (said.get("input") is None) != (said.get("output") is None):
             self.add_error("output", _("Enter both prices, or none."))

@@ -37,7 +37,7 @@ class ProviderList(ListView[Provider]):
     def get_queryset(self) -> QuerySet[Provider]:
         return with_counts(providers.managed() | Provider.objects.filter(name=SIMULATED))
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         lacking = set(Provider.objects.lacking_key())
         return super().get_context_data(lacking=lacking, servers=SERVERS, **context)
 
@@ -54,11 +54,11 @@ class ProviderCreate(CreateView[Provider, ProviderForm]):
     def server(self) -> str:
         return self.request.GET.get("server", "")
 
-    def get_initial(self) -> dict[str, Any]:
+    def get_initial(self) -> dict[str, object]:
         server = BY_SLUG.get(self.server)
         return dict(server.initial) if server else {}
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         return super().get_context_data(servers=SERVERS, chosen=BY_SLUG.get(self.server), advanced=ADVANCED, **context)
 
     def form_valid(self, form: ProviderForm) -> HttpResponse:
@@ -86,7 +86,7 @@ class ProviderPage(UpdateView[Provider, ProviderForm]):
     def get_queryset(self) -> QuerySet[Provider]:
         return with_counts(providers.managed())
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         key = ProviderKey.objects.active().of_lab().filter(provider=self.object).first()
         lacks_key = self.object.lacks_key
         return super().get_context_data(key=key, lacks_key=lacks_key, advanced=ADVANCED, **context)

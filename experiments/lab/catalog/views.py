@@ -160,7 +160,7 @@ class ModelList(LoginRequiredMixin, ListView[ProviderModel]):
         page = paginator.get_page(self.request.GET.get("page"))
         return paginator, page, page.object_list, page.has_other_pages()
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         context = super().get_context_data(**context)
         shown: list[Any] = list(context["page_obj"])
         prices = ModelPrice.objects.in_bulk([row.price_now for row in shown if row.price_now])
@@ -175,7 +175,7 @@ class ModelList(LoginRequiredMixin, ListView[ProviderModel]):
             "all_of_them": self._query(page=None, available="all"),
         }
 
-    def _head(self, name: str, label: Any) -> dict[str, Any]:
+    def _head(self, name: str, label: Any) -> dict[str, object]:
         """The head of a column by which one can sort; a second click turns the order around."""
         now = self.form.said["sort"] or "name"
         is_down = now == name
@@ -210,7 +210,7 @@ def model_menu(request: HttpRequest) -> JsonResponse:
     return JsonResponse(answer, headers={"Cache-Control": "private, max-age=60"})
 
 
-def _described(model: ProviderModel, input_: Decimal | None, output: Decimal | None) -> dict[str, Any]:
+def _described(model: ProviderModel, input_: Decimal | None, output: Decimal | None) -> dict[str, object]:
     return {
         "provider": model.provider.name,
         "price": None if input_ is None or output is None else [per_million(input_), per_million(output)],
@@ -224,7 +224,7 @@ class ModelCreate(FormView[NewModelForm]):
     template_name = "models/new.html"
     form_class = NewModelForm
 
-    def get_initial(self) -> dict[str, Any]:
+    def get_initial(self) -> dict[str, object]:
         return {"provider": self.request.GET.get("provider", "")}
 
     def form_valid(self, form: NewModelForm) -> HttpResponse:
@@ -245,7 +245,7 @@ class ModelPage(UpdateView[ProviderModel, ModelChangeForm]):
     context_object_name = "model"
     queryset = ProviderModel.objects.exclude(provider__name__in=unlisted.PROVIDERS).select_related("provider")
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         prices = self.object.prices.order_by("-since")
         return super().get_context_data(prices=prices, trial_prompt=TRIAL_PROMPT, **context)
 
@@ -285,7 +285,7 @@ class DefaultModels(FormView[DefaultsForm]):
     template_name = "models/defaults.html"
     form_class = DefaultsForm
 
-    def get_form_kwargs(self) -> dict[str, Any]:
+    def get_form_kwargs(self) -> dict[str, object]:
         return {**super().get_form_kwargs(), "groups": defaults.all_roles()}
 
     def form_valid(self, form: DefaultsForm) -> HttpResponse:

@@ -74,7 +74,7 @@ class Part:
 def _documents(runs: Iterator[Run], path: Path, folder: Path) -> Parts:
     """As the report in JSON; of part of a campaign with its battles, which stand on a board of many runs."""
 
-    def rows(run: Run) -> list[dict[str, Any]]:
+    def rows(run: Run) -> list[dict[str, object]]:
         battles = tables.TABLES_BY_NAME["battles"].rows
         shards = {"battles": list(battles(run))} if is_sharded(run.experiment.workflow) else {}
         return [{**document(run), **shards}]

@@ -189,7 +189,7 @@ def card(about: About, tables: Iterable[Table], counts: Mapping[str, int]) -> st
     return f"---\n{written}---\n\n" + "\n\n".join(filter(None, parts)) + "\n"
 
 
-def croissant(about: About, tables: Iterable[Table], files: Mapping[str, bytes]) -> dict[str, Any]:
+def croissant(about: About, tables: Iterable[Table], files: Mapping[str, bytes]) -> dict[str, object]:
     """croissant.json (MLCommons, version 1.0): each file with its SHA-256, and each table as a record set."""
     tables = list(tables)
     distribution = [
@@ -214,7 +214,7 @@ def croissant(about: About, tables: Iterable[Table], files: Mapping[str, bytes])
     }
 
 
-def _record_set(table: Table) -> dict[str, Any]:
+def _record_set(table: Table) -> dict[str, object]:
     fields = [
         {
             "@type": "cr:Field",

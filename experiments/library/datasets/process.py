@@ -93,7 +93,7 @@ def read(
         return _ended(last, code, errors, spool)
 
 
-def _listen(pipe: int, heard: Heard, within: float) -> dict[str, Any]:
+def _listen(pipe: int, heard: Heard, within: float) -> dict[str, object]:
     """The last thing that it says. Raises Refused when it says nothing for too long, or goes on for ever."""
     last: dict[str, Any] = {}
     share, began, spoke = 0.0, time.monotonic(), time.monotonic()

@@ -44,7 +44,7 @@ class InstrumentSerializer(serializers.ModelSerializer[Instrument]):
         fields = ["id", "slug", "title", "description", "owner", "project", "shared", "archived", "created", "newest"]
         read_only_fields = ["slug"]
 
-    def to_representation(self, instance: Instrument) -> dict[str, Any]:
+    def to_representation(self, instance: Instrument) -> dict[str, object]:
         title, description = builtin.words_of(instance)
         is_archived = instance.archived is not None
         return {**super().to_representation(instance), "title": title, "description": description} | {

@@ -57,7 +57,7 @@ class ExpectedForm(forms.Form):
         self.order_fields([f"expected-{name}" for name in definition.by_name])
 
     @property
-    def expected(self) -> dict[str, Any]:
+    def expected(self) -> dict[str, object]:
         """By the names of the dimensions, without those of which nothing is expected."""
         given = {name.removeprefix("expected-"): value for name, value in self.cleaned_data.items()}
         return {name: value for name, value in given.items() if value not in (None, "", [])}

@@ -156,7 +156,7 @@ class InstrumentForm(forms.Form):
         field.choices = [("", _("lab default")), *models, *([] if is_known else [(said, said)])]
 
     @property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """The definition as it was written; what is no number stays text, which the definition refuses by name."""
         found: dict[str, Any] = {"dimensions": [_dimension(row) for row in self.cleaned_data["dimensions"]]}
         for name, (*parents, leaf) in PLACES.items():
@@ -199,7 +199,7 @@ def initial_of(definition: Definition) -> dict[str, Any]:
     return found
 
 
-def _dimension(row: Mapping[str, str]) -> dict[str, Any]:
+def _dimension(row: Mapping[str, str]) -> dict[str, object]:
     """A row as the definition takes it: what belongs to another kind is passed over."""
     kind = row["kind"]
     said: dict[str, Any] = {name: row[name].strip() for name in ("kind", "name", "title", "description")}

@@ -1,6 +1,6 @@
 """What the pages of instruments show: the list by where they come from, and what was made with one."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 
@@ -30,7 +30,7 @@ def listed(person: "User", *, archived: bool) -> dict[str, list[Instrument]]:
     return groups
 
 
-def initial(source: InstrumentVersion | None) -> dict[str, Any]:
+def initial(source: InstrumentVersion | None) -> dict[str, object]:
     """What the editor begins with: a version that is there, or a blank one with the usual prompt."""
     if source is None:
         return initial_of(Definition.model_construct(dimensions=[]))

@@ -41,7 +41,7 @@ class RateSerializer(serializers.Serializer[Any]):
     runs = serializers.IntegerField()
     undefined = serializers.CharField(allow_null=True)
 
-    def to_representation(self, rate: Rate) -> dict[str, Any]:
+    def to_representation(self, rate: Rate) -> dict[str, object]:
         value, around = rate.value, rate.interval
         low, high = (None, None) if isinstance(around, Undefined) else around
         number, reason = (None, value.reason.value) if isinstance(value, Undefined) else (value, None)

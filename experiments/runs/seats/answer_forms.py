@@ -49,7 +49,7 @@ class AnswerForm(forms.Form):
             for inner, field in _fields(name, part):
                 self.fields[inner] = field
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         for name, part in _properties(self.schema or {}):
             chosen = [self.cleaned_data.get(f"{name}-{place}") for place, _label in enumerate(_choices(part), 1)]
             if _choices(part) and None not in chosen and len(set(chosen)) < len(chosen):
@@ -121,7 +121,7 @@ def _text_field(name: str, rows: int, *, required: bool = True) -> forms.Field:
     return LinesField(label=label, required=required, widget=forms.Textarea(attrs={"rows": rows}))
 
 
-def _item(item: Schema, number: str, line: str) -> dict[str, Any]:
+def _item(item: Schema, number: str, line: str) -> dict[str, object]:
     """An object of a list, from a line: its number, its text, and the references at its end where it has `sources`."""
     names = [name for name in item["properties"] if name not in (*UNTOLD, "sources")]
     found: dict[str, Any] = {"id": number} if "id" in item["properties"] else {}

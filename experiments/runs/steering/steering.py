@@ -56,7 +56,7 @@ def say(run: Run, *, by: "User", key: str, action: str, text: str = "") -> None:
         go_on(fresh, by=by)
 
 
-def _said(step: Step, action: str, text: str, by: "User") -> dict[str, Any]:
+def _said(step: Step, action: str, text: str, by: "User") -> dict[str, object]:
     if action not in step.data["actions"]:
         raise ActionUnavailable(_("This pause does not offer “%(action)s”.") % {"action": action})
     _require_storable(text)
@@ -96,7 +96,7 @@ def ask_further(run: Run, *, by: "User", text: str, idempotency_key: str = "") -
     """
     require_spending(run.experiment, by)
 
-    def ask() -> dict[str, Any]:
+    def ask() -> dict[str, object]:
         _ask(run, text, by)
         return {}
 

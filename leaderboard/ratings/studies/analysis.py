@@ -160,7 +160,7 @@ class Result:
     delta: Difference | None = None
     mixed: Mixed | None = None
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, object]:
         """As results.json has it: `mixed` only where it was asked for."""
         data = asdict(self)
         return data if self.mixed else {name: value for name, value in data.items() if name != "mixed"}
@@ -249,7 +249,7 @@ class _Compared:
 
 def _compared(
     plan: Plan, contrast: Contrast, outcome: Outcome, rows: Sequence[Row], confidence: float, is_planned: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The result but for what depends on other contrasts."""
     whole_sides, kept = zip(*sides(plan, contrast, rows), strict=True)
     whole = _arrays(plan, contrast, outcome, kept)
@@ -360,7 +360,7 @@ def _of_numbers(outcome: Outcome, contrast: Contrast, known: _Compared, confiden
     return figures, found
 
 
-def _figures(outcome: Outcome, known: _Compared, side: BoolArray, confidence: float) -> dict[str, Any]:
+def _figures(outcome: Outcome, known: _Compared, side: BoolArray, confidence: float) -> dict[str, object]:
     if not side.any():
         return {}
     if outcome.kind == "score":
@@ -389,11 +389,11 @@ def _until(outcome: Outcome, known: _Compared) -> tuple[float, FloatArray, BoolA
     return until, np.minimum(known.values, until), known.happened & (known.values <= until)
 
 
-def _interval(found: Difference | Undefined) -> dict[str, Any]:
+def _interval(found: Difference | Undefined) -> dict[str, object]:
     if isinstance(found, Undefined):
         return {"no_interval": str(found.reason)}
     return {"difference": found.value, "low": found.low, "high": found.high}
 
 
-def _test(name: str, p: float | Undefined) -> dict[str, Any]:
+def _test(name: str, p: float | Undefined) -> dict[str, object]:
     return {"p": None, "no_test": str(p.reason)} if isinstance(p, Undefined) else {"test": name, "p": p}

@@ -149,7 +149,7 @@ class LogForm(forms.Form):
         help_text=gettext_lazy("Shows how columns are read and what would be imported. Nothing is stored yet."),
     )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
         with ShownIn(self, "columns"):
             cleaned["columns"] = Columns.read(cleaned.get("columns", ""), voter=cleaned.get("voter", ""))

@@ -74,7 +74,7 @@ def live(request: HttpRequest, pk: UUID) -> HttpResponse:
     return render(request, template, found)
 
 
-def progress_of(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
+def progress_of(shown: Experiment, request: HttpRequest) -> dict[str, object]:
     """The progress of a campaign. It counts all runs, so it is withheld from a reader who cannot see all of them."""
     campaign = Campaign.objects.filter(pk=shown.pk).first()
     limits = (campaign.plan.get("limits") if campaign else None) or shown.config.get("limits") or {}
@@ -100,7 +100,7 @@ def progress_of(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _live(shown: Experiment, request: HttpRequest) -> dict[str, Any]:
+def _live(shown: Experiment, request: HttpRequest) -> dict[str, object]:
     """What changes while it runs."""
     found = progress_of(shown, request)
     if "progress" not in found or not Dataset.objects.filter(slug=shown.config.get("dataset", "")).exists():
@@ -114,7 +114,7 @@ def _failed_calls(shown: Experiment) -> list[Call]:
     return list(failed.select_related("step").only(*fields).order_by("-pk")[:LATEST])
 
 
-def _of_battles(shown: Experiment) -> dict[str, Any]:
+def _of_battles(shown: Experiment) -> dict[str, object]:
     scope = scope_of(shown)
     boards = {board.pk: board for board in Board.objects.filter(pk__in=scope.boards.values())}
     labels = shown.labels

@@ -58,7 +58,7 @@ def figures_of(run: Run) -> Figures:
     )
 
 
-def page_context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, Any]:
+def page_context(reader: User | AnonymousUser, run: Run, entries: Sequence[Entry]) -> dict[str, object]:
     """defaults: what the model is asked with when nothing is set."""
     return {
         "figures": figures_of(run),

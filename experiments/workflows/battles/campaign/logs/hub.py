@@ -4,7 +4,6 @@ The columns of battles are those of LMArena's files, so that `import_battles` re
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from experiments.library.datasets.hub import About, Column, Table, zipped
 from experiments.models import Battle, Board
@@ -55,7 +54,7 @@ def _battles(log: Log) -> Table:
         "tstamp": Column("DOUBLE", "When it was decided, in seconds since 1970"),
     }
 
-    def row(battle: Battle) -> dict[str, Any]:
+    def row(battle: Battle) -> dict[str, object]:
         told = log.record(battle, ())
         first = {None: "", True: "model_a", False: "model_b"}[told.a_shown_first]
         cells = (
