@@ -32,7 +32,6 @@ def run_annotations(context: Context, run: Run) -> dict[str, object]:
         "csrf_token": context.get("csrf_token"),
         "may_tag": may_tag,
         "words": words,
-        "vocabulary": tags.vocabulary(user) if may_tag else [],
         "notes": written,
         "count": len(words) + len(written),
     }
@@ -49,7 +48,6 @@ def experiment_tags(context: Context, experiment: Experiment) -> dict[str, objec
         "csrf_token": context.get("csrf_token"),
         "may_tag": may_tag,
         "words": tags.words_on(experiment),
-        "vocabulary": tags.vocabulary(user) if may_tag else [],
     }
 
 

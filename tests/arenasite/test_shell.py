@@ -27,7 +27,7 @@ OUTSIDE = {  # pages that stand in no group
     *("seat", "seat-join", "seat-now", "seat-revoke"),
     *("login", "logout", "invitation", "invitation-revoke", "first-administrator"),
     # what fields ask while one types
-    *("find-people", "find-projects", "find-experiments", "find-runs", "model-menu"),
+    *("find-people", "find-projects", "find-experiments", "find-runs", "known-tags", "model-menu"),
     *("find-instruments", "find-instruments-without-order"),
     *("openid_connect_login", "openid_connect_callback"),
 }

@@ -48,7 +48,6 @@ def list_context(request: HttpRequest, runs: Sequence[Run]) -> dict[str, object]
     views = list(SavedView.objects.visible_to(request.user).select_related("owner", "project").distinct())
     return {
         "words": tags.words_of(runs),
-        "vocabulary": tags.vocabulary(request.user),
         "views": views,
         "current_view": next((one for one in views if one.query == query), None),
         "query": query,
@@ -61,6 +60,13 @@ def default_view(request: HttpRequest) -> SavedView | None:
     if request.GET:
         return None
     return SavedView.objects.filter(owner_id=request.user.pk, is_default=True).exclude(query="").first()
+
+
+@login_required
+@require_GET
+def known_tags(request: HttpRequest) -> HttpResponse:
+    """What a field offers for a tag, fetched when somebody begins to write one."""
+    return render(request, "annotations/_known_tags.html", {"known": tags.vocabulary(request.user)})
 
 
 @login_required

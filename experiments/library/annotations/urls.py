@@ -10,6 +10,7 @@ urlpatterns = [
     path("runs/compare/", pages.compare_chosen, name="compare-chosen"),
     path("runs/<uuid:pk>/compare/<uuid:other>/", pages.run_compare, name="run-compare"),
     path("runs/chosen/", pages.runs_chosen, name="runs-chosen"),
+    path("tags/known/", pages.known_tags, name="known-tags"),
     path("runs/<uuid:pk>/tags/", pages.run_tags, name="run-tags"),
     path("experiments/<uuid:pk>/tags/", pages.experiment_tags, name="experiment-tags"),
     path("runs/<uuid:pk>/notes/", pages.run_notes, name="run-notes"),

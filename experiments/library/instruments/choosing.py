@@ -1,6 +1,7 @@
 """The instrument of a run's judge: chosen at set-up, and frozen in the configuration."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -85,11 +86,10 @@ def version_field(
     """named: a version that can be chosen beside the newest ones, such as the one of a run that is set up again."""
     builtin.ensure_builtin()
     rows = live(reader, units)
-    try:
-        known = Q(pk__in=rows.values("pk")) | Q(pk=named or None)
-        rows = InstrumentVersion.objects.visible_to(reader).filter(known).select_related("instrument")
-    except ValidationError:  # no id at all, of which the field complains
-        pass
+    if named:
+        with suppress(ValidationError):  # no id at all, of which the field complains
+            known = Q(pk__in=rows.values("pk")) | Q(pk=named)
+            rows = InstrumentVersion.objects.visible_to(reader).filter(known).select_related("instrument")
     return VersionField(queryset=rows, required=False, widget=Picker(FINDERS[tuple(units)]), **options)
 
 

@@ -38,7 +38,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
         """account runs runs-chosen runs-columns runs-chart api-runs-chart view-new
-        api-tags api-views api-run-compare arena arena-estimate starchamber council
+        known-tags api-tags api-views api-run-compare arena arena-estimate starchamber council
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu api-votes api-estimate
