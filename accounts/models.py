@@ -310,6 +310,7 @@ class AuditEntry(models.Model):
         PUBLISHED = "published", _("published something")
         WITHDRAWN = "withdrawn", _("unpublished something")
         RENAMED = "renamed", _("renamed something")
+        CONTESTANT_CHANGED = "contestant_changed", _("changed what is known of a contestant")
         ARCHIVED = "archived", _("archived something")
         DELETED = "deleted", _("deleted something")
 

@@ -111,7 +111,7 @@ LIBRARY = Group(
             "datasets",
             _("Datasets"),
             everybody,
-            below=("dataset*", "battles-import*", "log-import", "contestant-*", "outputs-*"),
+            below=("dataset*", "battles-import*", "log-import", "contestant-*", "variant-*", "outputs-*"),
             help="battles",
         ),
         Item("instruments", _("Instruments"), below=("instrument", "instrument-*"), help="instruments"),

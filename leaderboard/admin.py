@@ -140,8 +140,8 @@ class ContestantAdmin(Changeable):
     list_filter = ["created"]
     search_fields = ["name", "label", "dataset__name"]
     list_select_related = ["dataset"]
-    fields = ["dataset", "name", "label", "link", "void_reason", "model", "version"]
-    readonly_fields = ["dataset", "name", "model", "version"]
+    readonly_fields = ["dataset", "name", "model", "version", *contestants.REGISTERED]
+    fields = ["dataset", "name", "label", "link", "void_reason", "model", "version", *contestants.REGISTERED]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name == "link":

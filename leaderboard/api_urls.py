@@ -1,6 +1,7 @@
 from django.urls import path
 
 from leaderboard.boards.api import LadderHistory, LadderList, LadderMatrix, LadderMilestones, LadderSlices, LadderView
+from leaderboard.variants.api import DatasetVariants, VariantView
 from leaderboard.votes.agreement_api import LadderAgreement
 from leaderboard.votes.api import DatasetVotersView, MyVotes, OfferView, VoteView
 
@@ -12,6 +13,8 @@ urlpatterns = [
     path("ladders/<slug:slug>/matrix/", LadderMatrix.as_view(), name="api-ladder-matrix"),
     path("ladders/<slug:slug>/slices/", LadderSlices.as_view(), name="api-ladder-slices"),
     path("ladders/<slug:slug>/agreement/", LadderAgreement.as_view(), name="api-ladder-agreement"),
+    path("datasets/<slug:slug>/variants/", DatasetVariants.as_view(), name="api-dataset-variants"),
+    path("datasets/<slug:slug>/contestants/<int:pk>/variant/", VariantView.as_view(), name="api-variant"),
     path("datasets/<slug:slug>/vote/", OfferView.as_view(), name="api-vote-offer"),
     path("votes/", MyVotes.as_view(), name="api-votes"),
     path("battles/<int:pk>/vote/", VoteView.as_view(), name="api-vote"),

@@ -2,6 +2,7 @@ from django.urls import path
 
 from leaderboard.arena import views as arena
 from leaderboard.pages import battles, coding, ladders, sharing
+from leaderboard.variants import views as variants
 from leaderboard.votes import api, views
 
 urlpatterns = [
@@ -23,6 +24,8 @@ urlpatterns = [
     path("leaderboard/<slug:slug>/samples/<int:pk>/", battles.sample_page, name="ladder-sample"),
     path("leaderboard/<slug:slug>/agreement/", views.agreement, name="ladder-agreement"),
     path("datasets/<slug:slug>/voters/", views.dataset_voters, name="dataset-voters"),
+    path("datasets/<slug:slug>/variants/", variants.dataset_variants, name="dataset-variants"),
+    path("datasets/<slug:slug>/contestants/<int:pk>/variant/", variants.variant_edit, name="variant-edit"),
     path("battles/<int:pk>/", battles.battle, name="battle"),
     path("battles/<int:pk>/void/", battles.battle_void, name="battle-void"),
     path("public-arena/", arena.arena, name="public-arena"),

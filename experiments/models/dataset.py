@@ -154,6 +154,7 @@ class Contestant(models.Model):
     """Somebody whose outputs are compared. model: the provider model that makes them here, where there is one.
 
     version: the experiment, "name_yyyymmdd", with which it joined. void_reason: why it is left out of ratings.
+    variant_of and the five after it: what curators have entered in the register, each empty where nobody has.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="contestants", verbose_name=_("dataset"))
@@ -166,6 +167,14 @@ class Contestant(models.Model):
     params = models.JSONField(_("parameters"), default=dict, blank=True)
     version = models.CharField(_("version"), max_length=120, blank=True)
     void_reason = models.CharField(_("why it is left out"), max_length=300, blank=True)
+    variant_of = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="variants", verbose_name=_("variant of")
+    )
+    base_model = models.CharField(_("base model"), max_length=200, blank=True, default="", db_default="")
+    released = models.DateField(_("date"), null=True, blank=True)
+    quantization = models.CharField(_("quantization"), max_length=40, blank=True, default="", db_default="")
+    upstream = models.CharField(_("upstream"), max_length=200, blank=True, default="", db_default="")
+    prompt = models.TextField(_("system prompt"), max_length=8000, blank=True, default="", db_default="")
     created = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

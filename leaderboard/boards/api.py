@@ -224,8 +224,8 @@ CorrectionSerializer = shape(
     "BoardCorrection",
     corrections.Correction,
     doc="""
-    A contestant that was withdrawn from the ratings, reinstated, or renamed from `before` (`what`), newest first. by:
-    empty without a sign-in.
+    A contestant that was withdrawn from the ratings, reinstated, renamed from `before`, or registered (`what`), newest
+    first. changed: which fields of the register. by: empty without a sign-in.
     """,
 )
 

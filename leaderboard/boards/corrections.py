@@ -1,4 +1,5 @@
-"""The public log of a board: which contestants were withdrawn, taken in again or renamed, when, why and by whom."""
+"""The public log of a board: which contestants were withdrawn, taken in again, renamed or described
+anew in the register, when, why and by whom."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,13 +13,15 @@ DONE = {
     AuditEntry.Action.VOIDED: "withdrawn",
     AuditEntry.Action.RESTORED: "reinstated",
     AuditEntry.Action.RENAMED: "renamed",
+    AuditEntry.Action.CONTESTANT_CHANGED: "registered",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """what: "withdrawn", "reinstated" or "renamed". reason: of a withdrawal, else empty. before: what it was shown as
-    until it was renamed. by: empty for readers who are not signed in.
+    """what: "withdrawn", "reinstated", "renamed" or "registered". reason: of a withdrawal, else empty. before: what it
+    was shown as until it was renamed. changed: which fields of the register. by: empty for readers who are not signed
+    in.
     """
 
     at: datetime
@@ -28,6 +31,12 @@ class Correction:
     reason: str
     by: str
     before: str = ""
+    changed: tuple[str, ...] = ()
+
+    @property
+    def changed_words(self) -> str:
+        words = {one.name: one.verbose_name for one in Contestant._meta.fields}
+        return ", ".join(str(words[name]) for name in self.changed)
 
 
 def corrections(board: Board, reader: Any) -> list[Correction]:
@@ -43,6 +52,7 @@ def corrections(board: Board, reader: Any) -> list[Correction]:
             reason=str(entry.detail.get("reason", "")),
             by=entry.actor if reader.is_authenticated else "",
             before=str(entry.detail.get("before", "")),
+            changed=tuple(entry.detail.get("changed", ())),
         )
         for entry in entries[:MOST]
     ]

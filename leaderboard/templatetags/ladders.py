@@ -23,6 +23,8 @@ from leaderboard.models import RatingPoint
 from leaderboard.pages import charts
 from leaderboard.pages.coding import Drawn
 from leaderboard.ratings.values import Reason
+from leaderboard.variants.register import Origin
+from leaderboard.variants.views import ORIGINS
 
 register = template.Library()
 
@@ -53,6 +55,12 @@ register.filter(slice_words)
 def kind_words(kind: str) -> Any:
     """What a kind of board is called."""
     return KINDS.get(kind) or workflow_name(kind)
+
+
+@register.filter
+def origin_words(origin: Origin) -> Any:
+    """A note on a value of the register; nothing where curators entered it, or where there is none."""
+    return ORIGINS.get(origin, "")
 
 
 register.simple_tag(may_void, name="leaves_out")

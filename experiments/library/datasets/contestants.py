@@ -1,6 +1,6 @@
-"""How contestants are shown, and whether they are left out of ratings."""
+"""How contestants are shown, what is known of them, and whether they are left out of ratings."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LONGEST_REASON = 300
+REGISTERED = ("variant_of", "base_model", "released", "quantization", "upstream", "prompt")
 
 
 def describe(contestant: Contestant, *, by: "User", label: str, link: str) -> None:
@@ -26,6 +27,17 @@ def describe(contestant: Contestant, *, by: "User", label: str, link: str) -> No
             links = {"link_before": was, "link": link} if link != was else {}
             named = f"{contestant.dataset} · {contestant}"
             audit.record(audit.Action.RENAMED, by=by, of=contestant, name=named, before=before, **links)
+
+
+def enter(contestant: Contestant, *, by: "User", **facts: Any) -> None:
+    """Put what is known of it into the register: fields of REGISTERED, checked by a form. Others stay as they are."""
+    with transaction.atomic():
+        before = Contestant.objects.values(*REGISTERED).get(pk=contestant.pk)
+        _change(contestant, by, **facts)
+        after = Contestant.objects.values(*REGISTERED).get(pk=contestant.pk)
+        if changed := [name for name in REGISTERED if before[name] != after[name]]:
+            named = f"{contestant.dataset} · {contestant}"
+            audit.record(audit.Action.CONTESTANT_CHANGED, by=by, of=contestant, name=named, changed=changed)
 
 
 def void(contestant: Contestant, *, by: "User", reason: str) -> None:
@@ -47,7 +59,7 @@ def restore(contestant: Contestant, *, by: "User") -> None:
         audit.record(audit.Action.RESTORED, by=by, of=contestant, name=f"{contestant.dataset} · {contestant}")
 
 
-def _change(contestant: Contestant, by: "User", **fields: str) -> None:
+def _change(contestant: Contestant, by: "User", **fields: Any) -> None:
     """With the boards that show it. Raises Forbidden."""
     _require_curator(contestant, by)
     for name, value in fields.items():

@@ -174,6 +174,11 @@ def rename_contestant(lab):
     contestants.describe(made, by=lab.alice, label="Another name", link="")
 
 
+def enter_contestant(lab):
+    made = demonstration.make_text(lab.alice).contestants.first()
+    contestants.enter(made, by=lab.alice, quantization="fp8")
+
+
 def void_cycles(lab):
     cycle(lab)
     cycle_voiding.void_all(by=lab.ada, reason="wrong", count=1)
@@ -284,6 +289,7 @@ ACTIONS = [
     ("a cycle again", Action.RESTORED, lambda lab: cycle_voiding.restore(void_cycle(lab), by=lab.ada)),
     ("a contestant again", Action.RESTORED, lambda lab: contestants.restore(void_contestant(lab), by=lab.alice)),
     ("a contestant", Action.RENAMED, rename_contestant),
+    ("a contestant in the register", Action.CONTESTANT_CHANGED, enter_contestant),
     ("a title", Action.RENAMED, lambda lab: actions.rename(lab.experiment, by=lab.alice, title="Other")),
     ("an archived run", Action.ARCHIVED, lambda lab: actions.archive([lab.run], by=lab.alice)),
     ("a deleted run", Action.DELETED, lambda lab: removal.remove([lab.run], by=lab.alice)),

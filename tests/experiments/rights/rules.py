@@ -115,11 +115,11 @@ RULES: dict[str, tuple[Rule, str]] = {
         api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-preset
         api-dataset-uploads api-dataset-outputs api-dataset-battles api-dataset-voters api-vote-offer battles-import
         dataset-voters outputs-make-estimate
-        dataset-outputs dataset-visibility dataset-delete outputs-make battle-void contestant-change
+        dataset-outputs dataset-visibility dataset-delete outputs-make battle-void contestant-change variant-edit
         scenario-demonstration api-demonstration webhook webhook-rotate webhook-test webhook-switch webhook-remove
         delivery-again api-webhook-detail api-webhook-secret api-webhook-test api-webhook-deliveries api-delivery-detail
         api-delivery-again api-dataset-visibility api-contestant api-battle api-council-preset api-token-detail
-        bulk-export bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export
+        api-variant bulk-export bulk-export-download bulk-export-manifest bulk-export-cancel api-bulk-export
         api-bulk-export-download
         run-import-file run-import-store run-import-cancel api-run-import-file api-run-import-store""",
     ),
@@ -225,6 +225,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),
         """dataset dataset-sample dataset-contestants dataset-export api-dataset-export
+        dataset-variants api-dataset-variants
         ladder ladder-matrix ladder-slices ladder-picture ladder-history
         ladder-milestones
         ladder-download ladder-battles ladder-samples ladder-sample ladder-agreement board-export battle vote
