@@ -16,10 +16,6 @@ NOTHING = {"next": None, "previous": None, "results": []}
 STARTED = {"runs": []}
 
 
-def keys(scripted):
-    return [request.headers.get("Idempotency-Key") for request in scripted.asked]
-
-
 async def models_of(arena):
     async with arena:
         return await arena.models().all()
@@ -45,7 +41,7 @@ def test_a_start_is_sent_again_under_the_same_key_and_two_starts_have_two(script
     assert arena.experiments.start("an-id") == ()
     for key in (None, "mine", "mine"):
         arena.experiments.start("an-id", idempotency_key=key)
-    first, second, third, other, *named = keys(scripted)
+    first, second, third, other, *named = [request.headers.get("Idempotency-Key") for request in scripted.asked]
     assert first
     assert first == second == third != other
     assert named == ["mine", "mine"]

@@ -178,7 +178,7 @@ def unreadable(record, schema):
         field = f"{record.__name__}.{name}"
         if name not in properties:
             yield f"{field} is not in the schema"
-        elif may_be_null(properties[name]) and not may_be_none(kind):
+        elif may_be_null(properties[name]) and not (kind is Any or type(None) in get_args(kind)):
             yield f"{field} may be null"
         elif may_be_anything(properties[name]) and not is_free(kind):
             yield f"{field} may be anything"
@@ -189,10 +189,6 @@ def may_be_null(schema: dict[str, Any]) -> bool:
     if isinstance(kind, list):
         return "null" in kind
     return kind == "null" or any(may_be_null(one) for word in ("oneOf", "anyOf") for one in schema.get(word, ()))
-
-
-def may_be_none(kind: Any) -> bool:
-    return kind is Any or type(None) in get_args(kind)
 
 
 def may_be_anything(schema: dict[str, Any]) -> bool:

@@ -23,10 +23,6 @@ def body(response):
     return b"".join(response)
 
 
-def begins(response, beginning):
-    return body(response)[: len(beginning)].lower() == beginning.lower()
-
-
 @pytest.fixture
 def run(played):
     return played(max_turns=1)
@@ -52,7 +48,7 @@ def test_each_format_is_a_file_to_be_saved(api, run, format_):
     assert run.experiment.workflow in response["Content-Disposition"]
     assert response["X-Content-Type-Options"] == "nosniff"
     assert response["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
-    assert begins(response, beginning)
+    assert body(response)[: len(beginning)].lower() == beginning.lower()
 
 
 def test_an_unknown_format_is_named(api, run, is_problem):

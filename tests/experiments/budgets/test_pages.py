@@ -1,13 +1,17 @@
-"""Budgets on pages: the list, the experiment's own, what stands beside Start and in the status bar."""
+"""Budgets on pages, in numbers, as a bar and in words; who sees and sets them, and what the record says of it."""
 
 from decimal import Decimal
 from types import SimpleNamespace
 
+import pytest
 from django.test import RequestFactory
 
+from accounts.errors import Forbidden, Invalid
+from accounts.models import AuditEntry
+from experiments.lab.budgets import budgeting
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.budgets import views as budget_views
-from experiments.lab.budgets.standing import Most
+from experiments.lab.budgets.standing import Most, Part, reached
 from experiments.models import Budget, BudgetPeriod, Experiment
 from tests.cases import each_case
 from tests.fixtures import signed_in
@@ -128,3 +132,127 @@ def test_the_partial_of_a_project_shows_its_own_and_its_experiments_budgets(alic
     found = budget_views.of_project(project, request)["budgets"]
 
     assert [one.budget.subject for one in found] == [project, shown]
+
+
+@each_case(
+    ("part", "left", "is_used_up", "percents"),
+    [
+        (Part(200, 50, 20), 130, False, (25.0, 10.0)),
+        (Part(200, 150, 50), 0, True, (75.0, 25.0)),
+        (Part(200, 190, 50), -40, True, (95.0, 5.0)),
+        (Part(200, 300, 0), -100, True, (100.0, 0.0)),
+        (Part(0, 0, 0), 0, True, (100.0, 0.0)),
+    ],
+)
+def test_the_bar_shows_what_is_spent_and_set_aside_and_never_more_than_all(part, left, is_used_up, percents):
+    assert (part.left, part.is_used_up, part.percents) == (left, is_used_up, percents)
+    assert part.share == min(1.0, sum(percents) / 100)
+
+
+@pytest.mark.parametrize("names", [[], ["lena"]])
+@pytest.mark.parametrize("admins", [[], ["ada"]])
+def test_a_run_that_was_stopped_says_what_was_left_of_which_budget_and_whom_to_ask(names, admins):
+    told = {"kind": "person", "period": "month", "name": "alice", "ask": names, "admins": admins, "is_unpriced": False}
+    money = {"cost": "0.0123", "cost_left": "-2", "tokens": None, "tokens_left": None}
+    tokens = {"cost": None, "cost_left": None, "tokens": 4000, "tokens_left": 1200}
+
+    for needed, said in (
+        (money, ["$0.0123", "$0.00 left"]),
+        (tokens, ["4,000 tokens", "1,200 tokens left"]),
+        (tokens | {"cost": "12.5", "cost_left": "1"}, ["$12.50 and 4,000 tokens", "$1.00 and 1,200 tokens left"]),
+        (money | {"is_unpriced": True}, ["known prices"]),
+    ):
+        words = reached(told | needed)
+        assert all(part in words for part in (*said, "monthly", "alice", "dministrator", *(admins or names))), words
+        assert ("lena" in words, "ada" in words) == (bool(names and not admins), bool(admins))
+        assert ("Resume" in words) == ("is_unpriced" not in needed)
+
+
+ONE = Decimal(1)
+
+
+@pytest.fixture
+def experiment(arena, project):
+    made = arena()
+    Experiment.objects.filter(pk=made.pk).update(project=project, visibility="project")
+    made.refresh_from_db()
+    return made
+
+
+def test_admins_set_every_budget_and_the_record_tells_before_and_after(admin, alice, project, experiment):
+    for subject in (alice, project, experiment):
+        budgeting.set_budget(subject, by=admin, cost=ONE)
+    budget = budgeting.set_budget(alice, by=admin, cost=Decimal("2.5"), tokens=7)
+    assert budgeting.remove_budget(budget, by=admin) is True
+    assert budgeting.remove_budget(budget, by=admin) is False
+
+    removed, changed, *_first = AuditEntry.objects.filter(action="budget_changed")
+    assert (changed.detail["before"]["cost"], changed.detail["after"]["cost"]) == ("1", "2.5")
+    assert (changed.detail["after"]["tokens"], changed.actor, changed.target) == (7, "ada", f"budget:{budget.pk}")
+    assert removed.detail["after"] is None
+    assert Budget.objects.filter(person=alice).count() == 1
+    admin.is_active = False
+    assert not budgeting.may_set(alice, admin)
+
+
+def test_a_lead_sets_those_of_the_projects_experiments_and_no_others(lena, alice, project, experiment, arena):
+    assert budgeting.set_budget(experiment, by=lena, cost=ONE).created_by == lena
+    for subject in (alice, lena, project, arena()):
+        with pytest.raises(Forbidden):
+            budgeting.set_budget(subject, by=lena, cost=ONE)
+    for subject in (alice, project):
+        with pytest.raises(Forbidden, match="Only administrators"):
+            budgeting.set_budget(subject, by=alice, cost=ONE)
+
+
+def test_an_owner_sets_their_own_unless_somebody_above_has(lena, alice, experiment):
+    budgeting.set_budget(experiment, by=alice, cost=ONE)
+    budget = budgeting.set_budget(experiment, by=lena, cost=ONE)
+
+    with pytest.raises(Forbidden):
+        budgeting.set_budget(experiment, by=alice, cost=Decimal(100))
+    with pytest.raises(Forbidden):
+        budgeting.remove_budget(budget, by=alice)
+
+    budgeting.remove_budget(budget, by=lena)
+    assert budgeting.set_budget(experiment, by=alice, cost=ONE).active
+
+
+@each_case(
+    "limits",
+    [{}, {"cost": Decimal(-1)}, {"cost": Decimal("NaN")}, {"tokens": -1}, {"cost": ONE, "period": "year"}],
+    ids=["none", "negative", "no number", "negative tokens", "no such period"],
+)
+def test_limits_that_are_none_are_refused(admin, alice, limits):
+    with pytest.raises(Invalid):
+        budgeting.set_budget(alice, by=admin, **limits)
+
+
+def test_somebody_who_may_only_look_on_is_not_told_what_others_may_spend(alice, charlie, admin, experiment):
+    Experiment.objects.filter(pk=experiment.pk).update(visibility="lab")
+    budgeting.set_budget(experiment, by=admin, cost=Decimal("12.34"))
+
+    assert "12.34" in signed_in(alice).get(f"/experiments/{experiment.pk}/").content.decode()
+    page = signed_in(charlie).get(f"/experiments/{experiment.pk}/")
+    assert page.status_code == 200
+    assert "12.34" not in page.content.decode()
+
+
+def test_the_api_sets_lists_and_removes(alice, admin, project, experiment):
+    browser = signed_in(admin)
+
+    def put(**body):
+        return browser.put("/api/budgets/", body, content_type="application/json").status_code
+
+    subjects = {"person": "alice", "project": str(project.pk), "experiment": str(experiment.pk)}
+    assert [put(**{kind: name}, cost="1.5", period="month") for kind, name in subjects.items()] == [200] * 3
+    listed = browser.get("/api/budgets/").json()["results"]
+
+    assert {(one["kind"], one["period"], Decimal(one["cost"]["left"])) for one in listed} == {
+        (kind, "month", Decimal("1.5")) for kind in subjects
+    }
+    assert [one["kind"] for one in signed_in(alice).get("/api/budgets/").json()["results"]] == list(subjects)
+    for one in listed:
+        assert browser.delete(f"/api/budgets/{one['id']}/").status_code == 204
+    assert browser.get("/api/budgets/").json()["results"] == []
+    assert (put(person="alice", project=str(project.pk), cost="1"), put(person="alice")) == (400, 400)

@@ -1,13 +1,17 @@
-"""A scenario of one's own, on its page and over the API: written, saved from a run, revised, no version being lost."""
+"""Scenarios of one's own: written, saved from a run, revised and compared; shared, copied and searched."""
 
 import pytest
 from django.urls import reverse
 
 from accounts.errors import Forbidden, Invalid
+from accounts.models import AuditEntry
 from experiments.library import presets, scenarios
+from experiments.library.differences import lines_between
+from experiments.library.scenarios import scenarios_for
 from experiments.models import Run, Scenario
 from tests.cases import each_case
 from tests.experiments.library.conftest import CONFIG, PROMPT
+from tests.hanging import without_hanging
 
 
 def filled(read, page, **changes):
@@ -190,3 +194,172 @@ def test_the_api_gives_a_built_in_one_by_its_slug_and_changes_none(api):
     assert answer["versions"] == [{"id": "bidding-war", "version": 1, "title": "Bidding war"}]
     assert api.post("scenarios/bidding-war/share/").status_code == 403
     assert api.post("scenarios/bidding-war/versions/", {"title": "x", "config": CONFIG}).status_code == 403
+
+
+def marked(line):
+    return "".join(f"[{piece.text}]" if piece.is_changed else piece.text for piece in line.pieces)
+
+
+def shown(before, after):
+    signs = {"same": " ", "removed": "-", "added": "+", "gap": "~"}
+    lines = lines_between(before, after)
+    return [f"{signs[line.kind]}{line.count if line.kind == 'gap' else marked(line)}" for line in lines]
+
+
+SAME = [str(n) for n in range(9)]
+
+
+@each_case(
+    ("before", "after", "lines"),
+    [
+        ("a\nb\nc", "a\nb\nc", ["~3"]),
+        ("bring four pears home", "bring five pears home", ["-bring [four ]pears home", "+bring [five ]pears home"]),
+        ("all of this goes", "nothing stays here today", ["-all of this goes", "+nothing stays here today"]),
+        ("\n".join(["x", *SAME, "y"]), "\n".join(["X", *SAME, "Y"]), ["-x", "+X", " 0", "~7", " 8", "-y", "+Y"]),
+        ("a\nb\nc\nx", "a\nb\nc\ny", ["~2", " c", "-x", "+y"]),
+        ("", "a", ["+a"]),
+        ("a", "", ["-a"]),
+        ("", "", []),
+    ],
+)
+def test_words_are_marked_within_their_line_and_long_stretches_that_are_the_same_left_out(before, after, lines):
+    assert shown(before, after) == lines
+
+
+@each_case(
+    ("before", "after"),
+    [
+        ("a\n" * 40_000, "b\na\n" * 20_000),
+        ("a " * 50_000, "b " * 50_000),
+        ("\n\n".join("abcdefgh" * 24), "\n\n".join("xyzuvwst" * 24)),
+    ],
+)
+def test_a_hostile_pair_is_compared_in_bounded_time(before, after):
+    with without_hanging():
+        assert lines_between(before, after)
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_the_page_goes_from_the_older_to_the_newer_and_shows_what_changed(browser, alice, well, read, is_reversed):
+    config = {**CONFIG, "prompt": PROMPT.replace("one well", "two wells"), "max_turns": None, "judge": False}
+    newer = scenarios.revise_scenario(well, by=alice, title="The wells", kind="mixed", config=config)
+    refs = [newer.pk, well.pk] if is_reversed else [well.pk, newer.pk]
+    page = read(browser.get(reverse("scenario-changes", args=refs)))
+    headings = [h.text for h in page.find("h2")]
+
+    assert "From version 1 to version 2" in page.text
+    assert [mark.text for mark in page.find("mark")] == ["well", "wells", "one well.", "two wells."]
+    assert all(change in page.text for change in ("cooperation → mixed", "yes → no", "4 → no limit"))
+    assert "Description" in headings  # the new version has none
+    assert "Filter" not in headings
+
+
+def test_versions_of_different_scenarios_are_not_compared(browser, alice, well):
+    other = scenarios.save_scenario(owner=alice, title="Other", config=CONFIG)
+
+    for against in (other.pk, "bidding-war"):
+        assert browser.get(reverse("scenario-changes", args=[well.pk, against])).status_code == 404
+
+
+@pytest.fixture
+def shared(alice, well):
+    scenarios.share_scenario(well, by=alice)
+    return well
+
+
+def test_it_is_on_others_lists_and_read_by_them_once_it_is_shared(bobs, bobs_api, alice, well, read):
+    def listed():
+        return [s["owner"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]]
+
+    assert "The well" not in read(bobs.get(reverse("scenarios"), {"search": "well"})).text
+    assert listed() == []
+    assert bobs_api.get(f"scenarios/{well.pk}/").status_code == 404
+
+    scenarios.share_scenario(well, by=alice)
+
+    page = read(bobs.get(reverse("scenario", args=[well.pk])))
+    assert "Two gardeners share one well." in page.text
+    assert "by alice" in page.text
+    assert listed() == ["alice"]
+
+
+@each_case("name", ["scenario-edit", "scenario-share", "scenario-archive"])
+def test_one_that_is_shared_or_built_in_is_changed_by_nobody_else(bobs, shared, name):
+    before = Scenario.objects.values().get()
+
+    for ref in (shared.pk, "resource-negotiation"):
+        assert bobs.post(reverse(name, args=[ref]), {"shared": "0", "archived": "1"}).status_code == 403
+    assert Scenario.objects.values().get() == before
+
+
+@each_case("path", ["versions", "share", "archive"])
+def test_the_api_says_whose_it_is_only_of_shared_ones(bobs_api, shared, alice, path):
+    body = {"title": "x", "config": CONFIG}
+
+    assert bobs_api.post(f"scenarios/{shared.pk}/{path}/", body).status_code == 403
+    scenarios.share_scenario(shared, by=alice, shared=False)
+    assert bobs_api.post(f"scenarios/{shared.pk}/{path}/", body).status_code == 404
+
+
+def test_all_versions_are_shared_and_not_shared_together_and_a_copy_stays(bobs, bob, alice, shared):
+    newer = scenarios.revise_scenario(shared, by=alice, title="The well", config=CONFIG)
+    pages = [reverse("scenario", args=[row.pk]) for row in (shared, newer)]
+    assert [bobs.get(page).status_code for page in pages] == [200, 200]
+    response = bobs.post(reverse("scenario-copy", args=[shared.pk]))
+    scenarios.share_scenario(newer, by=alice, shared=False)
+    assert [bobs.get(page).status_code for page in pages] == [404, 404]
+    assert [entry.detail["lab"] for entry in AuditEntry.objects.filter(action="shared")] == [False, True]
+
+    copy = Scenario.objects.get(owner=bob)
+    assert response["Location"] == reverse("scenario-edit", args=[copy.pk])
+    assert (copy.config, copy.version, copy.shared) == (shared.config, 1, False)
+    assert copy.family != shared.family
+
+
+def titles(user, **asked):
+    return [choice.title for choice in scenarios_for(user, **asked)]
+
+
+def test_built_in_ones_come_first_then_the_newest_version_of_mine_then_the_labs(alice, bob, well):
+    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True)
+    scenarios.revise_scenario(well, by=alice, title="The wells", config=CONFIG)
+
+    builtin = ["Resource negotiation", "Emergency recovery", "Bidding war"]
+    assert titles(alice) == [*builtin, "The wells", "A shared one"]
+
+
+@each_case(("asked", "found"), [
+    ({"search": "WELL"}, ["The well"]),
+    ({"search": "august"}, ["The well"]),
+    ({"search": "freighter"}, ["Emergency recovery"]),
+    ({"kind": "cooperation"}, ["Emergency recovery", "The well"]),
+    ({"search": "b", "kind": "competition"}, ["Bidding war"]),
+    ({"search": "zebra"}, []),
+    ({"search": "%"}, []),
+])  # fmt: skip
+def test_the_search_and_the_kind_narrow_it(alice, well, asked, found):
+    assert titles(alice, **asked) == found
+    assert all(choice.kind_label == Scenario.Kind(choice.kind).label for choice in scenarios_for(alice, **asked))
+
+
+@each_case("query", [{"kind": "war"}, {"search": "\x00"}])
+def test_a_strange_question_is_answered_with_a_page(browser, well, query):
+    assert browser.get(reverse("scenarios"), query).status_code == 200
+
+
+def test_the_list_takes_a_fixed_number_of_queries(browser, alice, well, django_assert_max_num_queries):
+    for number in range(10):
+        scenarios.save_scenario(owner=alice, title=f"No. {number}", config=CONFIG)
+
+    with django_assert_max_num_queries(6):
+        browser.get(reverse("scenarios"))
+
+
+def test_the_api_gives_them_too(api, well):
+    answer = api.get("scenarios/", search="well").json()
+
+    assert (answer["next"], answer["previous"]) == (None, None)
+    assert [(s["id"], s["title"], s["owner"], s["builtin"]) for s in answer["results"]] == [
+        (str(well.pk), "The well", "alice", False)
+    ]
+    assert api.get("scenarios/", kind="war").status_code == 400
