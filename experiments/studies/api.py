@@ -197,7 +197,7 @@ class StudyContrastSerializer(serializers.Serializer[Any]):
 
 
 class ComparedContrastSerializer(serializers.Serializer[Any]):
-    """not_pooled: why there is no summary: one_study, no_spread, scale, source, scope or until."""
+    """not_pooled: why there is no summary: one_study, no_spread, scale, source, scope, provider or until."""
 
     contrast = serializers.CharField()
     estimates = StudyContrastSerializer(many=True)

@@ -117,12 +117,14 @@ def chart(runs: "QuerySet[Run]", *, measure: str, by: str, reader: "User") -> Ch
 def _measures(runs: Sequence[Run], reader: "User") -> list[Measure]:
     """Figures first; a judge's scores, flags and instruments where the workflows of these runs have them."""
     workflows = [REGISTRY[name] for name in sorted({run.experiment.workflow for run in runs})]
+    played = dict.fromkeys(one.seat for run in runs for one in run.experiment.participants.all())
     found_in = Annotation.objects.visible_to(reader).filter(run__in=[run.pk for run in runs]).order_by()
     found = measures_of(
         InstrumentVersion.objects.visible_to(reader).filter(pk__in=found_in.values("version")),
         flagged=dict.fromkeys(seat for workflow in workflows for seat in workflow.flagged),
         judged=dict.fromkeys(seat for workflow in workflows for seat in workflow.subjects),
         measured=[seat for seat in found_in.values_list("subject", flat=True).distinct() if seat],
+        ranked=[seat for seat in played if any(seat in workflow.ranked for workflow in workflows)],
     )
     return sorted(found, key=lambda one: one.source["of"] != "run")
 

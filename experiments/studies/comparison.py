@@ -16,7 +16,7 @@ from accounts.errors import Invalid, NotFound
 from experiments.models import InstrumentVersion, Participant, Study, StudyLook
 from experiments.models.labels import FLAGS, seat_name
 from experiments.studies.design import Design, Levels
-from experiments.studies.plan_form import FIGURES, OVER, SCOPES, SCORE_NAMES
+from experiments.studies.plan_form import CONFIDENCES, FIGURES, MESSAGES, OVER, SCOPES, SCORE_NAMES, WIN_RATE
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Contrast, Row, difference_of
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
@@ -36,6 +36,7 @@ NOT_POOLED = {
     "scale": gettext_lazy("Not pooled: the outcome is not on the same scale in all studies."),
     "source": gettext_lazy("Not pooled: the studies measure the outcome in different ways."),
     "scope": gettext_lazy("Not pooled: not all studies mean the same prompts; see “Holds for” below."),
+    "provider": gettext_lazy("Not pooled: token probabilities of different providers are not comparable."),
     "until": gettext_lazy("Not pooled: a time has no last turn that all studies share. Set “until” in their plans."),
 }
 
@@ -144,8 +145,11 @@ def _contrasts(looks: Sequence[StudyLook], outcome: str) -> list[Compared]:
     for name in dict.fromkeys(names):
         several = [(look, plan, contrasts[name]) for look, plan, contrasts in having if name in contrasts]
         if len(several) >= LEAST:
+            providers = {row.details.get(outcome, "") for look, _plan, _of in several for row in rows[look.pk]} - {""}
+            is_mixed = _defined(several[0][0], outcome)["kind"] == "confidence" and len(providers) > 1
+            differing = _differing(outcome, several) or ("provider" if is_mixed else "")
             estimates = [_estimate(look, plan, contrast, rows[look.pk]) for look, plan, contrast in several]
-            found.append(_compared(name, _differing(outcome, several), _defined(several[0][0], outcome), estimates))
+            found.append(_compared(name, differing, _defined(several[0][0], outcome), estimates))
     return found
 
 
@@ -277,8 +281,10 @@ def _source(source: Mapping[str, Any] | None, versions: Mapping[str, str]) -> st
         instrument = versions.get(str(source["version"]), _("an instrument that you cannot see"))
         what = " · ".join(filter(None, (instrument, source["dimension"], source.get("category"))))
     else:
-        what = str(SCORE_NAMES[source["score"]] if source["of"] == "judgment" else FLAGS[source["flag"]])
+        of_others = {"judgment": SCORE_NAMES, "flag": FLAGS, "answers": MESSAGES, "confidence": CONFIDENCES}
+        named = next((source[name] for name in ("score", "flag", "messages", "figure") if name in source), "")
+        what = str(WIN_RATE if source["of"] == "ranking" else of_others[source["of"]][named])
     seat, over, threshold = source.get("seat"), str(source.get("over", "")), source.get("threshold")
-    named = f"{seat_name(seat)}: {what}" if seat else what
+    whole = f"{seat_name(seat)}: {what}" if seat else what
     read = f"{dict(OVER)[over]} ({threshold:g})" if threshold else str(dict(OVER).get(over, ""))
-    return ", ".join(filter(None, (named, read)))
+    return ", ".join(filter(None, (whole, read)))

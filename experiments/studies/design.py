@@ -106,6 +106,12 @@ class Design(Part):
         """The factor whose levels are prompts, "" for none."""
         return next((factor.name for factor in self.factors if factor.is_prompt), "")
 
+    @property
+    def seats(self) -> set[str]:
+        """Participants that the design names."""
+        varied = [factor.varies.split(".")[1] for factor in self.factors if factor.varies.startswith("cast.")]
+        return {*self.cast, *varied, *(seat for f in self.factors for level in f.levels for seat in level.cast)}
+
     def combinations(self) -> Iterator[dict[str, str]]:
         """The levels of each condition, in order."""
         if self.arrangement == "list":

@@ -25,6 +25,7 @@ from experiments.studies.design import MOST_REPEATS, Design, Levels
 from experiments.studies.plan import Plan
 from leaderboard.ratings.studies import planning
 from leaderboard.ratings.studies.analysis import Row
+from leaderboard.ratings.studies.diversity import LEAST_ANSWERS
 from leaderboard.ratings.studies.pooling import Pooled
 from leaderboard.ratings.studies.rates import Difference
 
@@ -32,6 +33,9 @@ NOT_SAID = {
     "too_few_units": gettext_lazy("Too few runs."),
     "no_spread": gettext_lazy("Nothing varies, so there is no interval."),
     "mostly_undefined": gettext_lazy("Too few runs on one side."),
+    "several_providers": gettext_lazy(
+        "The runs have different providers, whose token probabilities are not comparable."
+    ),
 }
 NOT_CORRECTED = {
     "unlabeled": gettext_lazy("Some of what was judged was not in the sample, or a value of the sample has no label."),
@@ -43,6 +47,7 @@ TESTS = {
     "permutation": gettext_lazy("permutation"),
     "mixed": gettext_lazy("mixed model"),
     "log-rank": gettext_lazy("log-rank"),
+    "t": gettext_lazy("Student's t"),
 }
 WHY_MISSING = {
     outcomes.NOT_BEGUN: gettext_lazy("not begun"),
@@ -50,10 +55,13 @@ WHY_MISSING = {
     outcomes.DELETED: gettext_lazy("deleted"),
     outcomes.NOTHING_MEASURED: gettext_lazy("not measured"),
     outcomes.PARTLY_MEASURED: gettext_lazy("measured in part"),
+    outcomes.NO_LOGPROBS: gettext_lazy("no log-probabilities"),
+    outcomes.SEVERAL_PROVIDERS: gettext_lazy("several providers answered"),
     **dict(RunState.choices),
 }
 MOST_COLUMNS = 12  # of the grid
 POWER = 0.8
+SIDES = ("first", "second")
 
 
 # --- its conditions, filling up ---
@@ -217,7 +225,7 @@ class Shown:
     @property
     def sides(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """Which side, what it is called, and its figures."""
-        for name, levels in zip(("first", "second"), self.levels, strict=True):
+        for name, levels in zip(SIDES, self.levels, strict=True):
             yield name, ", ".join(levels.values()), self.result[name]
 
     @property
@@ -251,6 +259,22 @@ class Shown:
             "(%(low)s to %(high)s)."
         )
         return said % values
+
+    @property
+    def rests_on(self) -> str:
+        """Of diversity and of token probabilities, what their comparison rests on; "" of other outcomes."""
+        if answers := self.result.get("diversity"):
+            values = {"strata": answers["strata"], "left_out": answers["left_out"], "least": LEAST_ANSWERS}
+            if answers["left_out"]:
+                said = _("Strata compared: %(strata)s; left out with fewer than %(least)s answers: %(left_out)s")
+            else:
+                said = _("Strata compared: %(strata)s")
+            return said % values
+        if tokens := self.result.get("confidence"):
+            first, second = (_("unknown") if (one := tokens[name]) is None else in_percent(one) for name in SIDES)
+            said = _("Probability covered by the recorded alternatives: %(first)s, %(second)s (%(providers)s)")
+            return said % {"first": first, "second": second, "providers": ", ".join(tokens["providers"])}
+        return ""
 
     @property
     def missing(self) -> int:
@@ -333,7 +357,7 @@ class OfStudy:
     @property
     def sides(self) -> Iterator[tuple[str, str, int]]:
         """Which side, what it is called, and its runs."""
-        for name, levels, n in zip(("first", "second"), self.estimate.levels, self.estimate.n, strict=True):
+        for name, levels, n in zip(SIDES, self.estimate.levels, self.estimate.n, strict=True):
             yield name, ", ".join(levels.values()), n
 
     @property

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from experiments.studies.design import Design, Name, Part
 from experiments.workflows.base.judge import RANGES
-from leaderboard.ratings.studies.analysis import Test
+from leaderboard.ratings.studies.analysis import Kind, Test
 from leaderboard.ratings.studies.scores import Scope
 
 Seat = Annotated[str, StringConstraints(max_length=40)]
@@ -63,17 +63,49 @@ class Measured(Part):
     figure: Literal["output_tokens", "cost", "seconds", "turns", "slowest_call"]
 
 
-Source = Annotated[Scored | Annotation | Flagged | Measured, Field(discriminator="of")]
-SOURCES: TypeAdapter[Scored | Annotation | Flagged | Measured] = TypeAdapter(Source)
+class Ranked(Part):
+    """The win rate of a participant in each turn, 0 to 1: of the others that a ballot ranks beside it, the share that
+    it beats, equals counting half; the mean of the turn's ballots. Of a coding contest: by the mean votes of a cycle.
+    """
+
+    of: Literal["ranking"] = "ranking"
+    seat: Seat
+    over: Over = "mean"
+    threshold: float = 0.0
+
+
+class Said(Part):
+    """What the participant said, all messages together or the last one: how far it differs from run to run."""
+
+    of: Literal["answers"] = "answers"
+    seat: Seat
+    messages: Literal["all", "last"] = "all"
+
+
+class Confidence(Part):
+    """The probabilities that the model gave to the tokens of the participant's messages: their mean, median, or tenth
+    percentile, or the share of tokens below 0.5. Recorded only where log-probabilities were asked for and given.
+    """
+
+    of: Literal["confidence"] = "confidence"
+    seat: Seat
+    figure: Literal["mean", "median", "tenth", "low"] = "mean"
+
+
+AnySource = Scored | Annotation | Flagged | Measured | Ranked | Said | Confidence
+Source = Annotated[AnySource, Field(discriminator="of")]
+SOURCES: TypeAdapter[AnySource] = TypeAdapter(Source)
+OF_ONE_KIND = {"answers": "diversity", "confidence": "confidence"}  # sources whose outcomes are of one kind
 
 
 class Outcome(Part):
     """kind: `rate` of a source whose values are 1 and 0; `score`, with the ends of its scale where it has any; `time`
-    of a source that is read `over` its `first_turn`, up to turn `until`.
+    of a source that is read `over` its `first_turn`, up to turn `until`; `diversity` of answers; `confidence` of
+    tokens' probabilities.
     """
 
     name: Name
-    kind: Literal["rate", "score", "time"]
+    kind: Kind
     source: Source
     least: float | None = None
     most: float | None = None
@@ -81,6 +113,10 @@ class Outcome(Part):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        only = OF_ONE_KIND.get(self.source.of)
+        if (self.kind in OF_ONE_KIND.values() or only) and self.kind != only:
+            said = "“diversity” is the kind of outcomes of answers, “confidence” of those of confidence"
+            raise PydanticCustomError("kind_of_source", said)
         over = getattr(self.source, "over", "mean")
         if (self.kind == "time") != (over == "first_turn") or (self.kind == "rate" and over != "any"):
             said = "a rate is read over “any”, a time over “first_turn”, a score over “mean”, “last” or “most”"
@@ -171,7 +207,7 @@ def for_analysis(plan: Plan, locked: Plan, design: Design, digest: str) -> dict[
 
     contents = plan.model_dump(mode="json")
     for outcome in contents["outcomes"]:
-        if outcome["kind"] == "rate":
+        if outcome["kind"] in ("rate", "diversity", "confidence"):
             outcome |= {"least": 0.0, "most": 1.0}
     planned = [is_planned(contrast) for contrast in plan.contrasts]
     return {

@@ -14,7 +14,7 @@ from experiments.models import InstrumentVersion
 from experiments.models.labels import FLAGS, SENTIMENT_LABELS, seat_name
 from experiments.setup.form_fields import LinesField, RowsField
 from experiments.studies.design import Design
-from experiments.studies.plan import Outcome, Plan
+from experiments.studies.plan import OF_ONE_KIND, Outcome, Plan
 from experiments.studies.services import LONGEST_REASON
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.flags import REVIEWED
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 MOST_SUGGESTED = 6  # contrasts
+TOOLS = {"judge", "filter", "title"}  # seats that say nothing themselves
 SCORE_NAMES = {
     "goal_deviation": gettext_lazy("Goal deviation"),
     "cooperation": gettext_lazy("Cooperation"),
@@ -39,6 +40,14 @@ FIGURES = {
     "turns": gettext_lazy("Completed turns of the run"),
     "slowest_call": gettext_lazy("Slowest call of the run, seconds"),
 }
+MESSAGES = {"all": gettext_lazy("diversity of answers"), "last": gettext_lazy("diversity of last answers")}
+CONFIDENCES = {
+    "mean": gettext_lazy("token probability, mean"),
+    "median": gettext_lazy("token probability, median"),
+    "tenth": gettext_lazy("token probability, 10th percentile"),
+    "low": gettext_lazy("share of tokens with a probability below 0.5"),
+}
+WIN_RATE = gettext_lazy("win rate")
 OVER = [
     ("mean", gettext_lazy("mean of all turns")),
     ("last", gettext_lazy("last turn")),
@@ -79,6 +88,16 @@ class Measure:
         """Whether a run has it or has it not."""
         return bool(self.source["of"] == "flag")
 
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether each turn is 1 or 0."""
+        return self.source["of"] in ("flag", "annotation") and (self.least, self.most) == (0, 1)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is of the run, not of its turns."""
+        return self.source["of"] in ("run", *OF_ONE_KIND)
+
 
 def key_of(source: Mapping[str, Any]) -> str:
     """Equal for sources that differ in how turns become one value alone."""
@@ -86,10 +105,21 @@ def key_of(source: Mapping[str, Any]) -> str:
 
 
 def measures(design: Design, *, reader: "User") -> list[Measure]:
-    """What runs of the design have: flags, a judge's scores, what instruments that the reader sees find, figures."""
+    """What runs of the design have: flags, a judge's scores, what instruments that the reader sees find, win rates, how
+    answers differ, probabilities of tokens, figures.
+    """
     workflow = REGISTRY[design.workflow]
     versions = InstrumentVersion.objects.visible_to(reader)
-    return measures_of(versions, flagged=workflow.flagged, judged=workflow.subjects, measured=workflow.subjects)
+    named = design.seats
+    speaking = {*workflow.subjects, *workflow.flagged, workflow.leads, *named} - TOOLS
+    return measures_of(
+        versions,
+        flagged=workflow.flagged,
+        judged=workflow.subjects,
+        measured=workflow.subjects,
+        ranked=[seat for seat in workflow.ranked if seat in named],
+        speaking=[seat for seat in workflow.seats if seat in speaking],
+    )
 
 
 def measures_of(
@@ -98,8 +128,12 @@ def measures_of(
     flagged: Iterable[str],
     judged: Iterable[str],
     measured: Collection[str],
+    ranked: Iterable[str],
+    speaking: Iterable[str] = (),
 ) -> list[Measure]:
-    """Flags, a judge's scores and what these versions of instruments find, each of its seats; and figures of runs."""
+    """Flags, a judge's scores and what these versions of instruments find, win rates, how answers differ and with what
+    probability they were said, each of its seats; and figures of runs.
+    """
     flags = [
         Measure({"of": "flag", "flag": flag, "seat": seat}, format_lazy("{}: {}", seat_name(seat), FLAGS[flag]), 0, 1)
         for seat in flagged
@@ -114,8 +148,17 @@ def measures_of(
         for seat in judged
         for score in RANGES
     ]
+    wins = [
+        Measure({"of": "ranking", "seat": one}, format_lazy("{}: {}", seat_name(one), WIN_RATE), 0, 1) for one in ranked
+    ]
+    said = [
+        Measure({"of": of, "seat": seat, name: value}, format_lazy("{}: {}", seat_name(seat), label), 0, 1)
+        for of, name, several in (("answers", "messages", MESSAGES), ("confidence", "figure", CONFIDENCES))
+        for seat in speaking
+        for value, label in several.items()
+    ]
     figures = [Measure({"of": "run", "figure": figure}, label, least=0) for figure, label in FIGURES.items()]
-    return [*flags, *scores, *_of_instruments(measured, versions), *figures]
+    return [*flags, *scores, *_of_instruments(measured, versions), *wins, *said, *figures]
 
 
 def _of_instruments(subjects: Collection[str], versions: "QuerySet[InstrumentVersion]") -> list[Measure]:
@@ -204,8 +247,8 @@ class PlanForm(forms.Form):
         field = cast(RowsField, self.fields["outcomes"])
         for number, row in enumerate(self.cleaned_data.get("outcomes", [])):
             measure, is_of_turns = self.measures.get(row["measure"]), row["over"] in ("any", "first_turn")
-            is_yes_or_no = measure is not None and (measure.least, measure.most) == (0, 1)
-            if is_of_turns and not is_yes_or_no and not row["threshold"].strip():
+            is_clear = measure is not None and (measure.is_whole or measure.is_yes_or_no)
+            if is_of_turns and not is_clear and not row["threshold"].strip():
                 self.add_error("outcomes", field.complain(number, "threshold", _("Enter a threshold.")))
 
     def clean_looks(self) -> list[float]:
@@ -233,9 +276,10 @@ class PlanForm(forms.Form):
     def _outcome(self, row: Mapping[str, str]) -> dict[str, Any]:
         measure = self.measures.get(row["measure"])
         source = dict(measure.source) if measure else {}
-        over = row["over"] if source.get("of") != "run" else "mean"
-        kind = {"any": "rate", "first_turn": "time"}.get(over, "score")
-        if source.get("of") != "run":
+        is_of_turns = measure is None or not measure.is_whole
+        over = row["over"] if is_of_turns else "mean"
+        kind = OF_ONE_KIND.get(source.get("of", ""), {"any": "rate", "first_turn": "time"}.get(over, "score"))
+        if is_of_turns:
             source |= {"over": over, "threshold": row["threshold"].strip() or 0}
         if source.get("of") == "annotation":
             source["category"] = row["category"].strip()

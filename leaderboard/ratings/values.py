@@ -56,6 +56,7 @@ class Reason(StrEnum):
     NO_SPREAD = "no_spread", "no variation, so there is no interval"
     UNLABELED = "unlabeled", "no unit has a label, or none of a part of the units has one"
     USELESS_JUDGE = "useless_judge", "the judge says yes as often where people say no, so it says nothing of the rate"
+    SEVERAL_PROVIDERS = "several_providers", "probabilities that different providers gave are not comparable"
     RESTS_ON_ONE = (
         "rests_on_one",
         "without one of the cycles the figure does not exist, so an interval does not either",

@@ -53,11 +53,11 @@ class Workflow:
 
     slug: at most 20 characters. place: where it stands in lists, the lowest first. config: how it is set up. seats:
     all that there can be. people: those of them that people may take. run: the generator of its steps.
-    subjects: seats that a judge scores. judge: by which
-    rules, where the scoring can be repeated by another judge; its Config has `objectives()` then. leads: the seat
-    that speaks for a run in exports where nobody is judged. flagged: seats whose messages are looked through by
-    `flags`. opening: the field of Config with the first words of a person. passed: where a person's words would
-    have been said had the run not passed the pause: key of a message to key and reason of the pause. next_offer:
+    subjects: seats that a judge scores. ranked: seats whose answers ballots or votes compare with each other.
+    judge: by which rules, where the scoring can be repeated by another judge; its Config has `objectives()` then.
+    leads: the seat that speaks for a run in exports where nobody is judged. flagged: seats whose messages are looked
+    through by `flags`. opening: the field of Config with the first words of a person. passed: where a person's words
+    would have been said had the run not passed the pause: key of a message to key and reason of the pause. next_offer:
     where the next question is found when it is asked before there is an offer for it, from the offers so far: (key,
     turn). is_sharded: its work is shared out over many runs. scores_parent: its runs score the
     transcript of another run, their parent, and belong to it. executes: it needs the sandbox. private: fields of Config
@@ -73,6 +73,7 @@ class Workflow:
     place: int = 100
     people: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
+    ranked: tuple[str, ...] = ()
     judge: Rubric | None = None
     leads: str = ""
     flagged: tuple[str, ...] = ()

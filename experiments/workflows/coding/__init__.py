@@ -126,6 +126,7 @@ WORKFLOW = Workflow(
     run=run,
     place=8,
     leads="coder-1",
+    ranked=CODERS,
     branches=Branching.NOWHERE,
     executes=True,
     records=(*RECORDS, *measuring.RECORDS),

@@ -48,6 +48,7 @@ WORKFLOW = Workflow(
     run=run,
     place=3,
     people=(*MEMBERS, *CHAIRS),
+    ranked=MEMBERS,
     leads="chair",
     opening="question",
     next_offer=next_offer,

@@ -11,16 +11,18 @@ from statistics import NormalDist
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.ratings.statistics import wilson
-from leaderboard.ratings.studies import rates, scores, survival
+from leaderboard.ratings.studies import diversity, rates, scores, survival
 from leaderboard.ratings.studies.corrections import FURTHEST, benjamini_hochberg, holm, look_bounds
+from leaderboard.ratings.studies.diversity import Diversity
 from leaderboard.ratings.studies.mixed import Mixed, mixed_difference
 from leaderboard.ratings.studies.rates import Bounds, Difference
 from leaderboard.ratings.studies.scores import Scope
-from leaderboard.ratings.values import COVERAGE, BoolArray, FloatArray, IntArray, Undefined
+from leaderboard.ratings.values import COVERAGE, BoolArray, FloatArray, IntArray, Reason, Undefined
 
-Kind = Literal["rate", "score", "time"]
+Kind = Literal["rate", "score", "time", "diversity", "confidence"]
 Test = Literal["usual", "mixed"]
 LEAST_LEVEL = 1e-9  # of an interval at an early look
 
@@ -29,6 +31,8 @@ LEAST_LEVEL = 1e-9  # of an interval at an early look
 class Outcome:
     """What is known of each run. rate: whether it happened, 1 or 0; score: a number, from least to most where its scale
     has ends; time: the turn in which it happened, or the last turn of a run in which it did not, up to `until`.
+    diversity: how many different pairs of words its answer has, which are compared between runs; confidence: a figure
+    of the probabilities of its tokens, 0 to 1, as one provider gave them.
     """
 
     name: str
@@ -108,7 +112,8 @@ def _contrast(one: Mapping[str, Any]) -> Contrast:
 @dataclass(frozen=True, slots=True)
 class Row:
     """One planned run. values: by outcome, None where it is missing, which `missing` gives a reason for. happened: of
-    times, whether it happened.
+    times, whether it happened. details: of a diversity, the answer as `diversity.fingerprints`; of a confidence, the
+    provider. covered: of a confidence, how much probability the recorded alternatives had together, 0 to 1.
     """
 
     run: str
@@ -116,12 +121,15 @@ class Row:
     values: Mapping[str, float | None]
     happened: Mapping[str, bool] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
+    covered: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
     """One condition of a contrast. n: runs with a value; missing: without; excluded: left out by a rule of the plan.
-    value: the rate, the mean, or the restricted mean of turns; low, high: of a rate, Wilson's interval.
+    value: the rate, the mean, the restricted mean of turns, or the diversity; low, high: of a rate, Wilson's interval,
+    of a diversity, Student's.
     """
 
     n: int
@@ -134,11 +142,23 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Confidence:
+    """Of token probabilities. providers: of the runs that are compared. first, second: the mean of how much probability
+    the recorded alternatives of a token had together, 0 to 1; None where none were recorded.
+    """
+
+    providers: tuple[str, ...]
+    first: float | None
+    second: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """difference, low, high: of first less second, None with the reason in `no_interval`. test, p: None with the reason
     in `no_test`. adjusted: p among all planned, or all explored, contrasts. threshold: what p had to be at most.
     bounds: of the difference whatever the missing outcomes were, None where the scale has no ends. delta: Cliff's.
-    mixed: what a contrast that is tested by the mixed model finds beside the difference of rates.
+    mixed: what a contrast that is tested by the mixed model finds beside the difference of rates. diversity,
+    confidence: of such outcomes, what their comparison rests on.
     """
 
     contrast: str
@@ -159,11 +179,14 @@ class Result:
     bounds: Bounds | None = None
     delta: Difference | None = None
     mixed: Mixed | None = None
+    diversity: Diversity | None = None
+    confidence: Confidence | None = None
 
     def as_data(self) -> dict[str, object]:
-        """As results.json has it: `mixed` only where it was asked for."""
+        """As results.json has it: what some outcomes and tests alone have only where it is there."""
         data = asdict(self)
-        return data if self.mixed else {name: value for name, value in data.items() if name != "mixed"}
+        of_some = ("mixed", "diversity", "confidence")
+        return {name: value for name, value in data.items() if name not in of_some or value is not None}
 
 
 def analyse(
@@ -232,7 +255,7 @@ def _explored(results: Sequence[dict[str, Any]]) -> list[Result]:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Compared:
     """Runs with a value, and with those without one (NaN), as arrays of one length. strata: levels of all factors that
-    the contrast does not name; settings: of those among them that are no prompts.
+    the contrast does not name; settings: of those among them that are no prompts. details: as of rows, "" for none.
     """
 
     values: FloatArray
@@ -241,6 +264,8 @@ class _Compared:
     strata: IntArray
     prompts: IntArray
     settings: IntArray
+    details: NDArray[np.object_]
+    covered: FloatArray
 
     def known(self) -> "_Compared":
         here = ~np.isnan(self.values)
@@ -258,7 +283,7 @@ def _compared(
         {"n": int(chosen.sum()), "missing": len(here) - int(chosen.sum()), "excluded": len(side) - len(here)}
         for chosen, here, side in zip((known.is_first, ~known.is_first), kept, whole_sides, strict=True)
     ]
-    measure = _of_times if outcome.kind == "time" else _of_numbers
+    measure = {"time": _of_times, "diversity": _of_answers, "confidence": _of_confidence}.get(outcome.kind, _of_numbers)
     figures, found = measure(outcome, contrast, known, confidence, plan.seed)
     ends = outcome.least is not None and outcome.most is not None and outcome.kind != "time"
     is_bounded = ends and all(map(len, kept))
@@ -295,6 +320,8 @@ def _arrays(plan: Plan, contrast: Contrast, outcome: Outcome, kept: Sequence[Seq
         strata=_numbered([tuple(row.levels[name] for name in others) for row in every]),
         prompts=_numbered([row.levels.get(plan.block, "") for row in every]),
         settings=_numbered([tuple(row.levels[name] for name in others if name != plan.block) for row in every]),
+        details=np.array([row.details.get(outcome.name, "") for row in every], dtype=object),
+        covered=np.array([row.covered.get(outcome.name, math.nan) for row in every], dtype=float),
     )
 
 
@@ -318,6 +345,8 @@ def _numbered(names: Sequence[Any]) -> IntArray:
 
 
 def _bounds(whole: _Compared, outcome: Outcome) -> Bounds:
+    if outcome.kind == "diversity":
+        return diversity.bounds(list(whole.details), whole.is_first, whole.strata)
     least, most = float(outcome.least or 0), float(outcome.most or 0)
     return rates.bounds(whole.values, whole.is_first, whole.strata, least=least, most=most)[2]
 
@@ -331,6 +360,10 @@ def _difference(
     if outcome.kind == "time":
         until, times, happened = _until(outcome, known)
         return survival.restricted_difference(times, happened, known.is_first, until, confidence=confidence)
+    if outcome.kind == "diversity":
+        return _answers(known, scope, confidence, seed).difference
+    if outcome.kind == "confidence" and _mixes_providers(known):
+        return Undefined(Reason.SEVERAL_PROVIDERS)
     units = known.prompts if scope == "prompts" else known.strata
     if outcome.kind == "rate" and scope == "runs":
         return rates.rate_difference(known.values > 0.5, known.is_first, units, confidence=confidence)
@@ -354,7 +387,7 @@ def _of_numbers(outcome: Outcome, contrast: Contrast, known: _Compared, confiden
     found = {**_interval(_difference(outcome, scope, known, confidence, seed)), **_test(test, p)}
     if isinstance(mixed, Mixed):
         found["mixed"] = mixed
-    if outcome.kind == "score":
+    if outcome.kind in ("score", "confidence"):
         delta = scores.cliffs_delta(known.values[known.is_first], known.values[~known.is_first], confidence=confidence)
         found["delta"] = None if isinstance(delta, Undefined) else delta
     return figures, found
@@ -363,7 +396,7 @@ def _of_numbers(outcome: Outcome, contrast: Contrast, known: _Compared, confiden
 def _figures(outcome: Outcome, known: _Compared, side: BoolArray, confidence: float) -> dict[str, object]:
     if not side.any():
         return {}
-    if outcome.kind == "score":
+    if outcome.kind in ("score", "confidence"):
         return {"value": rates.mean_of_strata(known.values[side], known.strata[side])}
     rate, runs = rates.effective(known.values[side] > 0.5, known.strata[side])
     low, high = wilson(rate, runs, confidence)
@@ -387,6 +420,38 @@ def _until(outcome: Outcome, known: _Compared) -> tuple[float, FloatArray, BoolA
     """The turn that times count to, the times up to it, and whether it happened by then."""
     until = float(outcome.until or known.values.max(initial=0.0))
     return until, np.minimum(known.values, until), known.happened & (known.values <= until)
+
+
+def _answers(known: _Compared, scope: Scope, confidence: float, seed: int) -> diversity.Comparison:
+    return diversity.compared(
+        list(known.details), known.is_first, known.strata, known.prompts, scope=scope, confidence=confidence, seed=seed
+    )
+
+
+def _of_answers(outcome: Outcome, contrast: Contrast, known: _Compared, confidence: float, seed: int) -> Found:
+    found = _answers(known, contrast.scope, confidence, seed)
+    figures = [asdict(side) if side else {} for side in (found.first, found.second)]
+    return figures, {
+        **_interval(found.difference),
+        **_test(found.test, found.p),
+        "diversity": found.rests_on if len(known.values) else None,
+    }
+
+
+def _of_confidence(outcome: Outcome, contrast: Contrast, known: _Compared, confidence: float, seed: int) -> Found:
+    """As scores, within one provider: what its probabilities are of, and how they are rounded, differs between them."""
+    figures, found = _of_numbers(outcome, contrast, known, confidence, seed)
+    if _mixes_providers(known):
+        reason = Undefined(Reason.SEVERAL_PROVIDERS)
+        found = {**_interval(reason), **_test("", reason)}
+    covered = [known.covered[side & ~np.isnan(known.covered)] for side in (known.is_first, ~known.is_first)]
+    means = [float(one.mean()) if len(one) else None for one in covered]
+    return figures, {**found, "confidence": Confidence(tuple(sorted(set(known.details))), *means)}
+
+
+def _mixes_providers(known: _Compared) -> bool:
+    """Whether runs that are compared with each other, those of one stratum, have several providers."""
+    return any(len(set(known.details[known.strata == number])) > 1 for number in np.unique(known.strata))
 
 
 def _interval(found: Difference | Undefined) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Scores on a bounded scale: differences of means with intervals that stay on it, tests, Cliff's delta, diversity."""
+"""Scores on a bounded scale: differences of means with intervals that stay on it, tests, Cliff's delta."""
 
 import math
 from statistics import NormalDist
@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leaderboard.ratings.statistics import Interval, t_quantile
+from leaderboard.ratings.statistics import t_quantile
 from leaderboard.ratings.studies.rates import Difference
 from leaderboard.ratings.values import COVERAGE, BoolArray, FloatArray, IntArray, Reason, Undefined
 
@@ -174,39 +174,3 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike, *, confidence: float = COV
     half = math.sqrt(ts2 * ((1 - delta**2) ** 2 + ts2))
     below = 1 - delta**2 + ts2
     return Difference(delta, (delta - delta**3 - half) / below, (delta - delta**3 + half) / below)
-
-
-def diversity(dissimilarities: ArrayLike, *, rounds: int = ROUNDS, seed: int = 0) -> tuple[float, Interval] | Undefined:
-    """The mean dissimilarity of two different runs, and its 95 % interval by drawing runs anew.
-
-    dissimilarities: runs × runs, symmetric. The mean over pairs expects the same whatever the number of runs, so that
-    conditions with unequal numbers can be compared. A run that is drawn twice is not compared with itself: its pairs
-    are left out. Undefined below three runs.
-    Source: Snijders & Borgatti, "Non-parametric standard errors and tests for network statistics", Connections 22
-    (1999).
-    """
-    table = np.asarray(dissimilarities, dtype=np.float64)
-    runs = len(table)
-    if runs < 3:
-        return Undefined(Reason.TOO_FEW_UNITS)
-    off = ~np.eye(runs, dtype=bool)
-    weights = np.random.default_rng(seed).multinomial(runs, np.full(runs, 1 / runs), size=rounds).astype(np.float64)
-    pairs = np.einsum("ri,ij,rj->r", weights, off.astype(np.float64), weights)
-    sums = np.einsum("ri,ij,rj->r", weights, np.where(off, table, 0.0), weights)
-    found = sums[pairs > 0] / pairs[pairs > 0]
-    low, high = np.quantile(found, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
-    return float(table[off].mean()), Interval(float(low), float(high), rounds, rounds - len(found))
-
-
-def distinct(counts: ArrayLike, draws: int) -> float:
-    """How many different answers are expected among `draws` runs, from how often each answer came: rarefaction.
-
-    Conditions with unequal numbers of runs are compared at the same number of draws, at most that of the smaller.
-    Raises ValueError for more draws than runs. Source: Hurlbert, Ecology 52 (1971).
-    """
-    numbers = [int(count) for count in np.asarray(counts).tolist()]
-    total = sum(numbers)
-    if not 0 <= draws <= total:
-        raise ValueError("there are fewer runs than draws")
-    ways = math.comb(total, draws)
-    return sum(1 - math.comb(total - count, draws) / ways for count in numbers)

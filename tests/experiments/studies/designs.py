@@ -55,3 +55,20 @@ def plan(**changed: Any) -> dict[str, Any]:
         "explored": [{"name": "refusals of contexts", "outcome": "refused", "test": "mixed", **contexts}],
         **changed,
     }
+
+
+SAID = {"name": "answers", "kind": "diversity", "source": {"of": "answers", "seat": "model"}}
+SURE = {"name": "sure", "kind": "confidence", "source": {"of": "confidence", "seat": "model"}}
+
+
+def sure() -> dict[str, Any]:
+    """2 models x 2 prompts, 4 repeats, with log-probabilities: 16 runs."""
+    whole = design(repeats=4)
+    factors = [one for one in whole["factors"] if one["name"] != "context"]
+    return {**whole, "config": {**whole["config"], "logprobs": True}, "factors": factors}
+
+
+def sure_plan() -> dict[str, Any]:
+    models = {"first": {"model": "long"}, "second": {"model": "short"}}
+    contrasts = [{"name": f"{one} of models", "outcome": one, **models} for one in ("answers", "sure")]
+    return plan(outcomes=[SAID, SURE], contrasts=contrasts, explored=[])

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from experiments.studies.design import Design, Factor, Level, planned_runs
-from experiments.studies.outcomes import NOTHING_MEASURED, PARTLY_MEASURED, combined
+from experiments.studies.outcomes import NOTHING_MEASURED, PARTLY_MEASURED, Value, combined
 from tests.cases import each_case
 
 
@@ -88,4 +88,4 @@ def test_a_design_without_sense_or_end_is_refused(changed):
     ],
 )
 def test_of_turns_that_were_not_measured_nothing_is_assumed(turns, over, value):
-    assert combined(turns, over, threshold=20.0) == value
+    assert combined(turns, over, threshold=20.0) == Value(*value)

@@ -15,13 +15,16 @@ pytestmark = [pytest.mark.django_db, pytest.mark.system]
 
 @pytest.fixture
 def unpacked(provider, alice, drive, tmp_path):
-    study = services.create(owner=alice, title="Refusals", design=designs.design(), plan=designs.plan())
-    services.lock(study, by=alice)
-    services.start(study, by=alice)
-    drive()
-    look = results.look(study, by=alice)
-    zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look)))).extractall(tmp_path)
-    return tmp_path / "study"
+    def unpack(design, plan):
+        study = services.create(owner=alice, title="Refusals", design=design, plan=plan)
+        services.lock(study, by=alice)
+        services.start(study, by=alice)
+        drive()
+        look = results.look(study, by=alice)
+        zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look)))).extractall(tmp_path)
+        return tmp_path / "study"
+
+    return unpack
 
 
 def recomputed(place):
@@ -34,15 +37,25 @@ def recomputed(place):
 
 
 def test_the_folder_computes_the_same_numbers_and_notices_a_changed_one(unpacked):
-    same = recomputed(unpacked)
+    study = unpacked(designs.design(), designs.plan())
+    same = recomputed(study)
     assert (same.returncode, same.stderr) == (0, "")
     assert "tokens of models (planned): " in same.stdout
 
-    data = unpacked / "data.csv"
+    data = study / "data.csv"
     lines = data.read_text().splitlines()
     place = lines[0].split(",").index("tokens")
     cells = lines[1].split(",")
     cells[place] = "100000.0"
     data.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n")
-    changed = recomputed(unpacked)
+    changed = recomputed(study)
     assert (changed.returncode, changed.stdout.splitlines()[-1]) == (1, "Numbers differ from results.json.")
+
+
+def test_diversity_and_token_probabilities_come_to_the_same_digits_from_the_folder(unpacked):
+    study = unpacked(designs.sure(), designs.sure_plan())
+    same = recomputed(study)
+
+    assert (same.returncode, same.stderr) == (0, "")
+    assert "answers of models (planned): " in same.stdout
+    assert "sure of models (planned): " in same.stdout

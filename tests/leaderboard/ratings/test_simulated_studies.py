@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from leaderboard.ratings.studies import corrections, mixed, planning, rates, scores, survival
+from leaderboard.ratings.studies import corrections, diversity, mixed, planning, rates, scores, survival
 from leaderboard.ratings.studies.analysis import Contrast, Outcome, Plan, Row
 from leaderboard.ratings.studies.labeled import Unit, corrected_contrasts
 from tests.cases import each_case
@@ -140,6 +140,38 @@ def test_plans_keep_their_power():
 
     assert share(of_rates, 7) == pytest.approx(0.8, abs=0.03)
     assert share(of_means, 8) == pytest.approx(0.8, abs=0.03)
+
+
+def _answers(random, likely, styles):
+    """One answer for each style: which of 400 pairs of words it has, as they are written."""
+    words = [np.unique(random.choice(400, size=random.integers(30, 90), p=likely[style])) for style in styles]
+    return ["".join(f"{word:08x}" for word in one) for one in words]
+
+
+@each_case(("runs", "effect", "least"), [(RUNS, False, 0.04), (RUNS, True, 0.7), (5, True, 0.3)])
+def test_diversity_of_answers(runs, effect, least):
+    """Answers come in three styles; of the second condition half are of the first one."""
+    likely = np.random.default_rng(11).dirichlet(np.full(400, 0.05), size=3)
+    chances = (0.8, 0.1, 0.1) if effect else (0.5, 0.3, 0.2), (0.5, 0.3, 0.2)
+    is_first, strata = np.tile(np.repeat([True, False], runs), PROMPTS), np.repeat(np.arange(PROMPTS), 2 * runs)
+
+    def drawn(random, side, runs):
+        return _answers(random, likely, random.choice(3, size=runs, p=chances[side]))
+
+    def of_many(side):
+        return diversity.cell(diversity.dissimilarities(drawn(np.random.default_rng(12), side, 3_000))).value
+
+    truth = of_many(0) - of_many(1)
+
+    def study(random):
+        answers = [one for _prompt in range(PROMPTS) for side in (0, 1) for one in drawn(random, side, runs)]
+        found = diversity.compared(answers, is_first, strata, strata, scope="runs")
+        return found.difference.low <= truth <= found.difference.high, found.p <= ALPHA
+
+    covered, significant = share(study, 13, studies=1_000)
+
+    assert 0.93 <= covered <= 0.97
+    assert least <= significant <= (1 if effect else 0.06)
 
 
 def test_several_looks_err_no_more_than_one():

@@ -112,7 +112,6 @@ def test_signs_of_prompts_are_all_tried():
         (lambda: scores.difference(*_rows([1] * 8, [1, 0] * 4, [0] * 8), scope="runs"), Reason.NO_SPREAD),
         (lambda: scores.permutation_test(*_rows([1, 2], [1, 0], [0, 1]), scope="runs"), Reason.TOO_FEW_UNITS),
         (lambda: scores.cliffs_delta([1], [1, 2]), Reason.TOO_FEW_UNITS),
-        (lambda: scores.diversity(np.zeros((2, 2))), Reason.TOO_FEW_UNITS),
         (lambda: survival.restricted_mean([2, 3], [1, 0], 5), Reason.TOO_FEW_UNITS),
         (lambda: survival.log_rank([2, 3], [0, 0], [1, 0], [0, 0]), Reason.NO_SPREAD),
     ],
@@ -176,24 +175,6 @@ def test_sizes_are_planned_as_in_textbooks():
     assert planning.power_for_rates(0.6, 0.5, 388) == pytest.approx(0.8, abs=1e-3)
     assert planning.visible_rate(0.5, 3) is None
     assert planning.clustered(100, 5, 0.25) == 200
-
-
-def test_diversity_does_not_depend_on_how_many_runs_there_are():
-    """A thousand draws of six answers from ten: on average as diverse as the ten, whatever was left out."""
-    random = np.random.default_rng(5)
-    points = random.random(10)
-    table = np.abs(points[:, None] - points[None, :])
-    whole, interval = scores.diversity(table)
-    parts = [scores.diversity(table[np.ix_(one, one)], rounds=2)[0] for one in _sixes(random)]
-
-    assert np.mean(parts) == pytest.approx(whole, rel=0.02)
-    assert interval.low < whole < interval.high
-    assert scores.distinct([3, 2, 1], 1) == pytest.approx(1, abs=1e-12)
-    assert scores.distinct([3, 2, 1], 2) == pytest.approx(2 - (3 + 1) / 15, abs=1e-12)
-
-
-def _sixes(random):
-    return [random.permutation(10)[:6] for _ in range(1000)]
 
 
 # Contagious bovine pleuropneumonia in herds of zebus, as (new cases, animals) of the herd in periods 1 to 4:

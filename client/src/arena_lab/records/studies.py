@@ -121,7 +121,7 @@ class StudyContrast(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedContrast(Record):
-    """not_pooled: why there is no summary: one_study, no_spread, scale, source, scope or until."""
+    """not_pooled: why there is no summary: one_study, no_spread, scale, source, scope, provider or until."""
 
     contrast: str
     estimates: tuple[StudyContrast, ...]
