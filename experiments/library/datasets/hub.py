@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from experiments.library.datasets.reader.card import CARD, OUTPUTS, SAMPLES
+from experiments.library.datasets.reader.card import CARD, CONTESTANTS, OUTPUTS, SAMPLES
 from experiments.library.datasets.reader.limits import Limits
 from experiments.models import Dataset, Image, Output, Sample
 from experiments.runs import zipping
@@ -83,6 +83,19 @@ OUTPUT_COLUMNS = {
 }
 
 
+CONTESTANT_COLUMNS = {
+    "contestant": Column("VARCHAR", "Name of the contestant"),
+    "label": Column("VARCHAR", "What it is shown as, or empty"),
+    "link": Column("VARCHAR", "Where more about it is told"),
+    "variant_of": Column("VARCHAR", "The contestant that it is a variant of, or empty"),
+    "base_model": Column("VARCHAR", "The model that it is made from, as curators entered it"),
+    "released": Column("VARCHAR", "When it was released, as 2026-01-31"),
+    "quantization": Column("VARCHAR", "As served"),
+    "upstream": Column("VARCHAR", "Who serves it"),
+    "prompt": Column("VARCHAR", "What it is told before each task"),
+}
+
+
 class About(NamedTuple):
     """What a card says of the whole. name, slug: what it is called, for people and in addresses; text: Markdown."""
 
@@ -97,13 +110,13 @@ def zipped(about: About, tables: Iterable[Table], pictures: Iterable[Image] = ()
 
 
 def dataset_zip(dataset: Dataset) -> Iterator[bytes]:
-    """The samples and the outputs of a dataset. Pictures are files of their own, which the tables name. Ratings, links
-    and models of contestants are not part of it.
+    """The samples and the outputs of a dataset, and what its contestants are shown as and made from. Pictures are files
+    of their own, which the tables name. Ratings, reasons and models of contestants are not part of it.
     """
     about = About(dataset.name, dataset.slug, dataset.description)
     pictures = Image.objects.filter(pk__in=dataset.pictures.values("image")).order_by("pk")
     names = {one.pk: picture_path(one) for one in pictures.iterator()}
-    return zipped(about, [_samples(dataset, names), _outputs(dataset, names)], pictures)
+    return zipped(about, [_samples(dataset, names), _outputs(dataset, names), _contestants(dataset)], pictures)
 
 
 def _samples(dataset: Dataset, names: Mapping[str, str]) -> Table:
@@ -130,6 +143,16 @@ def _outputs(dataset: Dataset, names: Mapping[str, str]) -> Table:
         for *row, image in values.iterator(chunk_size=ROWS_AT_ONCE)
     )
     return Table(OUTPUTS, OUTPUT_COLUMNS, told)
+
+
+def _contestants(dataset: Dataset) -> Table:
+    """Of whom more is known than the name."""
+    rows = dataset.contestants.order_by("name").values_list(
+        "name", "label", "link", "variant_of__name", "base_model", "released", "quantization", "upstream", "prompt"
+    )
+    told = ([str(cell or "") for cell in row] for row in rows)
+    known = (dict(zip(CONTESTANT_COLUMNS, row, strict=True)) for row in told if any(row[1:]))
+    return Table(CONTESTANTS, CONTESTANT_COLUMNS, known)
 
 
 def picture_path(picture: Image) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -84,11 +85,33 @@ class OutputRecord(BaseModel):
         return len(self.text)
 
 
-Record = Annotated[Picture | SampleRecord | OutputRecord, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[Picture | SampleRecord | OutputRecord] = TypeAdapter(Record)
+class ContestantRecord(BaseModel):
+    """How a contestant is shown, and what its register knows; variant_of: a name, or empty."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["contestant"]
+    name: Name
+    label: Annotated[str, StringConstraints(max_length=200)]
+    link: Annotated[str, StringConstraints(max_length=200, pattern=re.compile(r"^(https?://\S+)?$"))]
+    variant_of: Annotated[str, StringConstraints(max_length=200)]
+    base_model: Annotated[str, StringConstraints(max_length=200)]
+    released: date | Literal[""]
+    quantization: Annotated[str, StringConstraints(max_length=40)]
+    upstream: Annotated[str, StringConstraints(max_length=200)]
+    prompt: Annotated[str, StringConstraints(max_length=8000)]
+
+    @property
+    def weight(self) -> int:
+        return len(self.prompt)
 
 
-def records_in(spool: Path) -> Iterator[Picture | SampleRecord | OutputRecord]:
+AnyRecord = Picture | SampleRecord | OutputRecord | ContestantRecord
+Record = Annotated[AnyRecord, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[AnyRecord] = TypeAdapter(Record)
+
+
+def records_in(spool: Path) -> Iterator[AnyRecord]:
     """Raises Refused for what is no record."""
     handle = os.open(spool / RECORDS, os.O_RDONLY | os.O_NOFOLLOW)
     with os.fdopen(handle, encoding="utf-8", errors="surrogatepass") as file:

@@ -14,7 +14,14 @@ from django.utils import timezone
 
 from experiments.library.datasets import images
 from experiments.library.datasets.process import Found, Refused
-from experiments.library.datasets.records import OutputRecord, Picture, SampleRecord, records_in
+from experiments.library.datasets.records import (
+    AnyRecord,
+    ContestantRecord,
+    OutputRecord,
+    Picture,
+    SampleRecord,
+    records_in,
+)
 from experiments.models import Contestant, Dataset, Output, Sample
 
 READ_SHARE = 0.7  # of the progress; the rest is writing
@@ -23,7 +30,6 @@ HEAVY = 8 << 20  # characters of texts of one transaction
 SEEN_AT_ONCE = 1000  # records
 REMOVED_AT_ONCE = 500
 Held = Callable[[float], object]  # called with the progress, and in each transaction; raises when the claim is lost
-Record = Picture | SampleRecord | OutputRecord
 
 
 class Added(NamedTuple):
@@ -103,7 +109,7 @@ class Writer:
         self._batches = max(1, records // BATCH + 1)
         self._contestants = {one.name: one for one in dataset.contestants.all()}
 
-    def write(self, records: Iterable[Record]) -> None:
+    def write(self, records: Iterable[AnyRecord]) -> None:
         """Raises Refused when the records are not what they should be."""
         for done, items in enumerate(batches(records)):
             self._take_pictures([one for one in items if isinstance(one, Picture)])
@@ -111,6 +117,7 @@ class Writer:
                 self._held(READ_SHARE + (1 - READ_SHARE) * min(1.0, done / self._batches))
                 self._write_samples([one for one in items if isinstance(one, SampleRecord)])
                 self._write_outputs([one for one in items if isinstance(one, OutputRecord)])
+                self._describe([one for one in items if isinstance(one, ContestantRecord)])
 
     def _take_pictures(self, found: list[Picture]) -> None:
         try:
@@ -155,6 +162,18 @@ class Writer:
             if (record.subset, record.index) in samples
         ]
         Output.objects.bulk_create(outputs, ignore_conflicts=True)
+
+    def _describe(self, found: list[ContestantRecord]) -> None:
+        """As the folder says it. Who would be a variant of itself, through whomever, is a variant of nobody."""
+        for record in found:
+            one, told = self._contestant(record.name, ""), record.model_dump(exclude={"kind", "name", "variant_of"})
+            for name, value in {**told, "released": record.released or None}.items():
+                setattr(one, name, value)
+            parent = above = self._contestant(record.variant_of, "") if record.variant_of else None
+            while above is not None and above.pk != one.pk:
+                above = above.variant_of
+            one.variant_of = parent if above is None else None
+            one.save(update_fields=[*told, "variant_of"])
 
     def _contestant(self, name: str, version: str) -> Contestant:
         if name not in self._contestants:

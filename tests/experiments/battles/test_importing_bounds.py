@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -56,6 +57,21 @@ def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_the
     assert "This Parquet file cannot be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
     monkeypatch.setattr(process, "START", "import os; os.abort()")
     assert "ended unexpectedly" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+
+
+@pytest.mark.system
+def test_a_parquet_file_within_a_zip_is_copied_within_the_bounds_and_the_copy_is_deleted(
+    tmp_path, take, monkeypatch, settings
+):
+    with zipfile.ZipFile(tmp_path / "logs.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("votes/v.parquet", b"PAR1nonsense" + bytes(1 << 20))
+
+    assert "This Parquet file cannot be read" in take(tmp_path / "logs.zip")[1].refusals[0].reason
+    assert not list(Path(settings.UPLOADS_DIR).rglob("*.parquet"))
+    monkeypatch.setattr(importing, "UNPACKED", 0)
+    with pytest.raises(TooLarge):
+        take(tmp_path / "logs.zip")
+    assert not list(Path(settings.UPLOADS_DIR).rglob("*.parquet"))
 
 
 def test_a_long_cell_of_a_table_is_a_cell(tmp_path, take):

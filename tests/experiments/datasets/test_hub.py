@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import zipfile
+from datetime import date
 
 import duckdb
 import pytest
@@ -12,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from experiments.library.datasets import hub, making
+from experiments.library.datasets import contestants, hub, making
 from experiments.library.datasets.process import Refused
 from experiments.models import Battle, Board, Dataset, Output
 from experiments.workflows.battles.campaign.logs.importing import import_battles
@@ -72,6 +73,44 @@ def test_what_is_exported_is_read_again_as_it_was(load, tmp_path, made):
 
     assert content(again) == content(dataset)
     assert not again.warnings
+
+
+def test_labels_and_the_register_of_contestants_are_read_again(load, tmp_path):
+    dataset = texts(load, tmp_path)
+    oak, elm = dataset.contestants.order_by("-name")
+    contestants.describe(oak, by=dataset.owner, label="Oak 2", link="https://oak.example/2")
+    facts = {"base_model": "maker/oak", "quantization": "fp8", "upstream": "A provider", "prompt": "Be\nbrief."}
+    contestants.enter(elm, by=dataset.owner, variant_of=oak, released=date(2026, 1, 31), **facts)
+    path = tmp_path / "hub.zip"
+    path.write_bytes(b"".join(hub.dataset_zip(dataset)))
+
+    again = load(path, name="Again")
+
+    told = ("name", "label", "link", "variant_of__name", *contestants.REGISTERED[1:])
+    assert list(again.contestants.values_list(*told)) == list(dataset.contestants.values_list(*told))
+    assert again.contestants.get(name="elm").variant_of.label == "Oak 2"
+    assert content(again) == content(dataset)
+
+
+def test_a_card_of_contestants_that_are_variants_of_each_other_makes_no_circle(load, tmp_path):
+    root = tmp_path / "circle"
+    parquet(root / "data" / "samples.parquet", ROWS, index="BIGINT")
+    names = [
+        {"contestant": one, "variant_of": other} for one, other in (("oak", "elm"), ("elm", "ash"), ("ash", "oak"))
+    ]
+    parquet(root / "data" / "contestants.parquet", names)
+    configs = "".join(
+        f"- {{config_name: {name}, data_files: data/{name}.parquet}}\n" for name in ("samples", "contestants")
+    )
+    (root / "README.md").write_text(f"---\nconfigs:\n{configs}---\n# A dataset\n")
+
+    dataset = load(root)
+
+    assert dict(dataset.contestants.values_list("name", "variant_of__name")) == {
+        "oak": "elm",
+        "elm": "ash",
+        "ash": None,
+    }
 
 
 def test_card_and_croissant_say_which_file_is_which_table_and_what_is_in_it(load, tmp_path):
@@ -149,17 +188,21 @@ def test_a_card_without_configs_changes_nothing(load, tmp_path):
     assert set(dataset.samples.values_list("subset", flat=True)) == {"easy", "hard", "notes"}
 
 
-def test_a_board_is_exported_with_its_ratings_and_its_battles_are_imported_again(alice, tmp_path):
+@each_case("form", ["table", "folder", "zip"])
+def test_a_board_is_exported_with_its_ratings_and_its_battles_are_imported_again(alice, tmp_path, form):
     board = boards.filled(alice, contestants=4, battles=120, subsets=("easy", "hard"))
-    with zipfile.ZipFile(io.BytesIO(b"".join(FORMATS["hub"].chunks(board, None)))) as archive:
+    whole, unpacked = tmp_path / "hub.zip", tmp_path / "hub"
+    whole.write_bytes(b"".join(FORMATS["hub"].chunks(board, None)))
+    with zipfile.ZipFile(whole) as archive:
         card = card_of(archive)
-        paths = [archive.extract(f"data/{name}.parquet", tmp_path) for name in ("battles", "ratings")]
-    battles, ratings = (asked(f"SELECT * FROM '{path}'") for path in paths)
+        archive.extractall(unpacked)
+    battles, ratings = (asked(f"SELECT * FROM '{unpacked}/data/{name}.parquet'") for name in ("battles", "ratings"))
+    path = {"table": unpacked / "data" / "battles.parquet", "folder": unpacked, "zip": whole}[form]
     copy = boards.dataset_of(alice, "A copy")
     boards.contestants_of(copy, [f"model-{number:03}" for number in range(1, 5)])
     boards.samples_of(copy, 20, ("easy", "hard"))
 
-    report = import_battles(tmp_path / "data" / "battles.parquet", dataset=copy, by=alice)
+    report = import_battles(path, dataset=copy, by=alice)
 
     assert [one["config_name"] for one in card["configs"]] == ["battles", "ratings"]
     assert (len(battles), report.refused) == (120, 0)

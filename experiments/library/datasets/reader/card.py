@@ -14,7 +14,7 @@ from experiments.library.datasets.reader.tree import KINDS, Tree, suffix_of
 CARD = "README.md"
 FRONT = re.compile(r"\A\ufeff?---[ \t\r]*\n(.*?)^---[ \t\r]*$", re.DOTALL | re.MULTILINE)
 LONGEST_CARD = 1 << 20  # bytes
-SAMPLES, OUTPUTS = "samples", "outputs"  # configs of a dataset that was exported here
+SAMPLES, OUTPUTS, CONTESTANTS = "samples", "outputs", "contestants"  # configs of a dataset that was exported here
 ONLY = "default"  # what a config is called that needs no name
 TABLES = frozenset(suffix for kind in KINDS for suffix in kind)
 
@@ -31,10 +31,13 @@ class Words(yaml.BaseLoader):
 
 
 class Card(NamedTuple):
-    """tables: of samples, with the subset that each is, in the card's sequence. outputs: tables of outputs."""
+    """tables: of samples, with the subset that each is, in the card's sequence. outputs, contestants: tables of these,
+    of a dataset that was exported here.
+    """
 
     tables: dict[str, str]
     outputs: list[str]
+    contestants: list[str]
 
 
 def read_card(tree: Tree) -> Card | None:
@@ -55,14 +58,17 @@ def read_card(tree: Tree) -> Card | None:
         found[name] = {split: [f"{root}{one}" for one in names] for split, names in chosen.items() if names}
     if not found:
         return None
-    is_ours = {SAMPLES, OUTPUTS} >= found.keys() and SAMPLES in found
-    outputs = sorted({name for names in found.pop(OUTPUTS, {}).values() for name in names}) if is_ours else []
+    is_ours = {SAMPLES, OUTPUTS, CONTESTANTS} >= found.keys() and SAMPLES in found
+    outputs, contestants = (
+        sorted({name for names in found.pop(config, {}).values() for name in names}) if is_ours else []
+        for config in (OUTPUTS, CONTESTANTS)
+    )
     tables: dict[str, str] = {}
     for name, by_split in found.items():
         for split, names in by_split.items():
             parts = [name if name != ONLY and not is_ours else "", split if len(by_split) > 1 else ""]
             tables |= {one: "/".join(filter(None, parts)) for one in names if one not in tables}
-    return Card(tables, outputs)
+    return Card(tables, outputs, contestants)
 
 
 def _depth(name: str) -> int:

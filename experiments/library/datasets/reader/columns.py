@@ -29,6 +29,13 @@ OUTPUT_PARTS: Mapping[str, tuple[str, ...]] = {
     "images": ("image", "images", "output_image"),
     "subset": PARTS["subset"],
 }
+CONTESTANT_PARTS: Mapping[str, tuple[str, ...]] = {
+    name: (name,)
+    for name in (
+        *("contestant", "label", "link", "variant_of"),
+        *("base_model", "released", "quantization", "upstream", "prompt"),
+    )
+}
 PREFIXES = ("output_", "response_", "answer_")
 OUTPUTS = "outputs"
 PREVIEW_ROWS = 5
@@ -54,7 +61,7 @@ def detect(columns: Sequence[Column], first: Iterable[Row], parts: Mapping[str, 
     mapped: Mapped = {}
     for part, known in parts.items():
         mapped[part] = next((names[name] for name in known if name in names), "")
-    if mapped["index"] and not any(is_number(row.get(mapped["index"])) for row in first):
+    if mapped.get("index") and not any(is_number(row.get(mapped["index"])) for row in first):
         mapped["index"] = ""
     if parts is PARTS:
         free = [column.name for column in columns if column.name not in set(mapped.values())]

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from experiments.library.datasets.reader.card import read_card
+from experiments.library.datasets.reader.card import Card, read_card
 from experiments.library.datasets.reader.cells import (
     PictureCells,
     Place,
@@ -21,6 +21,7 @@ from experiments.library.datasets.reader.cells import (
     text_of,
 )
 from experiments.library.datasets.reader.columns import (
+    CONTESTANT_PARTS,
     OUTPUT_PARTS,
     OUTPUTS,
     PARTS,
@@ -38,7 +39,10 @@ RECORDS = "records.jsonl"
 STEP = 0.01  # of the progress
 LONGEST_RECORD = 32 << 20  # characters of one record
 SEEN_FIRST = 20  # rows by which columns are recognised
-LONGEST = {"category": 100, "source": 200, "language": 60, "subset": 100, "contestant": 200}
+LONGEST = {
+    "category": 100, "source": 200, "language": 60, "subset": 100, "contestant": 200, "label": 200, "link": 200,
+    "variant_of": 200, "base_model": 200, "released": 10, "quantization": 40, "upstream": 200, "prompt": 8000,
+}  # fmt: skip
 
 
 class Spool:
@@ -169,7 +173,7 @@ class Samples(Reader):
     def read(self) -> Mapped:
         """Which column was read as what. Raises CannotRead."""
         if self._card:
-            return self._read_by_card(list(self._card.tables), self._card.outputs)
+            return self._read_by_card(self._card)
         chosen = tables_of(self.tree.files)
         self.spool.warnings["ignored_tables"] += len(chosen.ignored)
         for row, place in self.rows(chosen.tables):
@@ -191,14 +195,17 @@ class Samples(Reader):
             raise CannotRead("no_samples")
         return self.mapped
 
-    def _read_by_card(self, tables: list[str], outputs: list[str]) -> Mapped:
+    def _read_by_card(self, card: Card) -> Mapped:
         """The tables that a card names, and no other file but the pictures that they name."""
-        for row, place in self.rows(tables):
+        for row, place in self.rows(list(card.tables)):
             self._add(row, place)
         if not any(self._numbers.values()):
             raise CannotRead("no_samples")
-        if outputs:
-            Outputs(self.tree, self.spool, {}, subsets=self._numbers, contestant="", known=self._numbers).read(outputs)
+        if card.outputs:
+            known = self._numbers
+            Outputs(self.tree, self.spool, {}, subsets=known, contestant="", known=known).read(card.outputs)
+        if card.contestants:
+            Contestants(self.tree, self.spool, {}, {("contestant",): "no_contestant"}).read(card.contestants)
         return self.mapped
 
     def _add(self, row: Row, place: Place) -> None:
@@ -320,6 +327,18 @@ class Outputs(Reader):
         version = version if is_version(version) else ""
         fields = {"contestant": contestant, "version": version, "text": text, "image": image}
         self.spool.add("output", subset=subset, index=index, **fields)
+
+
+class Contestants(Reader):
+    """How contestants are shown, and what their register knows."""
+
+    parts = CONTESTANT_PARTS
+
+    def read(self, tables: list[str]) -> None:
+        for row, place in self.rows(tables):
+            told = {part: self.text(row, part, place) for part in CONTESTANT_PARTS}
+            name = self.check_contestant(told.pop("contestant"))
+            self.spool.add("contestant", name=name, **told)
 
 
 def _checked_subset(name: str) -> str:

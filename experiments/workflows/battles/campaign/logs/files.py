@@ -29,8 +29,9 @@ LOGS, AUDITS, SNAPSHOT = "pk_logs", "raw_outputs", "elo_snapshot.json"
 BESIDE = "arena"  # the folder of what stands beside the logs
 WHOLE = f"{BESIDE}/battles.jsonl"  # of a folder that was exported here: every battle, so that no other log is read
 MILESTONES = "milestones.json"
+OF_HUB = "data/battles.parquet"  # of a folder for the Hub that was exported here, whose other tables are no logs
 ENDINGS = (".jsonl", ".json", ".csv", ".parquet")
-NOT_LOGS = ("config.json", "state.json", "config_history.json", SNAPSHOT, MILESTONES)
+NOT_LOGS = ("config.json", "state.json", "config_history.json", "croissant.json", SNAPSHOT, MILESTONES)
 MOST_FILES = 60_000
 DATED = re.compile(r"_(\d{4})(\d{2})(\d{2})$")
 CHUNK = 1 << 16
@@ -52,6 +53,20 @@ class Source:
     @property
     def ending(self) -> str:
         return PurePosixPath(self.name).suffix.lower()
+
+    @contextmanager
+    def on_disk(self, allowance: Allowance) -> Iterator[Path]:
+        """The file, or for as long as it is read a copy of what is within a zip. Raises TooLarge."""
+        if self.path is not None:
+            yield self.path
+            return
+        with process.spool_in(Path(settings.UPLOADS_DIR)) as folder:
+            copy = folder / f"table{self.ending}"
+            with self.open() as file, copy.open("wb") as kept:
+                for chunk in iter(lambda: file.read(CHUNK), b""):
+                    allowance.spend(len(chunk))
+                    kept.write(chunk)
+            yield copy
 
     @property
     def is_snapshot(self) -> bool:
@@ -109,6 +124,8 @@ def _chosen(found: list[Source]) -> list[Source]:
     logs = [source for source in found if _is_log(PurePosixPath(source.name))]
     if whole := [source for source in logs if PurePosixPath(source.name).match(WHOLE)]:
         logs = [source for source in logs if source in whole or source.is_snapshot]
+    elif of_hub := [source for source in logs if PurePosixPath(source.name).match(OF_HUB)]:
+        logs = of_hub
     elif any(LOGS in PurePosixPath(source.name).parts for source in logs):
         logs = [source for source in logs if LOGS in PurePosixPath(source.name).parts]
     if all(source.is_snapshot for source in logs):

@@ -273,15 +273,14 @@ class _Reader:
 
     def _rows(self, source: files.Source) -> Iterator[files.Row]:
         """The file's rows; a member of a zip that cannot be unpacked ends with a refusal."""
-        if source.ending == ".parquet":
-            if source.path is None:
-                raise Unreadable(_("Parquet is read from a file of its own, not from within a zip."))
-            wanted = self.columns.wanted
-            yield from files.parquet_rows(source.path, self.allowance, wanted, lambda: self.heard(self.report))
-            return
         reading = {".csv": files.csv_rows, ".json": files.json_list}.get(source.ending, files.json_lines)
         number = 0
         try:
+            if source.ending == ".parquet":
+                with source.on_disk(self.allowance) as path:
+                    wanted = self.columns.wanted
+                    yield from files.parquet_rows(path, self.allowance, wanted, lambda: self.heard(self.report))
+                return
             with source.open() as file:
                 for row in reading(file, self.allowance):
                     number = row.number
