@@ -29,7 +29,7 @@ def control(form: BaseForm, name: str, described_by: str = "", **attributes: Any
 
 @register.filter
 def error_id(bound: BoundField) -> str:
-    return f"{bound.id_for_label}-error"
+    return f"{bound.auto_id}-error"  # `id_for_label` is empty for radio buttons
 
 
 @register.simple_tag

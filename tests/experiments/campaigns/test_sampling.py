@@ -143,8 +143,8 @@ def test_an_adaptive_campaign_goes_by_rounds_and_leaves_what_cannot_be_judged(fi
 
 @each_case(("target", "note"), [(1000, ""), (1, "The target width was not reached.")])
 def test_an_adaptive_campaign_that_misses_its_target_says_so(field, battles, campaign, play, target, note):
-    sampling = {"plan": "adaptive", "min_per_pair": 12, "max_per_pair": 20, "batch": 1, "target_width": target}
-    experiment = campaign(battles(field(contestants=3, samples=20), sampling=sampling))
+    sampling = {"plan": "adaptive", "min_per_pair": 12, "max_per_pair": 13, "batch": 1, "target_width": target}
+    experiment = campaign(battles(field(contestants=3, samples=13), sampling=sampling))
 
     play(experiment)
 

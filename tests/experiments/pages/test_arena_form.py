@@ -54,24 +54,6 @@ def test_the_form_as_it_is_shown_needs_only_a_prompt(send, alice, nobody_is_woke
     assert cast["filter"].startswith("sim/filter")
 
 
-@each_case(
-    ("changes", "field", "words"),
-    [
-        ({"prompt": "   \n\t "}, "prompt", "The prompt is empty"),
-        ({"prompt": "a\x00b"}, "prompt", "Null characters"),
-        ({"max_turns": ""}, "max_turns", "No limit"),
-        ({"limits-seconds": "nan"}, "limits-seconds", "number"),
-        ({"seat-A-model": "sim/nobody"}, "seat-A-model", "not one of the available choices"),
-        ({"seat-B-model": ""}, "seat-B-model", "Choose a model"),
-        ({"seat-B-temperature": "3"}, "seat-B-temperature", "less than or equal to 2"),
-    ],
-)
-def test_what_is_wrong_is_shown_at_its_field_and_nothing_is_stored(send, read, changes, field, words):
-    response = send(**changes)
-
-    assert_refused(response, read(response), field, words)
-
-
 def test_what_was_typed_is_kept_safely_when_something_is_wrong_and_starts_when_corrected(send, browser, read, models):
     typed = {"prompt": "</textarea><script>alert(1)</script>", "title": '"><script>alert(2)</script>', "filter": None}
     typed |= {"max_turns": "0", "first": "B", "judge": "on", "limits-cost": "0.25", "limits-tokens": "0"}

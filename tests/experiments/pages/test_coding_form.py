@@ -12,7 +12,6 @@ from experiments.library.instruments import services
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
 from experiments.setup import estimates
 from experiments.setup.forms import setup_form
-from tests.cases import each_case
 from tests.experiments.contests import contest
 from tests.fixtures import add_model
 
@@ -72,29 +71,6 @@ def test_everything_that_can_be_set_is_kept_and_stands_in_the_form_again(browser
     assert {name: again[name] for name in kept} == kept
     assert [again[f"coders-{n}-model"] for n in range(3)] == list(cast(experiment).values())[:3]
     assert float(again["call_seconds"]) == 60
-
-
-@each_case(
-    ("wrong", "shown_at"),
-    [
-        ({"coders-2-model": MODELS[0]}, "coders-2-error"),
-        ({"coders-2-model": ""}, None),
-        ({"coders-1-temperature": "9"}, "coders-1-error"),
-        ({"quorum": "3"}, "id_quorum-error"),
-        ({"cycles": "1000000"}, "id_cycles-error"),
-    ],
-)
-def test_what_is_wrong_is_shown_at_its_place_and_what_was_typed_stays(browser, form, read, wrong, shown_at):
-    typed = {"topic": "trees", **wrong}
-    response = browser.post(ADDRESS, form() | typed)
-    page = read(response)
-
-    assert response.status_code == 422
-    assert page.by_id(shown_at).text if shown_at else page.find(role="alert")
-    assert not page.find(id="coders-0-error")
-    again = page.form(id="setup")
-    assert {name: again[name] for name in typed} == typed
-    assert not Run.objects.exists()
 
 
 def test_a_quorum_that_cannot_be_reached_is_refused_wherever_it_is_asked_for(alice):

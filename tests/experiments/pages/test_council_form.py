@@ -4,7 +4,6 @@ import pytest
 from django.urls import reverse
 
 from experiments.models import Experiment, Preset, ProviderModel, Run
-from tests.cases import each_case
 from tests.fixtures import add_model
 
 MODELS = ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
@@ -50,27 +49,6 @@ def test_members_sit_in_the_order_in_which_their_rows_stand(browser, form):
     browser.post(ADDRESS, others | {f"members-{n}-model": MODELS[n] for n in (2, 0, 1)})
 
     assert list(cast(Experiment.objects.get()).values())[:3] == [MODELS[2], MODELS[0], MODELS[1]]
-
-
-@each_case(
-    ("wrong", "shown_at"),
-    [
-        ({"question": "  \n"}, "id_question-error"),
-        ({"members-1-temperature": "9"}, "members-1-error"),
-        ({f"members-{n}-model": "" for n in range(1, 6)}, None),
-        ({f"members-{n}-model": MODELS[0] for n in range(31)}, None),
-    ],
-)
-def test_what_is_wrong_is_said_nobody_is_asked_and_everything_typed_stays(browser, form, read, wrong, shown_at):
-    typed = {"question": "Why?", "title": "Sky", "system_prompt": "Be brief.", **wrong}
-    response = browser.post(ADDRESS, form() | typed)
-    page = read(response)
-
-    assert response.status_code == 422
-    assert page.by_id(shown_at).text if shown_at else page.find(role="alert")
-    kept = {name: typed[name] for name in ("title", "system_prompt", "members-1-temperature") if name in typed}
-    assert kept.items() <= page.form(id="setup").items()
-    assert not Run.objects.exists()
 
 
 def test_the_estimate_follows_the_form(browser, form):

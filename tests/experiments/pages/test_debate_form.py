@@ -48,19 +48,6 @@ def test_how_long_an_answer_may_be_is_said_and_cannot_be_sent(send, browser, rea
     assert Experiment.objects.get().participants.get(seat="A").params == {}
 
 
-@each_case(("field", "value"), [("prompt", " \r\n "), ("limits-cost", "-1"), ("rounds", "3"), ("mode", "fast")])
-def test_what_cannot_be_played_is_refused_and_the_rest_is_kept(send, read, models, field, value):
-    chosen = {"seat-B-model": models[3].slug, "addendum": "Cheap.", "title": "Telescope"}
-    response = send(**{"mode": "automatic", **chosen, field: value})
-    page = read(response)
-
-    assert response.status_code == 422
-    assert page.find(role="alert")
-    sent = page.form(id="setup")
-    assert {name: sent[name] for name in chosen} == chosen
-    assert not Run.objects.exists()
-
-
 @each_case(
     ("changes", "said"),
     [({}, "5 calls"), ({"mode": "automatic", "rounds": "2"}, "8 calls"), ({"refine": None}, "4 calls")],

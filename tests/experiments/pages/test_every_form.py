@@ -7,9 +7,62 @@ from accounts.people import asked_by, once
 from experiments.library.datasets import demonstration
 from experiments.models import Experiment
 from tests.cases import each_case
+from tests.fixtures import add_model
+
+MODELS = [f"sim/{name}:first=0" for name in ("cooperative", "competitive", "neutral", "deceptive")]
+TYPED = {  # what has to be typed, and what is to be kept
+    "/arena/": {"prompt": "Share <b>seven</b> panels.", "title": "Panels", "seat-A-model": MODELS[3]},
+    "/starchamber/": {"first_message": "Who are you?", "title": "Ines", "context": "Be brief."},
+    "/council/": {"question": "Why?", "title": "Sky", "system_prompt": "Be brief."},
+    "/debate/": {"prompt": "Why?", "title": "Telescope", "addendum": "Cheap.", "mode": "automatic"},
+    "/coding/": {"topic": "trees", "title": "Trees"},
+}
+WRONG = [  # and the elements that say so
+    ("/arena/", {"prompt": "   \n\t "}, "id_prompt"),
+    ("/arena/", {"prompt": "a\x00b"}, "id_prompt"),
+    ("/arena/", {"max_turns": ""}, "id_max_turns"),
+    ("/arena/", {"limits-seconds": "nan", "seat-A-model": "sim/nobody"}, "id_limits-seconds id_seat-A-model"),
+    ("/arena/", {"seat-B-model": ""}, "id_seat-B-model"),
+    ("/arena/", {"seat-B-temperature": "3"}, "id_seat-B-temperature"),
+    ("/starchamber/", {"first_message": "  \r\n "}, "id_first_message"),
+    ("/starchamber/", {"seat-model-temperature": "9"}, "id_seat-model-temperature"),
+    ("/starchamber/", {"limits-cost": "-1", "persona": "x" * 101}, "id_limits-cost id_persona"),
+    ("/council/", {"question": "  \n"}, "id_question"),
+    ("/council/", {"members-1-temperature": "9"}, "members-1"),
+    ("/council/", {f"members-{number}-model": "" for number in range(1, 6)}, "id_members"),
+    ("/council/", {f"members-{number}-model": MODELS[0] for number in range(31)}, "id_members"),
+    ("/debate/", {"prompt": " \r\n "}, "id_prompt"),
+    ("/debate/", {"limits-cost": "-1"}, "id_limits-cost"),
+    ("/debate/", {"rounds": "3"}, "id_rounds"),
+    ("/debate/", {"mode": "fast"}, "id_mode"),
+    ("/coding/", {"coders-2-model": MODELS[0], "quorum": "2"}, "coders-2"),
+    ("/coding/", {"coders-2-model": "", "coders-3-model": ""}, "id_coders"),
+    ("/coding/", {"coders-1-temperature": "9"}, "coders-1"),
+    ("/coding/", {"quorum": "19"}, "id_quorum"),
+    ("/coding/", {"cycles": "1000000"}, "id_cycles"),
+]
 
 
-@each_case("page", ["/arena/", "/starchamber/", "/council/", "/debate/", "/coding/"])
+@each_case("page", TYPED)
+def test_what_is_wrong_is_said_at_its_field_and_everything_typed_stays(browser, provider, form, read, subtests, page):
+    for slug in MODELS:
+        add_model(slug)
+    filled = form(page) | TYPED[page]
+    for wrong, said_at in [(wrong, said_at) for of, wrong, said_at in WRONG if of == page]:
+        with subtests.test(str(wrong)[:80]):
+            answer = browser.post(page, filled | wrong)
+            shown = read(answer)
+            links = {link.get("href") for link in shown.find(role="alert")[0].iter("a")}
+            assert answer.status_code == 422
+            for name in said_at.split():
+                assert shown.by_id(f"{name}-error").text
+                assert not name.startswith("id_") or (f"#{name}" in links and shown.by_id(name) is not None)
+            kept = {name: value for name, value in TYPED[page].items() if name not in wrong}
+            assert kept.items() <= shown.form(id="setup").items()
+            assert not Experiment.objects.exists()
+
+
+@each_case("page", TYPED)
 def test_the_models_of_a_form_are_looked_for_once(browser, page):
     browser.get(page)
 
@@ -42,7 +95,7 @@ def test_the_latest_runs_are_listed_and_lead_to_the_list_of_all(browser, charlie
     assert read(browser.get("/council/")).find("a", href="/runs/?workflow=council")
 
 
-@each_case("page", ["/arena/", "/starchamber/", "/council/", "/debate/", "/coding/"])
+@each_case("page", TYPED)
 def test_examples_fill_the_field_below_which_they_stand(browser, read, page):
     shown = read(browser.get(page))
     examples = [button for button in shown.find("button") if "data-fill" in button.attrib]
