@@ -30,8 +30,6 @@ _ASKS: Final = re.compile(
     r"rubric|best|reject|override|prefer|choose|excellent|disregard)\b",
     re.IGNORECASE,
 )
-_NUMBERED: Final = re.compile(r"message-(\d+)")
-FOUND: Final = 0.3  # of the units that an instrument asks about
 _UNWANTED: Final = re.compile(r"[\s*_#>]*(My reasoning|Strategy|我的思路|策略)[:：]")
 
 
@@ -81,17 +79,11 @@ class Informant:
         self._points: dict[str, str] = dict(_POINT.findall(shown))
         self._speaker = self._prompt.instructions.partition("You are debater ")[2][:1]
         self._ids, self._reference = Counter[str](), ""
-        numbered = [(int(found[1]), name) for name in self._prompt.fences if (found := _NUMBERED.fullmatch(name))]
-        self._cited, self._unit = max(numbered, default=(0, ""))  # the last message is what an instrument measures
 
     def __call__(self, path: tuple[str, ...], schema: Schema) -> Any:
         name, kind = path[-1] if path else "", schema.get("type")
         if len(path) == 1 and name in self._known:
             return self._known[name]
-        if self._unit and kind == "boolean":
-            return self._finds(path)
-        if self._unit and name == "quotations":
-            return [{"message": self._cited, "quote": self._first_words()}] if self._finds(path) else []
         if kind in ("number", "integer"):
             return number_within(schema, self._share(path))
         if name == "sources":
@@ -110,16 +102,8 @@ class Informant:
     def _judged(self, path: tuple[str, ...]) -> str:
         """The text that a property is about: a side's where one is in its path, otherwise the prompt's main one."""
         names = (f"{kind}-{name}" for name in path for kind in ("message", "response"))
-        found = (self._prompt.fences.get(name) for name in (*names, self._unit, "message", "output", "solution"))
+        found = (self._prompt.fences.get(name) for name in (*names, "message", "output", "solution"))
         return next(filter(None, found), self._prompt.subject)
-
-    def _finds(self, path: tuple[str, ...]) -> bool:
-        """Whether there is what a dimension asks for: the same for its value and for its quotations."""
-        dimension = [part for part in path if part not in ("value", "quotations")]
-        return _luck(f"{dimension}{self._judged(path)}").random() < FOUND
-
-    def _first_words(self) -> str:
-        return re.split(r"(?<=[.!?。！？])\s", self._prompt.fences[self._unit].strip(), maxsplit=1)[0]
 
     def _share(self, path: tuple[str, ...]) -> float:
         name, judged = path[-1], self._judged(path)
