@@ -11,7 +11,7 @@ import unicodedata
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -33,6 +33,7 @@ UNITS = 1000  # per em, of every glyph that is drawn here
 ASCENT, DESCENT = 1069, -293
 ROUNDING = 0.5  # units by which a curve may differ from its original
 ALWAYS = "".join(map(chr, range(32, 127)))
+MOST_KEPT = 8192  # glyphs, of some kilobytes each, that are not drawn again for the next document
 MOST_AT_ONCE = 100  # entries of a character map in one block, by the PDF standard
 SIMPLIFIED_CHINESE = 2  # which of the five fonts in the collection
 
@@ -191,6 +192,7 @@ def outlines(characters: str, *, weight: int, is_mono: bool = False) -> dict[str
     return drawn
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def _draw(font: Any, name: str, weight: int) -> Outline:
     glyphs = _glyphs(font, weight)
     scale = UNITS / font["head"].unitsPerEm
