@@ -26,11 +26,15 @@ class EasyPasswordValidator(CommonPasswordValidator):
     words of this platform are known.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._common = sorted(self.passwords)  # of which each has a rank: a set has another order in each process
+
     def validate(self, password: str, user: Any = None) -> None:
         # Names of this lab: those that its operator lists, and the parts of its hosts and domains.
         hosts = [host for host in (*settings.ALLOWED_HOSTS, *settings.SIGNUP_DOMAINS) if not host.startswith("[")]
         parts = {part for host in hosts for part in re.split(r"[^a-z]+", host.lower()) if len(part) >= LEAST_LETTERS}
-        known = [*WORDS, *parts, *map(str.lower, settings.PASSWORD_WORDS), *self.passwords]
+        known = [*WORDS, *parts, *map(str.lower, settings.PASSWORD_WORDS), *self._common]
         if zxcvbn(password[:MOST_CHARACTERS], user_inputs=known)["guesses"] < LEAST_GUESSES:
             reason = _("This password is easy to guess. Use several unrelated words.")
             raise ValidationError(reason, code="password_too_easy")
