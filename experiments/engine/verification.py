@@ -6,7 +6,7 @@ A run whose record is damaged says so (`Run.damage`); no other run is touched by
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
@@ -47,15 +47,15 @@ def verify(runs: QuerySet[Run]) -> Iterator[tuple[UUID, str]]:
 
 def _damage_of(key: UUID) -> str:
     """Others may write to the run meanwhile: what they add is newer than its row as it was read here."""
-    newest = Event.objects.filter(run=key).aggregate(seq=Max("seq"))["seq"] or 0
-    run = Run.objects.filter(pk=key).only("last_seq", "settled_calls").first()
-    if run is None:
-        return ""
-    if newest > run.last_seq:
-        return f"{EVENT_CHANGED} {newest}"
     try:
+        newest = Event.objects.filter(run=key).aggregate(seq=Max("seq"))["seq"] or 0
+        run = Run.objects.filter(pk=key).only("last_seq", "settled_calls").first()
+        if run is None:
+            return ""
+        if newest > run.last_seq:
+            return f"{EVENT_CHANGED} {newest}"
         return _damage_of_events(run) or _damage_of_calls(run)
-    except (DatabaseError, ValueError) as error:  # a page that cannot be read, or JSON that is none
+    except Exception as error:  # a page that cannot be read, JSON that is none, a cost that is no number
         return f"{UNREADABLE} {type(error).__name__}"
 
 
@@ -99,8 +99,14 @@ def structure() -> list[str]:
     """What the database says of its own file. SQLite alone; it reads all of it."""
     if connection.vendor != "sqlite":
         return []
-    with connection.cursor() as cursor:
-        found = [str(row[0]) for row in cursor.execute("PRAGMA integrity_check(20)").fetchall()]
+    found = []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA integrity_check(20)")
+            while row := cursor.fetchone():
+                found.append(str(row[0]))
+    except DatabaseError as error:  # where it cannot even look further
+        found.append(str(error))
     return [] if found == ["ok"] else found
 
 
@@ -135,16 +141,26 @@ def older_than_noted() -> dict[UUID, str]:
     """
     noted, behind = list(noted_heads().items()), dict[UUID, str]()
     for first in range(0, len(noted), AT_ONCE):
-        asked = Q()
-        for run, (seq, _digest) in (some := noted[first : first + AT_ONCE]):
-            asked |= Q(run=run, seq=seq)
-        there = {str(run): digest for run, digest in Event.objects.filter(asked).values_list("run", "digest")}
-        behind |= {UUID(run): f"{OLDER} {seq}" for run, (seq, digest) in some if there.get(run) != digest}
+        behind |= _behind(noted[first : first + AT_ONCE])
     deleted = set(Run._base_manager.filter(pk__in=behind, deleted__isnull=False).values_list("pk", flat=True))
     behind = {key: damage for key, damage in behind.items() if key not in deleted}
     for key, damage in behind.items():
         Run.objects.filter(pk=key).update(damage=damage)
     return behind
+
+
+def _behind(noted: Sequence[tuple[str, tuple[int, str]]]) -> dict[UUID, str]:
+    """Those of these runs whose last event is not there, or cannot be read."""
+    asked = Q()
+    for run, (seq, _digest) in noted:
+        asked |= Q(run=run, seq=seq)
+    try:
+        there = {str(run): digest for run, digest in Event.objects.filter(asked).values_list("run", "digest")}
+    except DatabaseError as error:
+        if len(noted) > 1:  # the page of one of them
+            return {run: damage for one in noted for run, damage in _behind([one]).items()}
+        return {UUID(noted[0][0]): f"{UNREADABLE} {type(error).__name__}"}
+    return {UUID(run): f"{OLDER} {seq}" for run, (seq, digest) in noted if there.get(run) != digest}
 
 
 def _heads(runs: QuerySet[Run]) -> Iterator[tuple[str, tuple[int, str]]]:
