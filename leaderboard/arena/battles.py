@@ -1,8 +1,10 @@
 """One battle of the public arena: the prompt is asked of two models, and who wrote it votes once, before the names."""
 
 import secrets
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max
@@ -15,6 +17,7 @@ from experiments.lab.budgets.budgeting import require_budget
 from experiments.models import Battle, Call, Contestant, Experiment, Output, Sample, Step
 from experiments.models.run import BUDGET_REASONS
 from experiments.runs.admission import queue, require_models
+from experiments.runs.markdown import to_html
 from experiments.workflows.base.masking import names_itself
 from experiments.workflows.battles.campaign import boards, counting
 from leaderboard.arena import publishing
@@ -26,6 +29,19 @@ HOUR = 3600
 SEEDS = 2**31
 UNPUBLISHED = "(This prompt is not published.)"
 State = Literal["answering", "ready", "failed"]
+
+
+class Side(TypedDict):
+    state: State
+    text: str
+    html: str
+
+
+class News(TypedDict):
+    """What a page is told of its battle. sides: left and right."""
+
+    state: State
+    sides: list[Side]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,24 +95,46 @@ def begin(arena: PublicArena, *, voter: Voter, prompt: str, may_publish: bool) -
 
 def answers(battle: ArenaBattle) -> tuple[Answer, Answer]:
     """Of the left and of the right side, as they stand on the page."""
-    writers = _writers(battle.sample)
-    # Steps first: an output is written with its step, and so is there for each step that is read as done.
-    steps = set(Step.objects.filter(run=battle.run_id, state=Step.State.DONE).values_list("key", flat=True))
-    made = dict(Output.objects.filter(sample=battle.sample_id).values_list("contestant", "text"))
-    spoken = (Call.State.SENT, Call.State.COMPLETED)
-    calls = Call.objects.filter(run=battle.run_id, state__in=spoken).order_by("attempt")
-    partial = dict(calls.values_list("step__key", "text"))
+    return _answers_of([battle])[battle.pk]
 
-    def answer(shown: Contestant) -> Answer:
-        writer = writers[shown.name]
-        key = f"output/{writer}/{battle.sample_id}"
-        if writer in made:
-            return Answer("ready", made[writer])
+
+def _answers_of(battles: Sequence[ArenaBattle]) -> dict[UUID, tuple[Answer, Answer]]:
+    """Of each battle. A step's key names the contestant and the sample, and so belongs to one battle alone."""
+    runs, samples = [one.run_id for one in battles], [one.sample_id for one in battles]
+    # Steps first: an output is written with its step, and so is there for each step that is read as done.
+    steps = set(Step.objects.filter(run__in=runs, state=Step.State.DONE).values_list("key", flat=True))
+    outputs = Output.objects.filter(sample__in=samples).values_list("contestant", "sample", "text")
+    made = {f"output/{contestant}/{sample}": text for contestant, sample, text in outputs}
+    spoken = (Call.State.SENT, Call.State.COMPLETED)
+    calls = Call.objects.filter(run__in=runs, state__in=spoken).order_by("attempt")
+    partial = dict(calls.values_list("step__key", "text"))
+    datasets = {one.sample.dataset_id for one in battles}
+    named = Contestant.objects.filter(dataset__in=datasets).values_list("dataset", "name", "pk")
+    writers = {(dataset, name): pk for dataset, name, pk in named}
+
+    def answer(battle: ArenaBattle, shown: Contestant) -> Answer:
+        key = f"output/{writers[battle.sample.dataset_id, shown.name]}/{battle.sample_id}"
+        if key in made:
+            return Answer("ready", made[key])
         has_ended = f"{key}/made" in steps or battle.run.is_over
         return Answer("failed") if has_ended else Answer("answering", partial.get(key, ""))
 
-    first, second = battle.shown
-    return answer(first), answer(second)
+    return {one.pk: (answer(one, one.shown[0]), answer(one, one.shown[1])) for one in battles}
+
+
+def news_of(keys: Collection[UUID]) -> dict[UUID, News]:
+    """What pages of battles under way show: states and texts, and HTML once an answer has ended. No name, number or
+    time of the models.
+    """
+    rows = list(ArenaBattle.objects.filter(pk__in=keys).select_related("run", "sample", "left", "right"))
+    told: dict[UUID, News] = {}
+    for key, found in _answers_of(rows).items():
+        sides = [
+            Side(state=one.state, text=one.text, html=to_html(one.text) if one.state == "ready" else "")
+            for one in found
+        ]
+        told[key] = News(state=state_of(found), sides=sides)
+    return told
 
 
 def state_of(found: tuple[Answer, Answer]) -> State:

@@ -17,7 +17,6 @@ from accounts.errors import AlreadyAnswered, Invalid
 from accounts.people import for_admins, person
 from accounts.refusing import ShownIn, back_to, see_other, status_of
 from experiments.review.curation import may_curate
-from experiments.runs.markdown import to_html
 from leaderboard.arena import battles, opening, publishing
 from leaderboard.arena.forms import ArenaForm, PromptForm
 from leaderboard.boards.matchmaking import VOTES, Rule
@@ -70,15 +69,9 @@ def battle(request: HttpRequest, pk: UUID) -> HttpResponse:
 @never_cache
 @require_GET
 def news(request: HttpRequest, pk: UUID) -> JsonResponse:
-    """Both answers as far as they have come: state and text, and HTML once an answer has ended. No name, number or time
-    of the models.
-    """
-    found = battles.answers(_own(request, pk))
-    sides = [
-        {"state": one.state, "text": one.text, "html": to_html(one.text) if one.state == "ready" else ""}
-        for one in found
-    ]
-    return JsonResponse({"state": battles.state_of(found), "sides": sides})
+    """Both answers as far as they have come, for a page whose WebSocket is blocked."""
+    own = _own(request, pk)
+    return JsonResponse(battles.news_of({own.pk})[own.pk])
 
 
 @require_GET

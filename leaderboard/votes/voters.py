@@ -53,9 +53,15 @@ def voter_of(request: HttpRequest) -> Voter:
     """
     if isinstance(request.user, User):
         return person_voter(request.user)
-    session = request.session.session_key
+    return Voter(ballot_of(request.user, request.session.session_key), None, _address(request))
+
+
+def ballot_of(user: User | AnonymousUser, session: str | None) -> str:
+    """What the battles of a person carry, or else those of a session."""
+    if isinstance(user, User):
+        return person_voter(user).ballot
     key = salted_hmac("experiments.votes", session, algorithm="sha256").hexdigest() if session else ""
-    return Voter(f"{VISITOR}{key}", None, _address(request))
+    return f"{VISITOR}{key}"
 
 
 def begin_voting(request: HttpRequest) -> Voter:

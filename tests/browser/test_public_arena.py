@@ -12,6 +12,10 @@ from tests.browser.test_accessible import MOST_SHIFT, SHIFT
 @pytest.mark.parametrize("width", [360, 1024])
 def test_a_visitor_asks_two_models_votes_and_reads_the_names(lab: Lab, open_page: OpenPage, width: int) -> None:
     page = open_page(viewport={"width": width, "height": 768})
+    sockets: list[str] = []
+    asked: list[str] = []
+    page.on("websocket", lambda socket: sockets.append(socket.url))
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/news/") else None)
     page.goto(f"{lab.url}/")
     page.get_by_role("link", name="Try the arena").click()
     page.get_by_label("Your prompt").fill("Share seven solar panels between two villages.")
@@ -21,6 +25,8 @@ def test_a_visitor_asks_two_models_votes_and_reads_the_names(lab: Lab, open_page
     expect(tie).to_be_disabled()
     expect(answers.first).to_have_text(re.compile(r"\w+ \w+"))
     expect(tie).to_be_enabled()
+    assert ["/ws/public-arena/" in url for url in sockets] == [True], "answers come over one socket"
+    assert not asked
     assert (page.evaluate(SIDEWAYS), page.evaluate(SHIFT) <= MOST_SHIFT, violations(page)) == (0, True, [])
     assert "sim/" not in page.content()
 
