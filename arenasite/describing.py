@@ -75,6 +75,7 @@ SPECTACULAR_SETTINGS = {
         "WorkState": "experiments.models.waiting.WorkState",
         "ProviderContact": "experiments.lab.catalog.api.CONTACTS",
         "BudgetKind": "experiments.lab.budgets.api.KINDS",
+        "FavoriteKind": "experiments.models.library.Favorite.Kind",
         "ScenarioKind": "experiments.models.library.Scenario.Kind",
         "Visibility": "experiments.models.experiment.Visibility",
         "DatasetVisibility": "experiments.models.dataset.Dataset.Visibility",

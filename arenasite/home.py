@@ -13,6 +13,7 @@ from accounts.people import person
 from arenasite import navigation, notifications
 from experiments.lab.budgets import standing as budget_standing
 from experiments.lab.observing import status
+from experiments.library.annotations import favorites
 from experiments.library.first_steps import steps_left
 from experiments.models import Budget, Experiment, Run
 from experiments.models.run import LIVE_STATES, TERMINAL_STATES
@@ -37,6 +38,7 @@ def home(request: HttpRequest) -> HttpResponse:
     seen = Run.objects.owned_by(who) if who.may_experiment else Run.objects.visible_to(who)
     context = {
         **_now(who),
+        "favorites": _favorites(who),
         "start": navigation.new().items if who.may_experiment else (),
         "recent": without_shards(seen).filter(state__in=TERMINAL_STATES).select_related("experiment")[:RECENT],
         "budgets": budget_standing.standings(Budget.objects.applying_to(person_id=who.pk)),
@@ -68,6 +70,19 @@ def _now(who: User) -> dict[str, Any]:
         "campaigns": campaigns.distinct()[:LISTED],
         "failed": notifications.failed(who)[:LISTED],
     }
+
+
+def _favorites(who: User) -> dict[str, list[Any]]:
+    """What the user marked, as far as the user may see it, by kind; nothing where all of it is empty."""
+    of_runs, of_boards, contestants = favorites.marked(who).values()
+    runs = Run.objects.visible_to(who).filter(pk__in=of_runs).select_related("experiment")
+    boards = listing.visible_ladders(who).filter(slug__in=of_boards, withdrawn_reason="")
+    found = {
+        "runs": sorted(runs, key=lambda run: of_runs.index(str(run.pk))),
+        "boards": sorted(boards, key=lambda board: of_boards.index(board.slug)),
+        "contestants": contestants,
+    }
+    return found if any(found.values()) else {}
 
 
 def _landing(request: HttpRequest) -> HttpResponse:

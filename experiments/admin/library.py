@@ -15,6 +15,7 @@ from experiments.models import (
     Dataset,
     DatasetImage,
     Export,
+    Favorite,
     IdempotentRequest,
     Image,
     ImportedRun,
@@ -68,6 +69,7 @@ class NoteAdmin(Long):
         return super().get_queryset(request).filter(shared=True)
 
 
+table(Favorite, "user kind key created", filters="kind", search="key user__username", base=ReadOnly)
 table(SavedView, "name owner project is_default created", search="name owner__username", base=ReadOnly)
 table(RunListColumns, "owner hidden", search="owner__username", base=ReadOnly)
 table(

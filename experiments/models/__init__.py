@@ -10,7 +10,7 @@ from experiments.models.export import BulkExport, Export
 from experiments.models.imports import ImportedRun, LogImport, RunImport, Upload
 from experiments.models.instruments import Annotation, Instrument, InstrumentVersion
 from experiments.models.keys import KeyUse, ProviderKey
-from experiments.models.library import Note, Preset, RunListColumns, SavedView, Scenario, Tag, Tagging
+from experiments.models.library import Favorite, Note, Preset, RunListColumns, SavedView, Scenario, Tag, Tagging
 from experiments.models.passage import Passage
 from experiments.models.review import FlagDeed, QueueMember, ReviewQueue, ReviewRubric, RunReview
 from experiments.models.reviewed import (
@@ -50,6 +50,7 @@ __all__ = [
     "Execution",
     "Experiment",
     "Export",
+    "Favorite",
     "FlagDeed",
     "IdempotentRequest",
     "Image",

@@ -93,6 +93,7 @@ class Scenario(models.Model):
 
 LONGEST_TAG = 40
 LONGEST_QUERY = 1_000
+LONGEST_KEY = 200  # of a favorite
 
 
 def folded(name: str) -> str:
@@ -220,6 +221,34 @@ class Note(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
+
+
+class Favorite(models.Model):
+    """A run, a board or a contestant that a user marked, for that user alone. key: the id of the run, the slug of the
+    board, or the contestant's name, which is the same on all boards. It gives no right to see anything.
+    """
+
+    class Kind(models.TextChoices):
+        RUN = "run", _("run")
+        BOARD = "board", _("board")
+        CONTESTANT = "contestant", _("contestant")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="favorites", verbose_name=_("person")
+    )
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind)
+    key = models.CharField(_("what"), max_length=LONGEST_KEY)
+    created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created", "-id"]
+        verbose_name = _("favorite")
+        verbose_name_plural = _("favorites")
+        constraints = [models.UniqueConstraint(fields=["user", "kind", "key"], name="one_favorite_of_each")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
 
 
 class SavedViewQuerySet(models.QuerySet["SavedView"]):

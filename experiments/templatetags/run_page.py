@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import template
+from django.db.models import Exists
 from django.template import Context
 
 from experiments.engine import verification
 from experiments.library.annotations import notes, tags
-from experiments.models import Experiment, Run
+from experiments.models import Experiment, Favorite, Note, Run
 from experiments.workflows import surface_of
 
 register = template.Library()
@@ -25,7 +26,11 @@ def run_annotations(context: Context, run: Run) -> dict[str, object]:
     if not user.is_authenticated:
         return {"user": user}
     words = tags.words_on(run)
-    written = list(notes.notes_on(run, user)) if run.notes.exists() else []
+    has_notes, is_favorite = Run.objects.values_list(
+        Exists(Note.objects.filter(run=run)),
+        Exists(Favorite.objects.filter(user=user, kind=Favorite.Kind.RUN, key=str(run.pk))),
+    ).get(pk=run.pk)
+    written = list(notes.notes_on(run, user)) if has_notes else []
     return {
         "user": user,
         "run": run,
@@ -33,6 +38,7 @@ def run_annotations(context: Context, run: Run) -> dict[str, object]:
         "may_tag": may_tag,
         "words": words,
         "notes": written,
+        "is_favorite": is_favorite,
         "count": len(words) + len(written),
     }
 

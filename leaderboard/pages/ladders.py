@@ -24,6 +24,8 @@ from accounts.people import person
 from accounts.permissions import HasScope
 from accounts.refusing import status_of
 from experiments.api.requests import PROBLEMS
+from experiments.library.annotations import favorites
+from experiments.models import Favorite
 from experiments.workflows.battles.campaign.logs.packing import FORMATS, Format
 from experiments.workflows.coding.pages import voiding
 from experiments.workflows.coding.pages.rated import RunRatings
@@ -80,9 +82,12 @@ def ladder_of(user: Any, slug: str, *, with_board: bool = False) -> Ladder:
 
 @require_GET
 def leaderboard(request: HttpRequest) -> HttpResponse:
-    """Every board that may be seen, of a kind and with the words looked for; under them, models over datasets."""
+    """Every board that may be seen, of a kind and with the words looked for, favorites first; under them, models over
+    datasets.
+    """
     ladders = listing.index_ladders(request.user)
-    state = repr([compute.state_of(ladder) for ladder in ladders])
+    marked = favorites.marked(request.user)[Favorite.Kind.BOARD]
+    state = repr([marked, *map(compute.state_of, ladders)])
     by, kind, search = (request.GET.get(name, "") for name in ("by", "kind", "q"))
 
     def respond() -> HttpResponse:
@@ -91,7 +96,8 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
         kinds = Counter(one.kind for one in listing.matching(entries, search=search))
         columns, lines = listing.overview(found, by)
         context = {
-            "entries": found,
+            "entries": sorted(found, key=lambda one: one.ladder.slug not in marked),
+            "marked": marked,
             "is_empty": not entries,
             "kinds": sorted(kinds.items(), key=lambda one: (list(KINDS).index(one[0]) if one[0] in KINDS else 99, one)),
             "kind": kind,
@@ -111,6 +117,7 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
     """The standings: a slice, a sequence, a search by the address. Other ladders of its dataset beside it."""
     found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
     beside = listing.others_of_dataset(request.user, found)
+    marked = favorites.marked(request.user)
     state = repr([chosen.of, *map(compute.state_of, (found, *beside))])
     asked = (chosen.controlled, chosen.combination)
 
@@ -149,13 +156,16 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
             "page_address": request.build_absolute_uri(found.get_absolute_url()),
             "embed_address": request.build_absolute_uri(reverse("ladder-embed", args=[found.slug])),
             "beside": [listing.entry(other) for other in beside],
+            "is_favorite": found.slug in marked[Favorite.Kind.BOARD],
+            "favorites": [row for row in standings.rows if row.name in marked[Favorite.Kind.CONTESTANT]],
+            "others": [row for row in standings.rows if row.name not in marked[Favorite.Kind.CONTESTANT]],
         }
         if found.workflow != coding.WORKFLOW:
             return render(request, "leaderboard/ladder.html", context)
         context |= coding_page.contest_boards(standings) | coding_page.void_cycles(request.user)
         return render(request, "leaderboard/coding.html", {**context, **_cycles(request, standings.contest)})
 
-    return conditional_response(request, state, respond)
+    return conditional_response(request, f"{state}{marked}", respond)
 
 
 @require_GET

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.django_db
 MOST_QUERIES = 14
 OUTSIDE = {  # pages that stand in no group
     *("home", "home-now", "notifications", "notifications-menu", "notifications-read", "palette", "documentation"),
+    "favorite",
     *("documentation-page", "javascript-catalog", "healthz", "readyz", "metrics", "set-language", "set-theme"),
     *("seat", "seat-join", "seat-now", "seat-revoke"),
     *("login", "logout", "invitation", "invitation-revoke", "first-administrator"),

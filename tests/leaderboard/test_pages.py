@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from PIL import Image
 
+from experiments.library.annotations import favorites
 from experiments.models import Battle, ProviderModel, Verdict
 from leaderboard.boards import compute, listing, ranking
 from leaderboard.models import Ladder, RatingPoint
@@ -84,6 +85,28 @@ def test_names_of_rated_contestants_are_text(client, alice):
         page = Page(told(client.get(address)))
         assert [one.tag for one in page.root.iter() if one.get("onmouseover") is not None] == [], address
         assert not any("alert" in script.text for script in page.find("script")), address
+
+
+def test_favorites_are_first_on_the_leaderboard_and_on_a_board(browser, league, alice):
+    first, second = league(name="First tasks", battles=900), league(name="Second tasks")
+    before = browser.get(second.get_absolute_url())
+    favorites.mark("board", second.slug, by=alice)
+    favorites.mark("contestant", "model-003", by=alice)
+
+    page = Page(told(browser.get(reverse("leaderboard"))))
+    titles = [card.find(".//h2").text_content() for card in page.find("article", class_="box board-card")]
+    assert [title.split(",")[0].strip() for title in titles] == ["Second tasks", "First tasks"]
+    board = browser.get(second.get_absolute_url(), headers={"If-None-Match": before["ETag"]})
+    [mine] = Page(told(board)).find("details", id="favorites")
+    assert [item.find("b").text for item in mine.iter("li")] == ["model-003"]
+    assert "model-003" not in [option.get("value") for option in mine.iter("option")]
+    assert first.get_absolute_url() in browser.get(reverse("leaderboard")).content.decode()
+
+
+def test_visitors_have_no_favorites(client, league):
+    ladder = league()
+
+    assert 'id="favorites"' not in told(client.get(ladder.get_absolute_url()))
 
 
 def test_a_slice_is_computed_from_its_own_battles(client, league):

@@ -1,4 +1,4 @@
-"""The API of tags, notes and saved views."""
+"""The API of tags, notes, favorites and saved views."""
 
 from typing import Any
 from uuid import UUID
@@ -14,9 +14,9 @@ from rest_framework.viewsets import GenericViewSet, ViewSet
 
 from accounts.scopes import Scope
 from experiments.api.requests import PROBLEMS, person, validated
-from experiments.library.annotations import notes, saved_views, tags
-from experiments.models import Experiment, Message, Note, Run, SavedView, Tag
-from experiments.models.library import LONGEST_QUERY
+from experiments.library.annotations import favorites, notes, saved_views, tags
+from experiments.models import Experiment, Favorite, Message, Note, Run, SavedView, Tag
+from experiments.models.library import LONGEST_KEY, LONGEST_QUERY
 
 
 class TagSerializer(serializers.ModelSerializer[Tag]):
@@ -71,6 +71,19 @@ class WriteNote(serializers.Serializer[Any]):
 class ReviseNote(serializers.Serializer[Any]):
     text = serializers.CharField(max_length=notes.LONGEST_NOTE, trim_whitespace=False, required=False)
     shared = serializers.BooleanField(required=False)
+
+
+class FavoriteSerializer(serializers.ModelSerializer[Favorite]):
+    """key: the id of a run, the slug of a board, or the name of a contestant."""
+
+    class Meta:
+        model = Favorite
+        fields = ["id", "kind", "key", "created"]
+
+
+class MarkFavorite(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=Favorite.Kind.choices)
+    key = serializers.CharField(max_length=LONGEST_KEY)
 
 
 class ViewSerializer(serializers.ModelSerializer[SavedView]):
@@ -194,6 +207,34 @@ class NoteViewSet(GenericViewSet[Note]):
     def destroy(self, request: Request, pk: UUID) -> Response:
         """Delete a note of your own."""
         notes.remove(self.get_object(), by=person(request))
+        return Response(status=204)
+
+
+class FavoriteViewSet(GenericViewSet[Favorite]):
+    scope = Scope.WRITE
+    serializer_class = FavoriteSerializer
+    cursor_ordering = ["-created", "-id"]
+
+    def get_queryset(self) -> QuerySet[Favorite]:
+        return Favorite.objects.filter(user_id=self.request.user.pk)
+
+    @extend_schema(responses={200: FavoriteSerializer(many=True), **PROBLEMS}, operation_id="favorites_list")
+    def list(self, request: Request) -> Response:
+        """Runs, boards and contestants that you marked, the latest first."""
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(FavoriteSerializer(page or [], many=True).data)
+
+    @extend_schema(request=MarkFavorite, responses={201: FavoriteSerializer, **PROBLEMS}, operation_id="favorite_mark")
+    def create(self, request: Request) -> Response:
+        """Mark a run, a board or a contestant. Nobody else sees it."""
+        marked = favorites.mark(**validated(MarkFavorite, request), by=person(request))
+        return Response(FavoriteSerializer(marked).data, status=201)
+
+    @extend_schema(responses={204: None, **PROBLEMS}, operation_id="favorite_unmark")
+    def destroy(self, request: Request, pk: UUID) -> Response:
+        """Remove one of your favorites."""
+        one = self.get_object()
+        favorites.unmark(one.kind, one.key, by=person(request))
         return Response(status=204)
 
 

@@ -1,23 +1,24 @@
-"""Tags, notes and saved views on pages; runs side by side, and cloning by way of a set-up form."""
+"""Tags, notes, favorites and saved views on pages; runs side by side, and cloning by way of a set-up form."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.people import for_readers, person
 from accounts.refusing import ShownIn, back_to, status_of
-from experiments.library.annotations import comparison, notes, saved_views, tags
+from experiments.library.annotations import comparison, favorites, notes, saved_views, tags
 from experiments.models import Experiment, Message, Note, Run, SavedView
 from experiments.runs import actions, run_list
 from experiments.runs.sharing.sharing import projects_of
@@ -134,6 +135,22 @@ def _change_tags(request: HttpRequest, things: Sequence[tags.Thing]) -> None:
         taken = ngettext("Tag removed from %(n)s run.", "Tag removed from %(n)s runs.", changed)
         put = ngettext("%(n)s run was tagged.", "%(n)s runs were tagged.", changed)
         messages.success(request, (taken if is_off else put) % {"n": changed})
+
+
+@login_required
+@require_POST
+def favorite(request: HttpRequest) -> HttpResponse:
+    """Mark something, or unmark it: the button again, or back to the page that it stood on."""
+    kind, key, is_marked = request.POST.get("kind", ""), request.POST.get("key", ""), "mark" in request.POST
+    page = request.POST.get("next", "")
+    back = page if url_has_allowed_host_and_scheme(page, {request.get_host()}, settings.HTTPS) else reverse("home")
+    back_to(request, back)
+    verb: Callable[..., object] = favorites.mark if is_marked else favorites.unmark
+    verb(kind, key, by=person(request))
+    if request.headers.get("HX-Request"):
+        context = {"kind": kind, "key": key, "is_marked": is_marked, "next": page}
+        return render(request, "annotations/_favorite.html", context)
+    return redirect(back)
 
 
 @login_required

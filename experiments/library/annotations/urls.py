@@ -1,4 +1,4 @@
-"""The addresses of tags, notes and saved views, on pages and in the API."""
+"""The addresses of tags, notes, favorites and saved views, on pages and in the API."""
 
 from typing import Any
 
@@ -17,6 +17,7 @@ urlpatterns = [
     path("messages/<uuid:pk>/note/", pages.message_note, name="message-note"),
     path("notes/<uuid:pk>/", pages.note, name="note"),
     path("notes/<uuid:pk>/delete/", pages.note_delete, name="note-delete"),
+    path("favorites/", pages.favorite, name="favorite"),
     path("views/", pages.view_new, name="view-new"),
     path("views/<uuid:pk>/", pages.view, name="view"),
     path("views/<uuid:pk>/delete/", pages.view_delete, name="view-delete"),
@@ -29,6 +30,8 @@ api_urlpatterns = [
     path("runs/<uuid:pk>/tags/", api.RunTagViewSet.as_view({"get": "retrieve", "put": "update"}), name="api-run-tags"),
     path("runs/<uuid:pk>/notes/", api.RunNoteViewSet.as_view({"get": "list", "post": "create"}), name="api-run-notes"),
     path("notes/<uuid:pk>/", api.NoteViewSet.as_view(ONE_OF_THEM), name="api-note"),
+    path("favorites/", api.FavoriteViewSet.as_view({"get": "list", "post": "create"}), name="api-favorites"),
+    path("favorites/<uuid:pk>/", api.FavoriteViewSet.as_view({"delete": "destroy"}), name="api-favorite"),
     path("views/", api.ViewViewSet.as_view({"get": "list", "post": "create"}), name="api-views"),
     path("views/<uuid:pk>/", api.ViewViewSet.as_view(ONE_OF_THEM), name="api-view"),
     path("runs/compare/", comparison_api.CompareView.as_view(), name="api-run-compare"),

@@ -38,7 +38,7 @@ RULES: dict[str, tuple[Rule, str]] = {
     "whoever signs in": (
         rule(visitor=SIGN_IN, everybody=YES, reviewer=(YES, REFUSED)),
         """account runs runs-chosen runs-columns runs-chart api-runs-chart view-new
-        known-tags api-tags api-views api-run-compare arena arena-estimate starchamber council
+        favorite api-favorites known-tags api-tags api-views api-run-compare arena arena-estimate starchamber council
         council-estimate council-presets debate debate-estimate battles battles-estimate battles-import-new coding
         coding-estimate scenarios scenario-new presets run-import dataset-new my-votes votes my-keys my-webhooks
         models model-menu api-votes api-estimate
@@ -109,7 +109,7 @@ RULES: dict[str, tuple[Rule, str]] = {
         instrument-try instrument-tried instrument-ask instrument-case-keep instrument-case-delete instrument-cases-run
         instrument-card api-instrument-card api-cases api-cases-run api-case
         api-instrument api-instrument-versions api-instrument-export api-instrument-archive
-        note note-delete view view-delete api-note api-view file file-download api-file api-file-download
+        note note-delete view view-delete api-note api-view api-favorite file file-download api-file api-file-download
         token-revoke dataset-upload preset-edit preset-share preset-delete council-preset-delete scenario
         scenario-edit scenario-share scenario-archive scenario-changes scenario-copy preset-copy api-scenario
         api-scenario-versions api-scenario-share api-scenario-archive api-scenario-copy api-preset

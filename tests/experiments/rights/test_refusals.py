@@ -47,6 +47,12 @@ VERBS = {  # by the address of the page; then that of the API, what is sent to b
         {"names": ["a"]},
     ),
     "run-notes": ("experiments.library.annotations.notes.write", "api-run-notes", {"text": "a"}),
+    "favorite": (
+        "experiments.library.annotations.favorites.mark",
+        "api-favorites",
+        {"kind": "board", "key": "a"},
+        {"mark": ""},
+    ),
     "view-new": (
         "experiments.library.annotations.saved_views.save",
         "api-views",

@@ -15,7 +15,7 @@ from experiments.lab.budgets import budgeting
 from experiments.lab.keys import keyring
 from experiments.lab.webhooks import hooks
 from experiments.library import presets, scenarios
-from experiments.library.annotations import notes, saved_views
+from experiments.library.annotations import favorites, notes, saved_views
 from experiments.library.bulk import making as bulk
 from experiments.library.bulk.formats import FORMATS as BULK_FORMATS
 from experiments.library.datasets import demonstration
@@ -141,6 +141,7 @@ class Things:
         self.item = self.queue.items.first()
         self.note = notes.write(self.arena, "Read this again.", by=self.owner)
         self.view = saved_views.save(by=self.owner, name="Mine", query="state=failed")
+        self.favorite = favorites.mark("contestant", "oak", by=self.owner)
 
     def _make_a_ladder(self) -> None:
         self.dataset: Dataset = demonstration.make_text(self.owner)
@@ -209,6 +210,7 @@ class Things:
             "items": self.item.pk,
             "notes": self.note.pk,
             "views": self.view.pk,
+            "favorites": self.favorite.pk,
             "rubrics": self.queue.rubric_id,
             "keys": 1 if name.startswith("mfa_") else self.key.pk,
             "webhooks": self.webhook.pk,
