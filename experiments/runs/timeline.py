@@ -225,7 +225,7 @@ def render(shown: Entry, run_id: UUID | str, look: str, run: Run | None = None, 
 def _rendered(shown: Entry, run_id: UUID | str, look: str, **words: Any) -> str:
     context = {"run_id": run_id, "anchor": shown.anchor, "type": shown.type, "data": shown.data, **words}
     surface = surface_of(look)
-    context["slot"] = surface.slot(shown.type, shown.data)
+    context |= {"slot": surface.slot(shown.type, shown.data), "seat_names": surface.seats}
     context["where"] = where_measured(surface.told, str(shown.data.get("key", "")), shown.data.get("turn"))
     names = [name for name in (shown.type, FAMILIES.get(shown.type)) if name]
     templates = [f"{place}events/{name}.html" for place in (f"workflows/{look}/", "") for name in names]

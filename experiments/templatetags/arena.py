@@ -245,6 +245,14 @@ def error_label(kind: str) -> Any:
 
 
 register.filter(seat_name)
+
+
+@register.filter
+def seat_among(seat: str, names: Mapping[str, Any] | None) -> Any:
+    """What a seat is called in the transcripts of a workflow. names: those of its surface."""
+    return (names or {}).get(seat) or seat_name(seat)
+
+
 register.filter(short_name)
 register.filter(stage_name)
 register.filter(workflow_name)

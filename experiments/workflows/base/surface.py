@@ -248,7 +248,7 @@ class Surface:
     what is inside of its <svg viewBox="0 0 16 16">. setup: its set-up page; home: the route of that page, "" where
     there is none. urls, api_urls: modules with routes of its own.
     formats: module with the FORMAT of files that are taken over, see `imports.formats`. seats: what seats are called
-    that only this workflow has.
+    in its transcripts, where that is another word than elsewhere, or only this workflow has them.
 
     entries: types of events that its run page shows, with their places. slot: where on the page each goes. unseen:
     purposes of calls whose failures the page does not show one by one, with the beginning of the seat's name.

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from experiments.models.labels import prompt_words
@@ -166,7 +167,7 @@ SURFACE = Surface(
     plan=plan_of_battles,
     instruments={
         f"battle_{name}": ReadyInstrument(
-            prompt_words(one.title),
+            format_lazy("{}: {}", _("Judge of battles"), prompt_words(one.title)),
             prompt_words(one.description),
             definition_of(one),
             reads_runs="text" in one.modalities,

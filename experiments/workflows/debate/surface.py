@@ -27,6 +27,14 @@ from experiments.workflows.base.surface import (
 from experiments.workflows.debate.config import POOL, Config
 from experiments.workflows.debate.pages import board, report
 
+SPEAKERS = {
+    "A": _("Solution"),
+    "B": _("Sceptic"),
+    "C": _("Feasibility"),
+    "refiner": _("Refiner"),
+    "summarizer": _("Summarizer"),
+}
+
 
 def _answer(ask: Ask, tokens: int, at_most: bool) -> str | None:
     """A debater makes one point as long as all of them are, for the others are shown the points."""
@@ -185,6 +193,7 @@ SURFACE = Surface(
     setup=SETUP,
     formats="experiments.workflows.debate.pages.importing",
     home="debate",
+    seats=SPEAKERS,
     slot=board.place_of,
     context=lambda reader, run, entries: {"board": board.board(run, list(entries))},
     styles=("workflows/debate/debate.css",),

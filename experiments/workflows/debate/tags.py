@@ -3,13 +3,13 @@
 from typing import Any
 
 from django import template
-from django.utils.translation import gettext_lazy as _
 
 from experiments.models import Run
 from experiments.models.labels import seat_name
 from experiments.runs.lineage import Lineage
 from experiments.workflows.debate.config import DEBATERS, POOL
 from experiments.workflows.debate.pages.board import Source, Version, source, versions
+from experiments.workflows.debate.surface import SPEAKERS
 
 register = template.Library()
 
@@ -39,12 +39,3 @@ def is_debater(seat: str) -> bool:
 @register.filter
 def is_pool(seat: str) -> bool:
     return seat in POOL
-
-
-SPEAKERS = {
-    "A": _("Solution"),
-    "B": _("Sceptic"),
-    "C": _("Feasibility"),
-    "refiner": _("Refiner"),
-    "summarizer": _("Summarizer"),
-}

@@ -258,6 +258,13 @@ def assert_table_has_the_values(run, workflow, unit):
         assert {(row["measured_lies_is_verified"], row["measured_unit"], row["turn"]) for row in rows} == {of_turn}
 
 
+def test_the_page_of_a_debate_calls_who_was_measured_as_it_calls_who_spoke(browser, beside):
+    page = told(browser.get(beside("debate", reply(force=3), unit="message").get_absolute_url()))
+
+    assert all(f"Force ({name})" in page for name in ("Solution", "Sceptic", "Feasibility", "Summarizer"))
+    assert "Model A" not in page
+
+
 @each_case("case", EVERY_UNIT)
 def test_what_a_run_says_is_measured_once_beside_it(alice, browser, beside, case):
     workflow, unit = case

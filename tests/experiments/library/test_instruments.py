@@ -82,6 +82,7 @@ def test_what_judges_of_battles_and_contests_are_asked_comes_along_in_their_own_
     found = builtin.builtin()
     for name, prompt in PROMPTS.items():
         definition = found[f"battle_{name}"].definition
+        assert found[f"battle_{name}"].title == f"Judge of battles: {prompt.title}"
         asked = {one.name: one.description for one in definition.dimensions}
         assert asked == {
             **{f"{side}_{name}": words for side in "ab" for name, words in prompt.criteria.items()},
