@@ -19,6 +19,7 @@ from experiments.models import (
     Run,
     SeatedPerson,
 )
+from experiments.models.run import RunMode
 from experiments.models.work import Envelope
 from experiments.workflows.base.events import JsonObject, WaitingForUser
 
@@ -261,6 +262,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     client = serializers.CharField(
         source="client_system", allow_null=True, help_text="The system whose client has begun it; null for none."
     )
+    mode = serializers.SerializerMethodField()
     turn = serializers.SerializerMethodField()
     waiting_for = serializers.SerializerMethodField()
     offer = serializers.SerializerMethodField()
@@ -274,6 +276,11 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             *("parent", "branched_from", "seed", "turn", "waiting_for", "offer", "stop_reason", "error"),
             *("usage", "cost", "created", "started", "ended", "last_seq"),
         ]
+
+    @extend_schema_field(serializers.ChoiceField(choices=RunMode.choices, allow_null=True))
+    def get_mode(self, run: Run) -> str | None:
+        """`automatic` or `manual`; null for workflows that have no mode."""
+        return run.mode if "mode" in run.experiment.config else None
 
     def get_turn(self, run: Any) -> int:
         return run.turn or 0

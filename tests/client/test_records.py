@@ -9,7 +9,7 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 
 from arena_lab import BadAnswer, Event, Said, records, to_dataframe
-from arena_lab.events import KINDS, BallotRead, BattleJudged, Ended, Judged, Waiting, read_event
+from arena_lab.events import KINDS, BallotRead, BattleJudged, CycleRated, Ended, Executed, Judged, Waiting, read_event
 from arena_lab.frames import tidy
 from arena_lab.records import Ballot, Experiment, Judgment, Message, Pause, Run
 from arena_lab.records.base import fields_of
@@ -56,6 +56,8 @@ READ = {  # by events: the records in their data, by name, and fields
     Judged: ({"judgments": Judgment, "judgment": Judgment}, set()),
     BallotRead: ({"ballot": Ballot}, set()),
     BattleJudged: ({}, {"winner", "left_name", "right_name", "open_reason"}),
+    Executed: ({}, {"seat", "passed", "of", "complaint", "error"}),
+    CycleRated: ({}, {"means", "overall", "passed", "unrated"}),
     Waiting: ({"": Pause}, set()),
     Ended: ({}, {"state", "reason", "message"}),
 }
@@ -198,3 +200,22 @@ def may_be_anything(schema: dict[str, Any]) -> bool:
 
 def is_free(kind: Any) -> bool:
     return kind is Any or any(is_free(one) for one in get_args(kind))
+
+
+def told(type_, **data):
+    return read_event({**ENVELOPE, "type": type_, "data": {"turn": 2, **data}}).words()
+
+
+def test_a_contest_says_what_the_sandbox_found_and_who_was_best():
+    assert told("solution_executed", seat="coder-1", passed=3, of=5) == "coder-1: 3 of 5 tests passed"
+    assert told("solution_executed", seat="coder-2", passed=0, of=5, complaint="no function") == (
+        "coder-2: 0 of 5 tests passed (no function)"
+    )
+    rated = {"means": {"coder-1": 6.0, "coder-2": 8.25}, "passed": {"coder-2": 0.5}, "overall": 7.125}
+    assert told("cycle_rated", **rated, unrated={"coder-3": "no votes"}).splitlines() == [
+        "coder-2: mean vote 8.2, tests passed 50%",
+        "coder-1: mean vote 6.0",
+        "coder-3: no mean (no votes)",
+        "cycle 2: mean of all 7.1, best coder-2",
+    ]
+    assert told("cycle_rated", means={}, overall=None) == "cycle 2: no mean vote"

@@ -99,6 +99,42 @@ class BattleJudged(Event):
         return f"{pair}: {self.winner or self.data.get('open_reason') or 'open'}"
 
 
+class Executed(Event):
+    """The sandbox has run a solution, or the solution of whoever set the problem, on the tests."""
+
+    __slots__ = ()
+
+    def words(self) -> str:
+        told = f"{self.data.get('seat', '')}: {self.data.get('passed', 0)} of {self.data.get('of', 0)} tests passed"
+        why = self.data.get("complaint") or self.data.get("error")
+        return f"{told} ({why})" if why else told
+
+
+class CycleRated(Event):
+    """A cycle of a coding contest is over. means: of the votes on each solution with enough of them, 0 to 10. overall:
+    the mean of those, None where there is none. passed: shares of the tests. unrated: why a seat has no mean.
+    """
+
+    __slots__ = ()
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The seats with the highest mean."""
+        means = self.data.get("means") or {}
+        return tuple(seat for seat, mean in means.items() if mean == max(means.values()))
+
+    def words(self) -> str:
+        means, passed = self.data.get("means") or {}, self.data.get("passed") or {}
+        lines = [
+            f"{seat}: mean vote {mean:.1f}{f', tests passed {passed[seat]:.0%}' if seat in passed else ''}"
+            for seat, mean in sorted(means.items(), key=lambda one: (-one[1], one[0]))
+        ]
+        lines += [f"{seat}: no mean ({why})" for seat, why in (self.data.get("unrated") or {}).items()]
+        overall = self.data.get("overall")
+        said = "no mean vote" if overall is None else f"mean of all {overall:.1f}, best {' = '.join(self.best)}"
+        return "\n".join([*lines, f"cycle {self.turn}: {said}"])
+
+
 class Waiting(Event):
     """Somebody is asked for words, or may say some."""
 
@@ -140,6 +176,8 @@ KINDS: dict[str, type[Event]] = {
     "solution_judged": Judged,
     "ballot_read": BallotRead,
     "battle_judged": BattleJudged,
+    "solution_executed": Executed,
+    "cycle_rated": CycleRated,
     "waiting_for_user": Waiting,
     "offer_opened": Waiting,
     "experiment_stopped": Ended,

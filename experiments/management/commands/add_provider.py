@@ -2,6 +2,7 @@
 
 import socket
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,10 +23,12 @@ class Command(BaseCommand):
         parser.add_argument("--base-url", required=True, metavar="URL", help="up to and including /v1")
         parser.add_argument("--api-key-env", default="", metavar="VAR", help="the environment variable with its key")
         parser.add_argument("--model", action="append", nargs="+", default=[], metavar="SLUG", help="may be repeated")
+        parser.add_argument("--models", type=Path, metavar="FILE", help="with a model on each line; # begins a remark")
         parser.add_argument("--allow-private", action="store_true", help="for a server in the lab's own network")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        upstreams = list(dict.fromkeys(slug for group in options["model"] for slug in group))
+        named = [slug for group in options["model"] for slug in group]
+        upstreams = list(dict.fromkeys([*named, *(_listed(options["models"]) if options["models"] else [])]))
         with transaction.atomic():
             provider = _provider(**{key: options[key] for key in ("name", "base_url", "api_key_env", "allow_private")})
             models = [catalog.add_model(provider, upstream) for upstream in upstreams]
@@ -35,6 +38,17 @@ class Command(BaseCommand):
             self.stdout.write(f"Model {model.upstream}{called}.")
         for line in _next_steps(provider, has_models=bool(models)):
             self.stdout.write(line)
+
+
+def _listed(path: Path) -> list[str]:
+    """The models that a file names. Raises CommandError."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error
+    if not (found := [name for line in lines if (name := line.partition("#")[0].strip())]):
+        raise CommandError(f"{path} names no model.")
+    return found
 
 
 def _provider(*, name: str, base_url: str, api_key_env: str, allow_private: bool) -> Provider:

@@ -164,3 +164,9 @@ def test_two_requests_racing_with_the_same_key_start_one_run(api, path):
     assert [answer.status_code for answer in answers] == [201] * 4
     assert {answer.json()["runs"][0]["id"] for answer in answers} == {str(Run.objects.get().pk)}
     assert (IdempotentRequest.objects.count(), Run.objects.get().events.count()) == (1, 1)
+
+
+def test_a_run_of_a_workflow_without_a_mode_has_none(api, council, start):
+    run = start(council())
+
+    assert api.get(f"runs/{run.pk}/").json()["mode"] is None

@@ -211,6 +211,43 @@ def test_a_taken_name_is_said():
     assert "Model one, called other/one here: that name was taken." in said
 
 
+def test_a_file_names_a_pool_of_models(tmp_path):
+    pool = tmp_path / "pool.txt"
+    pool.write_text("# our own\none\n\ntwo  # the large one\none\n")
+
+    add("http://127.0.0.1:9/v1", "--models", str(pool), "--model", "three", "--allow-private")
+
+    assert {model.slug for model in ProviderModel.objects.available()} == {"one", "two", "three"}
+    pool.write_text("# none yet\n")
+    for path, said in ((pool, "names no model"), (tmp_path / "nowhere", "cannot be read")):
+        with pytest.raises(CommandError, match=said):
+            add("http://127.0.0.1:9/v1", "--models", str(path), "--allow-private")
+
+
+def test_every_model_is_asked_for_a_word_and_those_that_are_silent_are_named(simulated):
+    add(simulated.base_url, "--allow-private", "--model", "sim/cooperative", "sim/competitive", "sim/nobody")
+
+    said, _ = run("ping_models", "sim/cooperative", "sim/competitive")
+    assert "sim/competitive: answered in " in said
+    assert said.endswith("All 2 models answered.\n")
+    with pytest.raises(CommandError, match="1 of 3 models did not answer"):
+        run("ping_models")
+    with pytest.raises(CommandError, match="no model sim/unknown"):
+        run("ping_models", "sim/unknown")
+
+
+def test_a_model_without_a_key_is_silent_and_without_models_there_is_nothing_to_ask(lab):
+    with pytest.raises(CommandError, match="There is no model"):
+        run("ping_models")
+    Provider.objects.update(needs_key=True)
+    catalog.add_model(lab, "one")
+
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="1 of 1 models did not answer"):
+        call_command("ping_models", stdout=out)
+    assert out.getvalue().startswith("one: ")
+
+
 def test_the_models_of_every_active_provider_are_listed(simulated):
     add(simulated.base_url, "--allow-private")
 

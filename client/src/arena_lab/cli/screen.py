@@ -14,7 +14,7 @@ from arena_lab.cli.lists import print_message
 from arena_lab.cli.words import money, plain
 from arena_lab.client import Arena
 from arena_lab.errors import ArenaError
-from arena_lab.events import BallotRead, BattleJudged, Delta, Ended, Event, Judged, Said, Waiting
+from arena_lab.events import BallotRead, BattleJudged, CycleRated, Delta, Ended, Event, Executed, Judged, Said, Waiting
 from arena_lab.records import Experiment, Message
 
 TAIL_LINES = 8
@@ -113,7 +113,7 @@ class Screen(Bar):
             print_message(self.console, _readable(Message.read(event.data)))
         elif event.type == "waiting_for_user":
             self._note(f'The run {event.words()}\n  arena say {self._run_id} "…" [--action …]', "yellow")
-        elif isinstance(event, Judged | BallotRead | BattleJudged | Waiting):
+        elif isinstance(event, Judged | BallotRead | BattleJudged | Executed | CycleRated | Waiting):
             self._note(event.words(), "cyan")
         elif isinstance(event, Ended):
             self._note(f"The run is {event.words()}", "red" if event.state == "failed" else "green")

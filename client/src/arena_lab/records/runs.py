@@ -72,8 +72,9 @@ class Pause(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(Record):
-    """One execution of an experiment. turn: the last one that is done. waiting_for: what it waits for now; offer: what
-    may be said although nothing waits. metrics: None in a list. last_seq: the number of its newest event.
+    """One execution of an experiment. mode: None where the workflow has none. turn: the last one that is done.
+    waiting_for: what it waits for now; offer: what may be said although nothing waits. metrics: None in a list.
+    last_seq: the number of its newest event.
     """
 
     id: str
@@ -81,7 +82,7 @@ class Run(Record):
     title: str = ""
     workflow: str
     state: str
-    mode: str = ""
+    mode: str | None = None
     is_held: bool = False
     origin: str = ""
     parent: str | None
