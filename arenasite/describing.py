@@ -24,6 +24,7 @@ TAGS = {
     "experiments": "Set-ups of runs, and statistics over their runs.",
     "exports": "Many runs in one file.",
     "files": "Files of runs.",
+    "favorites": "Runs, boards and contestants that you marked.",
     "health": "Whether the parts of the platform respond.",
     "keys": "Provider keys. They are never shown again.",
     "ladders": "Boards: contestants with their ratings, history and milestones.",
