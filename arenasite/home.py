@@ -77,7 +77,7 @@ def _favorites(who: User) -> dict[str, list[Any]]:
     of_runs, of_boards, contestants = favorites.marked(who).values()
     runs = Run.objects.visible_to(who).filter(pk__in=of_runs).select_related("experiment")
     boards = listing.visible_ladders(who).filter(slug__in=of_boards, withdrawn_reason="")
-    found = {
+    found: dict[str, list[Any]] = {
         "runs": sorted(runs, key=lambda run: of_runs.index(str(run.pk))),
         "boards": sorted(boards, key=lambda board: of_boards.index(board.slug)),
         "contestants": contestants,

@@ -223,6 +223,11 @@ class Note(models.Model):
         return self.text[:60]
 
 
+class FavoriteQuerySet(models.QuerySet["Favorite"]):
+    def of(self, user: User | AnonymousUser) -> Self:
+        return self.filter(user_id=user.pk) if user.is_active else self.none()
+
+
 class Favorite(models.Model):
     """A run, a board or a contestant that a user marked, for that user alone. key: the id of the run, the slug of the
     board, or the contestant's name, which is the same on all boards. It gives no right to see anything.
@@ -240,6 +245,8 @@ class Favorite(models.Model):
     kind = models.CharField(_("kind"), max_length=12, choices=Kind)
     key = models.CharField(_("what"), max_length=LONGEST_KEY)
     created = models.DateTimeField(_("created"), auto_now_add=True)
+
+    objects = FavoriteQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created", "-id"]

@@ -216,7 +216,7 @@ class FavoriteViewSet(GenericViewSet[Favorite]):
     cursor_ordering = ["-created", "-id"]
 
     def get_queryset(self) -> QuerySet[Favorite]:
-        return Favorite.objects.filter(user_id=self.request.user.pk)
+        return Favorite.objects.of(self.request.user)
 
     @extend_schema(responses={200: FavoriteSerializer(many=True), **PROBLEMS}, operation_id="favorites_list")
     def list(self, request: Request) -> Response:

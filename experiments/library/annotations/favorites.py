@@ -1,6 +1,6 @@
 """Favorites: runs, boards and contestants that a user marked, to find them first."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -22,7 +22,7 @@ def mark(kind: str, key: str, *, by: "User") -> Favorite:
     """Twice is once. Whether there is such a thing, and the user may see it, is looked at where favorites are shown, so
     that nobody learns of others' runs here. Raises Invalid naming fields, and Forbidden above MOST.
     """
-    kept = {"user": by, "kind": kind, "key": _checked(kind, key)}
+    kept: dict[str, Any] = {"user": by, "kind": kind, "key": _checked(kind, key)}
     if found := Favorite.objects.filter(**kept).first():
         return found
     if Favorite.objects.filter(user=by).count() >= MOST:
@@ -37,9 +37,8 @@ def unmark(kind: str, key: str, *, by: "User") -> None:
 def marked(user: "User | AnonymousUser") -> dict[str, list[str]]:
     """The keys that a user marked by their kind, the latest first; none of a visitor."""
     found: dict[str, list[str]] = {kind: [] for kind in Favorite.Kind.values}
-    if user.is_active:
-        for kind, key in Favorite.objects.filter(user_id=user.pk).values_list("kind", "key"):
-            found[kind].append(key)
+    for kind, key in Favorite.objects.of(user).values_list("kind", "key"):
+        found[kind].append(key)
     return found
 
 
