@@ -24,6 +24,7 @@ FactSerializer = shape("VariantFact", Fact, origin=serializers.CharField())
 class VariantSerializer(serializers.Serializer[Any]):
     """A contestant in the register. origin of a value: `entered` by curators, looked up in the `catalog`, its `calls`,
     its settings (`pinned`) or the `version` with which it joined, as its `parent`, or empty where it is not known.
+    exposed: how many of the `dated` samples were public before it was released, null where that is not known.
     """
 
     id = serializers.IntegerField(source="contestant.pk")
@@ -37,6 +38,8 @@ class VariantSerializer(serializers.Serializer[Any]):
     quantization = FactSerializer()
     upstream = FactSerializer()
     prompt = FactSerializer()
+    exposed = serializers.IntegerField(allow_null=True)
+    dated = serializers.IntegerField()
 
 
 class EnterVariant(serializers.ModelSerializer[Contestant]):

@@ -73,6 +73,21 @@ def test_upstreams_are_those_that_answered(dataset, arena):
     assert chat.quantization.value == "bf16"
 
 
+def test_samples_that_were_public_before_a_contestant_was_released_are_counted(dataset, client):
+    days = ["2026-01-01", "2026-04-30", "2026-05-01", "2026-06-01T00:00:00Z", "soon", 7]
+    boards.samples_of(dataset, len(days) + 1)
+    for sample, day in zip(dataset.samples.all(), days, strict=False):
+        sample.metadata = {"published": day}
+        sample.save()
+
+    found = {one["name"]: one for one in client.get(reverse("api-dataset-variants", args=[dataset.slug])).json()}
+    page = " ".join(told(client.get(reverse("dataset-variants", args=[dataset.slug]))).split())
+
+    assert (found["chat-fp8"]["exposed"], found["chat-fp8"]["dated"]) == (2, 4)
+    assert found["chat"]["exposed"] is None, "that it joined on a day says not when it was released"
+    assert page.count("2 of 4") == 1
+
+
 def test_no_contestant_is_a_variant_of_itself_or_of_its_own_variants(dataset, client, alice):
     chat = dataset.contestants.get(name="chat")
     client.force_login(alice)
