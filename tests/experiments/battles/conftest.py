@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rest_framework.test import APIClient
 
 from experiments.models import Board, Contestant, Dataset, Sample
 from experiments.workflows.battles.campaign.logs.importing import NothingStored, import_battles, make_dataset
@@ -12,8 +13,16 @@ from tests.making import maker
 
 
 @pytest.fixture(autouse=True)
-def pictures_of_their_own(settings: Any, tmp_path: Path) -> None:
-    settings.IMAGES_DIR = tmp_path / "images"
+def files_of_their_own(settings: Any, tmp_path: Path) -> None:
+    settings.IMAGES_DIR, settings.UPLOADS_DIR = tmp_path / "images", tmp_path / "uploads"
+
+
+@pytest.fixture
+def api(alice: Any) -> APIClient:
+    """Alice's."""
+    caller = APIClient()
+    caller.force_authenticate(alice)
+    return caller
 
 
 @maker

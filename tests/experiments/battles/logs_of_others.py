@@ -1,9 +1,12 @@
-"""Logs as other arenas write them, for tests."""
+"""Logs as other arenas write them, for tests, and the commands that read and write them."""
 
+import io
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from django.core.management import call_command
 
 FOLDER = "pk_logs/first_20260105"
 
@@ -48,3 +51,10 @@ def write(path: Path, rows: Iterable[Mapping[str, Any] | str]) -> Path:
 def pair(root: Path, rows: Iterable[Mapping[str, Any]], folder: str = FOLDER, name: str = "flux_vs_sdxl") -> Path:
     """A pair's slim log in GenArena's layout."""
     return write(root / folder / f"{name}.jsonl", rows)
+
+
+def run(*arguments: object) -> str:
+    """What a command of manage.py prints."""
+    out = io.StringIO()
+    call_command(*map(str, arguments), stdout=out)
+    return out.getvalue()

@@ -7,10 +7,9 @@ from itertools import product
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.urls import reverse
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from experiments.models import Battle, Board, Dataset, LogImport
 from experiments.workflows.battles.campaign.boards import people_board
@@ -20,15 +19,10 @@ from experiments.workflows.battles.campaign.logs.columns import Columns
 from leaderboard.boards import compute
 from leaderboard.votes import agreement, voter_report, voting
 from leaderboard.votes.voters import person_voter
-from tests.experiments.battles.logs_of_others import slim, talk, vote, write
+from tests.experiments.battles.logs_of_others import run, slim, talk, vote, write
 
 VOTERS = [f"Reader {number}, Ph.D." for number in range(30)]
 COLUMNS = ("winner=preferred", "shown_first=on_the_left", "time=at", "language=lang", "question=item")
-
-
-@pytest.fixture(autouse=True)
-def uploads_of_their_own(settings, tmp_path):
-    settings.UPLOADS_DIR = tmp_path / "uploads"
 
 
 def table(rows):
@@ -54,12 +48,6 @@ def ballots():
         }
         for (number, name), item in product(enumerate(VOTERS), (1, 2))
     ]
-
-
-def run(*arguments):
-    out = io.StringIO()
-    call_command(*map(str, arguments), stdout=out)
-    return out.getvalue()
 
 
 def order(path, *more):
@@ -182,13 +170,6 @@ def test_two_votes_of_a_person_on_one_pair_both_count_and_are_no_agreement_of_tw
     [line] = voter_report.report(board.dataset, by=board.dataset.owner).lines
     assert (line.found.votes, line.who.name[:16], line.who.is_visitor) == (2, "person elsewhere", False)
     assert voter_report.exclude_voter(board.dataset, line.who.word, by=board.dataset.owner, reason="A program.") == 2
-
-
-@pytest.fixture
-def api(alice):
-    caller = APIClient()
-    caller.force_authenticate(alice)
-    return caller
 
 
 def test_a_file_is_checked_by_page_and_api_and_then_stored_by_who_sent_it(client, alice, charlie, api, uploaded):

@@ -1,7 +1,6 @@
 """Logs are sent, followed and taken away: by page, by API, by command."""
 
 import errno
-import io
 import json
 import threading
 from datetime import timedelta
@@ -9,17 +8,16 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import InMemoryUploadedFile, SimpleUploadedFile
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.urls import reverse
 from django.utils.timezone import now
-from rest_framework.test import APIClient
 
 from experiments.models import Battle, Board, Dataset, LogImport
 from experiments.models.signals import swept
 from experiments.workflows.battles.campaign.logs import queueing, storing
 from experiments.workflows.battles.campaign.logs.packing import FORMATS
 from tests.cases import each_case
-from tests.experiments.battles.logs_of_others import pair, slim, vote, write
+from tests.experiments.battles.logs_of_others import pair, run, slim, vote, write
 
 ROWS = [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "nobody")]
 FOLLOWS = 'id="file" aria-live="polite" hx-ext="morph" hx-get'  # a page that is refreshed
@@ -27,11 +25,6 @@ FOLLOWS = 'id="file" aria-live="polite" hx-ext="morph" hx-get'  # a page that is
 
 def file(rows=ROWS, name="log.jsonl"):
     return SimpleUploadedFile(name, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
-
-
-@pytest.fixture(autouse=True)
-def uploads_of_their_own(settings, tmp_path):
-    settings.UPLOADS_DIR = tmp_path / "uploads"
 
 
 @pytest.fixture
@@ -135,13 +128,6 @@ def test_what_cannot_be_taken_is_refused_at_the_form_and_by_the_api(browser, dat
     assert Battle.objects.count() == 0
 
 
-@pytest.fixture
-def api(alice):
-    caller = APIClient()
-    caller.force_authenticate(alice)
-    return caller
-
-
 def test_the_api_takes_a_log_and_says_what_became_of_it(api, dataset):
     address = reverse("api-dataset-battles", args=[dataset.slug])
 
@@ -173,12 +159,6 @@ def test_logs_of_a_public_board_are_taken_without_signing_in(client, board):
     assert client.get(reverse("api-board-export", args=[board.slug]), {"format": "exe"}).status_code == 400
     board.ladder.__class__.objects.update(withdrawn_reason="a mistake")
     assert client.get(reverse("board-export", args=[board.slug, "full"])).status_code == 404
-
-
-def run(*arguments):
-    out = io.StringIO()
-    call_command(*map(str, arguments), stdout=out)
-    return out.getvalue()
 
 
 def test_the_commands_take_a_folder_over_and_give_it_back(alice, tmp_path):

@@ -63,12 +63,16 @@ def test_what_is_wrong_is_said_at_its_field_and_everything_typed_stays(browser, 
 
 
 @each_case("page", TYPED)
-def test_the_models_of_a_form_are_looked_for_once(browser, page):
-    browser.get(page)
+def test_examples_fill_the_field_below_which_they_stand_and_models_are_looked_for_once(browser, read, page):
+    shown = read(browser.get(page))
+    examples = [button for button in shown.find("button") if "data-fill" in button.attrib]
+    assert len(examples) == 3
+    for example in examples:
+        assert shown.by_id(example.get("data-fill")).tag == "textarea"
+        assert example.get("value")
 
     with CaptureQueriesContext(connection) as queries:
         answer = browser.get(page)
-
     looked = [query["sql"] for query in queries if 'FROM "experiments_provider" WHERE' in query["sql"]]
     assert (answer.status_code, len(looked)) == (200, 1)
 
@@ -77,9 +81,10 @@ def test_who_may_only_read_sees_every_form_and_starts_nothing(browser, provider,
     demonstration.make_text(alice)
     alice.role = alice.Role.REVIEWER
     alice.save()
-    for page in ("/arena/", "/starchamber/", "/council/", "/debate/", "/coding/", "/battles/"):
-        assert "Your role can read" in read(browser.get(page)).text, page
-        assert browser.post(page, read(browser.get(page)).form(id="setup")).status_code in {403, 422}, page
+    for page in (*TYPED, "/battles/"):
+        shown = read(browser.get(page))
+        assert "Your role can read" in shown.text, page
+        assert browser.post(page, shown.form(id="setup")).status_code in {403, 422}, page
     assert not Experiment.objects.exists()
 
 
@@ -93,17 +98,6 @@ def test_the_latest_runs_are_listed_and_lead_to_the_list_of_all(browser, charlie
     assert listed(browser) == [f"Question {number}?" for number in (6, 5, 4, 3, 2)]
     assert listed(charlies) == []
     assert read(browser.get("/council/")).find("a", href="/runs/?workflow=council")
-
-
-@each_case("page", TYPED)
-def test_examples_fill_the_field_below_which_they_stand(browser, read, page):
-    shown = read(browser.get(page))
-    examples = [button for button in shown.find("button") if "data-fill" in button.attrib]
-
-    assert len(examples) == 3
-    for example in examples:
-        assert shown.by_id(example.get("data-fill")).tag == "textarea"
-        assert example.get("value")
 
 
 def test_each_request_looks_anew_and_where_nobody_asks_nothing_is_kept():
