@@ -36,6 +36,9 @@ def test_runs_are_tagged_compared_and_noted_by_keyboard(lab: Lab, sign_in: SignI
     expect(page.locator(".run-list .tag")).to_have_count(1)
 
     tick(page, experiment)
+    page.locator("#chosen-tag").focus()
+    expect(page.locator("#known-tags option[value='Odd ends']")).to_have_count(1)
+    expect(page.locator("#chosen-tag")).to_be_focused()
     page.get_by_role("button", name="Compare").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/runs/compare/?run=*")
