@@ -36,6 +36,9 @@ FINISHED = {"max_tokens": "length", "model_length": "length"}
 MOST_SCORES = 90
 MOST_EXPLAINED = 100_000
 OF_SAMPLE = ("messages", "scores", "uuid", "started_at", "completed_at", "error", "events", "attachments")
+HAPPENED = ("events", "attachments")
+MOST_HAPPENED = 2_000_000  # characters of them that are kept
+ATTACHED = "attachment://"  # and the hash of a text that stands once in the log
 OF_MESSAGE = ("id", "role", "content", "source", "model")
 SUBJECT = re.compile(r"^(?P<seat>[A-Za-z][\w-]{0,39}) turn (?P<turn>\d{1,6})(?: by (?P<by>[\w-]{1,40}))?(?: \(\d+\))?$")
 
@@ -57,9 +60,9 @@ def read(log: Any, sample: Any, place: str = "") -> Taken:
 
 def _talk(header: Mapping[str, Any], spec: Mapping[str, Any], said: Mapping[str, Any], place: str) -> Taken:
     """What a log of anybody says of one sample, as a talk. Each turn begins with what a user says; tools answer within
-    it.
+    it. Its events and attachments are kept beside the run as they are.
     """
-    messages = mappings(said.get("messages"))
+    messages = mappings(_resolved(said.get("messages"), mapping(said.get("attachments"))))
     if not messages:
         raise Unreadable(_("The sample has no messages."), place)
     first = next((_words(one) for one in messages if one.get("role") == "user"), "")
@@ -97,7 +100,24 @@ def _talk(header: Mapping[str, Any], spec: Mapping[str, Any], said: Mapping[str,
     about = {name: spec.get(name) for name in ("task", "task_id", "run_id", "eval_id", "model", "created")}
     draft.kept["log"] = {name: item for name, item in about.items() if item is not None}
     draft.kept["sample"] = rest(said, OF_SAMPLE)
-    return Taken(place, draft.document(), tuple(draft.notes), draft.kept)
+    document, identity = draft.document(), dict(draft.kept)
+    happened = {name: said[name] for name in HAPPENED if said.get(name)}
+    if len(json.dumps(happened)) <= MOST_HAPPENED:
+        draft.kept |= happened
+    else:
+        note = _("The events of the log are longer than %(most)s characters and were left out.")
+        draft.note(note % {"most": f"{MOST_HAPPENED:,}"})
+    return Taken(place, document, tuple(draft.notes), draft.kept, identity=[document, identity])
+
+
+def _resolved(value: Any, attachments: Mapping[str, Any]) -> Any:
+    """With the texts in the places of their hashes."""
+    if isinstance(value, str) and value.startswith(ATTACHED):
+        found = attachments.get(value.removeprefix(ATTACHED))
+        return found if isinstance(found, str) else value
+    if isinstance(value, list):
+        return [_resolved(one, attachments) for one in value]
+    return {name: _resolved(one, attachments) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _end_of_sample(header: Mapping[str, Any], said: Mapping[str, Any]) -> Data:

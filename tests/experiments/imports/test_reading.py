@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from experiments.library.imports import reading
+from experiments.library.imports import inspect, reading
 from experiments.library.imports.reading import HoldsDataset
 from experiments.library.imports.storing import proven
 from experiments.library.imports.values import Unreadable
@@ -156,6 +156,27 @@ def test_each_sample_of_a_log_of_inspect_is_a_run(runs, how):
     assert first.document["messages"][-1]["flags"] == ["truncated"]
     assert (second.document["run"]["state"], second.document["run"]["error"]) == ("failed", "RateLimitError")
     assert first.kept["sample"]["metadata"] == {"category": "web"}
+
+
+def test_attachments_of_a_log_of_inspect_are_read_and_its_events_are_kept_within_bounds(runs, monkeypatch):
+    log = json.loads(folders.read("inspect.json"))
+    sample, asked = log["samples"][0], "A long question. " * 200
+    sample["messages"][1]["content"] = "attachment://abc"
+    sample["messages"][4]["content"][1]["text"] = "attachment://unknown"
+    sample["attachments"] = {"abc": asked}
+    sample["events"] = [{"event": "tool", "function": "search", "arguments": {"q": "sql"}, "result": "Found."}]
+
+    (_one, first), _second = runs(json.dumps(log).encode(), name="log.json")
+    monkeypatch.setattr(inspect, "MOST_HAPPENED", 100)
+    (_one, shortened), _second = runs(json.dumps(log).encode(), name="log.json")
+
+    texts = [text for _turn, _seat, text in said(first.document)]
+    assert texts[0] == asked
+    assert "attachment://unknown" in texts
+    assert (first.kept["events"], first.kept["attachments"]) == (sample["events"], sample["attachments"])
+    assert "events" not in shortened.kept
+    assert shortened.notes[-1] == "The events of the log are longer than 100 characters and were left out."
+    assert shortened.digest == first.digest
 
 
 def test_battles_are_told_from_runs(runs):
