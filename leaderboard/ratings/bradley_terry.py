@@ -8,6 +8,7 @@ ranking problem from binary comparisons", Amer. Math. Monthly 64 (1957) for when
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -195,9 +196,9 @@ class Fitted:
     def reason(self, index: int) -> Reason | None:
         """Why the contestant has no finite rating, None for one that has."""
         group = self.rated.get(int(self.solution.components[index]))
-        points, above = self.table.points, self.solution.above
         if group == self.solution.groups[index]:
             return None
+        points, above = self.table.points, self.solution.above
         won, lost = bool(points[index].any()), bool(points[:, index].any())
         is_above = group is None or bool(above[index, group])
         is_below = group is None or bool(above[group, index])
@@ -214,7 +215,18 @@ class Fitted:
 
 def fitted(battles: Battles | Table, anchors: Mapping[str, float]) -> Fitted:
     """Fit all groups. Raises ValueError for an unknown anchor or one that is not finite."""
-    table = battles if isinstance(battles, Table) else tally(battles)
+    if isinstance(battles, Table) and not anchors:
+        return _fitted_table(battles)
+    return _fitted(battles if isinstance(battles, Table) else tally(battles), anchors)
+
+
+@lru_cache(maxsize=2)
+def _fitted_table(table: Table) -> Fitted:
+    """Kept: intervals and what they are compared with begin with the same fit."""
+    return _fitted(table, {})
+
+
+def _fitted(table: Table, anchors: Mapping[str, float]) -> Fitted:
     order = np.array(sorted(range(len(table.contestants)), key=table.contestants.__getitem__), dtype=np.int64)
     ordered = table.ordered(order)
     names, points = ordered.contestants, ordered.points
