@@ -103,6 +103,16 @@ def test_favorites_are_first_on_the_leaderboard_and_on_a_board(browser, league, 
     assert first.get_absolute_url() in browser.get(reverse("leaderboard")).content.decode()
 
 
+def test_a_board_is_marked_before_it_has_a_chart_and_on_its_first_page_alone(browser, alice):
+    ladder = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "")]))
+
+    page = Page(told(browser.get(ladder.get_absolute_url())))
+    history = Page(told(browser.get(reverse("ladder-history", args=[ladder.slug]))))
+
+    assert page.find("button", name="mark")[0].get("aria-pressed") == "false"
+    assert history.find("button", name="mark") == []
+
+
 def test_visitors_have_no_favorites(client, league):
     ladder = league()
 
