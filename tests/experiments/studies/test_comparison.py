@@ -92,20 +92,18 @@ def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
     assert not {"refusal", "over:", "seat:"} & set(measured.text.split())  # the plan's keys are no words
 
 
-def test_a_study_without_any_variation_is_not_called_one_study(analyzed, browser, monkeypatch):
+def test_what_does_not_vary_is_unknown_or_not_analyzed_yet_is_not_pooled(analyzed, alice, browser, read, monkeypatch):
     first, second = analyzed("First", repeats=1), analyzed("Second", repeats=1)
-    monkeypatch.setattr(comparison, "difference_of", lambda *_of: Difference(0.2, 0.2, 0.2))
-
-    contrasts = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()["contrasts"]
-    assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
-
-
-def test_a_study_that_is_not_analyzed_is_named(analyzed, alice, browser, read):
+    with pytest.raises(comparison.Invalid, match="outcome “cost”"):
+        comparison.of(comparison.chosen(alice, [str(study.pk) for study in (first, second)]), alice, "cost")
     waiting = services.create(owner=alice, title="Waits", design=designs.design(), plan=designs.plan())
-    page = read(browser.get(reverse("study-compare"), query(analyzed("First", repeats=1), waiting)))
-
+    page = read(browser.get(reverse("study-compare"), query(first, waiting)))
     assert "Waits is not analyzed yet" in " ".join(page.by_id("compared").text.split())
     assert "Fewer than two of these studies" in page.by_id("compared").text
+
+    monkeypatch.setattr(comparison, "difference_of", lambda *_of: Difference(0.2, 0.2, 0.2))
+    contrasts = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()["contrasts"]
+    assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
 
 
 def test_too_few_studies_and_those_of_others_are_refused(provider, alice, bob, browser):
@@ -117,9 +115,3 @@ def test_too_few_studies_and_those_of_others_are_refused(provider, alice, bob, b
     assert browser.get(reverse("study-compare"), query(own, others)).status_code == 404
     back = browser.get(reverse("study-compare"), query(own))
     assert (back.status_code, back["Location"]) == (303, reverse("studies"))
-
-
-def test_an_unknown_outcome_is_named(analyzed, alice):
-    chosen = comparison.chosen(alice, [str(analyzed(name, repeats=1).pk) for name in ("First", "Second")])
-    with pytest.raises(comparison.Invalid, match="outcome “cost”"):
-        comparison.of(chosen, alice, "cost")
