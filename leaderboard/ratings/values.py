@@ -96,18 +96,21 @@ class Battles:
             raise ValueError("left, right and score are one-dimensional and of one length")
         if repeated := [name for name, times in Counter(contestants).items() if times > 1]:
             raise ValueError(f"contestants are named twice: {', '.join(repeated[:5])}")
+        doubled = 2 * scores  # each pass counts: there may be millions
+        with np.errstate(invalid="ignore"):
+            outcomes = doubled.astype(np.int8)
         if lefts.size:
             if min(lefts.min(), rights.min()) < 0 or max(lefts.max(), rights.max()) >= len(contestants):
                 raise ValueError("left or right is not the index of a contestant")
             if (lefts == rights).any():
                 raise ValueError("a contestant cannot battle itself")
-            if not np.isin(2 * scores, (0.0, 1.0, 2.0)).all():
+            if not (0 <= outcomes.min() and outcomes.max() <= 2 and np.array_equal(outcomes, doubled)):
                 raise ValueError("a score is 1, 0.5 or 0; a battle without a verdict has no row")
         object.__setattr__(self, "left", lefts)
         object.__setattr__(self, "right", rights)
         object.__setattr__(self, "score", scores)
         object.__setattr__(self, "contestants", tuple(contestants))
-        object.__setattr__(self, "outcome", (2 * scores).astype(np.int8))
+        object.__setattr__(self, "outcome", outcomes)
 
     def __len__(self) -> int:
         return len(self.left)
