@@ -148,14 +148,14 @@ def _multinomial(random: np.random.Generator, counts: FloatArray, rounds: int) -
     if total < LARGE:
         return random.multinomial(total, counts / total, size=rounds).astype(np.float64)
     means = counts * (1 - SPARED / math.sqrt(total))
-    cell_of = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
-    found: list[FloatArray] = []
-    while len(found) < rounds:
-        drawn = random.poisson(means)
-        if (missing := len(cell_of) - int(drawn.sum())) >= 0:
-            single = cell_of[random.integers(len(cell_of), size=missing)]
-            found.append((drawn + np.bincount(single, minlength=len(means))).astype(np.float64))
-    return np.stack(found)
+    drawn = random.poisson(means, size=(rounds, len(means)))
+    while (above := np.flatnonzero(drawn.sum(axis=1) > total)).size:
+        drawn[above] = random.poisson(means, size=(len(above), len(means)))
+    missing = total - drawn.sum(axis=1)
+    single = np.repeat(np.arange(len(counts)), counts.astype(np.int64))[random.integers(total, size=missing.sum())]
+    rows = np.repeat(np.arange(rounds) * len(counts), missing)
+    drawn += np.bincount(rows + single, minlength=drawn.size).reshape(drawn.shape)
+    return drawn.astype(np.float64)
 
 
 def _replicates(part: _Part, rounds: int, seeds: np.random.SeedSequence) -> FloatArray:

@@ -104,7 +104,7 @@ class Battles:
                 raise ValueError("left or right is not the index of a contestant")
             if (lefts == rights).any():
                 raise ValueError("a contestant cannot battle itself")
-            if not (0 <= outcomes.min() and outcomes.max() <= 2 and np.array_equal(outcomes, doubled)):
+            if not (outcomes.min() >= 0 and outcomes.max() <= 2 and np.array_equal(outcomes, doubled)):
                 raise ValueError("a score is 1, 0.5 or 0; a battle without a verdict has no row")
         object.__setattr__(self, "left", lefts)
         object.__setattr__(self, "right", rights)
