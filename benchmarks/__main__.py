@@ -1,6 +1,6 @@
 """`make bench`: ratios and medians, measured in one run on this machine."""
 
-from benchmarks import battles, coding, durability, engine, leaderboard, library, pages, reading, start, votes
+from benchmarks import battles, coding, durability, engine, leaderboard, library, pages, reading, start, studies, votes
 
 if __name__ == "__main__":
     start.main()
@@ -12,4 +12,5 @@ if __name__ == "__main__":
     coding.main()
     leaderboard.main()
     votes.main()
+    studies.main()
     library.main()

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -13,7 +14,7 @@ from accounts.models import Project, User
 from experiments.models.experiment import Experiment
 from experiments.models.ids import new_id
 from experiments.models.reviewed import NeverChanged
-from experiments.models.run import Run
+from experiments.models.run import LIVE_STATES, Run
 
 
 class StudyQuerySet(models.QuerySet["Study"]):
@@ -28,6 +29,20 @@ class StudyQuerySet(models.QuerySet["Study"]):
         if not user.is_active:
             return self.none()
         return self.filter(Q(owner_id=user.pk) | Q(project__in=Project.objects.with_share_of(user).values("pk")))
+
+    def with_counts(self) -> Self:
+        """Adds planned, begun and ended_runs: how many planned runs there are, have begun, and have ended. They are
+        counted apart: joined with them, what else is asked of a study would be found once for each planned run.
+        """
+        runs = StudyRun.objects.filter(study=models.OuterRef("pk")).order_by().values("study")
+        begun = Q(run__isnull=False)
+        counted = {"planned": Q(), "begun": begun, "ended_runs": begun & ~Q(run__state__in=LIVE_STATES)}
+        return self.annotate(
+            **{
+                name: Coalesce(models.Subquery(runs.annotate(n=models.Count("pk", filter=which)).values("n")), 0)
+                for name, which in counted.items()
+            }
+        )
 
 
 class StudyState(models.TextChoices):

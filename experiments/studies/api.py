@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, OuterRef, Q, QuerySet
+from django.db.models import F, OuterRef, QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
@@ -21,7 +21,7 @@ from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.api.shapes import shape
 from experiments.library.imports.api import DocumentParser
-from experiments.models import LIVE_STATES, Run, Study, StudyLook, StudyPlan, StudyRun
+from experiments.models import Run, Study, StudyLook, StudyPlan, StudyRun
 from experiments.runs.run_api import RunFilter
 from experiments.runs.upstreams import MixedSerializer, upstreams_of_study
 from experiments.studies import comparison, importing, results, running, services
@@ -305,19 +305,8 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         return StudyDetail if self.action == "retrieve" else StudySerializer
 
     def get_queryset(self) -> QuerySet[Study]:
-        begun = Q(planned_runs__run__isnull=False)
-        live = Q(planned_runs__run__state__in=LIVE_STATES)
-        return (
-            Study.objects.visible_to(self.request.user)
-            .select_related("owner")
-            .prefetch_related("plans__by")
-            .annotate(
-                planned=Count("planned_runs"),
-                begun=Count("planned_runs", filter=begun),
-                ended_runs=Count("planned_runs", filter=begun & ~live),
-                spent_so_far=running.spent_on(OuterRef("pk")),
-            )
-        )
+        rows = Study.objects.visible_to(self.request.user).select_related("owner").prefetch_related("plans__by")
+        return rows.with_counts().annotate(spent_so_far=running.spent_on(OuterRef("pk")))
 
     def _answer(self, pk: str, status: int = 200) -> Response:
         return Response(StudySerializer(self.get_queryset().get(pk=pk)).data, status=status)

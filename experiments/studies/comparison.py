@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -101,7 +100,7 @@ def chosen(reader: "User | AnonymousUser", ids: Iterable[str]) -> list[Study]:
         raise NotFound from error
     if not LEAST <= len(wanted) <= MOST:
         raise Invalid(study=_("Choose %(least)s to %(most)s studies to compare.") % {"least": LEAST, "most": MOST})
-    rows = Study.objects.visible_to(reader).filter(pk__in=wanted).annotate(planned=Count("planned_runs"))
+    rows = Study.objects.visible_to(reader).filter(pk__in=wanted).with_counts()
     found = {study.pk: study for study in rows}
     if len(found) < len(wanted):
         raise NotFound

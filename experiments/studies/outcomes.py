@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,11 +14,11 @@ from django.db.models import Max
 from experiments.models import Annotation, Ballot, Call, Cycle, Judgment, Message, Run, Study
 from experiments.models.instruments import AnnotationQuerySet
 from experiments.runs.metrics import by_beginning
-from experiments.runs.tokens import probability
 from experiments.studies.plan import Annotation as OfInstrument
 from experiments.studies.plan import AnySource, Confidence, Flagged, Measured, Plan, Ranked, Said, Scored
 from leaderboard.ratings.studies.analysis import Row
 from leaderboard.ratings.studies.diversity import DIGITS, fingerprints
+from leaderboard.ratings.values import FloatArray
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -142,9 +142,10 @@ def _confidences(source: Confidence, ids: Collection[UUID]) -> dict[UUID, Value]
         masses: list[float] = []
         providers, lacking, messages = set(), 0, 0
         for _run, tokens, *names in calls:
-            chosen = [(own, token) for token in tokens or () if (own := probability(token["logprob"])) is not None]
-            probabilities += [own for own, _token in chosen]
-            masses += [_mass(own, token) for own, token in chosen if token["alternatives"]]
+            chosen = [token for token in tokens or () if token["logprob"] is not None]
+            own = np.exp(np.minimum(0.0, [token["logprob"] for token in chosen]))
+            probabilities += own.tolist()
+            masses += _masses(chosen, own)
             providers.add(" / ".join(filter(None, names)).lstrip("=+-@ "))
             lacking, messages = lacking + (not chosen), messages + 1
         if lacking or len(providers) > 1:
@@ -156,10 +157,21 @@ def _confidences(source: Confidence, ids: Collection[UUID]) -> dict[UUID, Value]
     return found
 
 
-def _mass(own: float, token: Mapping[str, Any]) -> float:
-    """How much probability a recorded token and its alternatives, among which it may be, have together."""
-    others = [probability(one["logprob"]) or 0.0 for one in token["alternatives"] if one["token"] != token["token"]]
-    return min(1.0, own + sum(others))
+def _masses(tokens: Sequence[Mapping[str, Any]], own: FloatArray) -> list[float]:
+    """How much probability each token that was recorded with alternatives, among which it may be, has with them."""
+    others = [
+        [
+            one["logprob"]
+            for one in token["alternatives"]
+            if one["token"] != token["token"] and one["logprob"] is not None
+        ]
+        for token in tokens
+    ]
+    owners = np.repeat(np.arange(len(tokens)), [len(several) for several in others])
+    beside = np.bincount(owners, np.exp(np.minimum(0.0, [*chain(*others)])), minlength=len(tokens))
+    is_known = np.array([bool(token["alternatives"]) for token in tokens], dtype=bool)
+    covered: list[float] = np.minimum(1.0, own + beside)[is_known].tolist()
+    return covered
 
 
 def _figure(name: str, probabilities: Sequence[float]) -> float:

@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy as _
@@ -20,7 +20,7 @@ from accounts.errors import Invalid
 from accounts.models import Project
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to
-from experiments.models import LIVE_STATES, Run, Study
+from experiments.models import Run, Study
 from experiments.runs import run_list
 from experiments.runs.upstreams import upstreams_of_study
 from experiments.studies import charts, comparison, pages, results, running, services
@@ -52,14 +52,8 @@ VERBS: Mapping[str, tuple[Callable[..., Any], Any]] = {
 @login_required
 @require_GET
 def studies(request: HttpRequest) -> HttpResponse:
-    begun = Q(planned_runs__run__isnull=False)
-    ended = begun & ~Q(planned_runs__run__state__in=LIVE_STATES)
-    rows = Study.objects.visible_to(request.user).select_related("owner")
-    counted = rows.annotate(planned=Count("planned_runs"), ended_runs=Count("planned_runs", filter=ended))
-    counted = counted.order_by("-created", "-id")
-    return render(
-        request, "studies/index.html", {"page": Paginator(counted, PER_PAGE).get_page(request.GET.get("page"))}
-    )
+    rows = Study.objects.visible_to(request.user).select_related("owner").with_counts().order_by("-created", "-id")
+    return render(request, "studies/index.html", {"page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))})
 
 
 @login_required
@@ -102,7 +96,7 @@ def study(request: HttpRequest, pk: UUID) -> HttpResponse:
     }
     if "HX-Request" in request.headers:
         return render(request, "studies/_live.html", context)
-    looks = list(shown.looks.select_related("plan", "by").order_by("-number"))
+    looks = list(shown.looks.select_related("plan", "by").defer("data", "labels").order_by("-number"))
     context |= {
         "design": design,
         "plans": shown.plans.select_related("by"),

@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import combinations, islice, pairwise
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from leaderboard.ratings.values import COVERAGE, BoolArray, FloatArray, IntArray
 MOST_WORDS = 1_000  # of an answer: what comes after them is not compared
 LEAST_ANSWERS = 4  # of a cell: with fewer, what varies between runs cannot be told from what varies between pairs
 DIGITS = 8  # of a fingerprint
-PAIRS_AT_ONCE = 4_096  # columns of a table that is multiplied
 TINY = 1e-15
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 
@@ -40,22 +39,21 @@ def dissimilarities(answers: Sequence[str]) -> FloatArray:
     Sources: Dice, Ecology 26 (1945); Sørensen, Kongelige Danske Videnskabernes Selskab 5 (1948).
     """
     sets = [np.frombuffer(bytes.fromhex(one), dtype=">u4") for one in answers]
-    sizes = np.array([len(one) for one in sets])
     numbers, counts = np.unique(np.concatenate(sets), return_inverse=True, return_counts=True)[1:]
-    owners = np.repeat(np.arange(len(sets)), sizes)
-    is_shared = counts[numbers.reshape(-1)] > 1
-    columns, owners = np.unique(numbers.reshape(-1)[is_shared], return_inverse=True)[1].reshape(-1), owners[is_shared]
-    common = np.zeros((len(sets), len(sets)), dtype=np.float32)
-    order = np.argsort(columns, kind="stable")
-    columns, owners = columns[order], owners[order]
-    for start in range(0, int(columns[-1]) + 1 if len(columns) else 0, PAIRS_AT_ONCE):
-        first, last = np.searchsorted(columns, (start, start + PAIRS_AT_ONCE))
-        block = np.zeros((len(sets), PAIRS_AT_ONCE), dtype=np.float32)
-        block[owners[first:last], columns[first:last] - start] = 1
-        common += block @ block.T
-    found: FloatArray = 1 - 2 * common.astype(np.float64) / (sizes[:, None] + sizes[None, :])
-    np.fill_diagonal(found, 0)
+    columns = np.where(counts > 1, np.cumsum(counts > 1) - 1, -1)[numbers.reshape(-1)]  # -1: in one answer alone
+    masks = [_mask(own[own >= 0]) for own in np.split(columns, np.cumsum([len(one) for one in sets])[:-1])]
+    found = np.zeros((len(sets), len(sets)))
+    for i, j in combinations(range(len(sets)), 2):
+        shared = (masks[i] & masks[j]).bit_count()
+        found[i, j] = found[j, i] = 1 - 2 * shared / (len(sets[i]) + len(sets[j]))
     return found
+
+
+def _mask(columns: IntArray) -> int:
+    """A number with these bits."""
+    bits = np.zeros(int(columns.max(initial=-1)) + 1, dtype=bool)
+    bits[columns] = True
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 
 @dataclass(frozen=True, slots=True)

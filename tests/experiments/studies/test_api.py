@@ -2,8 +2,10 @@
 
 import io
 import zipfile
+from decimal import Decimal
 
-from experiments.models import Study
+from experiments.models import Call, Study
+from experiments.studies import services
 from tests.experiments.studies import designs
 
 JSON = {"content_type": "application/json"}
@@ -54,3 +56,26 @@ def test_a_draft_is_changed_and_deleted_and_a_fault_names_its_field(provider, br
     assert (changed["title"], changed["cost_limit"], changed["plan"]["looks"]) == ("Better", "2.5000", [1.0])
     assert browser.delete(address).status_code == 204
     assert not Study.objects.exists()
+
+
+def test_studies_are_counted_apart_from_what_they_have_spent(provider, alice, browser, drive):
+    made = [
+        services.create(
+            owner=alice, title=title, design=designs.design(repeats=1), plan=designs.plan(), at_once=at_once
+        )
+        for title, at_once in (("All", 8), ("Some", 3), ("None", 1))
+    ]
+    for study in made[:2]:
+        services.lock(study, by=alice)
+        services.start(study, by=alice)
+    services.pause(made[1], by=alice)
+    drive()
+    Call.objects.update(cost=1)
+    listed = {one["title"]: one for one in browser.get("/api/studies/").json()["results"]}
+
+    counts = {title: [one[name] for name in ("planned", "begun", "ended")] for title, one in listed.items()}
+    assert counts == {"All": [8, 8, 8], "Some": [8, 3, 3], "None": [0, 0, 0]}
+    calls = [Call.objects.filter(run__planned__study=study).count() for study in made]
+    assert [Decimal(listed[study.title]["spent"]) for study in made] == calls
+    assert calls[0] > calls[1] > calls[2] == 0
+    assert Study.objects.with_counts().query.group_by is None, "each study is one row of its list"
