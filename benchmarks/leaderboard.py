@@ -35,6 +35,7 @@ def main() -> None:
                 _measure(environment, "benchmarks.filled")
                 _measure(environment, "benchmarks.browser")
                 _measure(environment, "benchmarks.leaderboard", "rerate")
+                _measure(environment, "benchmarks.leaderboard", "periods")
                 _measure(environment, "benchmarks.leaderboard", "counts")
             finally:
                 redis.terminate()
@@ -56,6 +57,33 @@ def rerate() -> None:
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"rerate of {Battle.objects.count():,} battles   {seconds:.1f} s, {peak:.0f} MiB in all at its peak")
+
+
+def periods() -> None:
+    """The largest board by period, its battles spread over 360 days: counted by their index, as no slice is kept."""
+    from datetime import timedelta  # noqa: PLC0415 - after the set-up
+
+    from django.db.models import Count, Min  # noqa: PLC0415
+    from django.utils import timezone  # noqa: PLC0415
+
+    from experiments.models import Battle  # noqa: PLC0415
+    from leaderboard.boards import compute  # noqa: PLC0415
+    from leaderboard.boards.periods import Period  # noqa: PLC0415
+    from leaderboard.boards.standings import Slice  # noqa: PLC0415
+    from leaderboard.models import Ladder  # noqa: PLC0415
+
+    ladder = Ladder.objects.annotate(battles=Count("board__battles")).order_by("-battles")[0]
+    assert ladder.board is not None
+    rows = Battle.objects.filter(board=ladder.board)
+    first, share = rows.aggregate(first=Min("pk"))["first"], rows.count() // 36
+    for part in range(36):
+        at = timezone.now() - timedelta(days=10 * part + 1)
+        rows.filter(pk__gte=first + part * share, pk__lt=first + (part + 1) * share).update(judged=at)
+    for days in (30, 90, 180):
+        of = Slice(period=Period.read(f"{days}d").word)
+        seconds = median(_seconds(lambda of=of: compute.standings(ladder, of, is_awaited=True)) for _time in range(3))
+        battles = compute.standings(ladder, of, is_awaited=True).battles
+        print(f"a board of {rows.count():,} battles, the last {days} days ({battles:,} battles)   {seconds:.2f} s")
 
 
 def counts() -> None:
@@ -117,6 +145,6 @@ def _seconds(work: Any) -> float:
 if __name__ == "__main__":
     if verbs := sys.argv[1:]:
         django.setup()
-        {"rerate": rerate, "counts": counts}[verbs[0]]()
+        {"rerate": rerate, "periods": periods, "counts": counts}[verbs[0]]()
     else:
         main()
