@@ -12,16 +12,20 @@ from rest_framework.response import Response
 from experiments.api.compatibility.views import ClientView, described, now
 from experiments.api.serializers import ProviderModelSerializer
 from experiments.api.shapes import shape
+from experiments.lab.catalog.defaults import role_key
+from experiments.lab.catalog.menu import SPECIALISED
 from experiments.lab.health import HealthSerializer, health
 from experiments.models import Provider, ProviderModel
 
 SERVICE = "arena-lab"
+DEFAULTS = {role_key("arena", "A"), role_key("starchamber", "model")}  # seats that clients fill with the first model
 PRIORITIES = (("deepseek",), ("qwen", "kimi", "minimax", "glm", "gemini"), ("llama",))
 
 
 ModelShape = shape(
     "ModelShape",
-    doc="priority: the sort key of clients. maxTokens: null where unknown.",
+    doc="""priority: the sort key of clients, 0 of the lab's defaults; models made for one task come last. maxTokens:
+    null where unknown.""",
     id=str,
     name=str,
     provider=str,
@@ -82,6 +86,7 @@ def _shape(model: ProviderModel) -> dict[str, Any]:
     accepts = model.accepts
     thinks = accepts.reasoning_effort
     fitting = (place for place, names in enumerate(PRIORITIES, 1) if any(name in model.slug for name in names))
+    priority = 2 * len(PRIORITIES) if SPECIALISED.search(model.slug) else next(fitting, len(PRIORITIES) + 1)
     return {
         "id": model.slug,
         "name": model.label,
@@ -91,5 +96,5 @@ def _shape(model: ProviderModel) -> dict[str, Any]:
         "supportsNativeThinking": thinks,
         "supportsLogprobs": accepts.logprobs,
         "thinkingExtractionMethod": "native" if thinks else "generic",
-        "priority": next(fitting, len(PRIORITIES) + 1),
+        "priority": 0 if DEFAULTS & set(model.default_for) else priority,
     }

@@ -190,3 +190,12 @@ def test_models_are_listed_as_clients_and_as_our_own_programs_read_them(api, mod
     assert {row["id"]: row["available"] for row in answer["availability"]} == dict.fromkeys(models, True)
     assert [row["slug"] for row in answer["results"]] == sorted(models)
     assert api.get("models/").json()["results"], "ours is where it was"
+
+
+def test_the_first_model_of_the_list_is_the_labs_default_and_one_made_for_one_task_is_the_last(api, models):
+    first, task = add_model("sim/zebra"), add_model("sim/a-coder")
+    first.default_for = ["arena/A"]
+    first.save()
+
+    listed = [model["id"] for model in api.get("models").json()["models"]]
+    assert (listed[0], listed[-1]) == (first.slug, task.slug)
