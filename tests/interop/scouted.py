@@ -1,4 +1,4 @@
-"""Scans the logs in a folder with Inspect Scout and says what its scanner is shown: `python scouted.py LOGS RESULTS`."""
+"""Scans the logs in a folder with Inspect Scout; says what its scanner is shown: `python scouted.py LOGS RESULTS`."""
 
 import json
 import sys
