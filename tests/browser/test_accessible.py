@@ -55,7 +55,8 @@ OF_RESEARCHERS = (
     *("search/?q=panels&state=ended", "review/", "review/new/", "review/rubrics/", "review/rubrics/new/"),
     *("scan/", "instruments/", "instruments/new/", "instruments/?archived=1", "studies/"),
     *("vote/", "vote/demo-answers/", "vote/mine/", "nowhere/", "datasets/new/", "datasets/demo-answers/"),
-    *(f"datasets/demo-answers/{part}/" for part in ("contestants", "outputs", "outputs/make", "battles/import")),
+    *(f"datasets/demo-answers/{part}/" for part in ("contestants", "variants", "outputs", "outputs/make")),
+    "datasets/demo-answers/battles/import/",
 )
 OF_REVIEWERS = ("", "review/", "notifications/", "account/", "vote/")
 OF_ADMINS = (

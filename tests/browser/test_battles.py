@@ -61,6 +61,8 @@ def test_from_a_file_of_pictures_to_a_public_board(lab: Lab, sign_in: SignIn) ->
     vote_blind(lab, page, slug)
     see_the_pictures_from_outside(lab, outside)
     see_the_board_from_outside(lab, outside, ladder)
+    publish_a_milestone(lab, page, outside, ladder)
+    withdraw_a_contestant(lab, page, outside, slug, ladder)
 
 
 def make_the_dataset(lab: Lab, page: Page) -> str:
@@ -176,6 +178,37 @@ def see_the_board_from_outside(lab: Lab, outside: Page, ladder: str) -> None:
     expect(outside.locator("#lightbox")).to_be_visible()
     outside.keyboard.press("Escape")
     expect(outside.locator("#lightbox")).to_be_hidden()
+
+
+def publish_a_milestone(lab: Lab, page: Page, outside: Page, ladder: str) -> None:
+    page.goto(f"{ladder}milestones/")
+    page.fill("#name", "painted_20260131")
+    page.locator("form.box button.primary").click()
+    outside.goto(f"{ladder}milestones/")
+    expect(outside.locator("#compared")).to_contain_text("painted_20260131")
+    expect(outside.locator("#compared ~ .scroll tbody tr")).to_have_count(4)
+    is_well(outside)
+    slug = ladder.rstrip("/").rpartition("/")[2]
+    [milestone] = lab.ask("GET", f"ladders/{slug}/milestones/")["results"]
+    assert milestone["name"] == "painted_20260131"
+
+
+def withdraw_a_contestant(lab: Lab, page: Page, outside: Page, slug: str, ladder: str) -> None:
+    """Whoever reads the board reads the reason."""
+    page.goto(f"{lab.url}/datasets/{slug}/contestants/")
+    row = page.locator("article", has_text=LATE).first
+    row.locator("details:not([open]) > summary").first.click()
+    row.locator("input[name=reason]").fill("Its pictures were drawn by another painter.")
+    row.locator("button[value=void]").click()
+    expect(page.locator("main")).to_contain_text("Its pictures were drawn by another painter.")
+
+    def is_told() -> bool:
+        outside.goto(ladder)
+        return outside.get_by_text("Its pictures were drawn by another painter.").count() > 0
+
+    wait_until(is_told, "the reason on the board")
+    expect(outside.locator("table").first.locator("tbody")).not_to_contain_text(LATE)
+    is_well(outside)
 
 
 def answer_with(page: Page, status: int) -> None:

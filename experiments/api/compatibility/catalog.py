@@ -12,13 +12,11 @@ from rest_framework.response import Response
 from experiments.api.compatibility.views import ClientView, described, now
 from experiments.api.serializers import ProviderModelSerializer
 from experiments.api.shapes import shape
-from experiments.lab.catalog.defaults import role_key
 from experiments.lab.catalog.menu import SPECIALISED
 from experiments.lab.health import HealthSerializer, health
 from experiments.models import Provider, ProviderModel
 
 SERVICE = "arena-lab"
-DEFAULTS = {role_key("arena", "A"), role_key("starchamber", "model")}  # seats that clients fill with the first model
 PRIORITIES = (("deepseek",), ("qwen", "kimi", "minimax", "glm", "gemini"), ("llama",))
 
 
@@ -96,5 +94,5 @@ def _shape(model: ProviderModel) -> dict[str, Any]:
         "supportsNativeThinking": thinks,
         "supportsLogprobs": accepts.logprobs,
         "thinkingExtractionMethod": "native" if thinks else "generic",
-        "priority": 0 if DEFAULTS & set(model.default_for) else priority,
+        "priority": 0 if model.default_for else priority,
     }

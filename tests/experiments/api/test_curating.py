@@ -8,7 +8,7 @@ from experiments.models import Battle, Contestant, Cycle, Dataset, Preset, Revie
 from experiments.workflows.battles.campaign.boards import model_board
 from tests.experiments import contest_rows
 from tests.experiments.api.conftest import Api
-from tests.experiments.api.test_records import rows
+from tests.experiments.api.test_runs import rows
 from tests.experiments.reviews import reviewed
 from tests.fixtures import add_model
 
