@@ -24,6 +24,7 @@ def test_the_button_marks_a_run_which_is_then_first_on_the_home_page(browser, re
 
     part = browser.post(reverse("favorite"), {**sent, "unmark": ""}, headers={"HX-Request": "true"})
     assert 'aria-pressed="false"' in part.content.decode()
+    assert f'id="favorite-run-{run.pk}"' in part.content.decode(), "by which the page knows it again"
     assert "home-favorites" not in browser.get(HOME).content.decode()
 
 
