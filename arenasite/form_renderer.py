@@ -23,7 +23,7 @@ class FormRenderer(DjangoTemplates):
 
 def _input(widget: Widget) -> SafeString:
     value = "" if widget["value"] is None else f' value="{conditional_escape(widget["value"])}"'
-    opened = f'<input type="{widget["type"]}" name="{conditional_escape(widget["name"])}"'
+    opened = f'<input type="{conditional_escape(widget["type"])}" name="{conditional_escape(widget["name"])}"'
     return _markup(f"{opened}{value}{_attributes(widget)}>")
 
 
@@ -52,7 +52,9 @@ def _text_area(widget: Widget) -> SafeString:
 
 def _attributes(widget: Widget) -> str:
     return "".join(
-        f" {name}" if value is True else f' {name}="{conditional_escape(value)}"'
+        f" {conditional_escape(name)}"
+        if value is True
+        else f' {conditional_escape(name)}="{conditional_escape(value)}"'
         for name, value in widget["attrs"].items()
         if value is not False
     )

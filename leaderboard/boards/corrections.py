@@ -1,5 +1,6 @@
-"""The public log of a board: which contestants were withdrawn, taken in again, renamed or described
-anew in the register, when, why and by whom."""
+"""The public log of a board: which contestants were withdrawn, taken in again, renamed or described anew in the
+register, when, why and by whom.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
