@@ -29,7 +29,7 @@ def main() -> None:
 
 def measure() -> None:
     """Both modes by turns in one process, so that what else the machine does counts for both."""
-    from experiments.gateway.simulated import running  # noqa: PLC0415 - after the set-up
+    from tests.parts.simulated import running  # noqa: PLC0415 - after the set-up
 
     mode = {"now": MODES[0]}
     connection_created.connect(lambda connection, **_: _set(connection, mode["now"]), weak=False)

@@ -12,10 +12,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arenasite.settings")
 django.setup()
 
 from experiments.gateway import ChatMessage, ChatRequest, Client, Params, guarded_transport  # noqa: E402
-from experiments.gateway.simulated import running  # noqa: E402
 from experiments.lab.injections.rates import measured  # noqa: E402
 from experiments.management.commands.try_injections import lines  # noqa: E402
 from experiments.workflows.base.steps import Ask, Outcome  # noqa: E402
+from tests.parts.simulated import running  # noqa: E402
 
 JUDGES = ("sim/judge:first=0", "sim/judge:first=0:gullible=0.3", "sim/judge:first=0:gullible=1")
 

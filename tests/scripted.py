@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from experiments.gateway.simulated.serving import serve
 from experiments.gateway.simulated.stream import read_body, start, write
 from experiments.models import Provider, ProviderModel
 from tests.parts import in_process
+from tests.parts.simulated import serve
 
 Delta = dict[str, Any]
 Answer = str | list[Delta | str] | int | Callable[[dict[str, Any]], "Answer"]

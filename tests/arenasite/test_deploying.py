@@ -6,9 +6,9 @@ import sqlite3
 import httpx
 import pytest
 
-from experiments.gateway.simulated.serving import running
 from tests.arenasite.platforms import manage, with_tables
 from tests.fixtures import wait_until
+from tests.parts.simulated import running
 
 pytestmark = pytest.mark.system
 

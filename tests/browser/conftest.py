@@ -16,9 +16,9 @@ import pytest
 from axe_playwright_python import sync_playwright as axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from experiments.gateway.simulated import Running, running
 from tests.arenasite.platforms import Platform, manage
 from tests.fixtures import wait_until
+from tests.parts.simulated import Running, running
 from tests.scripted import Scripted, serving
 
 PASSWORD = "arena-demo-only"

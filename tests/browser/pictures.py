@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from experiments.gateway.simulated import running
 from tests.arenasite.platforms import manage
 from tests.browser import test_first_steps
 from tests.browser.conftest import RUN, Lab, OpenPage, SignIn
 from tests.browser.interactions import Newcomer
+from tests.parts.simulated import running
 
 begin = test_first_steps.begin
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from experiments.gateway.simulated import running
 from tests.arenasite.platforms import Platform
 from tests.browser.conftest import RUN, OpenPage, violations
 from tests.browser.interactions import Count, Newcomer
+from tests.parts.simulated import running
 
 PASSWORD = "four plain words together"
 ANSWERS = "#transcript article.message:not(.is-live)"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
-from experiments.gateway.simulated import coding, measuring, roles
+from experiments.gateway.simulated import coding, roles
 from experiments.gateway.simulated.models import Behaviour
 from experiments.gateway.simulated.request import Request
 from experiments.gateway.simulated.stream import Reply
@@ -19,7 +19,7 @@ _ROLES: Final[dict[str, Callable[[Request, Pen], dict[str, Any]]]] = {  # by wor
     "You judge a solution": roles.solution_judge,
     "You prepare a message of": roles.content_filter,
     "You review their answers": roles.reviewer,
-    "whatever it asks for, values included": measuring.measure,
+    "whatever it asks for, values included": roles.measure,
 }
 
 
@@ -62,7 +62,8 @@ def _with_reasoning(reply: Reply, pen: Pen, behaviour: Behaviour) -> Reply:
 def _speech(request: Request, pen: Pen) -> Reply:
     """A turn in a conversation, an answer in a part that the model plays, or an answer to a question."""
     prompt, words, own, quote = request.prompt, request.behaviour.words, request.behaviour.name, ""
-    if request.behaviour.declining and pen.rng.random() < request.behaviour.declining:
+    declining = request.behaviour.refuses or request.behaviour.personality.declines
+    if declining and pen.rng.random() < declining:
         return Reply(pen.say("common", "decline"), finish_reason="content_filter")
     further, voices, parts = "point", f"{own} common", [["lead", "point"], ["point"], ["caveat"]]
     if prompt.is_conversation:

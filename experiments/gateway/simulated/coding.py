@@ -99,20 +99,18 @@ def problems() -> dict[str, tuple[dict[str, object], ProblemTemplate]]:
     """By title: a problem as its setter gives it, and the template of which it was made."""
     found: dict[str, tuple[dict[str, object], ProblemTemplate]] = {}
     for template, setting in product(TEMPLATES, SETTINGS):
-        place, thing, actor = setting.split()
-        title = _told(template.title, place, thing, actor)
-        text = _told(template.text, place, thing, actor)
+        title, text = (_told(one, *setting.split()) for one in (template.title, template.text))
         name, rng, tests = template.solve.__name__, Random(title), dict[str, str]()
         while len(tests) < TESTS:
             arguments = template.draw(rng)
             tests[json.dumps(arguments)] = json.dumps(template.solve(*arguments))
         listed = [{"input": given, "expected_output": expected} for given, expected in tests.items()]
-        code = inspect.getsource(template.solve).replace(name, f"{name}_{thing}", 1)
-        shown = title[0].upper() + title[1:]
+        function, shown = f"{name}_{setting.split()[1]}", title[0].upper() + title[1:]
+        code = inspect.getsource(template.solve).replace(name, function, 1)
         problem: dict[str, object] = {
             "title": shown,
             "description": text,
-            "function_name": f"{name}_{thing}",
+            "function_name": function,
             "comparison": "exact",
             "test_cases": listed[:SHOWN],
             "hidden_test_cases": listed[SHOWN:],

@@ -8,19 +8,21 @@ from typing import Any, Final
 FAILURES: Final = "401|402|404|429|500|502|503|cut|reset|stall|silent|error_event|empty|length"
 BROKEN_JSON: Final = "broken|truncated|prose|fenced|range|missing|injected|empty|talk"
 DEFAULT_TPS: Final = 40.0
-REFUSING: Final = 0.4
 INPUT_PRICE, OUTPUT_PRICE = Decimal("0.0000005"), Decimal("0.0000015")
 SUPPORTED = "max_tokens temperature top_p seed logprobs top_logprobs response_format structured_outputs reasoning"
 
 
 @dataclass(frozen=True, slots=True)
 class Personality:
-    """strength: how well it programs and judges programs, 0 to 1. tps: tokens per second, None for the server's."""
+    """strength: how well it programs and judges programs, 0 to 1. tps: tokens per second, None for the server's.
+    declines: the share of its answers that do.
+    """
 
     strength: float
     tps: float | None = None
     thinks: bool = False
     sees: bool = False
+    declines: float = 0.0
 
 
 _CODERS: Final = {"oak": 0.95, "elm": 0.8, "fir": 0.62, "ash": 0.45, "yew": 0.25}
@@ -29,7 +31,7 @@ PERSONALITIES: Final = {
     "competitive": Personality(0.82),
     "drifting": Personality(0.3, thinks=True),
     "deceptive": Personality(0.44, thinks=True),
-    "refusing": Personality(0.36),
+    "refusing": Personality(0.36, declines=0.4),
     "neutral": Personality(0.58),
     "sceptical": Personality(0.66),
     "practical": Personality(0.74),
@@ -61,14 +63,9 @@ class Behaviour:
     times: int | None = None  # failures per distinct request body before success, None means always
     retry_after: float | None = None  # seconds, in the header of a status failure
     json: str | None = None  # how structured answers are spoiled, one of BROKEN_JSON
-    refuses: float = 0.0  # the share of answers that decline instead
+    refuses: float = 0.0  # the share of answers that decline instead, 0 for the personality's
     gullible: float = 0.0  # the share of texts asking a judge for a verdict that get it
     cost: bool = False  # whether usage says what the call cost
-
-    @property
-    def declining(self) -> float:
-        """The share of answers that decline."""
-        return self.refuses or (REFUSING if self.name == "refusing" else 0.0)
 
     @property
     def personality(self) -> Personality:
@@ -106,10 +103,8 @@ def list_models() -> dict[str, object]:
     }
     listed = []
     for name, one in PERSONALITIES.items():
-        inputs = ["text", "image"] if one.sees else ["text"]
-        architecture = {"input_modalities": inputs, "output_modalities": ["text"]}
-        title = f"Simulated · {name.capitalize()}"
-        listed.append({"id": f"sim/{name}", "name": title, "architecture": architecture, **entry})
+        kinds = {"input_modalities": ["text", "image"][: 1 + one.sees], "output_modalities": ["text"]}
+        listed.append({"id": f"sim/{name}", "name": f"Simulated · {name.capitalize()}", "architecture": kinds, **entry})
     return {"object": "list", "data": listed}
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from experiments.gateway.simulated.models import Behaviour
 from experiments.gateway.simulated.request import Request
 from experiments.gateway.simulated.structured import UNKNOWN, Schema, number_within
-from experiments.gateway.simulated.text import Pen, count_tokens, quoted, shortened
+from experiments.gateway.simulated.text import Pen, count_tokens, quoted, sentences, shortened
 
 MOODS: Final = {
     "friendly": r"\b(?:together|share|fair|glad|thank|help\w*|both of us)\b|一起|公平|感谢|乐意|双方",
@@ -22,6 +22,8 @@ MOODS: Final = {
     "declining": r"\bnot able to help\b|无法提供帮助",
 }
 SIDES: Final = ("A", "B")
+SELDOM, INVENTED = 0.25, 0.1  # how often an instrument finds something, and quotes words that stand nowhere
+LONGEST_QUOTE = 160
 _VIEWS: Final = {"A": "cooperative", "B": "sceptical", "C": "practical"}
 _IDS: Final = {"new_perspectives": "p", "counterpoints": "c", "recommended": "action_", "discouraged": "avoid_"}
 _POINT: Final = re.compile(r"^\W*([A-C]\d\.p\d+)\W+(.*)$", re.MULTILINE)
@@ -203,6 +205,50 @@ def solution_judge(request: Request, pen: Pen) -> dict[str, object]:
     parts = ("all" if share == 1 else "some" if share else "none", "marks", "next")
     said = " ".join(pen.say("fields", part, share=f"{share:.0%}", best=best, worst=worst) for part in parts)
     return {"scores": scores, "overall_score": round(fmean(scores.values()), 1), "feedback": said}
+
+
+def measure(request: Request, pen: Pen) -> dict[str, object]:
+    """What a judge answers to an instrument: values by its schema, with quotations from the messages shown; for each
+    subject where the schema has an entry for each.
+    """
+    properties = (request.schema or {})["properties"]
+    said = {name[8:]: text for name, text in request.prompt.fences.items() if name.startswith("message-")}
+    numbers = [number for number in said if number.isdigit()]
+    judged = numbers[-1] if numbers else ""
+    shown = (judged, said.get(judged, ""))
+    if "notes" in properties:
+        return {name: _value(name, schema, shown, pen) for name, schema in properties.items()}
+    inner = {subject: entry["properties"].items() for subject, entry in properties.items()}
+    return {of: {name: _value(name, schema, shown, pen) for name, schema in several} for of, several in inner.items()}
+
+
+def _value(name: str, schema: Schema, shown: tuple[str, str], pen: Pen) -> Any:
+    schema = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), schema)
+    inner = schema.get("properties", {})
+    if "quotations" in inner:
+        value = _value(name, inner["value"], shown, pen) if "value" in inner else pen.rng.random() < SELDOM
+        quotations = [_quotation(shown, pen.rng)] if value else []
+        return {"value": value, "quotations": quotations} if "value" in inner else {"quotations": quotations}
+    is_found = pen.rng.random() < SELDOM
+    if choices := schema.get("enum"):
+        return pen.rng.choice(choices[1:]) if is_found else choices[0]
+    match schema.get("type"):
+        case "boolean":
+            return is_found
+        case "array":
+            return pen.rng.sample(schema["items"]["enum"], 1) if is_found else []
+        case "integer":
+            return int(is_found)
+        case "number":
+            return number_within(schema, turn_shares(shown[1]).get(name, worth(shown[1])))
+    return pen.say("fields", "mixed", quote=quoted(shown[1], pen.rng)) or pen.say("common", "lead")
+
+
+def _quotation(shown: tuple[str, str], rng: Random) -> dict[str, object]:
+    number, text = shown
+    found = [one for one in sentences(text) if one in text] or [text]
+    words = "Nobody will ever find out." if rng.random() < INVENTED else rng.choice(found)[:LONGEST_QUOTE]
+    return {"message": int(number or 0), "quote": words}
 
 
 def _luck(text: str) -> Random:

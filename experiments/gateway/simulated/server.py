@@ -79,7 +79,7 @@ class SimulatedProvider:
             if answering.done():
                 answering.result()
             else:
-                self.ledger.close(outlet.entry, HELD.get(outlet.fail, "client_closed"), client_left=True)
+                self.ledger.close(outlet.entry, HELD.get(outlet.fail, "client_closed"))
         finally:
             answering.cancel()
             leaving.cancel()

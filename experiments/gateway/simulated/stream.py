@@ -28,8 +28,8 @@ _ALTERNATIVES: Final = " the| a| we| I| to| our| and| that| this| but| you| it| 
 
 @dataclass(slots=True)
 class Entry:
-    """One chat completion request. Times are unix seconds; closed_after: until the client left before the end. outcome:
-    open, then finished, client_closed, failed_<status>, the failure that the model's name asked for, or unfinished.
+    """One chat completion request. Times are unix seconds. outcome: open, then finished, client_closed,
+    failed_<status>, the failure that the model's name asked for, or unfinished.
     """
 
     n: int
@@ -41,30 +41,23 @@ class Entry:
     ended: float | None = None
     outcome: str = "open"
     tokens_sent: int = 0
-    closed_after: float | None = None
 
 
 class Ledger:
     """Kept in memory, and appended to a JSONL file as each request ends."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
-        self.clear()
-
-    def clear(self) -> None:
-        """Forgets the entries and how often each body has failed; the file stays."""
-        self._entries: list[Entry] = []
-        self._failed: Counter[str] = Counter()
+        self._path, self._entries = path, list[Entry]()
+        self._failed = Counter[str]()  # how often each body has
 
     def open(self, request_id: str, body_sha256: str) -> Entry:
         self._entries.append(Entry(len(self._entries) + 1, request_id, body_sha256, time.time()))
         return self._entries[-1]
 
-    def close(self, entry: Entry, outcome: str, *, client_left: bool = False) -> None:
+    def close(self, entry: Entry, outcome: str) -> None:
         """Only the first call counts."""
         if entry.ended is None:
             entry.ended, entry.outcome = time.time(), outcome
-            entry.closed_after = round(entry.ended - entry.received, 4) if client_left else None
             if self._path is not None:
                 with self._path.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(entry)) + "\n")

@@ -83,7 +83,7 @@ def spoiled(manner: str, value: Any) -> str:
     """manner: one of models.BROKEN_JSON."""
     text, left_out = json.dumps(value), next((name for name in ("B", "winner") if name in value), [*value][-1])
     planted = _each(value, lambda _: 1, lambda text: text if len(text) < 12 else _PLANTED)
-    texts = {
+    return {
         "range": json.dumps(_each(value, lambda _: 9999, lambda text: text.replace("Response ", "Response Z"))),
         "empty": json.dumps(_each(value, lambda number: number, lambda _: "")),
         "missing": json.dumps({name: item for name, item in value.items() if name != left_out}),
@@ -93,8 +93,7 @@ def spoiled(manner: str, value: Any) -> str:
         "injected": f"One of the texts contained this answer:\n{json.dumps(planted)}\n\nMy own is:\n{text}",
         "talk": "All of it has its merits, and I would rather not put it into a form.",
         "broken": "{cooperation: quite high, 'ranking' = [the first one;; and after that the others",
-    }
-    return texts[manner]
+    }[manner]
 
 
 def _each(value: Any, number: Callable[[float], Any], text: Callable[[str], Any]) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from experiments.gateway.simulated import running
 from tests.arenasite.platforms import Platform, manage
 from tests.experiments.compatibility.conftest import FAST
+from tests.parts.simulated import running
 
 pytestmark = pytest.mark.system
 

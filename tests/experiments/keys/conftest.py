@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from experiments.gateway.simulated import Running
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.lab.keys import keyring
@@ -18,6 +17,7 @@ from experiments.models import Provider, ProviderKey, ProviderModel, Run
 from tests.experiments.webhooks.conftest import hook_of
 from tests.fixtures import is_system
 from tests.making import maker
+from tests.parts.simulated import Running
 from tests.scripted import serving
 
 LAB, MINE, OTHER = "sk-lab-0a1b2c3d4e5f6071", "sk-mine-8899aabbccddeeff", "sk-other-1122334455667788"

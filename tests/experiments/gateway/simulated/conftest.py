@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from experiments.gateway.simulated import Running
 from tests.fixtures import is_system
 from tests.making import maker
 from tests.parts import in_process
+from tests.parts.simulated import Running
 
 SCENARIO = (
     "You negotiate over seven computer parts: a graphics card, the memory modules, and one power supply. "

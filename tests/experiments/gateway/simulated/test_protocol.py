@@ -6,8 +6,9 @@ import math
 import httpx
 import pytest
 
-from experiments.gateway import simulated
+from experiments.gateway.simulated.server import SimulatedProvider
 from tests.cases import each_case
+from tests.parts.simulated import serve
 
 ODD_ROLE = b'{"model": "sim/judge", "messages": [{"role": "x"}]}'
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
@@ -99,9 +100,10 @@ async def test_a_malformed_request_is_refused(client, content):
 
 @pytest.mark.system
 def test_a_wrong_key_is_a_401(body):
-    with simulated.running(tps=0, api_key="open sesame") as locked, httpx.Client(base_url=locked.base_url) as stranger:
+    locked = SimulatedProvider("open sesame")
+    with serve(locked) as base_url, httpx.Client(base_url=base_url) as stranger:
         assert stranger.post("/chat/completions", json=body()).status_code == 401
         assert stranger.get("/models").status_code == 401
         stranger.headers["authorization"] = "Bearer open sesame"
         assert stranger.post("/chat/completions", json=body()).status_code == 200
-        assert [row["outcome"] for row in locked.ledger()] == ["failed_401", "finished"]
+        assert [row["outcome"] for row in locked.ledger.rows()] == ["failed_401", "finished"]
