@@ -22,6 +22,7 @@ from experiments.workflows.coding.pages.serializers import FigureOfCycles
 from leaderboard.boards import (
     combining,
     compute,
+    contamination,
     corrections,
     downloads,
     influence,
@@ -58,6 +59,7 @@ SLICE = [
         description="Also ratings of people and judges together: a number, as how many votes one verdict counts, or "
         "`corrected` for ratings of people that verdicts make more precise.",
     ),
+    OpenApiParameter("unseen", bool, description="Also ratings from unseen samples alone."),
     OpenApiParameter("intervals", str, enum=["bootstrap"], description="Intervals of resamples, with a fixed seed."),
 ]
 WHOLE = OpenApiParameter("all", bool, description="All contestants, and not only the first forty.")
@@ -209,6 +211,19 @@ CombinedSerializer = shape(
 )
 
 
+UnseenSerializer = shape(
+    "UnseenRatings",
+    contamination.Unseen,
+    doc="""
+    Ratings from samples alone that were not public before either contestant was released, beside the plain ones and on
+    their scale. moves: by how much a rating is higher than on all samples, with its 95 % interval. battles: on unseen
+    samples; seen: on samples public before; unknown: without a date of the sample or of a contestant; together `of`.
+    undated: how many of the `samples` have no date, the first 200 by name. reason: why nobody is rated.
+    """,
+    rows=shape("UnseenRating", contamination.UnseenRow)(many=True),
+)
+
+
 DependenceSerializer = shape(
     "BoardDependence",
     influence.Dependence,
@@ -242,7 +257,7 @@ MatchmakingSerializer = shape(
 
 
 class LadderDetail(LadderSerializer):
-    """style: null unless `control` was asked for; combined: null unless `combine` was.
+    """style: null unless `control` was asked for; combined: null unless `combine` was; unseen: null unless it was.
 
     behind: how often the board has changed since this was computed. components: groups that no battle links.
     contest: the further boards of a coding contest, null for others. period: first and last day, as
@@ -270,6 +285,7 @@ class LadderDetail(LadderSerializer):
     contest = ContestSerializer(allow_null=True)
     style = StyleSerializer(allow_null=True)
     combined = CombinedSerializer(allow_null=True)
+    unseen = UnseenSerializer(allow_null=True)
     dependence = DependenceSerializer(many=True)
     corrections = CorrectionSerializer(many=True)
     matchmaking = MatchmakingSerializer(allow_null=True)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.errors import Invalid
 from experiments.models import Battle, Board, Campaign, Contestant
 from experiments.tasks import clock
-from leaderboard.boards import coding, combining, council, ranking, style
+from leaderboard.boards import coding, combining, contamination, council, ranking, style
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.periods import months_of
 from leaderboard.boards.standings import BOOTSTRAP, CLUSTER_ROBUST, WHOLE, Excluded, Row, Slice, Standings
@@ -147,6 +147,11 @@ def combined(
     states = [state_of(one) for one in (ladder, *beside)]
     key = (ladder.slug, states, of, asked, get_language())
     return memoize("combined", key, lambda: combining.combined(boards, asked, of))
+
+
+def unseen(ladder: Ladder, of: Slice = WHOLE) -> contamination.Unseen:
+    """The ladder from unseen samples alone, once per state of it. Raises as `contamination.unseen`."""
+    return memoize("unseen", (ladder.slug, state_of(ladder), of), lambda: contamination.unseen(ladder, of))
 
 
 def state_of(ladder: Ladder) -> str:

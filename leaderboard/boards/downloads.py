@@ -14,6 +14,7 @@ from experiments.workflows.coding.pages.rated import Figure, JudgeRow, RunRating
 from leaderboard.boards import coding
 from leaderboard.boards.combining import POOLED, Combined
 from leaderboard.boards.compute import Current
+from leaderboard.boards.contamination import Unseen
 from leaderboard.boards.influence import dependences
 from leaderboard.boards.standings import Row
 from leaderboard.boards.style import Adjusted
@@ -32,6 +33,7 @@ SOLVER = (
 )
 NOTHING = Further()
 ADJUSTED = ("rank", "best", "worst", "rating", "lower", "upper", "reason")
+BESIDE = {"unseen": (*ADJUSTED, "released", "battles", "moves", "moves_lower", "moves_upper")}  # others: ADJUSTED
 OF_SOLVER = ("mean", "passed")
 OF_SETTER = ("calibration", "by_others", "overall", "passed")
 OF_JUDGE = ("mean", "spread", "severity", "consensus", "consensus_ranks", "passed")
@@ -62,6 +64,7 @@ def document(ladder: Ladder, current: Current, further: Further = NOTHING) -> di
         "contest": _contest_document(found.contest) if ladder.workflow == coding.WORKFLOW else None,
         "style": asdict(further.style) if further.style else None,
         "combined": asdict(further.combined) if further.combined else None,
+        "unseen": asdict(further.unseen) if further.unseen else None,
         "dependence": [asdict(one) for one in dependences(ladder.board)]
         if ladder.board and not found.slice.chosen
         else [],
@@ -89,16 +92,16 @@ def as_json(ladder: Ladder, current: Current, further: Further = NOTHING) -> str
 def as_csv(ladder: Ladder, current: Current, further: Further = NOTHING) -> str:
     """One line per contestant. A text that a spreadsheet would take for a formula gets an apostrophe before it.
 
-    Columns of further ratings, "adjusted_…" and "combined_…", follow those of the plain ones.
+    Columns of further ratings, "adjusted_…", "combined_…" and "unseen_…", follow those of the plain ones.
     """
     found = current.standings
     of_coding = ladder.workflow == coding.WORKFLOW
     beside = further.columns
-    names = [f"{kind}_{one}" for kind in beside for one in ADJUSTED]
+    names = [f"{kind}_{one}" for kind in beside for one in BESIDE.get(kind, ADJUSTED)]
 
     def line(row: Row) -> list[Any]:
-        held = [one.row(row.name) for one in beside.values()]
-        return [getattr(row, one) for one in COLUMNS] + [getattr(one, name, None) for one in held for name in ADJUSTED]
+        held = [(one.row(row.name), BESIDE.get(kind, ADJUSTED)) for kind, one in beside.items()]
+        return [getattr(row, one) for one in COLUMNS] + [getattr(one, name, None) for one, of in held for name in of]
 
     rows = _contest_rows(found.contest) if of_coding else map(line, found.rows)
     written = io.StringIO()
@@ -117,6 +120,7 @@ def as_markdown(ladder: Ladder, current: Current, further: Further = NOTHING) ->
     heads = {
         "adjusted": ["Adjusted rank", "Adjusted for style", "95 % interval"],
         "combined": ["Combined rank", "People and judges", "95 % interval"],
+        "unseen": ["Rank, unseen samples", "Unseen samples", "95 % interval"],
     }
     held = [head for kind in beside for head in heads[kind]]
     lines = [_line(["Rank", "Model", "Rating", "95 % interval", *held, "Win rate", "W/L/T", "Battles"])]
@@ -139,6 +143,8 @@ def as_markdown(ladder: Ladder, current: Current, further: Further = NOTHING) ->
         told += f"Adjusted for {names}, from {further.style.battles} battles.\n\n"
     if further.combined:
         told += f"{_combined_words(further.combined)}\n\n"
+    if further.unseen:
+        told += f"{_unseen_words(further.unseen)}\n\n"
     return title + told + "\n".join(lines) + "\n"
 
 
@@ -175,6 +181,19 @@ def _combined_words(found: Combined) -> str:
     if found.method == POOLED:
         return said + f"Each verdict counts as {found.weight:g} votes."
     return said + f"Ratings of people, corrected with a weight of {found.weight:.2f} of the verdicts."
+
+
+def _unseen_words(found: Unseen) -> str:
+    said = f"Unseen samples: {found.battles} of {found.of} battles; {found.seen} are on samples that were public before"
+    said += f" one of the two was released, and of {found.unknown} a date is not known"
+    without = [f"{found.undated} of {found.samples} samples"] if found.undated else []
+    without += [", ".join(map(_escaped, found.undated_contestants))] if found.undated_contestants else []
+    said += f" (without a date: {'; '.join(without)})." if without else "."
+    for row in found.rows:
+        if row.moves is not None and row.moves_lower is not None and row.moves_upper is not None:
+            span = f"{row.moves_lower:+.1f} to {row.moves_upper:+.1f}"
+            said += f"\n* {_escaped(row.name)}: {row.moves:+.1f} points on unseen samples ({span})."
+    return said
 
 
 def _line(cells: Sequence[str]) -> str:

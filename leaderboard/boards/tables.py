@@ -12,6 +12,7 @@ from django.utils.translation import pgettext_lazy
 from leaderboard.boards import compute
 from leaderboard.boards.combining import Combination, Combined, read_combination
 from leaderboard.boards.compute import Current, current
+from leaderboard.boards.contamination import Unseen
 from leaderboard.boards.periods import RECENT, Period
 from leaderboard.boards.ranking import MOST_IN_PERIOD, battles_within, counts_of
 from leaderboard.boards.standings import WHOLE, Row, Slice, Standings
@@ -27,7 +28,11 @@ COLUMNS = {
     "consistency": _("Same in both orders"),
     "first": _("P(best)"),
 }
-FURTHER = {"adjusted": _("Adjusted for style"), "combined": _("People and judges")}  # columns after the rating
+FURTHER = {
+    "adjusted": _("Adjusted for style"),
+    "combined": _("People and judges"),
+    "unseen": _("Unseen samples"),
+}  # columns after the rating
 EXPLAINED = {
     "rank": _("Interval of the rank at 95 percent. It follows pairwise differences of ratings, not overlaps."),
     "rating": _(
@@ -61,6 +66,7 @@ class Choice:
     bootstrapped: bool = False
     control: str = ""
     combine: str = ""
+    unseen: bool = False
 
     @property
     def controlled(self) -> tuple[str, ...]:
@@ -87,11 +93,12 @@ class Further:
 
     style: StyleControl | None = None
     combined: Combined | None = None
+    unseen: Unseen | None = None
 
     @property
-    def columns(self) -> dict[str, StyleControl | Combined]:
+    def columns(self) -> dict[str, StyleControl | Combined | Unseen]:
         """Those that have ratings, by a name of FURTHER."""
-        found = {"adjusted": self.style, "combined": self.combined}
+        found = {"adjusted": self.style, "combined": self.combined, "unseen": self.unseen}
         return {name: one for name, one in found.items() if one and not one.reason}
 
 
@@ -141,13 +148,14 @@ class Matrix:
 
 def read_choice(asked: Mapping[str, str]) -> Choice:
     """since, until: a period as the two days of a form. Raises Invalid for a period that cannot be read."""
-    names = (*Slice._fields, "since", "until", "search", "sort", "intervals", "control", "combine")
+    names = (*Slice._fields, "since", "until", "search", "sort", "intervals", "control", "combine", "unseen")
     words = (asked.get(name, "").replace("\0", "") for name in names)
-    *samples, period, since, until, search, sort, intervals, control, combine = words
+    *samples, period, since, until, search, sort, intervals, control, combine, unseen = words
     of = Slice(*(word[:LONGEST_SLICE] for word in samples))
     of = of._replace(period=Period.read(f"{since}..{until}" if since or until else period).word)
     column = sort.removeprefix("-")
-    sorts = (column == "adjusted" and control) or (column == "combined" and combine) or column in COLUMNS
+    beside = {"adjusted": control, "combined": combine, "unseen": unseen}
+    sorts = column in COLUMNS or beside.get(column)
     return Choice(
         of=of,
         search=search[:LONGEST_SEARCH].strip(),
@@ -156,6 +164,7 @@ def read_choice(asked: Mapping[str, str]) -> Choice:
         bootstrapped=intervals == "bootstrap",
         control=control[:LONGEST_SEARCH],
         combine=combine[:LONGEST_SEARCH],
+        unseen=bool(unseen),
     )
 
 
@@ -165,6 +174,7 @@ def further(ladder: Ladder, beside: Sequence[Ladder], chosen: Choice) -> Further
     return Further(
         compute.styled(ladder, names, chosen.of) if names else None,
         compute.combined(ladder, beside, combination, chosen.of) if combination else None,
+        compute.unseen(ladder, chosen.of) if chosen.unseen else None,
     )
 
 

@@ -34,6 +34,7 @@ from leaderboard.boards import (
     coding,
     combining,
     compute,
+    contamination,
     corrections,
     downloads,
     influence,
@@ -119,7 +120,7 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
     beside = listing.others_of_dataset(request.user, found)
     marked = favorites.marked(request.user)
     state = repr([chosen.of, *map(compute.state_of, (found, *beside))])
-    asked = (chosen.controlled, chosen.combination)
+    asked = (chosen.controlled, chosen.combination, chosen.unseen)
 
     def respond() -> HttpResponse:
         context = listing.head_of(found)
@@ -140,6 +141,8 @@ def ladder(request: HttpRequest, slug: str) -> HttpResponse:
             "explained": tables.EXPLAINED,
             "style": further.style,
             "combined": further.combined,
+            "unseen": further.unseen,
+            "is_dated": found.board is not None and contamination.is_dated(found.board),
             "controls": CONTROLS,
             "combinations": COMBINATIONS if combining.boards_beside(found, beside) else (),
             "rows": cached_fragment("leaderboard/_rows.html", key, lambda: body) if rows else "",

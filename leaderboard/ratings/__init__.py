@@ -1,7 +1,8 @@
 """The mathematics of ratings. Numpy alone: usable in a notebook, without Django and without a database.
 
 Ratings of contestants from battles: `fit`, intervals by `sandwich`, `by_items` and `bootstrap`, `ranks`, Elo, biases of
-judges, ratings with covariates held equal (`controlled`), people and judges together (`pooled`, `corrected`).
+judges, ratings with covariates held equal (`controlled`), people and judges together (`pooled`, `corrected`), ratings
+from some battles beside those from all (`moved`).
 One order from rankings: `leaderboard.ratings.orders`. How far raters agree: `leaderboard.ratings.agreement`.
 Models that set, solve and judge problems: `leaderboard.ratings.cycles`, `leaderboard.ratings.judging`.
 """
@@ -14,6 +15,7 @@ from leaderboard.ratings.covariates import Controlled, controlled
 from leaderboard.ratings.elo import Elo, batch_elo, sequential_elo
 from leaderboard.ratings.intervals import Intervals, Shared, by_items, sandwich
 from leaderboard.ratings.ranks import Ranks, ranks
+from leaderboard.ratings.subsets import Moved, moved
 from leaderboard.ratings.values import Battles, Reason, Table, Undefined, tally
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Controlled",
     "Elo",
     "Intervals",
+    "Moved",
     "NotConverged",
     "Ranks",
     "Ratings",
@@ -38,6 +41,7 @@ __all__ = [
     "covariate_bias",
     "fit",
     "length_bias",
+    "moved",
     "pooled",
     "position_bias",
     "ranks",

@@ -23,7 +23,9 @@ from leaderboard.ratings.intervals import (
     floored,
     intervals_of,
     items_of_each,
+    sides,
     spread_of_items,
+    surprises,
 )
 from leaderboard.ratings.values import Battles, FloatArray, IntArray, Reason, Table, Undefined, tally
 
@@ -58,8 +60,8 @@ def pooled(people: Shared, judges: Shared, weight: float) -> Combined | Undefine
 
     def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, FloatArray]:
         strengths = found.solution.strengths[part]
-        left, right, inside = _sides(found, part, whole.battles)
-        surprise = whole.battles.score[inside] - 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
+        left, right, inside = sides(found, part, whole.battles)
+        surprise = surprises(strengths, left, right, whole.battles.score[inside])
         meat = spread_of_items(left, right, weights[inside] * surprise, whole.items[inside], len(part))
         own = np.ix_(found.order[part], found.order[part])
         expected = _expected((votes.games + weight**2 * verdicts.games)[own], strengths)
@@ -163,9 +165,9 @@ class _Paired:
     def spread(self, found: Fitted, part: IntArray, people: Shared, of_votes: float, weight: float) -> FloatArray:
         """B of the votes' scores times `of_votes` and the amounts times `weight`, by item."""
         strengths = found.solution.strengths[part]
-        left, right, inside = _sides(found, part, people.battles)
-        surprise = people.battles.score[inside] - 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
-        first, second, among = _sides(found, part, self.battles)
+        left, right, inside = sides(found, part, people.battles)
+        surprise = surprises(strengths, left, right, people.battles.score[inside])
+        first, second, among = sides(found, part, self.battles)
         return spread_of_items(
             np.concatenate([left, first]),
             np.concatenate([right, second]),
@@ -190,15 +192,6 @@ def _oriented(shared: Shared) -> tuple[IntArray, IntArray, FloatArray]:
     is_first = battles.left < battles.right
     pairs = np.where(is_first, battles.left * size + battles.right, battles.right * size + battles.left)
     return shared.items * size**2 + pairs, pairs, np.where(is_first, battles.score, 1.0 - battles.score)
-
-
-def _sides(found: Fitted, part: IntArray, battles: Battles) -> tuple[IntArray, IntArray, IntArray]:
-    """Left and right of the battles within a part, as places in it, and which battles those are."""
-    place = np.full(len(found.order), -1, dtype=np.int64)
-    place[found.order[part]] = np.arange(len(part))
-    left, right = place[battles.left], place[battles.right]
-    inside = np.flatnonzero((left >= 0) & (right >= 0))
-    return left[inside], right[inside], inside
 
 
 def _expected(games: FloatArray, strengths: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leaderboard.ratings.bradley_terry import Ratings, fit, fitted, information
-from leaderboard.ratings.intervals import bread
+from leaderboard.ratings.intervals import bread, sides, surprises
 from leaderboard.ratings.values import ELO, MEAN, Battles, BoolArray, FloatArray, IntArray, Table, tally
 
 MOST_FITTED = 24  # clusters that are really left out; where there are more, those that matter most to first order
@@ -52,12 +52,8 @@ def influence(battles: Battles, clusters: ArrayLike) -> Influence | None:
     if len(labels) * size > MOST_CELLS:
         return None
     strengths = found.solution.strengths[part]
-    place = np.full(len(found.order), -1, dtype=np.int64)
-    place[found.order[part]] = np.arange(size)
-    left, right = place[battles.left], place[battles.right]
-    inside = (left >= 0) & (right >= 0)
-    left, right, cluster = left[inside], right[inside], numbers[inside]
-    surprise = battles.score[inside] - 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
+    left, right, inside = sides(found, part, battles)
+    cluster, surprise = numbers[inside], surprises(strengths, left, right, battles.score[inside])
     cells = len(labels) * size
     rows = cluster * size
     gradient = np.bincount(rows + left, surprise, cells) - np.bincount(rows + right, surprise, cells)

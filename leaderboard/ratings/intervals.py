@@ -320,14 +320,24 @@ def independent_spread(found: Fitted, table: Table, part: IntArray) -> FloatArra
 
 def clustered_spread(found: Fitted, part: IntArray, shared: Shared) -> FloatArray:
     """B as the sum over items of the outer product of the item's summed scores, for the members of the part."""
-    battles, count, strengths = shared.battles, len(part), found.solution.strengths[part]
+    left, right, inside = sides(found, part, shared.battles)
+    surprise = surprises(found.solution.strengths[part], left, right, shared.battles.score[inside])
+    return spread_of_items(left, right, surprise, np.asarray(shared.items)[inside], len(part))
+
+
+def sides(found: Fitted, part: IntArray, battles: Battles) -> tuple[IntArray, IntArray, IntArray]:
+    """Left and right of the battles within a part, as places in it, and which battles those are."""
     place = np.full(len(found.order), -1, dtype=np.int64)
-    place[found.order[part]] = np.arange(count)
+    place[found.order[part]] = np.arange(len(part))
     left, right = place[battles.left], place[battles.right]
-    inside = (left >= 0) & (right >= 0)
-    left, right = left[inside], right[inside]
-    surprise = battles.score[inside] - 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
-    return spread_of_items(left, right, surprise, np.asarray(shared.items)[inside], count)
+    inside = np.flatnonzero((left >= 0) & (right >= 0))
+    return left[inside], right[inside], inside
+
+
+def surprises(strengths: FloatArray, left: IntArray, right: IntArray, score: FloatArray) -> FloatArray:
+    """The left one's score less what was to be expected of it, by battle."""
+    expected: FloatArray = 1.0 / (1.0 + np.exp(strengths[right] - strengths[left]))
+    return score - expected
 
 
 def spread_of_items(left: IntArray, right: IntArray, amounts: FloatArray, items: IntArray, count: int) -> FloatArray:

@@ -14,6 +14,7 @@ from experiments.runs import figures
 from experiments.workflows.battles.campaign.voiding import may_void
 from leaderboard.boards import listing
 from leaderboard.boards.combining import Combined
+from leaderboard.boards.contamination import Unseen
 from leaderboard.boards.periods import slice_words
 from leaderboard.boards.standings import Row
 from leaderboard.boards.style import Adjusted, StyleControl
@@ -35,12 +36,20 @@ NO_EFFECT = {
     Reason.NO_BATTLES.value: gettext_lazy("no battle between two texts is decided"),
     Reason.TOO_FEW_UNITS.value: gettext_lazy("there is one prompt only"),
 }
+NOT_UNSEEN = {
+    Reason.SEPARATED.value: gettext_lazy("battles on them do not link the contestants enough"),
+    Reason.NO_BATTLES.value: gettext_lazy("no battle was on a sample known to be unseen by both"),
+}
 NOT_COMBINED = {
     Reason.NOTHING_PAIRED.value: gettext_lazy("no vote is on outputs that a judge has compared, too"),
     Reason.SEPARATED.value: gettext_lazy("wins and losses do not link the contestants enough"),
     Reason.NO_BATTLES.value: gettext_lazy("people have decided no battle of this slice"),
 }
-FURTHER_RANKS = {"adjusted": gettext_lazy("Adjusted rank"), "combined": gettext_lazy("Combined rank")}
+FURTHER_RANKS = {
+    "adjusted": gettext_lazy("Adjusted rank"),
+    "combined": gettext_lazy("Combined rank"),
+    "unseen": gettext_lazy("Rank, unseen samples"),
+}
 MISSING, MINUS = figures.MISSING, figures.MINUS
 register.filter(figures.elo)
 register.filter(figures.in_percent)
@@ -94,7 +103,7 @@ def point_bounds(point: RatingPoint) -> str:
 
 
 @register.filter
-def adjusted_row(beside: StyleControl | Combined, name: str) -> Adjusted:
+def adjusted_row(beside: StyleControl | Combined | Unseen, name: str) -> Adjusted:
     """A contestant's rating beside its plain one; an empty one where there is none."""
     return beside.row(name) or Adjusted(name)
 
@@ -121,6 +130,12 @@ def why_no_effect(code: str) -> Any:
 def why_not_combined(code: str) -> Any:
     """Why people and judges have no combined ratings."""
     return NOT_COMBINED.get(code, figures.reason_words(code))
+
+
+@register.filter
+def why_not_unseen(code: str) -> Any:
+    """Why nobody is rated on unseen samples."""
+    return NOT_UNSEEN.get(code, figures.reason_words(code))
 
 
 register.simple_tag(charts.intervals, name="interval_chart")

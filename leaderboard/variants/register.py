@@ -5,18 +5,17 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 
 from django.db.models import Count
 
 from experiments.models import Contestant, Dataset, Output
 from leaderboard.boards.caching import memoize
+from leaderboard.boards.contamination import published
 
 QUANTIZATIONS = ("int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32")
 QUANTIZED = re.compile(rf"/({'|'.join(QUANTIZATIONS)})\b")  # at the end of what a provider calls an upstream
-PUBLISHED = "published"  # the column of a dataset's file
-LONGEST_DAY = len("2026-01-31")
 DATED = re.compile(r"_(\d{8})$")
 
 
@@ -74,7 +73,7 @@ class Family:
 def register(dataset: Dataset) -> tuple[Family, ...]:
     """The families of a dataset by their base models' names; those of unknown base models last."""
     rows = list(dataset.contestants.select_related("model__provider").order_by("name"))
-    known, served, published = {one.pk: one for one in rows}, _served(dataset), _published(dataset)
+    known, served, days = {one.pk: one for one in rows}, _served(dataset), sorted(published(dataset).values())
     children: dict[int | None, list[Contestant]] = defaultdict(list)
     for one in rows:
         children[one.variant_of_id if one.variant_of_id in known else None].append(one)
@@ -93,8 +92,8 @@ def register(dataset: Dataset) -> tuple[Family, ...]:
             upstream=(upstream := _upstream(one, served.get(one.pk, ()))),
             quantization=_quantization(one, upstream),
             prompt=_entered(one.prompt),
-            exposed=bisect_left(published, one.released) if one.released and published else None,
-            dated=len(published),
+            exposed=bisect_left(days, one.released) if one.released and days else None,
+            dated=len(days),
         )
         into.append(found)
         for child in children[one.pk]:
@@ -127,25 +126,6 @@ def _served(dataset: Dataset) -> Mapping[int, Sequence[str]]:
 
     newest = Output.objects.filter(sample__dataset=dataset).order_by("-pk").values_list("pk", flat=True).first()
     return memoize("served", (dataset.pk, newest), find)
-
-
-def _published(dataset: Dataset) -> Sequence[date]:
-    """When its samples were published, in sequence: of those that say it in the further field PUBLISHED."""
-
-    def find() -> Sequence[date]:
-        said = dataset.samples.filter(metadata__has_key=PUBLISHED).values_list(f"metadata__{PUBLISHED}", flat=True)
-        found = (_day(one[:LONGEST_DAY]) if isinstance(one, str) else None for one in said.iterator())
-        return sorted(day for day in found if day)
-
-    return memoize("published", dataset.pk, find)  # samples never change
-
-
-def _day(text: str) -> date | None:
-    """None for what is no day, written as 2026-01-31."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _entered(value: str) -> Fact:

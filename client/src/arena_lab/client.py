@@ -53,7 +53,8 @@ class Ladders:
 
     def get(self, slug: str, **of: str | None) -> Ladder:
         """of: subset, category, source, language; period: "2026-11", "2026-01-15..2026-02-28" or "30d"; control:
-        "style", or some of its features, with commas; combine: "corrected", or how many votes one verdict counts as.
+        "style", or some of its features, with commas; combine: "corrected", or how many votes one verdict counts as;
+        unseen: "1" for ratings from unseen samples, too.
         """
         return self._line.do(questions.ladder(slug, of))
 

@@ -256,9 +256,40 @@ class CombinedRatings(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnseenRating(AdjustedRating):
+    """released: a day, empty where it is not known. battles: on unseen samples. moves: by how much the rating is higher
+    than on all samples, with its 95 % interval.
+    """
+
+    released: str = ""
+    battles: int = 0
+    moves: float | None = None
+    moves_lower: float | None = None
+    moves_upper: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnseenRatings(Record):
+    """Ratings from samples that were not public before either contestant was released. battles: on those; seen: on
+    others; unknown: without a date of the sample or of a contestant. undated: how many of the `samples` have no date.
+    """
+
+    rows: tuple[UnseenRating, ...] = ()
+    battles: int
+    seen: int
+    unknown: int
+    of: int
+    samples: int
+    undated: int
+    undated_samples: tuple[str, ...] = ()
+    undated_contestants: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ladder(Record):
-    """Where everybody stands. One that is withdrawn has no rows, and says why. style, combined: where `control` or
-    `combine` asked for it.
+    """Where everybody stands. One that is withdrawn has no rows, and says why. style, combined, unseen: where
+    `control`, `combine` or `unseen` asked for it.
     """
 
     slug: str
@@ -273,6 +304,7 @@ class Ladder(Record):
     rows: tuple[Standing, ...] = ()
     style: StyleControl | None = None
     combined: CombinedRatings | None = None
+    unseen: UnseenRatings | None = None
     dependence: tuple[Dependence, ...] = ()
     corrections: tuple[Correction, ...] = ()
     matchmaking: Matchmaking | None = None

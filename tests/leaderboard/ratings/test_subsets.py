@@ -1,0 +1,123 @@
+"""Ratings from some battles beside those from all: what differs, how sure that is, and a planted contamination."""
+
+import numpy as np
+import pytest
+
+from leaderboard.ratings import Battles, Shared, by_items, fit, moved, tally
+from tests.leaderboard.ratings.leagues import limit, names, sampled_league
+
+STRENGTHS = np.array([0.0, 0.5, 0.2, -0.2, -0.5])
+
+
+def of_items(shared, chosen):
+    """The battles on some items."""
+    at, battles = np.flatnonzero(np.isin(shared.items, chosen)), shared.battles
+    return Shared(
+        Battles(battles.left[at], battles.right[at], battles.score[at], battles.contestants), shared.items[at]
+    )
+
+
+def contaminated(seed, *, samples=200, seen=120, bonus=1.2, luck=0.7):
+    """The first contestant knew the first `seen` samples, on which it is `bonus` nats stronger. Gives the battles on
+    the others, all battles, and the ratings that ever more samples without a contamination lead to.
+    """
+    random = np.random.default_rng(seed)
+    left, right = np.triu_indices(5, 1)
+    on_sample = STRENGTHS + random.normal(0, luck, (samples, 5))
+    on_sample[:seen, 0] += bonus
+    apart = (on_sample[:, left] - on_sample[:, right]).ravel()
+    score = (random.random(len(apart)) < 1 / (1 + np.exp(-apart))).astype(float)
+    items = np.repeat(np.arange(samples), len(left))
+    whole = Shared(Battles(np.tile(left, samples), np.tile(right, samples), score, names(5)), items)
+    return of_items(whole, np.arange(seen, samples)), whole, limit(STRENGTHS, luck)
+
+
+def is_as_often_as_claimed(inside):
+    return 0.93 <= np.mean(inside) <= 0.97 if len(inside) > 300 else 0.90 <= np.mean(inside) <= 0.99
+
+
+@pytest.mark.parametrize("leagues", [60, pytest.param(600, marks=pytest.mark.exhaustive)])
+def test_a_whole_board_is_wrong_and_its_unseen_samples_are_right(leagues):
+    unseen_inside, whole_inside, told, sizes = [], [], [], []
+    for seed in range(leagues):
+        part, whole, truth = contaminated(seed)
+        of_part, of_whole, found = (
+            by_items(tally(part.battles), part),
+            by_items(tally(whole.battles), whole),
+            moved(part, whole),
+        )
+        unseen_inside.append((of_part.lower <= truth) & (truth <= of_part.upper))
+        whole_inside.append(of_whole.lower[0] <= truth[0] <= of_whole.upper[0])
+        told.append(found.upper[0] < 0)
+        sizes.append(found.values)
+
+    assert is_as_often_as_claimed(unseen_inside)
+    assert np.mean(whole_inside) < 0.1
+    assert np.mean(told) > 0.9, "the difference of the contaminated one is below 0 beyond chance"
+    assert np.mean(sizes, axis=0)[0] < -60
+    assert (np.mean(sizes, axis=0)[1:] > 0).all(), "ratings are relative: the others rise"
+
+
+@pytest.mark.parametrize("leagues", [60, pytest.param(600, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("seen", [40, 150])
+def test_without_a_contamination_the_interval_of_the_difference_holds_nothing(leagues, seen):
+    found = [moved(*contaminated(seed, seen=seen, bonus=0.0)[:2]) for seed in range(leagues)]
+
+    assert is_as_often_as_claimed([(one.lower <= 0) & (one.upper >= 0) for one in found])
+
+
+def test_differences_are_those_of_two_fits_and_errors_those_of_leaving_each_item_out():
+    battles, items, _truth = sampled_league(6, 150, seed=3)
+    whole = Shared(battles, items)
+    part = of_items(whole, np.arange(60))
+
+    found = moved(part, whole)
+
+    of_part, of_whole = fit(part.battles).values, fit(whole.battles).values
+    assert found.values == pytest.approx(of_part - of_whole, abs=1e-6)
+    without = []
+    for item in range(150):
+        rest = np.setdiff1d(np.arange(150), [item])
+        kept = of_items(whole, rest)
+        without.append(fit(of_items(kept, np.arange(60)).battles).values - fit(kept.battles).values)
+    jackknife = np.sqrt(149 / 150 * ((without - np.mean(without, axis=0)) ** 2).sum(axis=0))
+    assert (found.upper - found.lower) / 2 == pytest.approx(2.0 * jackknife, rel=0.08)
+
+
+def test_ratings_of_a_part_are_put_on_the_scale_of_those_rated_in_both():
+    battles, items, _truth = sampled_league(5, 80, seed=5)
+    whole = Shared(battles, items)
+    at = np.flatnonzero((items < 40) & (battles.left != 0) & (battles.right != 0))
+    part = Shared(Battles(battles.left[at], battles.right[at], battles.score[at], battles.contestants), items[at])
+
+    found = moved(part, whole)
+
+    of_part, of_whole = fit(part.battles).values, fit(whole.battles).values
+    assert np.isnan(found.values[0])
+    assert np.isnan(found.lower[0])
+    assert np.nanmean(found.values) == pytest.approx(0, abs=1e-6)
+    assert of_part[1:] + found.shift - of_whole[1:] == pytest.approx(found.values[1:], abs=1e-6)
+    assert abs(found.shift) > 1
+
+
+def test_nothing_is_compared_where_the_part_rates_fewer_than_two():
+    whole = contaminated(1)[1]
+    nothing = Shared(Battles([], [], [], names(5)), np.zeros(0, dtype=np.int64))
+
+    assert moved(nothing, whole) is None
+    with pytest.raises(ValueError, match="contestants of the whole"):
+        moved(Shared(Battles([], [], [], names(4)), np.zeros(0, dtype=np.int64)), whole)
+
+
+def test_of_one_item_alone_a_difference_has_no_interval():
+    whole = contaminated(2)[1]
+    tied = np.array([0, 1]), np.array([1, 2]), np.array([0.5, 0.5])
+    one = Shared(Battles(*tied, names(5)), np.array([199, 199]))
+    battles = whole.battles
+    sides = zip((battles.left, battles.right, battles.score), tied, strict=True)
+    every = Shared(Battles(*map(np.concatenate, sides), names(5)), np.concatenate([whole.items, one.items]))
+
+    found = moved(one, every)
+
+    assert np.isfinite(found.values[:3]).all()
+    assert np.isnan(found.lower[:3]).all()
