@@ -16,7 +16,7 @@ from experiments.studies.plan import Plan, for_analysis
 from experiments.studies.services import require_change
 from leaderboard.ratings.studies import labeled, table
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
-from leaderboard.ratings.studies.analysis import analyse
+from leaderboard.ratings.studies.analysis import analyse, survival_curves
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -52,6 +52,7 @@ def look(study: Study, *, by: "User") -> StudyLook:
                 "shares": shares,
                 "spent_at": spent_at,
                 "results": [one.as_data() for one in analyse(analyzed, rows, shares, spent_at)],
+                "curves": [asdict(one) for one in survival_curves(analyzed, rows)],
                 "corrected": [asdict(one) for one in labeled.corrected_contrasts(analyzed, rows, units)],
             },
             by=by,

@@ -23,7 +23,7 @@ from accounts.refusing import ShownIn, back_to
 from experiments.models import Run, Study
 from experiments.runs import run_list
 from experiments.runs.upstreams import upstreams_of_study
-from experiments.studies import charts, comparison, pages, results, running, services
+from experiments.studies import charts, comparison, curves, pages, results, running, services
 from experiments.studies.checking import checked_design, estimated
 from experiments.studies.design import Design
 from experiments.studies.folder import folder
@@ -103,6 +103,7 @@ def study(request: HttpRequest, pk: UUID) -> HttpResponse:
         "plan": shown.newest_plan.content if shown.newest_plan else shown.plan,
         "looks": looks,
         "results": pages.shown(looks[0]) if looks else [],
+        "curves": curves.drawn(looks[0]) if looks else [],
     }
     return render(request, "studies/study.html", context)
 

@@ -1,7 +1,7 @@
-"""Line charts over turns: values become positions, lines, labels and ticks. What draws them (SVG, PDF) only draws."""
+"""Line charts over turns, and curves in steps: values become places, lines and ticks. What draws them only draws."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeVar
@@ -136,17 +136,40 @@ def chart(
     size = size or Size()
     plot = _Plot(turns, scale, size)
     labels = plot.labels(series)
-    return Chart(
-        size=size,
-        plot_right=size.width - size.right,
-        plot_bottom=size.height - size.bottom,
-        x_ticks=tuple(Tick(plot.x(turn), turn) for turn in x_ticks(turns)),
-        y_ticks=tuple(Tick(plot.y(value), value) for value in scale.ticks),
-        lines=tuple(plot.line(one, style, labels.get(one.key)) for style, one in enumerate(series)),
-        bands=tuple(plot.band(turn) for turn in turns),
-        labels_fit=len(labels) * LABEL_HEIGHT <= size.height,
-        areas=tuple(plot.area(spread) for spread in spreads),
-    )
+    lines = [plot.line(one, style, labels.get(one.key)) for style, one in enumerate(series)]
+    areas, bands = [plot.area(spread) for spread in spreads], [plot.band(turn) for turn in turns]
+    return plot.framed(lines, areas, bands, labels_fit=len(labels) * LABEL_HEIGHT <= size.height)
+
+
+def step_chart(
+    turns: Sequence[int],
+    series: Sequence[Series],
+    spreads: Sequence[Spread],
+    marked: Sequence[Collection[int]],
+    scale: Scale,
+    size: Size,
+) -> Chart:
+    """Curves that keep each value until the next of `turns`, which rise and may leave some out. marked: of each series,
+    the turns at which a stroke crosses it. Lines have no labels.
+    """
+    plot, until = _Plot(turns, scale, size), [*turns[1:], turns[-1]]
+
+    def stairs(values: Sequence[float | None]) -> list[Point]:
+        places = zip(turns, until, values, strict=True)
+        return [
+            (plot.x(at), plot.y(value)) for first, last, value in places if value is not None for at in (first, last)
+        ]
+
+    def line(one: Series, strokes: Collection[int], dash: tuple[float, ...]) -> Line:
+        heights = {turn: plot.y(value) for turn, value in zip(turns, one.values, strict=True) if value is not None}
+        markers = tuple(_marker(STROKE, plot.x(turn), heights[turn]) for turn in sorted(heights.keys() & strokes))
+        return Line(one.key, one.label, dash, (tuple(stairs(one.values)),), markers, None)
+
+    lines = [line(*one) for one in zip(series, marked, DASHES[: len(series)], strict=True)]
+    areas = [Area(one.key, ((*stairs(one.highs), *reversed(stairs(one.lows))),)) for one in spreads]
+    ends = [*(plot.x(turn) for turn in turns[1:]), size.width]
+    bands = [Band(turn, plot.x(turn), round(end - plot.x(turn), 2)) for turn, end in zip(turns, ends, strict=True)]
+    return plot.framed(lines, areas, bands, labels_fit=False)
 
 
 def x_ticks(turns: Sequence[int]) -> list[int]:
@@ -191,6 +214,21 @@ class _Plot:
         self._left, self._right = size.left + 6, size.width - size.right - 4
         self._top, self._bottom = size.top, size.height - size.bottom
 
+    def framed(self, lines: Sequence[Line], areas: Sequence[Area], bands: Sequence[Band], *, labels_fit: bool) -> Chart:
+        """The chart with its ticks."""
+        size = self._size
+        return Chart(
+            size=size,
+            plot_right=size.width - size.right,
+            plot_bottom=size.height - size.bottom,
+            x_ticks=tuple(Tick(self.x(turn), turn) for turn in x_ticks(self._turns)),
+            y_ticks=tuple(Tick(self.y(value), value) for value in self._scale.ticks),
+            lines=tuple(lines),
+            bands=tuple(bands),
+            labels_fit=labels_fit,
+            areas=tuple(areas),
+        )
+
     def x(self, turn: int) -> float:
         if self._first == self._last:
             return round((self._left + self._right) / 2, 2)
@@ -206,7 +244,7 @@ class _Plot:
         segments = tuple(tuple((self.x(turn), self.y(value)) for turn, value in run) for run in runs)
         shape = SHAPES[style % len(SHAPES)]
         markers = tuple(
-            tuple((round(x + dx * MARKER_RADIUS, 2), round(y + dy * MARKER_RADIUS, 2)) for dx, dy in shape)
+            _marker(shape, x, y)
             for segment in segments
             for place, (x, y) in enumerate(segment)
             if len(self._turns) <= MARKERS_UP_TO or place in (0, len(segment) - 1)
@@ -261,6 +299,10 @@ def _unbroken(turns: Sequence[int], values: Sequence[V | None]) -> list[list[tup
     return runs
 
 
+def _marker(shape: Shape, x: float, y: float) -> Shape:
+    return tuple((round(x + dx * MARKER_RADIUS, 2), round(y + dy * MARKER_RADIUS, 2)) for dx, dy in shape)
+
+
 def _polygon(corners: int, turned: float) -> Shape:
     angles = [turned + 2 * math.pi * n / corners for n in range(corners)]
     return tuple((round(math.sin(a), 4), round(-math.cos(a), 4)) for a in angles)
@@ -283,6 +325,7 @@ SHAPES: tuple[Shape, ...] = (
     _polygon(3, math.pi),  # triangle pointing down
     _plus(math.pi / 4),  # cross
 )
+STROKE: Shape = ((-0.2, -1.6), (0.2, -1.6), (0.2, 1.6), (-0.2, 1.6))
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (2, 2), (7, 2, 2, 2), (1, 2), (9, 3), (4, 2, 1, 2, 1, 2))
 SHARE = Scale(0, 1, (0, 0.5, 1))
 PERCENT = Scale(0, 100, (0, 50, 100))

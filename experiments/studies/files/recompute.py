@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from leaderboard.ratings.studies import labeled
-from leaderboard.ratings.studies.analysis import Plan, analyse
+from leaderboard.ratings.studies.analysis import Plan, analyse, survival_curves
 from leaderboard.ratings.studies.table import read
 
 FOLDER = Path(__file__).parent
@@ -36,7 +36,12 @@ def main() -> int:
     for one in corrected:
         value, low, high = (one["difference"][name] for name in ("value", "low", "high"))
         sys.stdout.write(f"{one['contrast']}, corrected by labels: {value} [{low}, {high}]\n")
-    is_same = found == stored["results"] and corrected == stored.get("corrected", [])
+    curves = json.loads(json.dumps([asdict(one) for one in survival_curves(plan, rows)]))
+    is_same = (
+        found == stored["results"]
+        and corrected == stored.get("corrected", [])
+        and curves == stored.get("curves", curves)  # results of earlier versions have none
+    )
     words = "Every number is the same as in" if is_same else "Numbers differ from"
     sys.stdout.write(f"{words} results.json.\n")
     return 0 if is_same else 1

@@ -416,6 +416,32 @@ def _of_times(outcome: Outcome, contrast: Contrast, known: _Compared, confidence
     return figures, {**_interval(difference), **_test("log-rank", test if isinstance(test, Undefined) else test.p)}
 
 
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """In which share of the runs of each side it has not happened by a turn, up to turn `until`."""
+
+    contrast: str
+    until: float
+    first: survival.Steps
+    second: survival.Steps
+
+
+def survival_curves(plan: Plan, rows: Sequence[Row]) -> list[Curves]:
+    """The Kaplan-Meier curves of each contrast of times, in the order of the plan: of all runs of a side together, with
+    intervals that hold at each turn by itself, at 95 %.
+    """
+    times = {outcome.name: outcome for outcome in plan.outcomes if outcome.kind == "time"}
+    found = []
+    for contrast in (*plan.contrasts, *plan.explored):
+        if outcome := times.get(contrast.outcome):
+            kept = [here for _all, here in sides(plan, contrast, rows)]
+            known = _arrays(plan, contrast, outcome, kept).known()
+            until, ended, happened = _until(outcome, known)
+            both = [survival.steps(ended[side], happened[side]) for side in (known.is_first, ~known.is_first)]
+            found.append(Curves(contrast.name, until, *both))
+    return found
+
+
 def _until(outcome: Outcome, known: _Compared) -> tuple[float, FloatArray, BoolArray]:
     """The turn that times count to, the times up to it, and whether it happened by then."""
     until = float(outcome.until or known.values.max(initial=0.0))

@@ -30,7 +30,18 @@ class Curve:
     @property
     def median(self) -> float | None:
         """The first time by which it has happened in half of the runs; None where it has not come to that."""
-        reached = self.times[self.share <= 0.5 + 1e-12]
+        return self._halved(self.share)
+
+    @property
+    def median_interval(self) -> tuple[float | None, float | None]:
+        """The times at which the ends of the share's interval come to one half; None where an end does not.
+
+        Source: Brookmeyer & Crowley, Biometrics 38 (1982).
+        """
+        return self._halved(self.low), self._halved(self.high)
+
+    def _halved(self, shares: FloatArray) -> float | None:
+        reached = self.times[shares <= 0.5 + 1e-12]
         return float(reached[0]) if len(reached) else None
 
 
@@ -55,6 +66,46 @@ def kaplan_meier(times: ArrayLike, happened: ArrayLike, *, confidence: float = C
     over = share <= 0
     low[over], high[over] = math.nan, math.nan
     return Curve(at, risk, events, share, error, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """A curve with its runs, in plain numbers. times, at_risk, events, share, low, high: as of `Curve`; low and high
+    None once it has happened in all. censored: times at which runs ended without it, and how many did. median_low,
+    median_high: as of `Curve.median_interval`.
+    """
+
+    n: int
+    times: list[float]
+    at_risk: list[int]
+    events: list[int]
+    share: list[float]
+    low: list[float | None]
+    high: list[float | None]
+    censored: list[tuple[float, int]]
+    median: float | None
+    median_low: float | None
+    median_high: float | None
+
+
+def steps(times: FloatArray, happened: BoolArray, *, confidence: float = COVERAGE) -> Steps:
+    curve = kaplan_meier(times, happened, confidence=confidence)
+    without, counts = np.unique(times[~happened], return_counts=True)
+    low, high = ([None if math.isnan(end) else end for end in several.tolist()] for several in (curve.low, curve.high))
+    median_low, median_high = curve.median_interval
+    return Steps(
+        n=len(times),
+        times=curve.times.tolist(),
+        at_risk=curve.at_risk.tolist(),
+        events=curve.events.tolist(),
+        share=curve.share.tolist(),
+        low=low,
+        high=high,
+        censored=list(zip(without.tolist(), counts.tolist(), strict=True)),
+        median=curve.median,
+        median_low=median_low,
+        median_high=median_high,
+    )
 
 
 def restricted_mean(times: ArrayLike, happened: ArrayLike, until: float) -> tuple[float, float] | Undefined:

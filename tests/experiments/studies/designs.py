@@ -57,6 +57,7 @@ def plan(**changed: Any) -> dict[str, Any]:
     }
 
 
+SOONER = {"name": "models in time", "outcome": "sooner", "first": {"model": "long"}, "second": {"model": "short"}}
 SAID = {"name": "answers", "kind": "diversity", "source": {"of": "answers", "seat": "model"}}
 SURE = {"name": "sure", "kind": "confidence", "source": {"of": "confidence", "seat": "model"}}
 

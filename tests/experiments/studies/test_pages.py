@@ -11,7 +11,9 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, browser, drive, read):
-    study = services.create(owner=alice, title="Refusals <b>", design=designs.design(repeats=1), plan=designs.plan())
+    plan = designs.plan()
+    plan["explored"] = [*plan["explored"], designs.SOONER]
+    study = services.create(owner=alice, title="Refusals <b>", design=designs.design(repeats=1), plan=plan)
     address = reverse("study", args=[study.pk])
     [link] = read(browser.get(reverse("studies"))).find("a", href=address)
     assert link.text == "Refusals <b>"
@@ -25,15 +27,25 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
     assert [link.text for link in live.cssselect("td a")] == ["1/1"] * 8
     browser.post(f"{address}look/")
 
-    found = read(browser.get(address)).by_id("results-title").getparent().getparent().cssselect("tbody tr")
+    page = read(browser.get(address))
+    results_part = page.by_id("results-title").getparent().getparent()
+    found = results_part.cssselect(".measures tbody tr")
     assert [row.cssselect("th")[0].text for row in found] == [
         "tokens of models tokens",
         "refusals of models refused",
         "refusals of contexts refused",
+        "models in time sooner",
     ]
-    assert [row.cssselect(".badge")[0].text for row in found][1:] == ["not found", "exploratory"]
+    assert [row.cssselect(".badge")[0].text for row in found][1:] == ["not found", "exploratory", "exploratory"]
     assert "mixed model" in found[2].text.casefold()
     assert all(row.cssselect("svg.strip") for row in found)
+    [curves] = results_part.cssselect("figure.curves")
+    assert [len(line.cssselect("polyline")) for line in curves.cssselect("g.line")] == [1, 1]
+    turns = {
+        row.cssselect("th")[0].text: [cell.text for cell in row.cssselect("td")] for row in curves.cssselect("tbody tr")
+    }
+    assert [turns["0"][at] for at in (1, 3)] == ["4", "4"], "all runs are at risk in the beginning"
+    assert {band.get("aria-label").split(":")[0] for band in curves.cssselect(".band")} == {f"Turn {n}" for n in turns}
     behind = read(browser.get(f"{address}runs/{found[0].cssselect('td a')[0].get('href').split('/')[-1]}"))
     rows = behind.by_id("study-runs").cssselect("tbody tr")
     assert [(row.cssselect("td")[0].text.split(", ")[0], len(row.cssselect("th a"))) for row in rows] == [

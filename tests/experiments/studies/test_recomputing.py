@@ -1,6 +1,7 @@
 """The folder of a study in a process that has nothing but it: the same numbers, and a difference is noticed."""
 
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -37,7 +38,9 @@ def recomputed(place):
 
 
 def test_the_folder_computes_the_same_numbers_and_notices_a_changed_one(unpacked):
-    study = unpacked(designs.design(), designs.plan())
+    study = unpacked(designs.design(), designs.plan(explored=[designs.SOONER]))
+    [curves] = json.loads((study / "results.json").read_text())["curves"]
+    assert (curves["contrast"], curves["first"]["n"]) == ("models in time", 8)
     same = recomputed(study)
     assert (same.returncode, same.stderr) == (0, "")
     assert "tokens of models (planned): " in same.stdout

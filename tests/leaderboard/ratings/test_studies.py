@@ -133,7 +133,9 @@ def test_remissions_are_those_of_the_textbooks():
     assert curve.share == pytest.approx(shares, abs=1e-12)
     assert curve.error == pytest.approx([0.0764, 0.0869, 0.0963, 0.1068, 0.1141, 0.1282, 0.1346], abs=5.1e-5)
     assert (curve.low[0], curve.high[0]) == pytest.approx((0.620, 0.952), abs=5.1e-4)
-    assert curve.median == 23
+    assert (curve.median, curve.median_interval) == (23, (13, None))  # SAS's LIFETEST, too
+    untreated = survival.kaplan_meier(PLACEBO, [1] * 21)
+    assert (untreated.median, untreated.median_interval) == (8, (4, 11))
     test = survival.log_rank(TREATED + PLACEBO, RELAPSED + [1] * 21, [1] * 21 + [0] * 21, [0] * 42)
     assert (test.statistic, test.observed, test.expected) == pytest.approx((16.79, 9, 19.25), abs=5.1e-3)
 
