@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.environment import POSTGRES, WANTS_POSTGRES
+from tests.environment import CHROMIUM, POSTGRES, WANTS_POSTGRES
 
 pytest_plugins = [
     "tests.metering",
@@ -27,7 +26,7 @@ hypothesis.settings.register_profile("ci", derandomize=True, **ANY_SPEED)  # the
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "here")
 
 TESTS = Path(__file__).parent
-NO_CHROMIUM = "Chromium is missing: apt install chromium"
+NO_CHROMIUM = "Chromium is missing: apt install chromium-headless-shell"
 NO_POSTGRES = "PostgreSQL is missing: apt install postgresql"
 
 
@@ -63,7 +62,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _place(item.path.relative_to(TESTS).as_posix()))
     for item in items:
-        if "browser" in item.keywords and not shutil.which("chromium"):
+        if "browser" in item.keywords and not CHROMIUM:
             _leave_out(item, NO_CHROMIUM)
         if WANTS_POSTGRES and not POSTGRES:
             _leave_out(item, NO_POSTGRES)

@@ -18,6 +18,8 @@ for limit in ("PERSON", "ADDRESS"):
     os.environ[f"ARENA_API_PER_{limit}"] = "0"  # tests ask faster than people do
 os.environ["ARENA_API_KEY_TESTS"] = "0"
 
+# The shell draws the same pages with about half of the processor time: it has no windows around them.
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 POSTGRES = shutil.which("initdb") or next(
     iter(map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")))), None
 )

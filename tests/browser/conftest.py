@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import shutil
 import threading
 import time
 import urllib.request
@@ -17,12 +16,12 @@ from axe_playwright_python import sync_playwright as axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.arenasite.platforms import Platform, manage
+from tests.environment import CHROMIUM
 from tests.fixtures import wait_until
 from tests.parts.simulated import Running, running
 from tests.scripted import Scripted, serving
 
 PASSWORD = "arena-demo-only"
-CHROMIUM = shutil.which("chromium")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -174,7 +173,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Not for the whole session: beside the event loop that Playwright runs, no other test can run its own."""
-    assert CHROMIUM, "Chromium is missing: apt install chromium"
     with sync_playwright() as playwright:
         expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

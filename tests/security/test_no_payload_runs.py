@@ -1,7 +1,6 @@
 """Five hundred payloads in real Chromium, while they stream in and afterwards, on every page: none does anything."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 from experiments.models import Dataset
 from tests.arenasite.serving import served
 from tests.browser.conftest import FLAGS
+from tests.environment import CHROMIUM
 from tests.experiments.rights.things import addresses
 from tests.fixtures import Worker, wait_until
 from tests.security.payloads import PAYLOADS, pieces
@@ -136,7 +136,7 @@ def test_no_payload_does_anything(things: Any, live: dict[str, str], server: str
     report.write_bytes(b"".join(owner.get(f"/runs/{made.arena.pk}/report/html/")))
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": owner.cookies[settings.SESSION_COOKIE_NAME].value}
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*FLAGS, OFFLINE])
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, OFFLINE])
         context = chromium.new_context()
         context.add_cookies([{**cookie, "url": f"http://{server}"}])
         watched = Watched(context, server, report.as_uri())

@@ -1,12 +1,11 @@
 """A report opens in Chromium from a file, with no network, in both themes, and axe-core finds nothing."""
 
-import shutil
-
 import pytest
 from playwright.sync_api import sync_playwright
 
 from experiments.runs.reports.formats import render_html
 from tests.browser.conftest import FLAGS, violations
+from tests.environment import CHROMIUM
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs
 
 pytestmark = [pytest.mark.browser, pytest.mark.system]
@@ -35,7 +34,7 @@ def test_it_opens_without_network_errors_or_barriers(file):
     requests = []
     errors = []
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for theme, width in (("light", 1280), ("dark", 360)):
             options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
             context = chromium.new_context(offline=True, **options)
