@@ -229,6 +229,7 @@ SEAT_NAMES = {
     "person": _("The person"),
     "chair": _("The chair"),
     "title": _("The title"),
+    "tool": _("The tool"),
     "refiner": _("The refiner"),
     "summarizer": _("The summarizer"),
     "C": _("Model C"),

@@ -1,5 +1,5 @@
 """Logs of Inspect AI: every sample becomes a run. A sample of one of our own logs becomes the run that it was; any
-other one a talk with a model, with the scores of all its scorers.
+other one a talk with a model, or with its agents, with the scores of all its scorers.
 """
 
 import json
@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from experiments.engine.projections import listed_writers
 from experiments.library.imports.drafts import Draft
+from experiments.library.imports.inspect_speakers import MODEL, RESEARCHER, TOOL, Line, spoken
 from experiments.library.imports.values import (
     Data,
     Taken,
@@ -20,6 +21,7 @@ from experiments.library.imports.values import (
     mappings,
     moment,
     rest,
+    slug,
     text,
     whole,
 )
@@ -35,8 +37,9 @@ REFUSED_BY_FILTER = "content_filter"
 FINISHED = {"max_tokens": "length", "model_length": "length"}
 MOST_SCORES = 90
 MOST_EXPLAINED = 100_000
-OF_SAMPLE = ("messages", "scores", "uuid", "started_at", "completed_at", "error", "events", "attachments")
-HAPPENED = ("events", "attachments")
+HAPPENED = ("events", "events_data", "attachments")
+OF_SAMPLE = ("messages", "scores", "uuid", "started_at", "completed_at", "error", *HAPPENED)
+OF_SPEAKERS = ("messages", "output", "events", "events_data")
 MOST_HAPPENED = 2_000_000  # characters of them that are kept
 ATTACHED = "attachment://"  # and the hash of a text that stands once in the log
 OF_MESSAGE = ("id", "role", "content", "source", "model")
@@ -62,40 +65,42 @@ def _talk(header: Mapping[str, Any], spec: Mapping[str, Any], said: Mapping[str,
     """What a log of anybody says of one sample, as a talk. Each turn begins with what a user says; tools answer within
     it. Its events and attachments are kept beside the run as they are.
     """
-    messages = mappings(_resolved(said.get("messages"), mapping(said.get("attachments"))))
-    if not messages:
+    attached = mapping(said.get("attachments"))
+    told = spoken({name: _resolved(item, attached) for name, item in said.items() if name in OF_SPEAKERS})
+    if not told.lines:
         raise Unreadable(_("The sample has no messages."), place)
-    first = next((_words(one) for one in messages if one.get("role") == "user"), "")
-    system = [_words(one) for one in messages if one.get("role") == "system"]
+    first = next((_words(one.message) for one in told.lines if one.role == "user"), "")
+    system = [_words(one.message) for one in told.lines if one.role == "system"]
     config = {
-        "context": "\n\n".join(system),
+        "context": "\n\n".join(dict.fromkeys(system)),
         "first_message": first.strip() or "(not in the file)",
         "logprobs": False,
     }
     name = f"{line(spec.get('task'), 120) or 'Inspect'} · {line(str(said.get('id')), 60)}"
     draft = Draft(STARCHAMBER.slug, name, config)
-    draft.seat("model", spec.get("model"))
+    draft.seat(MODEL, spec.get("model"))
     draft.run |= _end_of_sample(header, said)
-    turn, has_answer = 0, False
-    for number, one in enumerate(messages):
-        role = one.get("role")
-        if role == "system":
+    for note in told.notes:
+        draft.note(note)
+    turn, speaker = 0, ""
+    for number, one in enumerate(told.lines):
+        if one.role == "system":
             continue
-        if turn == 0 or (role == "user" and has_answer):
+        if turn == 0 or (one.role == "user" and speaker):
             if turn:
                 draft.completed(turn)
-            turn, has_answer = turn + 1, False
+            turn, speaker = turn + 1, ""
             draft.begun(turn)
-        if role == "assistant":
-            _answer(draft, turn, one, said if number == len(messages) - 1 else {})
-            has_answer = True
+        if one.is_answer:
+            _answer(draft, turn, one)
+            speaker = one.seat
         else:
-            key, seat = ("tool", "tool") if role == "tool" else ("question", "researcher")
-            draft.sent(f"turn/{turn}/{key}", turn, seat, _words(one))
-        if kept := rest(one, OF_MESSAGE):
+            key, seat = (TOOL, TOOL) if one.role == "tool" else ("question", RESEARCHER)
+            draft.sent(f"turn/{turn}/{key}", turn, seat, _words(one.message))
+        if kept := rest(one.message, OF_MESSAGE):
             draft.kept.setdefault("messages", []).append({"place": number, **kept})
-    if has_answer:
-        _judge(draft, turn, mapping(said.get("scores")))
+    if speaker:
+        _judge(draft, turn, speaker, mapping(said.get("scores")))
         draft.completed(turn)
     about = {name: spec.get(name) for name in ("task", "task_id", "run_id", "eval_id", "model", "created")}
     draft.kept["log"] = {name: item for name, item in about.items() if item is not None}
@@ -138,21 +143,21 @@ def _moments(said: Mapping[str, Any]) -> Data:
     return {name: at for name, at in moments.items() if at}
 
 
-def _answer(draft: Draft, turn: int, one: Mapping[str, Any], sample: Mapping[str, Any]) -> None:
-    """sample: of the last message, whose output says why it ended."""
-    choices = mappings(mapping(sample.get("output")).get("choices"))
-    reason = text(choices[0].get("stop_reason")) if choices else ""
-    fields: Data = {"reasoning": _reasoning(one), "finish_reason": FINISHED.get(reason, line(reason, 40))}
+def _answer(draft: Draft, turn: int, one: Line) -> None:
+    """What a model said; where it only called tools, its calls."""
+    reason, calls = one.stop_reason, one.message.get("tool_calls")
+    fields: Data = {"reasoning": _reasoning(one.message), "finish_reason": FINISHED.get(reason, line(reason, 40))}
+    if one.model:
+        fields["model"] = slug(one.model)
     fields["flags"] = ["truncated"] if reason in FINISHED else []
     if reason == REFUSED_BY_FILTER:
         fields["flags"] = ["refusal"]
-    calls = one.get("tool_calls")
-    words = _words(one) or (json.dumps(calls, ensure_ascii=False) if calls else "")
-    draft.said(f"turn/{turn}/answer", turn, "model", words, **fields)
+    words = _words(one.message) or (json.dumps(calls, ensure_ascii=False) if calls else "")
+    draft.said(f"turn/{turn}/answer", turn, one.seat, words, **fields)
 
 
-def _judge(draft: Draft, turn: int, told: Mapping[str, Any]) -> None:
-    """Numbers by name, why others are none, and what the scorers said about them."""
+def _judge(draft: Draft, turn: int, subject: str, told: Mapping[str, Any]) -> None:
+    """Numbers by name, why others are none, and what the scorers said about them. subject: who spoke last."""
     scores: dict[str, float] = {}
     reasons: list[str] = []
     explained: list[str] = []
@@ -172,7 +177,7 @@ def _judge(draft: Draft, turn: int, told: Mapping[str, Any]) -> None:
             explained.append(f"{line(scorer, 60)}: {explanation}")
     if scores or reasons:
         draft.judged(turn, [{
-            "subject": "model", "judge": line(", ".join(line(name, 60) for name in list(told)[:5])),
+            "subject": subject, "judge": line(", ".join(line(name, 60) for name in list(told)[:5])),
             "scores": scores or None, "unscored_reason": " ".join(reasons)[:500],
             "rationale": "\n\n".join(explained)[:MOST_EXPLAINED],
         }])  # fmt: skip
