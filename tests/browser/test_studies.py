@@ -33,6 +33,7 @@ def test_a_planted_effect_is_found_the_others_are_not_and_the_folder_recomputes(
     study = page.url.rstrip("/").rpartition("/")[2]
     kill_a_worker(lab, study)
     expect(page.locator("#study-live")).to_have_attribute("data-state", "completed", timeout=ALL_RUNS)
+    expect(page.get_by_role("button", name="Analyze")).to_be_visible()  # the page has loaded itself again
     assert violations(page) == []
 
     page.get_by_role("button", name="Analyze").click()
