@@ -17,6 +17,7 @@ from leaderboard.ratings.values import ELO, MEAN, Battles, BoolArray, FloatArray
 MOST_STEPS = 200
 MOST_HALVINGS = 60
 FINE = 1e-9  # nats; the last step is taken, and convergence is quadratic
+FAR = 600.0  # nats; exp of more is beyond floating point
 COARSE = 0.3  # nats; within a smaller step curvature less than doubles, e^(2 · 0.3) < 2, and the likelihood rises
 
 
@@ -30,12 +31,13 @@ class NotConverged(ArithmeticError):
 def reach(edges: BoolArray) -> BoolArray:
     """[i, j]: a path of edges leads from i to j; everyone reaches themselves. By squaring until nothing is added."""
     paths = edges | np.eye(len(edges), dtype=bool)
-    while True:
+    while not paths.all():
         steps = paths.astype(np.float32)
         longer: BoolArray = steps @ steps > 0
         if (longer == paths).all():
-            return paths
+            break
         paths = longer
+    return paths
 
 
 def groups_of(mutual: BoolArray) -> IntArray:
@@ -53,6 +55,10 @@ def members(groups: IntArray) -> list[IntArray]:
 
 def chances(strengths: FloatArray) -> FloatArray:
     """Probability that i beats j, n × n: 1 / (1 + exp(strength j - strength i))."""
+    if np.ptp(strengths) < FAR:  # without n × n exponentials
+        odds = np.exp(strengths - strengths.mean())
+        shares: FloatArray = odds[:, None] / (odds[:, None] + odds[None, :])
+        return shares
     with np.errstate(over="ignore"):
         probabilities: FloatArray = 1.0 / (1.0 + np.exp(strengths[None, :] - strengths[:, None]))
     return probabilities
@@ -91,12 +97,12 @@ def maximise(points: FloatArray, start: FloatArray, fixed: BoolArray) -> FloatAr
     free = np.flatnonzero(~fixed)
     if not free.size:
         return start
-    strengths, largest = start, np.inf
+    strengths, largest, games = start, np.inf, points + points.T
     for _ in range(MOST_STEPS):
         wins = chances(strengths)
         surprise = points * wins.T
         gradient = (surprise.sum(axis=1) - surprise.sum(axis=0))[free]
-        curvature = laplacian((points + points.T) * wins * wins.T)
+        curvature = laplacian(games * wins * wins.T)
         solvable = gauged(curvature) if free.size == len(points) else curvature[np.ix_(free, free)]
         step = np.zeros(len(points))
         step[free] = np.linalg.solve(solvable, gradient)
@@ -109,6 +115,13 @@ def maximise(points: FloatArray, start: FloatArray, fixed: BoolArray) -> FloatAr
         if largest < FINE:
             return strengths if fixed.any() else strengths - strengths.mean()
     raise NotConverged(f"no maximum of the likelihood within {MOST_STEPS} steps; the last one was {largest:g} nats")
+
+
+def _near(points: FloatArray) -> FloatArray:
+    """Strengths in nats to begin with: log-odds of winning against whomever it was, which saves large steps."""
+    strengths: FloatArray = np.log((points.sum(axis=1) + 0.5) / (points.sum(axis=0) + 0.5))
+    strengths -= strengths.mean()
+    return strengths
 
 
 # --- strengths of everybody, group by group: what the battles say, and where they say nothing ---
@@ -149,9 +162,10 @@ def solve(points: FloatArray, anchors: FloatArray | None = None) -> Solution:
     strengths = np.zeros(len(points))
     for group in members(groups):
         own, among = fixed[group], is_fixed[group]
-        start = np.where(among, own, own[among].mean() if among.any() else 0.0)
-        strengths[group] = maximise(points[np.ix_(group, group)], start, among) if len(group) > 1 else start
-    return Solution(strengths, groups, groups_of(reach(edges | edges.T)), paths & ~paths.T)
+        inner = points[np.ix_(group, group)]
+        start = np.where(among, own, own[among].mean()) if among.any() else _near(inner)
+        strengths[group] = maximise(inner, start, among) if len(group) > 1 else start
+    return Solution(strengths, groups, groups_of(reach(paths | paths.T)), paths & ~paths.T)
 
 
 def rated_groups(points: FloatArray, solution: Solution, fixed: FloatArray) -> dict[int, int]:

@@ -20,7 +20,9 @@ ELO = SCALE / math.log(10)  # Elo points in one nat
 NORMAL = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 TAIL = 0.025
 COVERAGE = 1 - 2 * TAIL
-OUTCOMES = 3  # lost, tied, won: twice the score
+LOST, TIED, WON = range(3)  # outcomes for the left one: twice the score
+OUTCOME_BITS = 2
+BLOCK = 16_384  # battles that are counted at a time: what is computed on the way stays in the processor's cache
 
 
 class Reason(StrEnum):
@@ -85,7 +87,7 @@ class Battles:
     right: IntArray
     score: FloatArray
     contestants: Sequence[str]
-    outcome: IntArray = field(init=False, repr=False)  # 0 lost, 1 tied, 2 won by the left one
+    counts: IntArray = field(init=False, repr=False)  # [left, right, outcome]: how often
 
     def __init__(self, left: ArrayLike, right: ArrayLike, score: ArrayLike, contestants: Sequence[str]) -> None:
         sides, scores = [np.asarray(left), np.asarray(right)], np.asarray(score, dtype=np.float64)
@@ -96,24 +98,44 @@ class Battles:
             raise ValueError("left, right and score are one-dimensional and of one length")
         if repeated := [name for name, times in Counter(contestants).items() if times > 1]:
             raise ValueError(f"contestants are named twice: {', '.join(repeated[:5])}")
-        doubled = 2 * scores  # each pass counts: there may be millions
-        with np.errstate(invalid="ignore"):
-            outcomes = doubled.astype(np.int8)
-        if lefts.size:
-            if min(lefts.min(), rights.min()) < 0 or max(lefts.max(), rights.max()) >= len(contestants):
-                raise ValueError("left or right is not the index of a contestant")
-            if (lefts == rights).any():
-                raise ValueError("a contestant cannot battle itself")
-            if not (outcomes.min() >= 0 and outcomes.max() <= 2 and np.array_equal(outcomes, doubled)):
-                raise ValueError("a score is 1, 0.5 or 0; a battle without a verdict has no row")
         object.__setattr__(self, "left", lefts)
         object.__setattr__(self, "right", rights)
         object.__setattr__(self, "score", scores)
         object.__setattr__(self, "contestants", tuple(contestants))
-        object.__setattr__(self, "outcome", outcomes)
+        object.__setattr__(self, "counts", _counts(lefts, rights, scores, len(contestants)))
 
     def __len__(self) -> int:
         return len(self.left)
+
+    @property
+    def outcome(self) -> IntArray:
+        """LOST, TIED or WON by the left one."""
+        return (2 * self.score).astype(np.int64)
+
+
+def _counts(left: IntArray, right: IntArray, score: FloatArray, count: int) -> IntArray:
+    """How often each outcome was, count × count × 4 (the last is not used). Battles are checked on the way, in the one
+    pass over them: there may be millions. Raises ValueError.
+    """
+    shape = (count, count, 2**OUTCOME_BITS)
+    counts, block = np.zeros(math.prod(shape), dtype=np.int64), max(BLOCK, math.prod(shape))
+    for start in range(0, len(left), block):
+        rows = slice(start, start + block)
+        lefts, rights, scores = left[rows], right[rows], score[rows]
+        if max(side.view(np.uint64).max() for side in (lefts, rights)) >= count:  # negative ones are large there
+            raise ValueError("left or right is not the index of a contestant")
+        won, tied = scores == 1, scores == 0.5
+        if np.count_nonzero(won) + np.count_nonzero(tied) + np.count_nonzero(scores == 0) < len(scores):
+            raise ValueError("a score is 1, 0.5 or 0; a battle without a verdict has no row")
+        cells: IntArray = lefts * np.int64(count)
+        cells += rights
+        cells <<= OUTCOME_BITS
+        cells |= WON * won.view(np.int8) + tied.view(np.int8)
+        counts += np.bincount(cells, minlength=len(counts))
+    counts = counts.reshape(shape)
+    if counts.trace().any():
+        raise ValueError("a contestant cannot battle itself")
+    return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,13 +163,6 @@ class Table:
 
 
 def tally(battles: Battles) -> Table:
-    """The table of the battles, in one pass over them; the same whatever the sequence of rows."""
-    count = len(battles.contestants)
-    cells = battles.left * np.int64(count)  # then in place: boards have millions of battles
-    cells += battles.right
-    cells *= OUTCOMES
-    cells += battles.outcome
-    counts = np.bincount(cells, minlength=count * count * OUTCOMES).reshape(count, count, OUTCOMES)
-    wins = counts[:, :, 2] + counts[:, :, 0].T
-    ties = counts[:, :, 1] + counts[:, :, 1].T
-    return Table(wins.astype(float), ties.astype(float), tuple(battles.contestants))
+    """The table of the battles; the same whatever the sequence of rows."""
+    lost, tied, won = (battles.counts[:, :, outcome].astype(float) for outcome in (LOST, TIED, WON))
+    return Table(won + lost.T, tied + tied.T, tuple(battles.contestants))
