@@ -214,7 +214,10 @@ def _ours(header: Mapping[str, Any], spec: Mapping[str, Any], said: Mapping[str,
     notes = [_("The log does not have the requests: calls, tokens and costs are missing.")]
     if any(beside.values()):
         notes.append(_("The sandbox's results were kept beside the run."))
-    kept = {"interventions": about.get("interventions"), "model_usage": said.get("model_usage")} | beside
+    if about.get("annotations"):
+        notes.append(_("What instruments found was kept beside the run."))
+    kept = {name: about.get(name) for name in ("interventions", "annotations")}
+    kept |= {"model_usage": said.get("model_usage")} | beside
     return Taken(place, draft.document(), tuple(notes), {name: item for name, item in kept.items() if item})
 
 

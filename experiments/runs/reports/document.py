@@ -60,7 +60,7 @@ def document(run: Run) -> Row:
         "interventions": [intervention(step) for step in steps if is_intervention(step)],
         "judgments": JudgmentSerializer(run.judgments.all(), many=True).data,
         **{one.name: one.serializer(one.rows(run), many=True).data for one, _writer in listed_writers()},
-        "annotations": AnnotationSerializer(_annotations(run), many=True).data,
+        "annotations": AnnotationSerializer(annotations_of(run), many=True).data,
         "metrics": metrics.shown(metrics.run_metrics(run, sorted({message.seat for message in messages}))),
         "calls": CallSerializer(_calls(run), many=True).data,
         "steps": [_step_row(step, run) for step in steps],
@@ -99,7 +99,7 @@ def json_lines(run: Run) -> Iterator[bytes]:
     yield from lines("judgment", run.judgments.all(), JudgmentSerializer().to_representation)
     for listed, _writer in listed_writers():
         yield from lines(listed.line, listed.rows(run), listed.serializer().to_representation)
-    yield from lines("annotation", _annotations(run), AnnotationSerializer().to_representation)
+    yield from lines("annotation", annotations_of(run), AnnotationSerializer().to_representation)
     for row in interventions(run):  # `deed` is what the document calls `kind`, which says here what the line is
         others = {name: value for name, value in row.items() if name != "kind"}
         yield line("intervention", {"id": row["key"], "deed": row["kind"], **others})
@@ -139,9 +139,9 @@ def message_rows() -> Callable[[Message], Row]:
     return as_row
 
 
-def _annotations(run: Run) -> QuerySet[Annotation]:
+def annotations_of(run: Run) -> QuerySet[Annotation]:
     """What the run's own judge found in it by an instrument."""
-    return run.annotations.filter(made_in=run).select_related("version", "person").order_by("id")
+    return run.annotations.filter(made_in=run).select_related("version__instrument", "person").order_by("id")
 
 
 def _calls(run: Run) -> QuerySet[Call]:

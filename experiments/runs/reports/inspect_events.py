@@ -1,5 +1,5 @@
 """What happened in a run as events of Inspect AI: a span for each participant, in it each call with what was asked and
-answered, each judgment as a score, and what an operator did.
+answered, each judgment and each value of an instrument as a score, and what an operator did.
 
 Each call repeats what was said before it. What a model is shown therefore stands once, among the attachments of the
 sample, and the calls name it: https://inspect.aisi.org.uk/eval-logs.html
@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from experiments.models import Call, Judgment, Run
-from experiments.runs.reports.document import each, intervention, is_intervention
+from experiments.models import Annotation, Call, Judgment, Run
+from experiments.runs.reports.document import annotations_of, each, intervention, is_intervention
 
 SCORER = "arena_lab_judge"
+INSTRUMENT = "arena_lab_instrument"
 OPERATOR = "operator"
 JUDGING = frozenset({"judge"})  # purposes of calls that score
 STOP_REASONS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
@@ -156,6 +157,25 @@ def _scores(run: Run, attachments: Attachments) -> Iterator[tuple[datetime, Data
             seat = judgment.judge_seat or judgment.step.seat or "judge"
             about_event = {"score": score, "intermediate": True, "scorer": SCORER, "span_id": _span(run, seat)}
             yield _event("score", run, judgment.created, **about_event)
+    for one in annotations_of(run).exclude(value=None).select_related("step"):
+        score = annotation_score(one)
+        score["explanation"] = attachments.kept(str(score.get("explanation", ""))) or None
+        span = _span(run, (one.step.seat if one.step else "") or "judge")
+        about_event = {"score": _given(score), "intermediate": True, "scorer": INSTRUMENT, "span_id": span}
+        yield _event("score", run, one.created, **about_event)
+
+
+def annotation_score(one: Annotation) -> Data:
+    """What an instrument found, with what it quotes: `citations` name messages of the sample by their ids."""
+    about = {
+        "scorer": INSTRUMENT,
+        "instrument": str(one.version),
+        "version": str(one.version_id),
+        **{name: getattr(one, name) for name in ("dimension", "unit", "place", "turn", "subject", "judge")},
+        **{name: getattr(one, name) for name in ("confidence", "citations", "is_verified")},
+        "message": one.message_id and str(one.message_id),
+    }
+    return _given({"value": one.value, "explanation": one.rationale or None, "metadata": _given(about)})
 
 
 def given_scores(judgment: Judgment) -> dict[str, float]:

@@ -4,8 +4,8 @@ is a JSON file, or the zip `.eval` that Inspect View and Scout read.
 The first judged seat is the assistant, everybody else a user; in a council and a debate every model is an assistant,
 and whoever concludes gives the output. Each message carries its seat, turn and what became of it in its metadata.
 Scores are those that the judge gave, of a council the Borda scores of its answers, of a contest of coding every vote
-and the share of tests passed: one that is missing is left out, with its reason in the metadata of the sample, because
-Inspect has no number for "not scored".
+and the share of tests passed, and what instruments found: one that is missing is left out, with its reason in the
+metadata of the sample, because Inspect has no number for "not scored".
 """
 
 import io
@@ -19,9 +19,18 @@ from typing import Any
 from uuid import UUID
 
 from experiments.api.serializers import BallotSerializer
-from experiments.models import Call, Judgment, Message, Run
-from experiments.runs.reports.document import Row, encoded, interventions, lineage, message_rows
-from experiments.runs.reports.inspect_events import SCORER, STOP_REASONS, Data, events, given_scores, usage
+from experiments.library.instruments.api import AnnotationSerializer
+from experiments.models import Annotation, Call, Judgment, Message, Run
+from experiments.runs.reports.document import Row, annotations_of, encoded, interventions, lineage, message_rows
+from experiments.runs.reports.inspect_events import (
+    SCORER,
+    STOP_REASONS,
+    Data,
+    annotation_score,
+    events,
+    given_scores,
+    usage,
+)
 from experiments.runs.zipping import entry
 from experiments.workflows import workflow_of
 from experiments.workflows.coding.pages.serializers import CycleSerializer, ExecutionSerializer
@@ -132,6 +141,8 @@ def _sample(run: Run) -> Data:
     scores, unscored = _scores(run.judgments.order_by("turn", "id"))
     counted, contests = rankings_of(run), cycles(run)
     happened, attachments = events(run)
+    measured = list(annotations_of(run))
+    scores |= _measured(measured)
     scores |= {f"ranking turn {one.turn}": ranked for one in counted if (ranked := _ranked(one))}
     for cycle in contests:  # the share of tests that each solution passed
         if passed := cycle.found.get("passed"):
@@ -154,6 +165,7 @@ def _sample(run: Run) -> Data:
             "interventions": list(interventions(run)),
             "superseded": [rows[message.pk] for message in messages if message.superseded],
             "unscored": unscored,
+            **({"annotations": AnnotationSerializer(measured, many=True).data} if measured else {}),
             "ballots": BallotSerializer(ballots(run), many=True).data,
             "rankings": [asdict(one) for one in counted],
             "cycles": CycleSerializer(contests, many=True).data,
@@ -234,6 +246,18 @@ def _scores(judgments: Any) -> tuple[dict[str, Data], dict[str, Data]]:
         if judgment.unscored_reason or not judgment.scores:
             unscored[name] = about
     return scores, unscored
+
+
+def _measured(found: Sequence[Annotation]) -> dict[str, Data]:
+    """Values of instruments by dimension, unit and participant: "lies of message 12, A"."""
+    scores: dict[str, Data] = {}
+    times: Counter[str] = Counter()
+    for one in found:
+        if one.value is not None:
+            name = f"{one.dimension} of {one.unit} {one.place}" + (f", {one.subject}" if one.subject else "")
+            times[name] += 1  # measured again
+            scores[f"{name} ({times[name]})" if times[name] > 1 else name] = annotation_score(one)
+    return scores
 
 
 def _ranked(found: Ranking) -> Data | None:

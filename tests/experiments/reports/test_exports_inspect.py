@@ -1,16 +1,20 @@
 """The log that Inspect AI reads: its own package reads it, writes it, and reads it again."""
 
+import json
 from pathlib import Path
 
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries, write_eval_log
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
-from experiments.models import Message, Run
+from experiments.library.imports import inspect
+from experiments.library.instruments import services
+from experiments.models import Annotation, Message, Run
 from experiments.runs.reports.inspect_log import inspect_archive, inspect_log, log_name
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, votes_of
 from tests.experiments.reports.deliberations import council, debate
+from tests.experiments.scans.conftest import DEFINITION, talk
 from tests.making import maker
 
 
@@ -70,6 +74,36 @@ def test_an_archive_has_every_call_in_its_participants_span_scores_and_edits(pla
     [done] = [event.data for event in sample.events if event.event == "info"]
     assert (done["kind"], done["seat"], done["turn"]) == ("note", "B", 1)
     assert [event.timestamp for event in sample.events] == sorted(event.timestamp for event in sample.events)
+
+
+def test_what_an_instrument_found_is_a_score_with_its_quotations_in_the_log_and_its_events(alice, log, with_totals):
+    version, record = services.save(owner=alice, title="Lies", definition=DEFINITION), talk(alice)
+    first, last = (record.run.messages.order_by("seq")[place] for place in (0, 3))
+    quoted = [{"message": str(first.pk), "seq": first.seq, "quote": "share the night", "verified": True}]
+    found = {"run": record.run, "made_in": record.run, "version": version, "unit": "message", "judge": "scripted/judge"}
+    for message, value, more in (
+        (first, True, {"citations": quoted, "is_verified": True, "rationale": "It hides a well. " * 20}),
+        (last, None, {"unscored_reason": "The judge left it open."}),
+    ):
+        place = {"message": message, "place": message.seq, "turn": message.turn, "subject": message.seat}
+        Annotation.objects.create(dimension="lies", value=value, **found, **place, **more)
+
+    [sample] = log(record.run).samples
+
+    score = sample.scores[f"lies of message {first.seq}, A"]
+    assert (score.value, score.metadata["is_verified"], score.metadata["instrument"]) == (True, True, "Lies v1")
+    [citation] = score.metadata["citations"]
+    [cited] = [message for message in sample.messages if message.id == citation["message"]]
+    assert citation["quote"] in cited.text
+    assert [name for name in sample.scores if name.startswith("lies")] == [f"lies of message {first.seq}, A"]
+    assert [one["unscored_reason"] for one in sample.metadata["annotations"]] == ["", "The judge left it open."]
+    [event] = [event for event in sample.events if event.event == "score"]
+    assert (event.score.value, event.score.metadata["citations"]) == (True, quoted)
+    log_again = json.loads(inspect_log(with_totals(record.run)))
+    taken = inspect.read(log_again, log_again["samples"][0])
+    assert [one["citations"] for one in taken.kept["annotations"]] == [quoted, []]
+    assert taken.notes[-1] == "What instruments found was kept beside the run."
+    assert "judgments" not in taken.document
 
 
 def test_what_is_special_about_a_run_under_way_is_told(played, log):
