@@ -131,6 +131,19 @@ def test_the_awaiting_client_hears_the_same(arena, begin, monkeypatch, token):
     assert len(troubles) == 2
 
 
+def test_favorites_are_marked_once_listed_and_unmarked(arena, begin):
+    run = begin()
+    marked = arena.favorites.mark("run", run)
+    arena.favorites.mark("contestant", "model-1")
+
+    assert arena.favorites.mark("run", run.id) == marked
+    assert [(one.kind, one.key) for one in arena.favorites.list()] == [("contestant", "model-1"), ("run", run.id)]
+    arena.favorites.unmark(marked)
+    assert [one.kind for one in arena.favorites.list()] == ["contestant"]
+    with pytest.raises(NotFound):
+        arena.favorites.unmark(marked)
+
+
 def test_refusals_are_errors_of_their_own(arena):
     with pytest.raises(SignInNeeded, match="arena login"), Arena(IN_PROCESS, "alab_wrong") as stranger:
         stranger.runs.list().all()

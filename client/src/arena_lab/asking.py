@@ -68,6 +68,10 @@ def post(path: str, kind: type[R], body: Mapping[str, Any] | None = None, *, is_
     return Ask("POST", path, _one(kind), json=body, is_repeatable=is_repeatable)
 
 
+def delete(path: str) -> Ask[None]:
+    return Ask("DELETE", path, lambda _response: None)
+
+
 def spend(path: str, kind: type[R], body: Mapping[str, Any], key: str | None) -> Ask[R]:
     """A post that costs money. Under its key it is done once, however often it has to be sent."""
     return Ask("POST", path, _one(kind), json=body, key=key or str(uuid4()))

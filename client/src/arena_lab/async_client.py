@@ -24,6 +24,7 @@ from arena_lab.records import (
     Budget,
     Dataset,
     Experiment,
+    Favorite,
     Instrument,
     InstrumentCard,
     InstrumentVersion,
@@ -157,6 +158,26 @@ class AsyncInstruments:
         return await self._line.do(questions.sample(scan, dimension, size, fields))
 
 
+class AsyncFavorites:
+    """Runs, boards and contestants that you marked, to find them first."""
+
+    def __init__(self, line: AsyncLine) -> None:
+        self._line = line
+
+    def list(self) -> AsyncRows[Favorite]:
+        """The latest first."""
+        return AsyncRows(self._line, questions.favorites())
+
+    async def mark(self, kind: str, key: RunLike) -> Favorite:
+        """kind: run, board or contestant; key: the run or its id, the slug of a board, the name of a contestant. Twice
+        is once.
+        """
+        return await self._line.do(questions.mark_favorite(kind, key))
+
+    async def unmark(self, favorite: Favorite | str) -> None:
+        await self._line.do(questions.unmark_favorite(favorite))
+
+
 class AsyncArena:
     """The platform, as `Arena` has it, awaited."""
 
@@ -173,6 +194,7 @@ class AsyncArena:
         self.ladders, self.datasets = AsyncLadders(self._line), AsyncDatasets(self._line)
         self.instruments = AsyncInstruments(self._line)
         self.studies = AsyncStudies(self._line)
+        self.favorites = AsyncFavorites(self._line)
 
     async def play(
         self,

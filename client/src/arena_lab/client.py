@@ -21,6 +21,7 @@ from arena_lab.records import (
     Budget,
     Dataset,
     Experiment,
+    Favorite,
     Instrument,
     InstrumentCard,
     InstrumentVersion,
@@ -157,6 +158,26 @@ class Instruments:
         return self._line.do(questions.sample(scan, dimension, size, fields))
 
 
+class Favorites:
+    """Runs, boards and contestants that you marked, to find them first."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def list(self) -> Rows[Favorite]:
+        """The latest first."""
+        return Rows(self._line, questions.favorites())
+
+    def mark(self, kind: str, key: RunLike) -> Favorite:
+        """kind: run, board or contestant; key: the run or its id, the slug of a board, the name of a contestant. Twice
+        is once.
+        """
+        return self._line.do(questions.mark_favorite(kind, key))
+
+    def unmark(self, favorite: Favorite | str) -> None:
+        self._line.do(questions.unmark_favorite(favorite))
+
+
 class Arena:
     """The platform. url and token: those of ARENA_URL and ARENA_TOKEN, or of `arena login`, when left out."""
 
@@ -173,6 +194,7 @@ class Arena:
         self.ladders, self.datasets = Ladders(self._line), Datasets(self._line)
         self.instruments = Instruments(self._line)
         self.studies = Studies(self._line)
+        self.favorites = Favorites(self._line)
 
     def play(
         self,

@@ -23,6 +23,7 @@ from arena_lab.records import (
     Dataset,
     Execution,
     Experiment,
+    Favorite,
     Instrument,
     InstrumentCard,
     InstrumentVersion,
@@ -305,3 +306,16 @@ def budgets() -> Ask[Page[Budget]]:
 
 def usage(scope: str | None, project: str | None, since: str | None, until: str | None) -> Ask[UsageReport]:
     return asking.get("usage/", UsageReport, scope=scope, project=project, since=since, until=until)
+
+
+def favorites() -> Ask[Page[Favorite]]:
+    return asking.get_page("favorites/", Favorite.read, page_size=ROWS)
+
+
+def mark_favorite(kind: str, key: RunLike) -> Ask[Favorite]:
+    body = {"kind": kind, "key": id_of(key)}
+    return asking.post("favorites/", Favorite, body, is_repeatable=True)
+
+
+def unmark_favorite(favorite: Favorite | str) -> Ask[None]:
+    return asking.delete(f"favorites/{id_of(favorite)}/")

@@ -39,7 +39,7 @@ from arena_lab.records.instruments import (
     Rate,
     ScanRates,
 )
-from arena_lab.records.lab import Budget, Model, Part, Spent, UsageReport
+from arena_lab.records.lab import Budget, Favorite, Model, Part, Spent, UsageReport
 from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
 from arena_lab.records.studies import (
     ComparedContrast,
@@ -72,6 +72,7 @@ __all__ = [
     "Dataset",
     "Execution",
     "Experiment",
+    "Favorite",
     "Filtered",
     "Instrument",
     "InstrumentCard",

@@ -71,3 +71,13 @@ class UsageReport(Record):
     model: tuple[Spent, ...]
     role: tuple[Spent, ...]
     day: tuple[Spent, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Favorite(Record):
+    """kind: run, board or contestant. key: the id of a run, the slug of a board, the name of a contestant."""
+
+    id: str
+    kind: str
+    key: str
+    created: datetime
