@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from experiments.library.annotations import tags
-from experiments.models import Annotation, InstrumentVersion, Run
+from experiments.models import Annotation, Experiment, InstrumentVersion, Run
 from experiments.models.labels import seat_name
 from experiments.runs.drawings.bars import Strip, strip
 from experiments.runs.drawings.charts import Scale
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_RUNS, MOST_GROUPS = 2000, 40
 WIDTH = 420.0  # of the drawing
+NEEDED = ("experiment", "state", "created", "started", "ended", "waited_seconds")  # of a run
 WAYS = {
     "models": gettext_lazy("Models"),
     "workflow": gettext_lazy("Workflow"),
@@ -91,8 +92,8 @@ def chart(runs: "QuerySet[Run]", *, measure: str, by: str, reader: "User") -> Ch
     of is taken for the first. Groups come by their mean, the highest first, days in their order.
     """
     keys = list(runs.order_by("-created", "-id").values_list("pk", flat=True)[: MOST_RUNS + 1])
-    rows = Run.objects.with_totals().filter(pk__in=keys[:MOST_RUNS]).select_related("experiment__owner")
-    found = list(rows.prefetch_related("experiment__participants__model").order_by("created", "id"))
+    rows = Run.objects.filter(pk__in=keys[:MOST_RUNS]).order_by("created", "id").only(*NEEDED)
+    found = list(rows.prefetch_related("experiment__owner", "experiment__participants__model"))  # each once
     measures = _measures(found, reader)
     chosen = next((one for one in measures if one.name == measure), measures[0])
     ways = {
@@ -116,14 +117,16 @@ def chart(runs: "QuerySet[Run]", *, measure: str, by: str, reader: "User") -> Ch
 
 def _measures(runs: Sequence[Run], reader: "User") -> list[Measure]:
     """Figures first; a judge's scores, flags and instruments where the workflows of these runs have them."""
-    workflows = [REGISTRY[name] for name in sorted({run.experiment.workflow for run in runs})]
-    played = dict.fromkeys(one.seat for run in runs for one in run.experiment.participants.all())
+    experiments = list(dict.fromkeys(run.experiment for run in runs))
+    workflows = [REGISTRY[name] for name in sorted({one.workflow for one in experiments})]
+    played = dict.fromkeys(one.seat for experiment in experiments for one in experiment.participants.all())
     found_in = Annotation.objects.visible_to(reader).filter(run__in=[run.pk for run in runs]).order_by()
+    annotated = set(found_in.values_list("version", "subject").distinct())
     found = measures_of(
-        InstrumentVersion.objects.visible_to(reader).filter(pk__in=found_in.values("version")),
+        InstrumentVersion.objects.visible_to(reader).filter(pk__in={version for version, _subject in annotated}),
         flagged=dict.fromkeys(seat for workflow in workflows for seat in workflow.flagged),
         judged=dict.fromkeys(seat for workflow in workflows for seat in workflow.subjects),
-        measured=[seat for seat in found_in.values_list("subject", flat=True).distinct() if seat],
+        measured=sorted({seat for _version, seat in annotated if seat}),
         ranked=[seat for seat in played if any(seat in workflow.ranked for workflow in workflows)],
     )
     return sorted(found, key=lambda one: one.source["of"] != "run")
@@ -132,8 +135,8 @@ def _measures(runs: Sequence[Run], reader: "User") -> list[Measure]:
 def _seats(runs: Sequence[Run]) -> list[str]:
     """Those in which not all runs have the same model."""
     models = defaultdict(set)
-    for run in runs:
-        for participant in run.experiment.participants.all():
+    for experiment in dict.fromkeys(run.experiment for run in runs):
+        for participant in experiment.participants.all():
             models[participant.seat].add(participant.model_id)
     return [seat for seat, several in models.items() if len(several) > 1]
 
@@ -186,24 +189,31 @@ def _naming(by: str, runs: Sequence[Run]) -> Callable[[Run], Iterable[tuple[str,
     if by == "tag":
         words = tags.words_of(runs)
         return lambda run: [(word.folded, word.name) for word in words.get(run.pk, ())] or [("", _("no tag"))]
+    if by == "day":
+        return lambda run: [(f"{run.created:%Y-%m-%d}",) * 2]
+    if by == "state":
+        return lambda run: [(str(Run.State(run.state).label),) * 2]
+    several = {experiment.pk: _of_experiment(by, experiment) for experiment in {run.experiment for run in runs}}
+    return lambda run: several[run.experiment_id]
+
+
+def _of_experiment(by: str, experiment: Experiment) -> list[tuple[str, str]]:
+    """The groups of all its runs."""
     if by == "experiment":
-        return lambda run: [(str(run.experiment_id), run.experiment.title)]
+        return [(str(experiment.pk), experiment.title)]
     if by.startswith(OF_SEAT):
-        seat = by.removeprefix(OF_SEAT)
-        return lambda run: [(name, name) for name in _models(run, seat)]
-    label_of: Mapping[str, Callable[[Run], str]] = {
-        "models": lambda run: " + ".join(dict.fromkeys(_models(run))) or _("no model"),
-        "workflow": lambda run: str(surface_of(run.experiment.workflow).name),
-        "state": lambda run: str(Run.State(run.state).label),
-        "day": lambda run: f"{run.created:%Y-%m-%d}",
-        "owner": lambda run: str(run.experiment.owner),
+        return [(name, name) for name in _models(experiment, by.removeprefix(OF_SEAT))]
+    label_of: Mapping[str, Callable[[], str]] = {
+        "models": lambda: " + ".join(dict.fromkeys(_models(experiment))) or _("no model"),
+        "workflow": lambda: str(surface_of(experiment.workflow).name),
+        "owner": lambda: str(experiment.owner),
     }
-    return lambda run: [(label_of[by](run),) * 2]
+    return [(label_of[by](),) * 2]
 
 
-def _models(run: Run, seat: str = "") -> list[str]:
+def _models(experiment: Experiment, seat: str = "") -> list[str]:
     """Of a seat, or of all that do more than judge and filter, where there are any."""
-    everybody = [one for one in run.experiment.participants.all() if seat in ("", one.seat)]
-    setup = surface_of(run.experiment.workflow).setup
+    everybody = [one for one in experiment.participants.all() if seat in ("", one.seat)]
+    setup = surface_of(experiment.workflow).setup
     tools = {one.seat for one in setup.seats if one.is_tool} if setup and not seat else set()
     return [one.model.label for one in everybody if one.seat not in tools] or [one.model.label for one in everybody]

@@ -17,11 +17,11 @@ from experiments.models.labels import FLAGS, seat_name
 from experiments.studies.design import Design, Levels
 from experiments.studies.plan_form import CONFIDENCES, FIGURES, MESSAGES, OVER, SCOPES, SCORE_NAMES, WIN_RATE
 from leaderboard.ratings.studies import table
-from leaderboard.ratings.studies.analysis import Contrast, Row, difference_of
+from leaderboard.ratings.studies.analysis import Contrast, confidence_of, difference_of
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
 from leaderboard.ratings.studies.pooling import Pooled, pooled
 from leaderboard.ratings.studies.rates import Difference
-from leaderboard.ratings.values import NORMAL, Undefined
+from leaderboard.ratings.values import COVERAGE, NORMAL, Undefined
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -112,6 +112,7 @@ def of(studies: Sequence[Study], reader: "User | AnonymousUser", outcome: str = 
     than two of them have.
     """
     newest = StudyLook.objects.filter(study__in=studies).order_by("study", "-number").select_related("study")
+    newest = newest.defer("data", "labels")
     looks: dict[UUID, StudyLook] = {}
     for look in newest:
         looks.setdefault(look.study_id, look)
@@ -138,30 +139,38 @@ def _contrasts(looks: Sequence[StudyLook], outcome: str) -> list[Compared]:
         (look, plan, {one.name: one for one in (*plan.contrasts, *plan.explored) if one.outcome == outcome})
         for look, plan in analyzed
     ]
-    rows = {look.pk: table.read(plan, look.data) for look, plan, contrasts in having if contrasts}
     names = [name for _look, _plan, contrasts in having for name in contrasts]
     found = []
     for name in dict.fromkeys(names):
         several = [(look, plan, contrasts[name]) for look, plan, contrasts in having if name in contrasts]
         if len(several) >= LEAST:
-            providers = {row.details.get(outcome, "") for look, _plan, _of in several for row in rows[look.pk]} - {""}
-            is_mixed = _defined(several[0][0], outcome)["kind"] == "confidence" and len(providers) > 1
-            differing = _differing(outcome, several) or ("provider" if is_mixed else "")
-            estimates = [_estimate(look, plan, contrast, rows[look.pk]) for look, plan, contrast in several]
-            found.append(_compared(name, differing, _defined(several[0][0], outcome), estimates))
+            estimates = [_estimate(look, plan, contrast) for look, plan, contrast in several]
+            found.append(_compared(name, _differing(outcome, several), _defined(several[0][0], outcome), estimates))
     return found
 
 
-def _estimate(look: StudyLook, plan: Analyzed, contrast: Contrast, rows: list[Row]) -> Estimate:
-    found = difference_of(plan, contrast, rows)
-    seen = next(one for one in look.results["results"] if one["contrast"] == contrast.name)
+def _estimate(look: StudyLook, plan: Analyzed, contrast: Contrast) -> Estimate:
+    """As the look has it, where its intervals are at 95 %; else from its data."""
+    seen = _seen(look, contrast)
+    difference, missing = None, seen["no_interval"]
+    confidence = confidence_of(plan, contrast, look.results["shares"], look.results.get("spent_at"))
+    if not math.isclose(confidence, COVERAGE):
+        found = difference_of(plan, contrast, table.read(plan, look.data))
+        difference, missing = (None, str(found.reason)) if isinstance(found, Undefined) else (found, "")
+    elif seen["difference"] is not None:
+        difference = Difference(seen["difference"], seen["low"], seen["high"])
     return Estimate(
         study=look.study,
         levels=(contrast.first, contrast.second),
         n=(seen["first"]["n"], seen["second"]["n"]),
-        difference=None if isinstance(found, Undefined) else found,
-        missing=str(found.reason) if isinstance(found, Undefined) else "",
+        difference=difference,
+        missing=missing,
     )
+
+
+def _seen(look: StudyLook, contrast: Contrast) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = next(one for one in look.results["results"] if one["contrast"] == contrast.name)
+    return found
 
 
 def _compared(name: str, differing: str, defined: Mapping[str, Any], estimates: Sequence[Estimate]) -> Compared:
@@ -202,6 +211,9 @@ def _differing(outcome: str, several: Sequence[tuple[StudyLook, Analyzed, Contra
         return "source"
     if len({contrast.scope for _look, _plan, contrast in several}) > 1:
         return "scope"
+    tokens = [_seen(look, contrast).get("confidence") or {} for look, _plan, contrast in several]
+    if len({provider for one in tokens for provider in one.get("providers", ())}) > 1:
+        return "provider"
     return "until" if defined[0]["kind"] == "time" and defined[0].get("until") is None else ""
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Max
+from django.db.models import Count, Max, Q, Sum
 
-from experiments.models import Annotation, Ballot, Call, Cycle, Judgment, Message, Run, Study
+from experiments.models import Annotation, Ballot, Call, Cycle, Judgment, Message, Run, Step, Study
 from experiments.models.instruments import AnnotationQuerySet
 from experiments.runs.metrics import by_beginning
 from experiments.studies.plan import Annotation as OfInstrument
@@ -49,7 +49,7 @@ def rows_of(study: Study, plan: Plan, *, reader: "User") -> list[Row]:
     censored at its last turn, and all else is missing. reader: in whose name annotations are read.
     """
     planned = list(study.planned_runs.select_related("condition").order_by("number"))
-    runs = {run.pk: run for run in Run.objects.filter(planned__study=study).with_totals()}
+    runs = {run.pk: run for run in Run.objects.filter(planned__study=study)}
     readers = {one.name: reader_of(one.source, list(runs.values()), reader) for one in plan.outcomes}
     times = {one.name for one in plan.outcomes if one.kind == "time"}
     rows = []
@@ -86,7 +86,7 @@ def _why_missing(run: Run | None, *, is_begun: bool) -> str:
 
 
 def reader_of(source: AnySource, runs: Sequence[Any], reader: "User") -> Callable[[Any], Value]:
-    """Gives the value of each of these runs, which were fetched `with_totals`."""
+    """Gives the value of each of these runs."""
     ids = [run.pk for run in runs]
     if isinstance(source, Measured):
         return _figures(source, ids)
@@ -244,22 +244,25 @@ def number_of(value: Any, category: str) -> float | None:
     return float(len(value)) if isinstance(value, list) else float(value)
 
 
-def _figures(source: Measured, ids: Collection[UUID]) -> Callable[[Any], Value]:
-    slowest: dict[UUID, float | None] = {}
-    if source.figure == "slowest_call":
-        rows = Call.objects.filter(run__in=ids).order_by().values_list("run_id")
-        slowest = dict(rows.annotate(most=Max("seconds")))
+def _figures(source: Measured, ids: Collection[UUID]) -> Callable[[Run], Value]:
+    if source.figure == "seconds":
+        return lambda run: _measured(
+            (run.ended - run.started).total_seconds() - run.waited_seconds if run.ended and run.started else None
+        )
+    calls = Call.objects.filter(run__in=ids).order_by().values_list("run_id")
+    turns = Step.objects.filter(run__in=ids, purpose="turn_completed").order_by().values_list("run_id")
+    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state=Call.State.SENT))
+    figures: Mapping[str, Any] = {
+        "output_tokens": calls.annotate(of_run=Sum("output_tokens")),
+        "cost": calls.annotate(of_run=Sum("cost"), unpriced=unpriced)
+        .filter(unpriced=0)
+        .values_list("run_id", "of_run"),
+        "turns": turns.annotate(of_run=Max("turn")),
+        "slowest_call": calls.annotate(of_run=Max("seconds")),
+    }
+    found = dict(figures[source.figure])
+    return lambda run: _measured(found.get(run.pk))
 
-    def value_of(run: Any) -> Value:
-        is_priced = not run.unpriced_calls
-        figures = {
-            "output_tokens": run.output_tokens,
-            "cost": run.total_cost if is_priced else None,
-            "seconds": run.ended and run.started and (run.ended - run.started).total_seconds() - run.waited_seconds,
-            "turns": run.turn,
-            "slowest_call": slowest.get(run.pk),
-        }
-        value = figures[source.figure]
-        return Value(None, missing=NOTHING_MEASURED) if value is None else Value(float(value))
 
-    return value_of
+def _measured(value: Any) -> Value:
+    return Value(None, missing=NOTHING_MEASURED) if value is None else Value(float(value))

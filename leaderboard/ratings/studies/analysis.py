@@ -202,8 +202,7 @@ def analyse(
     Sources: Ye, Li, Liu & Yao, "A group sequential Holm procedure", Stat. Med. 32 (2013); Jennison & Turnbull,
     J. R. Stat. Soc. B 51 (1989).
     """
-    level = level_of_look(shares, plan.alpha, spent_at)
-    confidence = 1 - (max(level, LEAST_LEVEL) if level else plan.alpha)
+    confidence = _confidence_of_look(plan, shares, spent_at)
     outcomes = {outcome.name: outcome for outcome in plan.outcomes}
     planned, explored = (
         [_compared(plan, contrast, outcomes[contrast.outcome], rows, level, is_planned) for contrast in several]
@@ -213,6 +212,16 @@ def analyse(
         )
     )
     return [*_decided(planned, shares, spent_at, plan.alpha), *_explored(explored)]
+
+
+def confidence_of(plan: Plan, contrast: Contrast, shares: Sequence[float], spent_at: Sequence[float] | None) -> float:
+    """Of the interval that `analyse` gives the contrast, planned or explored."""
+    return _confidence_of_look(plan, shares, spent_at) if contrast in plan.contrasts else 1 - plan.alpha
+
+
+def _confidence_of_look(plan: Plan, shares: Sequence[float], spent_at: Sequence[float] | None) -> float:
+    level = level_of_look(shares, plan.alpha, spent_at)
+    return 1 - (max(level, LEAST_LEVEL) if level else plan.alpha)
 
 
 def level_of_look(shares: Sequence[float], alpha: float, spent_at: Sequence[float] | None = None) -> float:

@@ -10,7 +10,6 @@ from experiments.studies import comparison, results, services
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Plan, difference_of
 from leaderboard.ratings.studies.pooling import pooled
-from leaderboard.ratings.studies.rates import Difference
 from tests.client.conftest import IN_PROCESS, answer
 from tests.experiments.studies import designs
 
@@ -101,7 +100,9 @@ def test_what_does_not_vary_is_unknown_or_not_analyzed_yet_is_not_pooled(analyze
     assert "Waits is not analyzed yet" in " ".join(page.by_id("compared").text.split())
     assert "Fewer than two of these studies" in page.by_id("compared").text
 
-    monkeypatch.setattr(comparison, "difference_of", lambda *_of: Difference(0.2, 0.2, 0.2))
+    seen = comparison._seen
+    same = {"difference": 0.2, "low": 0.2, "high": 0.2}
+    monkeypatch.setattr(comparison, "_seen", lambda look, contrast: {**seen(look, contrast), **same})
     contrasts = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()["contrasts"]
     assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
 
