@@ -33,7 +33,7 @@ from experiments.runs.admission import (
 )
 from experiments.runs.sharing.sharing import checked_project
 from experiments.runs.steering import steering
-from experiments.setup.casting import checked_cast, checked_config, checked_people, require_visible_instrument
+from experiments.setup.casting import Lookups, checked_cast, checked_config, checked_people, require_visible_instrument
 from experiments.workflows import services_of
 from experiments.workflows.base.events import CallRetried, ExperimentState
 from experiments.workflows.base.steps import SPOKEN
@@ -58,9 +58,10 @@ def create(
     require_role(owner)
     shared = checked_project(project, owner=owner)
     checked = checked_config(workflow, config)
-    participants = checked_cast(workflow, checked, cast, owner=owner)
+    lookups = Lookups(owner, [cast])
+    participants = checked_cast(workflow, checked, cast, owner=owner, lookups=lookups)
     people = checked_people(workflow, checked, cast)
-    require_visible_instrument(checked, owner=owner)
+    require_visible_instrument(checked, lookups=lookups)
     services_of(workflow).check(workflow, checked, participants, owner=owner)
     experiment = Experiment(
         owner=owner,

@@ -1,8 +1,9 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
@@ -175,14 +176,57 @@ def checked_config(workflow: str, config: Any) -> Any:
         raise Invalid(_errors("config", error)) from error
 
 
-def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: User) -> list[Participant]:
+class Lookups:
+    """What casts need from the database, looked up once for all of them: models, which of them the owner has no key
+    for, and which instruments the owner sees.
+    """
+
+    def __init__(self, owner: User, casts: Iterable[Mapping[str, Any]]) -> None:
+        named = [asked.get("model") for cast in casts for asked in cast.values() if isinstance(asked, Mapping)]
+        self._owner = owner
+        self._slugs = {slug for slug in named if isinstance(slug, str)}
+        self._usual: dict[tuple[str, str], ProviderModel | None] = {}
+
+    @cached_property
+    def models(self) -> dict[str, ProviderModel]:
+        """Available ones that a cast names, by slug."""
+        available = ProviderModel.objects.available().select_related("provider")
+        return {model.slug: model for model in available.filter(slug__in=self._slugs)}
+
+    @cached_property
+    def keyless(self) -> set[int]:
+        """The ids of providers."""
+        return set(Provider.objects.lacking_key(self._owner))
+
+    @cached_property
+    def instruments(self) -> dict[str, str]:
+        """The digests of versions, by id."""
+        rows = InstrumentVersion.objects.visible_to(self._owner).order_by().values_list("pk", "digest")
+        return {str(pk): digest for pk, digest in rows}
+
+    def usual(self, seat: str, config: Any) -> ProviderModel | None:
+        """As `usual_model`."""
+        if seat not in USUAL:
+            return None
+        instrument = instrument_of(config) if seat == "judge" else None
+        key = (seat, instrument.definition.model if instrument else "")
+        if key not in self._usual:
+            self._usual[key] = usual_model(seat, config)
+        return self._usual[key]
+
+
+def checked_cast(
+    workflow: str, config: Any, cast: Mapping[str, Any], *, owner: User, lookups: Lookups | None = None
+) -> list[Participant]:
     """Unsaved participants, one per seat that a model takes; the judge and the filter default to the lab's. The seats
-    of people are checked, too: `checked_people` has them. owner: in whose name the models are asked.
+    of people are checked, too: `checked_people` has them. owner: in whose name the models are asked. lookups: of this
+    cast among others.
     """
     refuse_unstorable("cast", dict(cast))
     if unknown := sorted(set(cast) - set(REGISTRY[workflow].seats)):
         raise Invalid({f"cast.{seat}": [_("This workflow has no such participant.")] for seat in unknown})
     checked_people(workflow, config, cast)
+    lookups = lookups or Lookups(owner, [cast])
     errors: Errors = {}
     participants = []
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
@@ -190,7 +234,7 @@ def checked_cast(workflow: str, config: Any, cast: Mapping[str, Any], *, owner: 
         if is_person(cast.get(seat)):
             continue
         try:
-            participants.append(_participant(seat, cast.get(seat), owner, usual_model(seat, config)))
+            participants.append(_participant(seat, cast.get(seat), lookups, config))
         except Invalid as error:
             errors |= error.errors
     if errors := errors or _faults(config, participants):
@@ -256,23 +300,24 @@ def _faults(config: Any, participants: Sequence[Participant]) -> Errors:
     return errors
 
 
-def _participant(seat: str, asked: Any, owner: User, usual: ProviderModel | None) -> Participant:
+def _participant(seat: str, asked: Any, lookups: Lookups, config: Any) -> Participant:
     field = f"cast.{seat}"
     if asked is None:
         if seat not in USUAL:
             raise Invalid({field: [_("Choose a model.")]})
+        usual = lookups.usual(seat, config)
         if usual is None:
             raise Invalid({field: [_("The lab has no default model for this role. Choose one.")]})
-        _refuse_keyless(usual, field, owner)
+        _refuse_keyless(usual, field, lookups)
         return Participant(seat=seat, model=usual)
     try:
         request = SeatRequest.model_validate(asked)
     except ValidationError as error:
         raise Invalid(_errors(field, error)) from error
-    model = ProviderModel.objects.available().select_related("provider").filter(slug=request.model).first()
+    model = lookups.models.get(request.model)
     if model is None:
         raise Invalid({field: [_("There is no available model “%(slug)s”.") % {"slug": request.model}]})
-    _refuse_keyless(model, field, owner)
+    _refuse_keyless(model, field, lookups)
     if request.params.served_by and not model.provider.routes:
         message = _("%(provider)s answers itself: there is nothing to choose.") % {"provider": model.provider.name}
         raise Invalid({f"{field}.params.served_by": [message]})
@@ -280,8 +325,8 @@ def _participant(seat: str, asked: Any, owner: User, usual: ProviderModel | None
     return Participant(seat=seat, model=model, persona=request.persona, params=params)
 
 
-def _refuse_keyless(model: ProviderModel, field: str, owner: User) -> None:
-    if model.provider_id in Provider.objects.filter(pk=model.provider_id).lacking_key(owner):
+def _refuse_keyless(model: ProviderModel, field: str, lookups: Lookups) -> None:
+    if model.provider_id in lookups.keyless:
         message = _("%(model)s needs a key of %(provider)s, and you have none. %(where)s")
         raise Invalid({field: [message % {"model": model.label, **where(model.provider)}]})
 
@@ -296,13 +341,10 @@ def usual_model(seat: str, config: Any = None) -> ProviderModel | None:
     return kept or (available.filter(**{usual: True}).first() if usual else None)
 
 
-def require_visible_instrument(config: Any, *, owner: User) -> None:
+def require_visible_instrument(config: Any, *, lookups: Lookups) -> None:
     """Raises Invalid where a configuration has an instrument that the owner may not see, or another definition."""
     instrument = instrument_of(config)
-    if instrument is None:
-        return
-    version = InstrumentVersion.objects.visible_to(owner).filter(pk=instrument.version).first()
-    if version is None or version.digest != instrument.definition.digest:
+    if instrument is not None and lookups.instruments.get(instrument.version) != instrument.definition.digest:
         place = "config.version" if instrument is config else "config.instrument.version"
         raise Invalid({place: [_("You can see no instrument with this version and definition.")]})
 

@@ -77,12 +77,15 @@ def estimate(
     by: "User",
     runs: int = 1,
     people: Collection[str] = (),
+    prices: Mapping[str, Price | None] | None = None,
 ) -> Estimate:
-    """Of a valid configuration. seated: participants, saved or not. people: seats that people take. by: who asks."""
+    """Of a valid configuration. seated: participants, saved or not. people: seats that people take. by: who asks.
+    prices: as `prices_of` these participants and others, where they are known.
+    """
     surface = surface_of(workflow)
     planned = surface.plan(config, seated, by) if surface.plan else Planned((Sample(config),))
     by_seat = {one.seat: one for one in seated}
-    prices = _prices(seated)
+    prices = prices_of(seated) if prices is None else prices
     models = {seat: _model(one, prices[one.model.slug]) for seat, one in by_seat.items()}
     models |= {seat: Model(is_person=True) for seat in people}
     typical, most = (list(_played(workflow, planned, models, at_most=at_most)) for at_most in (False, True))
@@ -222,7 +225,7 @@ def _cost(price: Price | None, share: Fraction, used: Usage) -> Decimal | None:
     return once * share.numerator / share.denominator
 
 
-def _prices(seated: Sequence[Participant]) -> dict[str, Price | None]:
+def prices_of(seated: Sequence[Participant]) -> dict[str, Price | None]:
     """Today's, by the slugs of models."""
     slugs: dict[str, Price | None] = dict.fromkeys(one.model.slug for one in seated)
     known = ModelPrice.objects.filter(

@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, OuterRef, QuerySet
+from django.db.models import OuterRef, QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
@@ -21,14 +21,15 @@ from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, spends, spent, validated
 from experiments.api.shapes import shape
 from experiments.library.imports.api import DocumentParser
-from experiments.models import Run, Study, StudyLook, StudyPlan, StudyRun
+from experiments.models import Run, Study, StudyLook, StudyPlan
 from experiments.runs.run_api import RunFilter
 from experiments.runs.upstreams import MixedSerializer, upstreams_of_study
 from experiments.studies import comparison, importing, results, running, services
 from experiments.studies.charts import Chart, chart
-from experiments.studies.checking import checked_design, estimated
+from experiments.studies.checking import checked_design, estimated, planned_sizes
 from experiments.studies.design import MOST_REPEATS
 from experiments.studies.folder import folder
+from experiments.studies.sizes import USUAL, Asked
 
 COMPARED = [
     OpenApiParameter("study", str, many=True, required=True, description="The ids of 2 to 6 studies."),
@@ -114,17 +115,37 @@ class StudyDetail(StudySerializer):
         return MixedSerializer(upstreams_of_study(study), many=True).data
 
 
-class PlannedRunSerializer(serializers.ModelSerializer[StudyRun]):
-    """number: its place in the random order. run: null until it is begun. state: of the run, "" before."""
+PlannedRunSerializer = shape(
+    "PlannedRun",
+    doc="number: its place in the random order. run, state: null until it is begun.",
+    number=int,
+    condition=int,
+    levels=serializers.DictField(child=serializers.CharField()),
+    repeat=int,
+    seed=int,
+    experiment=UUID,
+    run=UUID | None,
+    state=str | None,
+)
 
-    condition = serializers.IntegerField(source="condition.number")
-    levels = serializers.DictField(source="condition.levels", child=serializers.CharField())
-    experiment = serializers.UUIDField(source="condition.experiment_id")
-    state = serializers.CharField(source="run_state", allow_null=True)
 
-    class Meta:
-        model = StudyRun
-        fields = ["number", "condition", "levels", "repeat", "seed", "experiment", "run", "state"]
+def _planned_runs(study: Study) -> list[dict[str, Any]]:
+    """In their order; a condition is read once, however many runs it has."""
+    conditions = {one.pk: one for one in study.conditions.all()}
+    fields = ("number", "condition", "repeat", "seed", "run", "run__state")
+    return [
+        {
+            "number": number,
+            "condition": conditions[condition].number,
+            "levels": conditions[condition].levels,
+            "repeat": repeat,
+            "seed": seed,
+            "experiment": conditions[condition].experiment_id,
+            "run": run,
+            "state": state,
+        }
+        for number, condition, repeat, seed, run, state in study.planned_runs.order_by("number").values_list(*fields)
+    ]
 
 
 class StudyLookSerializer(serializers.ModelSerializer[StudyLook]):
@@ -162,6 +183,37 @@ class StudyEstimate(serializers.Serializer[Any]):
     typical = AmountsSerializer()
     most = AmountsSerializer()
     has_no_end = serializers.BooleanField()
+
+
+class SizesQuery(serializers.Serializer[Any]):
+    """rate: of one side, and of a time the share of its runs with the event; difference: of the other side. sd: a
+    difference of scores or diversities in standard deviations. spread: the standard deviation of prompts in log-odds.
+    """
+
+    rate = serializers.FloatField(min_value=0, max_value=1, default=USUAL.rate)
+    difference = serializers.FloatField(min_value=0.01, max_value=1, default=USUAL.difference)
+    sd = serializers.FloatField(min_value=0.01, max_value=10, default=USUAL.sd)
+    spread = serializers.FloatField(min_value=0, max_value=5, default=USUAL.spread)
+
+
+class StudySizeSerializer(serializers.Serializer[Any]):
+    """visible: by kind of contrast, the difference that so many repeats can see; null where there is none."""
+
+    repeats = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    per_side = serializers.IntegerField()
+    visible = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    amounts = AmountsSerializer()
+
+
+class StudySizesSerializer(serializers.Serializer[Any]):
+    """kinds: of the plan's contrasts: rate, mixed, time, score or diversity. needed: repeats by kind; null for more
+    than a study can have.
+    """
+
+    kinds = serializers.ListField(child=serializers.CharField())
+    needed = serializers.DictField(child=serializers.IntegerField(allow_null=True))
+    sizes = StudySizeSerializer(many=True)
 
 
 class StudyDifferenceSerializer(serializers.Serializer[Any]):
@@ -360,6 +412,15 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         found = estimated(checked, by=person(request), at_once=study.at_once)
         return Response(StudyEstimate(found._asdict()).data)
 
+    @extend_schema(parameters=[SizesQuery], responses={200: StudySizesSerializer, **PROBLEMS})
+    @action(detail=True)
+    def sizes(self, request: Request, pk: str) -> Response:
+        """What more or fewer repeats could see with a power of 80 %, their costs, and how many a difference needs."""
+        study, asked = self.get_object(), SizesQuery(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        found = planned_sizes(study, Asked(**asked.validated_data), by=person(request))
+        return Response(StudySizesSerializer(found).data)
+
     @extend_schema(request=None, responses={201: StudyPlanSerializer, **RIVALLED})
     @action(detail=True, methods=["post"])
     def lock(self, request: Request, pk: str) -> Response:
@@ -419,14 +480,15 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @action(detail=True)
     def runs(self, request: Request, pk: str) -> Response:
         """All planned runs in their order, with conditions and states."""
-        rows = self.get_object().planned_runs.select_related("condition").annotate(run_state=F("run__state"))
-        return Response(StudyRuns({"runs": rows}).data)
+        return Response({"runs": _planned_runs(self.get_object())})
 
     @extend_schema(responses={200: StudyLooks, **PROBLEMS})
     @action(detail=True)
     def looks(self, request: Request, pk: str) -> Response:
         """All analyses so far, as they were seen."""
-        return Response(StudyLooks({"looks": self.get_object().looks.select_related("plan", "by")}).data)
+        return Response(
+            StudyLooks({"looks": self.get_object().looks.select_related("plan", "by").defer("data", "labels")}).data
+        )
 
     @extend_schema(request=None, responses={201: StudyLookSerializer, **RIVALLED})
     @action(detail=True, methods=["post"])

@@ -9,18 +9,20 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from accounts.errors import Errors, Invalid
-from experiments.models import InstrumentVersion, Participant
+from experiments.models import InstrumentVersion, Participant, Study
 from experiments.setup.casting import (
+    Lookups,
     checked_cast,
     checked_config,
     complaint,
     refuse_unstorable,
     require_visible_instrument,
 )
-from experiments.setup.estimates import Amounts, estimate
+from experiments.setup.estimates import Amounts, estimate, prices_of
 from experiments.studies.design import Design, Levels
 from experiments.studies.plan import Annotation as OfInstrument
 from experiments.studies.plan import Plan
+from experiments.studies.sizes import Asked, Sizes, sizes
 from experiments.workflows import REGISTRY
 from experiments.workflows.base.dry_run import waits_for_person
 
@@ -47,9 +49,11 @@ def checked_design(design: Any, *, owner: "User") -> Checked:
     if checked.workflow not in REGISTRY or REGISTRY[checked.workflow].is_sharded:
         raise Invalid({"design.workflow": [_("There is no workflow of this name that a study can play.")]})
     conditions = []
-    for number, levels in enumerate(checked.combinations(), 1):
+    every = list(checked.combinations())
+    lookups = Lookups(owner, [checked.condition(levels)[1] for levels in every])
+    for number, levels in enumerate(every, 1):
         try:
-            conditions.append(_checked_condition(checked, levels, owner))
+            conditions.append(_checked_condition(checked, levels, owner, lookups))
         except Invalid as refusal:
             where = ", ".join(levels.values())
             errors: Errors = {
@@ -60,11 +64,13 @@ def checked_design(design: Any, *, owner: "User") -> Checked:
     return Checked(checked, conditions)
 
 
-def _checked_condition(design: Design, levels: Levels, owner: "User") -> tuple[Any, list[Participant]]:
+def _checked_condition(
+    design: Design, levels: Levels, owner: "User", lookups: Lookups
+) -> tuple[Any, list[Participant]]:
     config, cast = design.condition(levels)
     parsed = checked_config(design.workflow, config)
-    seated = checked_cast(design.workflow, parsed, cast, owner=owner)
-    require_visible_instrument(parsed, owner=owner)
+    seated = checked_cast(design.workflow, parsed, cast, owner=owner, lookups=lookups)
+    require_visible_instrument(parsed, lookups=lookups)
     workflow = REGISTRY[design.workflow]
     if waits_for_person(workflow, parsed, [one.seat for one in seated]):
         if "mode" in workflow.config.model_fields:
@@ -129,8 +135,10 @@ class Estimated(NamedTuple):
 
 def estimated(checked: Checked, *, by: "User", at_once: int) -> Estimated:
     design = checked.design
+    prices = prices_of([one for _config, seated in checked.conditions for one in seated])
     found = [
-        estimate(design.workflow, config, seated, by=by, runs=design.repeats) for config, seated in checked.conditions
+        estimate(design.workflow, config, seated, by=by, runs=design.repeats, prices=prices)
+        for config, seated in checked.conditions
     ]
     typical, most = ([getattr(one, name) for one in found] for name in ("typical", "most"))
     return Estimated(
@@ -138,6 +146,15 @@ def estimated(checked: Checked, *, by: "User", at_once: int) -> Estimated:
         most=_together(most, at_once, design.repeats),
         has_no_end=any(one.is_per_turn for one in found),
     )
+
+
+def planned_sizes(study: Study, asked: Asked, *, by: "User") -> Sizes:
+    """Nothing of a study without a plan. Raises Invalid where its design cannot be played any more."""
+    if study.plan is None:
+        return Sizes((), {}, ())
+    checked = checked_design(study.design, owner=study.owner)
+    typical = estimated(checked, by=by, at_once=study.at_once).typical
+    return sizes(checked.design, Plan.model_validate(study.plan), typical, asked)
 
 
 def _together(amounts: list[Amounts], at_once: int, repeats: int) -> Amounts:

@@ -17,13 +17,10 @@ from experiments.runs.drawings.bars import Strip, strip
 from experiments.runs.drawings.charts import Scale
 from experiments.runs.figures import MINUS, MISSING, in_percent
 from experiments.runs.statistics.estimates import Estimate
-from experiments.setup.estimates import Amounts
 from experiments.studies import outcomes
 from experiments.studies.comparison import NOT_POOLED, Compared
 from experiments.studies.comparison import Estimate as StudyEstimate
-from experiments.studies.design import MOST_REPEATS, Design, Levels
-from experiments.studies.plan import Plan
-from leaderboard.ratings.studies import planning
+from experiments.studies.design import Design, Levels
 from leaderboard.ratings.studies.analysis import Row
 from leaderboard.ratings.studies.diversity import LEAST_ANSWERS
 from leaderboard.ratings.studies.pooling import Pooled
@@ -60,7 +57,6 @@ WHY_MISSING = {
     **dict(RunState.choices),
 }
 MOST_COLUMNS = 12  # of the grid
-POWER = 0.8
 SIDES = ("first", "second")
 
 
@@ -146,63 +142,6 @@ def progress(study: Study) -> Progress:
         waiting=counts["waiting"],
         seconds=ceil(left / study.at_once) * round(mean.total_seconds()) if is_going and mean else None,
         failures=sorted(failed, key=lambda one: -one[1]),
-    )
-
-
-# --- how many runs are needed ---
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """So many repeats, with what they cost and can see: a difference of rates from one (0 to 1), None where none can be
-    seen, and of scores in standard deviations.
-    """
-
-    repeats: int
-    runs: int
-    per_side: int
-    rate: float | None
-    score: float | None
-    amounts: Amounts
-
-
-def sizes(design: Design, plan: Plan, typical: Amounts, *, rate: float, difference: float) -> list[Size]:
-    """Half, once, twice and four times the design's repeats, and as many as that difference of rates needs. The level
-    is the first of Holm's procedure. typical: what the design comes to.
-    """
-    conditions = list(design.combinations())
-    contrasts = plan.contrasts or plan.explored
-    sides = [
-        sum(side.items() <= levels.items() for levels in conditions)
-        for one in contrasts
-        for side in (one.first, one.second)
-    ]
-    per_repeat, alpha = min(sides, default=0), plan.alpha / max(1, len(plan.contrasts))
-    if not per_repeat:
-        return []
-    other = rate + difference if rate + difference <= 1 else rate - difference
-    needed = ceil(planning.runs_for_rates(rate, other, alpha=alpha, power=POWER) / per_repeat)
-    now = design.repeats
-    found = sorted({max(1, now // 2), now, 2 * now, 4 * now, needed})
-    return [_size(n, per_repeat, alpha, rate, design, len(conditions), typical) for n in found if n <= MOST_REPEATS]
-
-
-def _size(
-    repeats: int, per_repeat: int, alpha: float, rate: float, design: Design, conditions: int, typical: Amounts
-) -> Size:
-    per_side, times = per_repeat * repeats, repeats / design.repeats
-    return Size(
-        repeats=repeats,
-        runs=conditions * repeats,
-        per_side=per_side,
-        rate=planning.visible_rate(rate, per_side, alpha=alpha, power=POWER),
-        score=planning.visible_score(1, per_side, alpha=alpha, power=POWER),
-        amounts=Amounts(
-            calls=round(typical.calls * times),
-            tokens=round(typical.tokens * times),
-            cost=None if typical.cost is None else typical.cost * repeats / design.repeats,
-            seconds=round(typical.seconds * times),
-        ),
     )
 
 

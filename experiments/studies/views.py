@@ -24,10 +24,11 @@ from experiments.models import Run, Study
 from experiments.runs import run_list
 from experiments.runs.upstreams import upstreams_of_study
 from experiments.studies import charts, comparison, curves, pages, results, running, services
-from experiments.studies.checking import checked_design, estimated
+from experiments.studies.checking import planned_sizes
 from experiments.studies.design import Design
 from experiments.studies.folder import folder
 from experiments.studies.plan import Plan
+from experiments.studies.sizes import Asked, kinds_of
 from leaderboard.ratings.studies import table
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
 
@@ -35,8 +36,16 @@ PER_PAGE = 50
 
 
 class SizesForm(forms.Form):
-    rate = forms.FloatField(label=_("Rate to compare with, percent"), min_value=0, max_value=100)
-    difference = forms.FloatField(label=_("Difference to see, points"), min_value=1, max_value=100)
+    """What is left out is as `sizes.Asked` has it."""
+
+    rate = forms.FloatField(required=False, min_value=0, max_value=100)
+    difference = forms.FloatField(required=False, min_value=1, max_value=100)
+    sd = forms.FloatField(required=False, min_value=0.01, max_value=10)
+    spread = forms.FloatField(required=False, min_value=0, max_value=5)
+
+    def asked(self) -> Asked:
+        given = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        return Asked(**given | {name: given[name] / 100 for name in ("rate", "difference") if name in given})
 
 
 VERBS: Mapping[str, tuple[Callable[..., Any], Any]] = {
@@ -101,6 +110,7 @@ def study(request: HttpRequest, pk: UUID) -> HttpResponse:
         "design": design,
         "plans": shown.plans.select_related("by"),
         "plan": shown.newest_plan.content if shown.newest_plan else shown.plan,
+        "kinds": kinds_of(Plan.model_validate(shown.plan)) if shown.plan else [],
         "looks": looks,
         "results": pages.shown(looks[0]) if looks else [],
         "curves": curves.drawn(looks[0]) if looks else [],
@@ -113,16 +123,12 @@ def study(request: HttpRequest, pk: UUID) -> HttpResponse:
 def sizes(request: HttpRequest, pk: UUID) -> HttpResponse:
     """What more or fewer repeats could see, with their costs; of a draft with a plan."""
     shown = get_object_or_404(Study.objects.visible_to(request.user).select_related("owner"), pk=pk)
-    form = SizesForm(request.GET or {"rate": 50, "difference": 20})
+    form = SizesForm(request.GET)
     context: dict[str, Any] = {"study": shown, "form": form}
-    if shown.plan and form.is_valid():
-        design = Design.model_validate(shown.design)
+    if form.is_valid():
         with ShownIn(form):
-            checked = checked_design(shown.design, owner=shown.owner)
-            found = estimated(checked, by=person(request), at_once=shown.at_once)
-            asked = {name: form.cleaned_data[name] / 100 for name in ("rate", "difference")}
-            context["sizes"] = pages.sizes(design, Plan.model_validate(shown.plan), found.typical, **asked)
-            context["repeats"] = design.repeats
+            context["found"] = planned_sizes(shown, form.asked(), by=person(request))
+            context["repeats"] = shown.design["repeats"]
     return render(request, "studies/_sizes.html", context)
 
 

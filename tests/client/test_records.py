@@ -47,6 +47,7 @@ COMPONENTS = {  # of the schema, where they have other names than the records
     records.Run: "RunDetail",
     records.Spent: "Totals",
     records.Standing: "StandingRow",
+    records.StudyAmounts: "Amounts",
     records.Totals: "RunTotals",
 }
 

@@ -8,7 +8,16 @@ from arena_lab.files import File, file_of
 from arena_lab.lines import AsyncLine
 from arena_lab.paging import AsyncRows
 from arena_lab.questions import ROWS, id_of
-from arena_lab.records import PlannedRun, Study, StudyComparison, StudyLook, StudyLooks, StudyPlan, StudyRuns
+from arena_lab.records import (
+    PlannedRun,
+    Study,
+    StudyComparison,
+    StudyLook,
+    StudyLooks,
+    StudyPlan,
+    StudyRuns,
+    StudySizes,
+)
 
 
 class AsyncStudies:
@@ -29,6 +38,12 @@ class AsyncStudies:
         """settings: project, at_once, cost_limit. No model is called."""
         body = {"title": title, "design": dict(design), "plan": None if plan is None else dict(plan), **settings}
         return await self._line.do(asking.post("studies/", Study, body))
+
+    async def sizes(self, study: Study | str, **asked: float) -> StudySizes:
+        """What more or fewer repeats could see, with their costs, and how many repeats a difference needs. asked: rate
+        and difference (0 to 1), sd of scores and diversities, spread of prompts in log-odds.
+        """
+        return await self._line.do(asking.get(f"studies/{id_of(study)}/sizes/", StudySizes, **asked))
 
     async def lock(self, study: Study | str) -> StudyPlan:
         return await self._line.do(asking.post(f"studies/{id_of(study)}/lock/", StudyPlan))

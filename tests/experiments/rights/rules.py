@@ -67,7 +67,8 @@ RULES: dict[str, tuple[Rule, str]] = {
         talk-figures experiment experiment-values experiment-sharing campaign-live api-messages
         api-judgments api-ballots api-ranking api-calls api-events api-lineage api-cycles api-cycle api-executions
         api-run-battles api-run-artifacts api-run-report api-run-export api-statistics api-campaign run-files
-        api-run-files study study-sizes study-runs api-study-estimate api-study-runs api-study-looks""",
+        api-run-files study study-sizes study-runs api-study-estimate api-study-sizes
+        api-study-runs api-study-looks""",
     ),
     "to look at, renamed by who steers, deleted by the owner": (
         rule(visitor=SIGN_IN, **_all(INSIDE, (YES, *NO))),

@@ -1,13 +1,25 @@
 """Studies by the API: set up, estimated, locked, started, looked at, and taken away as a folder."""
 
 import io
+import re
 import zipfile
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
+import httpx
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.tokens import create_token
+from arena_lab import Arena
 from experiments.models import Call, Study
 from experiments.studies import services
+from tests.client.conftest import IN_PROCESS, answer
 from tests.experiments.studies import designs
+from tests.fixtures import add_model
 
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "studies.md"
 JSON = {"content_type": "application/json"}
 
 
@@ -44,6 +56,84 @@ def test_a_study_goes_from_its_design_to_its_folder_by_the_api(provider, browser
     names = zipfile.ZipFile(io.BytesIO(b"".join(archive.streaming_content))).namelist()
     assert {"study/data.csv", "study/recompute.py", "study/leaderboard/ratings/studies/table.py"} <= set(names)
     assert browser.delete(address).status_code == 409, "what was found stays"
+
+
+def test_the_example_of_the_documentation_runs_by_the_client(provider, alice, drive, monkeypatch, tmp_path, capsys):
+    setting_up, reading = re.findall("```python\n(.+?)```", DOCUMENTATION.read_text(encoding="utf-8"), re.DOTALL)[:2]
+    for slug in ("sim/refusing", "sim/cooperative"):
+        add_model(slug, upstream=f"{slug}:first=0")
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    for name, value in {"ARENA_URL": IN_PROCESS, "ARENA_TOKEN": create_token(alice)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    told: dict[str, Any] = {}
+
+    exec(setting_up.replace('"repeats": 10', '"repeats": 3'), told)
+    drive()
+    assert told["arena"].studies.get(told["study"]).state == "completed"
+    exec(reading, told)
+
+    contrast, difference, *_interval, _adjusted, _found = capsys.readouterr().out.rsplit(maxsplit=5)
+    assert contrast == "careful refuses more"
+    assert float(difference) > 0.5
+    assert "study/recompute.py" in zipfile.ZipFile(tmp_path / "refusals.zip").namelist()
+
+
+def test_sizes_are_planned_by_each_kind_of_contrast_both_ways_with_their_costs(
+    provider, alice, browser, read, monkeypatch
+):
+    contrasts = [
+        {**designs.SOONER, "name": name, "outcome": name, "test": test}
+        for name, test in (("refused", "mixed"), ("sooner", "usual"), ("tokens", "usual"), ("answers", "usual"))
+    ]
+    plan = designs.plan(explored=[])
+    plan |= {"outcomes": [*plan["outcomes"], designs.SAID], "contrasts": contrasts}
+    made = browser.post("/api/studies/", {"title": "Sizes", "design": designs.design(), "plan": plan}, **JSON).json()
+    address = f"/api/studies/{made['id']}/sizes/"
+
+    found = browser.get(address, {"difference": 0.3, "sd": 1}).json()
+
+    assert found["kinds"] == ["mixed", "time", "score", "diversity"]
+    assert [one["per_side"] for one in found["sizes"]] == [4 * one["repeats"] for one in found["sizes"]]
+    by_repeats = {one["repeats"]: one for one in found["sizes"]}
+    for kind, repeats in found["needed"].items():
+        asked = 0.3 if kind in ("mixed", "time") else 1
+        assert by_repeats[repeats]["visible"][kind] <= asked
+        fewer = by_repeats[max(one for one in by_repeats if one < repeats)]["visible"][kind]
+        assert fewer is None or fewer > asked
+    once, twice = by_repeats[2]["amounts"], by_repeats[4]["amounts"]
+    assert (once["calls"], twice["calls"], twice["seconds"]) == (48, 96, 2 * once["seconds"])
+    assert browser.get(address, {"rate": 2}).status_code == 400
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    with Arena(IN_PROCESS, create_token(alice)) as arena:
+        told = arena.studies.sizes(made["id"], difference=0.3, sd=1)
+    assert told.needed == found["needed"]
+    assert [one.amounts.calls for one in told.sizes] == [one["amounts"]["calls"] for one in found["sizes"]]
+    page = read(browser.get(f"/studies/{made['id']}/sizes/", {"difference": 30, "sd": 1})).by_id("sizes")
+    assert {one.get("data-kind"): one.cssselect("dd")[0].text for one in page.cssselect("[data-kind]")} == {
+        kind: f"needs {repeats} repeats" for kind, repeats in found["needed"].items()
+    }
+    wrong = read(browser.get(f"/studies/{made['id']}/sizes/", {"difference": 0})).by_id("sizes")
+    assert wrong.cssselect("table") == []
+    assert "greater than or equal to 1" in wrong.text
+
+
+def test_sizes_ask_the_database_no_more_for_more_levels_and_repeats(provider, alice, browser):
+    def asked(**changed):
+        study = services.create(owner=alice, title="Sizes", design=designs.design(**changed), plan=designs.plan())
+        with CaptureQueriesContext(connection) as found:
+            assert browser.get(f"/api/studies/{study.pk}/sizes/").status_code == 200
+        return len(found)
+
+    few, factors = asked(), designs.design()["factors"]
+    models = [
+        {"name": str(n), "cast": {"model": {"model": add_model(f"sim/refusing:first=0:words={n}").slug}}}
+        for n in range(20, 26)
+    ]
+    factors[0] = {**factors[0], "levels": [*factors[0]["levels"], *models]}
+    many = asked(factors=factors, repeats=9)
+
+    assert many == few
 
 
 def test_a_draft_is_changed_and_deleted_and_a_fault_names_its_field(provider, browser):

@@ -5,6 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from leaderboard.ratings.statistics import t_quantile
 from leaderboard.ratings.studies import corrections, diversity, mixed, planning, rates, scores, survival
 from leaderboard.ratings.studies.analysis import Contrast, Outcome, Plan, Row
 from leaderboard.ratings.studies.labeled import Unit, corrected_contrasts
@@ -140,6 +141,52 @@ def test_plans_keep_their_power():
 
     assert share(of_rates, 7) == pytest.approx(0.8, abs=0.03)
     assert share(of_means, 8) == pytest.approx(0.8, abs=0.03)
+
+
+@each_case(("first", "second", "turns"), [(0.5, 0.3, 3), (0.5, 0.8, 10), (0.9, 0.6, 5)])
+def test_plans_of_times_keep_their_power(first, second, turns):
+    runs = planning.runs_for_times(first, second)
+    lasting = np.repeat([-turns / np.log(1 - share) for share in (first, second)], runs)
+    is_first, one = np.arange(2 * runs) < runs, np.zeros(2 * runs, dtype=int)
+
+    def study(random):
+        times = np.ceil(random.exponential(lasting))
+        return survival.log_rank(np.minimum(times, turns), times <= turns, is_first, one).p <= ALPHA
+
+    assert share(study, 14, studies=2_000) == pytest.approx(0.8, abs=0.03)
+
+
+def test_plans_of_mixed_models_keep_their_power():
+    """Log-odds of a typical prompt, and the rates over prompts that they come to."""
+    points = np.random.default_rng(15).normal(size=1_000_000)
+    first, second = (np.mean(logistic(odds + points)) for odds in (0.0, -1.0))
+    power = planning.power_for_mixed_rates(first, second, PROMPTS * RUNS, spread=1)
+
+    def study(random):
+        odds = random.normal(0, 1, PROMPTS)[PROMPT] - 1.0 * ~FIRST
+        happened = random.random(len(PROMPT)) < logistic(odds)
+        return mixed.mixed_difference(happened, FIRST, PROMPT, np.zeros(len(PROMPT))).p <= ALPHA
+
+    assert share(study, 16, studies=2_000) == pytest.approx(power, abs=0.03)
+
+
+def test_plans_of_diversities_keep_their_power():
+    """What a run, and a pair of runs, adds to the dissimilarity is known: as `planning.visible_diversity` has it."""
+    alike, strata, repeats = 0.25, 4, 8
+    seen = planning.visible_diversity(repeats, strata, alike=alike)
+
+    def cell_of(random, value):
+        own, pairs = random.normal(0, np.sqrt(alike), repeats), random.normal(0, np.sqrt(1 - 2 * alike), (repeats,) * 2)
+        table = value + own[:, None] + own[None, :] + np.triu(pairs, 1) + np.triu(pairs, 1).T
+        np.fill_diagonal(table, 0)
+        return diversity.cell(table)
+
+    def study(random):
+        cells = [cell_of(random, value) for value in (seen, 0) for _stratum in range(strata)]
+        found = diversity.estimate(cells, np.repeat([1, -1], strata) / strata)
+        return abs(found.value) / found.error >= t_quantile(1 - ALPHA, found.degrees)
+
+    assert share(study, 17) == pytest.approx(0.8, abs=0.03)
 
 
 def _answers(random, likely, styles):

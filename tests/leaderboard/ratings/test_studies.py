@@ -179,6 +179,20 @@ def test_sizes_are_planned_as_in_textbooks():
     assert planning.clustered(100, 5, 0.25) == 200
 
 
+def test_sizes_of_times_mixed_models_and_diversities_solve_each_other():
+    halved = 4 * (1.959964 + 0.841621) ** 2 / math.log(2) ** 2  # events: Schoenfeld (1983)
+    assert planning.runs_for_times(0.75, 0.5) == math.ceil(halved / 1.25)
+    assert planning.visible_time(0.75, math.ceil(halved / 1.25)) == pytest.approx(0.25, abs=0.002)
+    assert planning.visible_time(0, 100) is None
+    assert planning.runs_for_mixed_rates(0.6, 0.5, spread=0) == 388, "as without prompts"
+    runs = planning.runs_for_mixed_rates(0.5, 0.3, spread=1)
+    assert runs < planning.runs_for_rates(0.5, 0.3), "what prompts differ by is no error"
+    assert planning.visible_mixed_rate(0.5, runs, spread=1) == pytest.approx(0.2, abs=0.002)
+    assert planning.visible_diversity(3, 8) is None
+    repeats = planning.repeats_for_diversity(0.5, 8)
+    assert planning.visible_diversity(repeats, 8) <= 0.5 < planning.visible_diversity(repeats - 1, 8)
+
+
 # Contagious bovine pleuropneumonia in herds of zebus, as (new cases, animals) of the herd in periods 1 to 4:
 # Lesnoff et al., Preventive Veterinary Medicine 64 (2004); the data set cbpp of lme4
 HERDS = [

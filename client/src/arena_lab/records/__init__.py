@@ -46,6 +46,7 @@ from arena_lab.records.studies import (
     PlannedRun,
     PooledStudies,
     Study,
+    StudyAmounts,
     StudyComparison,
     StudyContrast,
     StudyDifference,
@@ -53,6 +54,8 @@ from arena_lab.records.studies import (
     StudyLooks,
     StudyPlan,
     StudyRuns,
+    StudySize,
+    StudySizes,
 )
 from arena_lab.records.transcript import Ballot, Call, Execution, Filtered, Judgment, Message, Usage
 
@@ -106,6 +109,7 @@ __all__ = [
     "Spent",
     "Standing",
     "Study",
+    "StudyAmounts",
     "StudyComparison",
     "StudyContrast",
     "StudyDifference",
@@ -113,6 +117,8 @@ __all__ = [
     "StudyLooks",
     "StudyPlan",
     "StudyRuns",
+    "StudySize",
+    "StudySizes",
     "StyleControl",
     "Totals",
     "Usage",

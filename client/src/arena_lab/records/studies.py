@@ -82,6 +82,36 @@ class StudyLooks(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StudyAmounts(Record):
+    """Of all runs together; cost in US dollars, None where a price is not known."""
+
+    calls: int
+    tokens: int
+    cost: Decimal | None
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySize(Record):
+    """visible: by kind of contrast, the difference that so many repeats can see; None where there is none."""
+
+    repeats: int
+    runs: int
+    per_side: int
+    visible: Mapping[str, float | None]
+    amounts: StudyAmounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySizes(Record):
+    """kinds: rate, mixed, time, score or diversity. needed: repeats by kind; None for more than a study can have."""
+
+    kinds: tuple[str, ...]
+    needed: Mapping[str, int | None]
+    sizes: tuple[StudySize, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudyDifference(Record):
     """With its 95 % interval; of a rate as a share, -1 to 1."""
 
