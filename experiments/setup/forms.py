@@ -164,6 +164,14 @@ def _flat(config: type[BaseModel], prefix: str = "") -> Any:
             yield f"{prefix}{name}", info
 
 
+def titles_of_rows(config: type[BaseModel], name: str) -> dict[str, str]:
+    """What the fields of the rows are called that a list of a Config holds; empty for a list of something else."""
+    info = dict(_flat(config)).get(name)
+    inner = _inner_model(info.annotation) if info else None
+    fields = inner.model_fields if inner else {}
+    return {part: about.title or part.replace("_", " ").capitalize() for part, about in fields.items()}
+
+
 def _inner_model(annotation: Any) -> type[BaseModel] | None:
     for candidate in (annotation, *get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, BaseModel):

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from experiments.setup.form_fields import LEAST_ROWS, RowsField
-from experiments.setup.forms import COMMON_HINTS, DeclaredForm, flat, labels_of
-from experiments.workflows import surface_of
+from experiments.setup.forms import COMMON_HINTS, DeclaredForm, flat, labels_of, titles_of_rows
+from experiments.workflows import surface_of, workflow_of
 from experiments.workflows.base.surface import Example, Group, Part, SeatForm, SeatRows, Seats
 
 SPARE = 2  # rows that stand there for those without a script, beside the usual ones
@@ -279,7 +279,9 @@ class SetupFact:
 
 
 def facts(workflow: str, config: Mapping[str, Any]) -> Iterator[SetupFact]:
-    """Of a workflow that declares its set-up page, in the order of its groups; of others, what is stored."""
+    """Of a workflow that declares its set-up page, in the order of its groups; of others, what is stored. Rows of a
+    list have the titles of their fields in the Config.
+    """
     page = surface_of(workflow).setup
     renamed = page.renamed if page else {}
     values = dict(flat({renamed.get(name, name): value for name, value in config.items()}))
@@ -287,10 +289,16 @@ def facts(workflow: str, config: Mapping[str, Any]) -> Iterator[SetupFact]:
     names = page.fields if page else tuple(values)
     for name in names:
         if values.get(name) not in (None, "", []):
-            yield SetupFact(name, str(labels.get(name, name)), _in_words(values[name]))
+            titles = titles_of_rows(workflow_of(workflow).config, name)
+            yield SetupFact(name, str(labels.get(name, name)), _in_words(values[name], titles))
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: Any, titles: Mapping[str, str]) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, Mapping):
+        told = [(titles.get(name, name), _in_words(part, {})) for name, part in value.items()]
+        return ", ".join(f"{title}: {words}" for title, words in told if words)
+    if isinstance(value, list):
+        return "\n".join(_in_words(one, titles) for one in value)
+    return "" if value is None else str(value)

@@ -18,7 +18,7 @@ from leaderboard.boards.contamination import Unseen
 from leaderboard.boards.influence import dependences
 from leaderboard.boards.standings import Row
 from leaderboard.boards.style import Adjusted
-from leaderboard.boards.tables import Further
+from leaderboard.boards.tables import FACETS, Further
 from leaderboard.boards.titles import board_title
 from leaderboard.models import Ladder
 
@@ -45,16 +45,8 @@ def document(ladder: Ladder, current: Current, further: Further = NOTHING) -> di
     totals = {name: getattr(found, name) for name in ("battles", "ties", "both_bad", "consistency", "components")}
     return {
         **summary(ladder),
-        "subset": found.subset,
-        "category": found.category,
-        "source": found.source,
-        "language": found.language,
-        "period": found.period,
-        "subsets": list(found.subsets),
-        "categories": list(found.categories),
-        "sources": list(found.sources),
-        "languages": list(found.languages),
-        "periods": list(found.periods),
+        **found.slice._asdict(),
+        **{plural: list(getattr(found, plural)) for _label, plural in FACETS.values()},
         "computed": current.computed.isoformat(),
         "behind": current.behind,
         "intervals": {"method": found.method, "rounds": found.rounds, "seed": found.seed},
