@@ -116,7 +116,7 @@ def prepare_call(
         schema=ask.schema if takes_schema else None,
         schema_name=ask.purpose,
         request_id=str(call_id),
-        routing=_routing(participant.params) if model.provider.routes else None,
+        routing=Routing.pinned(participant.params.get("served_by", "")) if model.provider.routes else None,
         capabilities=model.accepts,
         # The first word may come at the end of the time that the question may take.
         deadlines=Deadlines() if ask.deadline is None else Deadlines(first_byte=ask.deadline, total=ask.deadline),
@@ -129,12 +129,6 @@ def prepare_call(
     reserved = None if most is None else kept_upwards(most)
     prompt, answer = most_tokens(request)
     return PreparedCall(model, price, request, reserved, prompt + answer, prompt + min(answer, LEAST_ANSWER), key=key)
-
-
-def _routing(of_seat: Mapping[str, Any]) -> Routing:
-    """The upstreams that the seat names, and no others."""
-    named = tuple(one.strip() for one in of_seat.get("served_by", "").split(",") if one.strip())
-    return Routing(order=named, only=named)
 
 
 def _within(request: ChatRequest, share: int) -> ChatRequest:

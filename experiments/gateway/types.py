@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Self
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "stopped"]
+QUANTIZATIONS = ("int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32")  # as OpenRouter calls them
 CostSource = Literal["provider", "price", "unknown"]
 
 
@@ -71,6 +72,15 @@ class Routing:
     only: tuple[str, ...] = ()
     quantizations: tuple[str, ...] = ()
     data_collection: Literal["allow", "deny"] | None = None
+
+    @classmethod
+    def pinned(cls, words: str) -> Self:
+        """To the upstreams that a text names, in this order and no others, and to the quantizations that stand among
+        them: "deepinfra, together, bf16". Empty for whichever.
+        """
+        named = tuple(filter(None, (word.strip() for word in words.split(","))))
+        upstreams = tuple(name for name in named if name not in QUANTIZATIONS)
+        return cls(order=upstreams, only=upstreams, quantizations=tuple(one for one in named if one in QUANTIZATIONS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,7 @@ def _upstreams(text: str) -> str:
 class SeatParams(BaseModel):
     """Sampling parameters of one seat. What is left out is the workflow's default. served_by: which upstreams of a
     provider that routes may answer, in this order, and no others; as it calls them: "deepinfra/fp8, together".
+    A quantization among them ("bf16") is the only one that they may use; by itself, any upstream with it may answer.
     """
 
     model_config = ConfigDict(extra="forbid")

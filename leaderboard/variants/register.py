@@ -10,11 +10,11 @@ from enum import StrEnum
 
 from django.db.models import Count
 
+from experiments.gateway.types import QUANTIZATIONS, Routing
 from experiments.models import Contestant, Dataset, Output
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.contamination import published
 
-QUANTIZATIONS = ("int4", "int8", "fp4", "fp6", "fp8", "fp16", "bf16", "fp32")
 QUANTIZED = re.compile(rf"/({'|'.join(QUANTIZATIONS)})\b")  # at the end of what a provider calls an upstream
 DATED = re.compile(r"_(\d{8})$")
 
@@ -155,8 +155,8 @@ def _upstream(one: Contestant, served: Sequence[str]) -> Fact:
         return _entered(one.upstream)
     if served:
         return Fact(", ".join(served), Origin.CALLS)
-    if pinned := str(one.params.get("served_by", "")):
-        return Fact(pinned, Origin.PINNED)
+    if pinned := Routing.pinned(str(one.params.get("served_by", ""))).only:
+        return Fact(", ".join(pinned), Origin.PINNED)
     return Fact(one.model.provider.name, Origin.CATALOG) if one.model else Fact()
 
 
@@ -164,7 +164,7 @@ def _quantization(one: Contestant, upstream: Fact) -> Fact:
     """Several upstreams with different ones have none."""
     if one.quantization:
         return _entered(one.quantization)
-    names = str(one.params.get("served_by", "")) or upstream.value
-    said = [QUANTIZED.search(name) for name in names.split(",")]
-    found = {match[1] if match else "" for match in said}
+    pinned = Routing.pinned(str(one.params.get("served_by", "")))
+    said = [QUANTIZED.search(name) for name in pinned.only or upstream.value.split(",")]
+    found = set(pinned.quantizations) or {match[1] if match else "" for match in said}
     return Fact(found.pop(), Origin.PINNED) if len(found) == 1 and found != {""} else Fact()

@@ -17,11 +17,12 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.errors import Forbidden
 from accounts.people import person
 from accounts.refusing import ShownIn, status_of
+from experiments.gateway.types import QUANTIZATIONS
 from experiments.library.datasets import contestants
 from experiments.library.datasets.making import may_curate
 from experiments.models import Contestant, Dataset
 from leaderboard.pages.pictures import fitted
-from leaderboard.variants.register import QUANTIZATIONS, Family, Origin, Variant, parents_of, register
+from leaderboard.variants.register import Family, Origin, Variant, parents_of, register
 
 ORIGINS = {
     Origin.PARENT: gettext_lazy("as the contestant it is a variant of"),

@@ -58,6 +58,24 @@ def test_what_is_known_is_looked_up_unless_a_curator_has_entered_it(dataset):
     assert [family.base_model for family in register(dataset)] == ["sim/neutral:first=0:tps=0", ""]
 
 
+@pytest.mark.parametrize(
+    ("pinned", "upstream", "quantization"),
+    [
+        ("deepinfra/fp8", "deepinfra/fp8", "fp8"),
+        ("deepinfra, together, bf16", "deepinfra, together", "bf16"),
+        ("fp8", "", "fp8"),
+        ("fp8, bf16", "", ""),
+        ("deepinfra/fp8, together", "deepinfra/fp8, together", ""),
+    ],
+)
+def test_what_a_contestant_is_pinned_to_is_its_upstream_and_its_quantization(dataset, pinned, upstream, quantization):
+    dataset.contestants.filter(name="elsewhere").update(params={"served_by": pinned})
+
+    found = lines(dataset)["elsewhere"]
+
+    assert (found.upstream.value, found.quantization.value) == (upstream, quantization)
+
+
 def test_upstreams_are_those_that_answered(dataset, arena):
     boards.samples_of(dataset, 3)
     run = Run.objects.create(experiment=arena(), seed=1)

@@ -212,13 +212,15 @@ def test_what_is_due_is_done_while_many_runs_are_taken_over(arena, start, drive,
 
 
 def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_may_ask(alice, arena, start, drive):
-    named = {"A": {"served_by": "deepinfra/fp8 ,together"}}
+    named = {"A": {"served_by": "deepinfra/fp8 ,together"}, "B": {"served_by": "together, bf16"}}
     cast = {
         one.seat: {"model": one.model.slug, "params": named.get(one.seat, {})} for one in arena().participants.all()
     }
     with pytest.raises(Invalid) as refusal:
         actions.create(owner=alice, workflow="arena", config=ARENA, cast=cast)
-    assert list(refusal.value.errors) == ["cast.A.params.served_by"], "its provider answers itself"
+    assert sorted(refusal.value.errors) == ["cast.A.params.served_by", "cast.B.params.served_by"], (
+        "its provider answers itself"
+    )
 
     Provider.objects.update(routes=True)
     run = start(actions.create(owner=alice, workflow="arena", config=ARENA | {"max_turns": 1}, cast=cast))
@@ -228,4 +230,5 @@ def test_upstreams_that_a_seat_names_are_the_only_ones_that_a_routing_provider_m
     whichever = {"allow_fallbacks": False, "require_parameters": True}
     upstreams = ["deepinfra/fp8", "together"]
     assert asked.pop("A") == {**whichever, "order": upstreams, "only": upstreams}
+    assert asked.pop("B") == {**whichever, "order": ["together"], "only": ["together"], "quantizations": ["bf16"]}
     assert list(asked.values()) == [whichever] * len(asked)
