@@ -29,11 +29,12 @@ class AtTurn:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One level of a contrast. turns: as the rows of the table; ticks: places of turns below the drawing, with the
-    numbers at risk, which stand at the height y.
+    """One level of a contrast. which: first or second. turns: as the rows of the table; ticks: places of turns below
+    the drawing, with the numbers at risk, which stand at the height y.
     """
 
     key: str
+    which: str
     name: str
     n: int
     median: float | None
@@ -98,10 +99,11 @@ def _drawn(number: int, one: Mapping[str, Any], contrast: Mapping[str, Any]) -> 
         charts.SHARE,
         SIZE,
     )
-    several = zip(KEYS, names, sides, states, chart.lines, strict=True)
+    several = zip(KEYS, ("first", "second"), names, sides, states, chart.lines, strict=True)
     shown = [
         Side(
             key=key,
+            which=which,
             name=name,
             **{field: side[field] for field in ("n", "median", "median_low", "median_high")},
             turns=at_turns,
@@ -109,7 +111,7 @@ def _drawn(number: int, one: Mapping[str, Any], contrast: Mapping[str, Any]) -> 
             y=SIZE.height + (row + 1) * RISK_ROW,
             line=line,
         )
-        for row, (key, name, side, at_turns, line) in enumerate(several, 1)
+        for row, (key, which, name, side, at_turns, line) in enumerate(several, 1)
     ]
     return Curves(number, one["contrast"], contrast["outcome"], shown, chart)
 

@@ -40,6 +40,8 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
     assert "mixed model" in found[2].text.casefold()
     assert all(row.cssselect("svg.strip") for row in found)
     [curves] = results_part.cssselect("figure.curves")
+    links = [link.get("href").split("?")[1] for link in curves.cssselect(".curve-names a")]
+    assert links == [f"contrast=models+in+time&side={side}" for side in ("first", "second")]
     assert [len(line.cssselect("polyline")) for line in curves.cssselect("g.line")] == [1, 1]
     turns = {
         row.cssselect("th")[0].text: [cell.text for cell in row.cssselect("td")] for row in curves.cssselect("tbody tr")
