@@ -42,6 +42,7 @@ from leaderboard.boards import (
     matchmaking,
     milestones,
     style,
+    table_files,
     tables,
     upstreams,
 )
@@ -265,8 +266,15 @@ def methodology(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def ladder_download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
+    """The ratings in a format, or the pairs, slices, history or milestones as CSV (a name of `table_files.FILES`)."""
     found, chosen = ladder_of(request.user, slug), tables.read_choice(request.GET)
-    if format not in downloads.FORMATS or found.withdrawn_reason:
+    if found.withdrawn_reason:
+        raise Http404
+    if (rows := table_files.FILES.get(format)) and (found.board or format == "history"):
+        response = HttpResponse(table_files.as_csv(rows(found, request.GET)), content_type="text/csv; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{found.slug}-{format}.csv"'
+        return response
+    if format not in downloads.FORMATS:
         raise Http404
     kind, write = downloads.FORMATS[format]
     beside = listing.others_of_dataset(request.user, found) if chosen.combination else []

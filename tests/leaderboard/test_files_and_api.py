@@ -11,7 +11,7 @@ from django.utils.html import escape, strip_tags
 
 from experiments.models import Battle, Contestant, Dataset
 from experiments.workflows.battles.pages import views
-from leaderboard.boards import compute
+from leaderboard.boards import compute, milestones
 from leaderboard.boards.compute import ensure_ladder, refresh
 from leaderboard.boards.standings import Slice
 from leaderboard.models import Ladder, Milestone
@@ -261,3 +261,46 @@ def test_the_ladders_are_the_subsets_with_a_leaderboard_a_history_and_sources(re
             history["models"], len(history["timestamps"])
         )
     assert set(read("SUBSET/leaderboard/by-source")) == {"sources", "leaderboards", "battle_counts"}
+
+
+def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_does(client, league, alice):
+    ladder = league(contestants=4, battles=120, subsets=("easy", "hard"))
+    compute.refresh(ladder)
+    for name in ("spring_20260101", "autumn_20260901"):
+        milestones.take(ladder, name=name, by=alice)
+
+    def lines(part, **query):
+        answer = client.get(reverse("ladder-download", args=[ladder.slug, part]), query)
+        assert answer["Content-Disposition"] == f'attachment; filename="{ladder.slug}-{part}.csv"'
+        return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+    def api(part, **query):
+        return client.get(reverse(f"api-ladder-{part}", args=[ladder.slug]), query).json()
+
+    matrix, sliced = api("matrix"), api("slices", by="subset")
+    assert [(one["name"], one["against"], int(one["wins"])) for one in lines("matrix")] == [
+        (line["name"], other["name"], one["wins"])
+        for line in matrix["lines"]
+        for other, one in zip(matrix["lines"], line["cells"], strict=True)
+        if one
+    ]
+    assert sum(int(one["wins"]) for one in lines("matrix", subset="easy")) < sum(
+        int(one["wins"]) for one in lines("matrix")
+    )
+    found = {(one["value"], one["name"]): one["battles"] for one in lines("slices") if one["by"] == "subset"}
+    assert found == {
+        (value, row["whole"]["name"]): str(one["battles"])
+        for row in sliced["rows"]
+        for value, one in row["slices"].items()
+    }
+    points = api("history")["results"]
+    assert [(one["name"], float(one["rating"])) for one in lines("history")] == [
+        (p["name"], p["rating"]) for p in points
+    ]
+    assert {one["name"] for one in lines("history", name="model-001")} == {"model-001"}
+    assert [one["milestone"] for one in lines("milestones")] == ["autumn_20260901"] * 4 + ["spring_20260101"] * 4
+    [autumn] = api("milestones", version="autumn")["results"]
+    assert [(one["date"], float(one["upper"])) for one in lines("milestones", version="autumn")] == [
+        ("2026-09-01", rating["upper"]) for rating in autumn["ratings"]
+    ]
+    assert client.get(reverse("ladder-download", args=[ladder.slug, "all"])).status_code == 404
