@@ -390,9 +390,11 @@ def _judgment() -> JudgmentSerializer:
     return JudgmentSerializer()
 
 
-def metrics_shown(run: Run, subjects: Sequence[str]) -> Iterator[ModelMetrics]:
-    """Of each subject, as it was after the last judged turn."""
-    of_seat = metrics.run_metrics(run, subjects, until_judged=True)
+def metrics_shown(
+    run: Run, subjects: Sequence[str], judgments: Sequence[Judgment] | None = None
+) -> Iterator[ModelMetrics]:
+    """Of each subject, as it was after the last judged turn. judgments: of the run, in order, where at hand."""
+    of_seat = metrics.run_metrics(run, subjects, until_judged=True, judgments=judgments)
     for seat in subjects:
         yield ModelMetrics(seat=seat, metrics=of_seat[seat])
 

@@ -1,6 +1,7 @@
 """Numbers computed from judgments and calls, never stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
 
 from django.db.models import F, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Replace
@@ -44,9 +45,13 @@ def _point(judgment: Judgment) -> JudgedTurn:
     )
 
 
-def run_metrics(run: Run, seats: Sequence[str], *, until_judged: bool = False) -> dict[str, SeatMetrics]:
-    """`seat_metrics` of each seat, from the run's rows. until_judged: only tokens up to the last judged turn count."""
-    judgments = list(in_order(run))
+def run_metrics(
+    run: Run, seats: Sequence[str], *, until_judged: bool = False, judgments: Sequence[Judgment] | None = None
+) -> dict[str, SeatMetrics]:
+    """`seat_metrics` of each seat, from the run's rows. until_judged: only tokens up to the last judged turn count.
+    judgments: all of the run, in order, where they are at hand.
+    """
+    judgments = list(in_order(run)) if judgments is None else judgments
     calls = run.calls.filter(step__seat__in=seats)
     if until_judged:
         calls = calls.filter(step__turn__lte=max((judgment.turn for judgment in judgments), default=0))
@@ -64,6 +69,16 @@ def in_order(run: Run) -> "QuerySet[Judgment]":
     the one that replaced it.
     """
     return by_beginning(run.judgments.all())
+
+
+def in_order_of(steps: Sequence[Step]) -> list[Judgment]:
+    """The same from all steps of a run, with their judgments at hand as `judged`."""
+    began = {step.key: step.pk for step in steps}
+
+    def place(one: Judgment) -> tuple[int, int, UUID]:
+        return one.turn, began.get(one.step.key.replace("/completed", "/started"), 0), one.pk
+
+    return sorted((one for step in steps for one in step.judged), key=place)
 
 
 def by_beginning(judgments: "QuerySet[Judgment]") -> "QuerySet[Judgment]":

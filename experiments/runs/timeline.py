@@ -16,6 +16,7 @@ from experiments.models.labels import where_measured
 from experiments.models.run import RECORDS, TERMINAL_STATES
 from experiments.models.work import Envelope
 from experiments.runs.fragments import Fragments
+from experiments.runs.metrics import in_order, in_order_of
 from experiments.workflows import REGISTRY, surface_of, workflow_of
 from experiments.workflows.base.events import (
     CallFailed,
@@ -145,7 +146,10 @@ def from_rows(run: Run, turn: int | None = None, beside: Sequence[str] = ()) -> 
     shown = [told for step in steps for told in _of_step(step, loaded)]
     ending = [_ending(run)] if run.state in TERMINAL_STATES else [step.pause for step in steps if step.is_open_pause]
     offers = [] if run.origin in RECORDS else [step.pause for step in steps if step.is_open_offer]
-    found = (entry(told.type, told.data()) for told in (*shown, *_metrics(run), *offers[-1:], *ending[-1:]))
+    found = (
+        entry(told.type, told.data())
+        for told in (*shown, *_metrics(run, steps if turn is None else None), *offers[-1:], *ending[-1:])
+    )
     return list({item.anchor: item for item in found if item}.values())
 
 
@@ -189,11 +193,13 @@ def _trouble(step: Step, call: Call, *, has_message: bool) -> Iterator[EventData
         yield CallFailed(**place, kind=call.error_kind, message=call.error, partial=partial)
 
 
-def _metrics(run: Run) -> Iterator[EventData]:
-    """As they were after the last judged turn: the event that carries them is sent with its judgments."""
-    if not workflow_of(run.experiment.workflow).subjects:
-        return
-    yield from metrics_shown(run, sorted(set(run.judgments.values_list("subject", flat=True))))
+def _metrics(run: Run, steps: Sequence[Step] | None) -> Iterator[EventData]:
+    """As they were after the last judged turn: the event that carries them is sent with its judgments. steps: all of
+    the run, None where only some are known.
+    """
+    if workflow_of(run.experiment.workflow).subjects:
+        judgments = list(in_order(run)) if steps is None else in_order_of(steps)
+        yield from metrics_shown(run, sorted({one.subject for one in judgments}), judgments)
 
 
 def _ending(run: Run) -> Ending:

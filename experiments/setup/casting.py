@@ -1,11 +1,12 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -332,14 +333,20 @@ def _refuse_keyless(model: ProviderModel, field: str, lookups: Lookups) -> None:
         raise Invalid({field: [message % {"model": model.label, **where(model.provider)}]})
 
 
-def usual_model(seat: str, config: Any = None) -> ProviderModel | None:
+def usual_model(
+    seat: str, config: Any = None, available: Collection[ProviderModel] | None = None
+) -> ProviderModel | None:
     """The model of a seat for which none was chosen: of a judge, the one kept with the configuration's instrument if it
-    is available; otherwise the lab's default.
+    is available; otherwise the lab's default. available: all that are, where they are at hand.
     """
-    available, usual = ProviderModel.objects.available().select_related("provider"), USUAL.get(seat)
-    instrument = instrument_of(config) if seat == "judge" else None
-    kept = available.filter(slug=instrument.definition.model).first() if instrument else None
-    return kept or (available.filter(**{usual: True}).first() if usual else None)
+    instrument, usual = instrument_of(config) if seat == "judge" else None, USUAL.get(seat)
+    kept = instrument.definition.model if instrument else ""
+    if available is None:
+        defaults = Q(slug=kept) | Q(is_default_judge=True) | Q(is_default_filter=True)
+        available = list(ProviderModel.objects.available().filter(defaults))
+    found = [one for one in available if one.slug == kept]
+    found = found or [one for one in available if usual and getattr(one, usual)]
+    return found[0] if found else None
 
 
 def require_visible_instrument(config: Any, *, lookups: Lookups) -> None:

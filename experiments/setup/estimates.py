@@ -24,6 +24,7 @@ from accounts.errors import Invalid
 from accounts.people import person
 from experiments.gateway.types import Price
 from experiments.lab.budgets import standing as budget_standing
+from experiments.lab.catalog.menu import available_models
 from experiments.models import ModelPrice, Participant, ProviderModel
 from experiments.setup.casting import USUAL, checked_cast, checked_config, is_person, usual_model
 from experiments.setup.form_fields import LineListField, LinesField
@@ -302,7 +303,7 @@ def _without(asked: Any, places: Sequence[tuple[int | str, ...]]) -> Any:
 def _seated(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Participant] | None:
     """Who would be asked; None while a model has to be chosen."""
     chosen = {seat: str(one["model"]) for seat, one in cast.items() if one and one.get("model")}
-    offered = {model.slug: model for model in ProviderModel.objects.available().filter(slug__in=chosen.values())}
+    offered = {model.slug: model for model in available_models()}
     optional = [seat for seat in config.optional_seats() if seat in chosen]
     people = _people(cast)
     seated = []
@@ -312,7 +313,7 @@ def _seated(workflow: str, config: Any, cast: Mapping[str, Any]) -> list[Partici
         if seat in chosen:
             model = offered.get(chosen[seat]) or ProviderModel(slug=chosen[seat], label=chosen[seat])
         elif seat in USUAL:
-            model = usual_model(seat, config) or ProviderModel(slug=seat, label=seat)
+            model = usual_model(seat, config, offered.values()) or ProviderModel(slug=seat, label=seat)
         else:
             return None
         details = cast.get(seat) or {}

@@ -102,7 +102,8 @@ class Standing:
 
 def of_experiment(experiment: Experiment) -> list[Standing]:
     """Every budget that the calls of an experiment count against, the tightest first."""
-    found = standings(Budget.objects.filter(pk__in=[one.pk for one in applying(experiment.pk)]))
+    keys = [one.pk for one in applying(experiment.pk)]
+    found = standings(Budget.objects.filter(pk__in=keys)) if keys else []
     return sorted(found, key=lambda one: (-one.share, str(one.budget.pk)))
 
 

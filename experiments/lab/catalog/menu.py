@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from accounts.people import once
-from experiments.models import ProviderModel
+from experiments.models import Provider, ProviderModel
 
 if TYPE_CHECKING:
     from experiments.models.catalog import Person
@@ -16,8 +16,13 @@ SPECIALISED = re.compile(
 )
 
 
+def available_models() -> list[ProviderModel]:
+    """Those that are switched on, each with its provider."""
+    return once(_available)
+
+
 def askable_models() -> list[ProviderModel]:
-    """Those that can be asked now, each with its provider."""
+    """Those among them that can be asked now."""
     return once(_askable)
 
 
@@ -35,5 +40,10 @@ def general_models() -> list[str]:
     return [model.slug for model in models]
 
 
+def _available(_person: "Person") -> list[ProviderModel]:
+    return list(ProviderModel.objects.available())
+
+
 def _askable(person: "Person") -> list[ProviderModel]:
-    return list(ProviderModel.objects.askable(person))
+    keyless = Provider.objects.lacking_key(person)
+    return [model for model in available_models() if model.provider_id not in keyless]
