@@ -72,6 +72,10 @@ researcher = User.objects.get(username="researcher")
 board = boards.filled(researcher, visibility="public", contestants=9, battles=300, subsets=("easy", "hard"), gap=60)
 long_name = "a-contestant-with-a-name-that-is-longer-than-any-column"
 boards.board_of(researcher, [(long_name, "model-001", "left"), ("hopeless", "model-001", "right")] * 6, board)
+for sample in board.dataset.samples.exclude(index=0):
+    sample.metadata = {{"published": f"2026-0{{1 + sample.index % 6}}-01"}}
+    sample.save()
+board.dataset.contestants.exclude(name="model-009").update(released="2026-03-01")
 ladder = compute.ensure_ladder(board)
 compute.refresh(ladder)
 milestones.take(ladder, name="first_20260101", by=researcher)

@@ -46,7 +46,7 @@ OF_VISITORS = (
     *("sign-in/", "sign-up/", "forgotten/", "invitations/forged/", "leaderboard/", "leaderboard/methodology/"),
     *("datasets/", "public-arena/"),
 )
-OF_LADDERS = ("", "?subset=easy&search=nobody", "matrix/", "history/", "milestones/")
+OF_LADDERS = ("", "?subset=easy&search=nobody", "?unseen=1&sort=unseen", "matrix/", "history/", "milestones/")
 OF_RESEARCHERS = (
     *("", "notifications/"),
     *("arena/", "council/", "debate/", "coding/", "starchamber/", "battles/", "runs/", "runs/import/", "projects/"),
