@@ -24,7 +24,7 @@ from experiments.library.imports.api import DocumentParser
 from experiments.models import Run, Study, StudyLook, StudyPlan
 from experiments.runs.run_api import RunFilter
 from experiments.runs.upstreams import MixedSerializer, upstreams_of_study
-from experiments.studies import comparison, importing, results, running, services
+from experiments.studies import campaigns, comparison, importing, results, running, services
 from experiments.studies.charts import Chart, chart
 from experiments.studies.checking import checked_design, estimated, planned_sizes
 from experiments.studies.design import MOST_REPEATS
@@ -34,6 +34,10 @@ from experiments.studies.sizes import USUAL, Asked
 COMPARED = [
     OpenApiParameter("study", str, many=True, required=True, description="The ids of 2 to 6 studies."),
     OpenApiParameter("outcome", str, description="Its name; without it, the first that they share."),
+]
+FOUGHT = [
+    OpenApiParameter("campaign", str, many=True, required=True, description="The ids of 2 to 6 campaigns."),
+    OpenApiParameter("contestant", str, required=True, description="Its name."),
 ]
 RIVALLED = {**PROBLEMS, 403: ProblemSerializer, 409: ProblemSerializer}
 
@@ -275,6 +279,20 @@ class StudyComparisonSerializer(serializers.Serializer[Any]):
     waiting = serializers.ListField(child=serializers.UUIDField())
 
 
+WinRateSerializer = shape(
+    "CampaignWinRate",
+    campaigns.WinRate,
+    doc="""
+    rate, low, high: the mean over prompts of the share of battles won, ties half, with its 95 % interval. against: the
+    difference from the first campaign on the prompts that both have; null of the first.
+    """,
+    against=shape(
+        "CampaignDifference",
+        campaigns.Against,
+        doc="p: by the signs of the prompts' differences; adjusted: among all campaigns. missing: why nothing is said.",
+        difference=StudyDifferenceSerializer(allow_null=True),
+    )(allow_null=True),
+)
 NamedSerializer = shape("Named", name=str, label=str)
 ChartGroupSerializer = shape(
     "ChartGroup",
@@ -390,6 +408,14 @@ class StudyViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         return Response(
             StudyComparisonSerializer({**{one.name: getattr(found, one.name) for one in fields(found)}, **ids}).data
         )
+
+    @extend_schema(parameters=FOUGHT, responses={200: WinRateSerializer(many=True), **PROBLEMS})
+    @action(detail=False, pagination_class=None)
+    def campaigns(self, request: Request) -> Response:
+        """How often a contestant wins in two to six campaigns of battles, each beside the first, prompt by prompt."""
+        asked = request.query_params
+        found = campaigns.win_rates(person(request), asked.getlist("campaign"), asked.get("contestant", ""))
+        return Response(WinRateSerializer(found, many=True).data)
 
     @extend_schema(request=ChangeStudy, responses={200: StudySerializer, **RIVALLED})
     def partial_update(self, request: Request, pk: str) -> Response:

@@ -60,6 +60,18 @@ def get_page(path: str, read: Callable[[Any], T], **params: Any) -> Ask[Page[T]]
     return Ask("GET", path, read_page, _given(params))
 
 
+def get_rows(path: str, kind: type[R], **params: Any) -> Ask[tuple[R, ...]]:
+    """Of a list that comes whole."""
+
+    def read(response: httpx.Response) -> tuple[R, ...]:
+        rows = _json(response)
+        if not isinstance(rows, list):
+            raise BadAnswer(f"{path}: a list was expected.")
+        return tuple(kind.read(row) for row in rows)
+
+    return Ask("GET", path, read, _given(params))
+
+
 def get_file(path: str, **params: Any) -> Ask[httpx.Response]:
     return Ask("GET", path, lambda response: response, _given(params))
 

@@ -7,8 +7,9 @@ from arena_lab import asking
 from arena_lab.files import File, file_of
 from arena_lab.lines import Line
 from arena_lab.paging import Rows
-from arena_lab.questions import ROWS, id_of
+from arena_lab.questions import ROWS, ExperimentLike, id_of
 from arena_lab.records import (
+    CampaignWinRate,
     PlannedRun,
     Study,
     StudyComparison,
@@ -86,6 +87,12 @@ class Studies:
         """Two to six studies by an outcome that they share; without its name, by the first."""
         asked = {"study": [id_of(study) for study in studies], **({"outcome": outcome} if outcome else {})}
         return self._line.do(asking.get("studies/compare/", StudyComparison, **asked))
+
+    def campaigns(self, *campaigns: ExperimentLike, contestant: str) -> tuple[CampaignWinRate, ...]:
+        """How often a contestant wins in two to six campaigns of battles, each beside the first, prompt by prompt."""
+        ids = [id_of(campaign) for campaign in campaigns]
+        ask = asking.get_rows("studies/campaigns/", CampaignWinRate, campaign=ids, contestant=contestant)
+        return self._line.do(ask)
 
     def folder(self, study: Study | str) -> File:
         """The latest look as a zip: data, plan, results, and `recompute.py`, which computes the same numbers."""

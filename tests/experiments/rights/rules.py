@@ -221,7 +221,8 @@ RULES: dict[str, tuple[Rule, str]] = {
     ),
     "told what to ask for": (
         rule(visitor=SIGN_IN, everybody=TOLD),
-        "compare-chosen runs-delete api-review-samples study-compare api-study-compare",
+        """compare-chosen runs-delete api-review-samples study-compare api-study-compare
+        api-study-campaigns""",
     ),
     "nobody else's, on pages that visitors read": (
         rule(visitor=(UNKNOWN, SIGN_IN), owner=YES),

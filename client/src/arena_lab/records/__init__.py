@@ -42,6 +42,8 @@ from arena_lab.records.instruments import (
 from arena_lab.records.lab import Budget, Favorite, Model, Part, Spent, UsageReport
 from arena_lab.records.runs import Experiment, Participant, Pause, Run, Totals
 from arena_lab.records.studies import (
+    CampaignDifference,
+    CampaignWinRate,
     ComparedContrast,
     PlannedRun,
     PooledStudies,
@@ -69,6 +71,8 @@ __all__ = [
     "Budget",
     "Call",
     "Campaign",
+    "CampaignDifference",
+    "CampaignWinRate",
     "CombinedRatings",
     "ComparedContrast",
     "CorrectedRate",

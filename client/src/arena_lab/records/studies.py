@@ -169,3 +169,30 @@ class StudyComparison(Record):
     traits: tuple[Mapping[str, Any], ...]
     studies: tuple[str, ...]
     waiting: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignDifference(Record):
+    """From the first campaign, on the prompts that both have. missing: why nothing is said."""
+
+    prompts: int
+    difference: StudyDifference | None
+    p: float | None
+    missing: str = ""
+    adjusted: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignWinRate(Record):
+    """rate: the mean over prompts of the share of battles won, ties half, with its 95 % interval. against: None of the
+    first campaign.
+    """
+
+    experiment: str
+    title: str
+    battles: int
+    prompts: int
+    rate: float | None
+    low: float | None
+    high: float | None
+    against: CampaignDifference | None
