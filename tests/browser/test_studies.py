@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PLANTED, Lab, SignIn, violations
+from tests.browser.conftest import PLANTED, SIDEWAYS, Lab, SignIn, violations
 from tests.fixtures import wait_until
 
 ALL_RUNS = 600_000  # milliseconds: on a busy machine
@@ -40,7 +40,13 @@ def test_a_planted_effect_is_found_the_others_are_not_and_the_folder_recomputes(
     for name, is_found in CONTRASTS.items():
         finding = page.locator(".findings > li", has_text=name)
         expect(finding.locator(".badge")).to_have_text("found" if is_found else "not found")
+    curves = page.locator("figure.curves")
+    curves.locator("summary").click()
+    expect(curves.locator("tbody tr").first).to_contain_text("40")
     assert violations(page) == []
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate(SIDEWAYS) == 0
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.locator("#results-title").locator("xpath=../..").get_by_role("link", name="n = 40").first.click()
     expect(page.locator("#study-runs tbody tr")).to_have_count(40)
     assert violations(page) == []
@@ -80,6 +86,16 @@ def plan(page: Page) -> None:
     row = page.locator("#id_contrasts [data-row]").last
     row.get_by_label("First").select_option("model=twin")
     row.get_by_label("Second").select_option("model=plain")
+    page.locator("#id_outcomes [data-add]").click()
+    row = page.locator("#id_outcomes [data-row]").last
+    row.get_by_label("What is measured").select_option(index=1)
+    row.get_by_label("Value of the run").select_option("first_turn")
+    row.get_by_label("Name").fill("first refusal")
+    page.locator("#id_contrasts [data-add]").click()
+    row = page.locator("#id_contrasts [data-row]").last
+    for label, value in {"First": "model=careful", "Second": "model=plain", "Role": "explored"}.items():
+        row.get_by_label(label).select_option(value)
+    row.get_by_label("Outcome").fill("first refusal")
     assert violations(page) == []
     page.get_by_role("button", name="Save plan").click()
     expect(page.locator("#sizes tbody tr")).not_to_have_count(0)
