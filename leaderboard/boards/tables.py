@@ -39,6 +39,9 @@ EXPLAINED = {
         "Bradley–Terry rating on the Elo scale, mean 1000. “> 1200” is the lower bound of an undefeated contestant."
     ),
     "interval": _("Interval of the rating at 95 percent. All battles on one prompt are one observation."),
+    "adjusted": _("Rating with the style of the outputs held equal, in one fit with the ratings."),
+    "combined": _("Rating from the battles of people and of judges in one fit."),
+    "unseen": _("Rating from samples alone that were not public before either contestant was released."),
     "battles": _("Decided battles. Those in which both were bad are included, but count in no rating."),
     "results": _("Battles won, lost and tied."),
     "win_rate": _("Share of battles won; a tie counts half."),

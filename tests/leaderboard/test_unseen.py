@@ -112,6 +112,7 @@ def test_page_files_and_api_show_both_ratings_their_difference_and_what_has_no_d
     assert plain["unseen"] is None
     assert plain["rows"] == both["rows"]
     assert "Points on unseen samples" in page
+    assert "<dt>Unseen samples</dt><dd>Rating from samples alone" in page
     assert "100 of 300 samples:" in page
     assert 'name="unseen"' in plain_page
     assert "Points on unseen samples" not in plain_page
