@@ -106,8 +106,8 @@ def stamping(parts: Parts) -> None:
     parts.manage("shell", "-v0", "-c", raise_limit)
 
 
-def start_simulated(parts: Parts) -> None:
-    """A simulated provider with everybody who is measured."""
+def start_simulated(parts: Parts, *models: str) -> None:
+    """A simulated provider with these models, or else with all that are measured; it keeps a LEDGER."""
     port = free_port()
     served = ("--ledger", str(parts.folder / LEDGER))
     parts.start("simulated", PYTHON, "-m", "experiments.gateway.simulated", "--port", str(port), *served)
@@ -118,8 +118,8 @@ def start_simulated(parts: Parts) -> None:
         except OSError:
             time.sleep(0.1)
     base = f"http://127.0.0.1:{port}/v1"
-    models = ("--model", *SPEAKERS, *TOOLS)
-    parts.manage("add_provider", "--name", "measured", "--base-url", base, "--allow-private", *models)
+    named = ("--model", *(models or (*SPEAKERS, *TOOLS)))
+    parts.manage("add_provider", "--name", "measured", "--base-url", base, "--allow-private", *named)
 
 
 def provider_seconds(parts: Parts, run: str) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Two studies of 2,000 runs each: how long their pages take, how long the analysis, and how much memory it needs.
 
-BENCH_DATABASE_URL=postgres://… measures another database than SQLite; it has to be empty.
+BENCH_DATABASE_URL=postgres://… measures another database than SQLite; it has to be empty. `--kills` plays a study of
+2,000 runs while workers are killed instead: see `benchmarks.study_kills`.
 """
 
 import math
@@ -263,6 +264,10 @@ def _peak() -> float:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--kills"]:
+        from benchmarks import study_kills
+
+        sys.exit(study_kills.main(sys.argv[2:]))
     if verbs := sys.argv[1:]:
         django.setup()
         {"fill": fill, "analyze": analyze, "take": take, "measure": measure}[verbs[0]]()
