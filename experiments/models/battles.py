@@ -1,6 +1,7 @@
 """Comparisons of outputs: the boards that keep comparable ones together, the battles, and what was said in them."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -155,6 +156,9 @@ class Battle(models.Model):
         RIGHT = "right", _("right")
         TIE = "tie", _("tie")
         BOTH_BAD = "both_bad", _("both bad")
+
+    # What the left one gets of a battle that ratings and win rates are made of: one in which both are bad is none.
+    SCORES: ClassVar[Mapping[str, float]] = {Winner.LEFT: 1.0, Winner.TIE: 0.5, Winner.RIGHT: 0.0}
 
     board = models.ForeignKey(Board, models.CASCADE, related_name="battles", verbose_name=_("board"))
     sample = models.ForeignKey(Sample, models.CASCADE, related_name="battles", verbose_name=_("sample"))

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 LEAST, MOST = 2, 6
-POINTS: Mapping[str, float] = {Battle.Winner.TIE: 0.5, Battle.Winner.BOTH_BAD: 0.5}
+Prompts = Mapping[int, Sequence[float]]
+"""By sample, what the contestant got in each of its battles: 1, 0.5 or 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +91,14 @@ def _chosen(reader: "User", ids: Iterable[str]) -> list[Experiment]:
     return [found[key] for key in wanted]
 
 
-Prompts = Mapping[int, Sequence[float]]
-"""By sample, what the contestant got in each of its battles: 1, 0.5 or 0."""
-
-
 def _by_prompt(reader: "User", campaigns: Sequence[Experiment], contestant: str) -> dict[UUID, Prompts]:
-    fought = Battle.objects.visible_to(reader).counted().filter(experiment__in=campaigns)
+    """Of the battles that ratings are made of: without those in which both were bad, as in the win rates of boards."""
+    fought = Battle.objects.visible_to(reader).counted().filter(experiment__in=campaigns, winner__in=Battle.SCORES)
     fought = fought.filter(Q(left__name=contestant) | Q(right__name=contestant)).order_by("id")
     found: dict[UUID, dict[int, list[float]]] = {one.pk: defaultdict(list) for one in campaigns}
     for experiment, sample, winner, left in fought.values_list("experiment", "sample", "winner", "left__name"):
-        won = Battle.Winner.LEFT if left == contestant else Battle.Winner.RIGHT
-        found[experiment][sample].append(POINTS.get(winner, float(winner == won)))
+        share = Battle.SCORES[winner]
+        found[experiment][sample].append(share if left == contestant else 1 - share)
     return dict(found)
 
 

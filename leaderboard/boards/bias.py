@@ -17,7 +17,6 @@ MOST_JUDGED = 2000  # battles whose verdicts are read, two of each
 MOST_VOTES = 50_000
 KEYS_AT_ONCE = 10_000
 SHOWN_FIRST: dict[str, bool] = {Verdict.Order.ORIGINAL: True, Verdict.Order.SWAPPED: False}
-SCORES: dict[str, float] = {Battle.Winner.LEFT: 1.0, Battle.Winner.RIGHT: 0.0, Battle.Winner.TIE: 0.5}
 Shown = tuple[int, int, int]  # who was shown first, who second, and on which sample
 CHANGES_APART = 500  # the estimate is made anew after so many changes of the board
 
@@ -55,7 +54,7 @@ def effects_of(board: Board) -> OrderEffects:
     battles = Battle.objects.filter(board=board, left__void_reason="", right__void_reason="")
     newest = battles.filter(voided__isnull=True).order_by("-id").values_list("pk", flat=True)[:MOST_JUDGED]
     fields = ("battle__left_id", "battle__right_id", "battle__sample_id", "order", "winner")
-    read = Verdict.objects.filter(battle__in=list(newest), winner__in=SCORES).order_by("pk").values_list(*fields)
+    read = Verdict.objects.filter(battle__in=list(newest), winner__in=Battle.SCORES).order_by("pk").values_list(*fields)
     rows = [(left, right, sample, SHOWN_FIRST[order], winner) for left, right, sample, order, winner in read]
     if not rows:
         placed = battles.counted().filter(shown_left_first__isnull=False).order_by("-pk")
@@ -93,7 +92,7 @@ def in_shown_order(rows: Iterable[tuple[int, int, int, bool | None, str]]) -> tu
     shown, scores = [], []
     for left, right, sample, is_left_first, winner in rows:
         shown.append((left, right, sample) if is_left_first else (right, left, sample))
-        scores.append(SCORES.get(winner, 0.5) if is_left_first else 1.0 - SCORES.get(winner, 0.5))
+        scores.append(Battle.SCORES.get(winner, 0.5) if is_left_first else 1.0 - Battle.SCORES.get(winner, 0.5))
     keys = sorted({key for first, second, _sample in shown for key in (first, second)})
     place = {key: number for number, key in enumerate(keys)}
     firsts, seconds = [place[first] for first, *_rest in shown], [place[second] for _first, second, _sample in shown]

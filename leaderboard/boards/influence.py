@@ -8,7 +8,7 @@ from django.db.models import Sum
 from experiments.models import Battle, Board
 from experiments.models.battles import is_unnamed
 from experiments.workflows.battles.campaign.counting import COLUMNS
-from leaderboard.boards.bias import SCORES, state_of_effects
+from leaderboard.boards.bias import state_of_effects
 from leaderboard.boards.caching import memoize
 from leaderboard.boards.standings import finite
 from leaderboard.ratings import Battles
@@ -48,7 +48,7 @@ def dependences(board: Board) -> tuple[Dependence, ...]:
 
 
 def _dependences(board: Board) -> tuple[Dependence, ...]:
-    battles = Battle.objects.filter(board=board, left__void_reason="", right__void_reason="", winner__in=SCORES)
+    battles = Battle.objects.filter(board=board, left__void_reason="", right__void_reason="", winner__in=Battle.SCORES)
     columns = ("left_id", "right_id", "winner", "sample_id", "cast_by")
     if sum(board.pairs.aggregate(**{name: Sum(name, default=0) for name in COLUMNS[:3]}).values()) > MOST_BATTLES:
         return ()
@@ -58,7 +58,7 @@ def _dependences(board: Board) -> tuple[Dependence, ...]:
     keys = sorted({key for left, right, *_rest in rows for key in (left, right)})
     place = {key: number for number, key in enumerate(keys)}
     lefts, rights = ([place[row[side]] for row in rows] for side in (0, 1))
-    told = Battles(lefts, rights, [SCORES[row[2]] for row in rows], list(map(str, keys)))
+    told = Battles(lefts, rights, [Battle.SCORES[row[2]] for row in rows], list(map(str, keys)))
     labels = {str(one.pk): (one.name, str(one)) for one in board.dataset.contestants.filter(pk__in=keys)}
     units = {PROMPTS: np.array([row[3] for row in rows])}
     voters = [row[4] for row in rows]

@@ -6,6 +6,7 @@ import pytest
 from accounts.tokens import create_token
 from arena_lab import Arena
 from experiments.models import Battle, Campaign, Experiment
+from leaderboard.boards import compute
 from tests.client.conftest import IN_PROCESS, answer
 from tests.fixtures import signed_in
 from tests.leaderboard import boards
@@ -63,6 +64,16 @@ def test_void_battles_do_not_count_and_nothing_is_said_of_too_few_prompts(campai
 
     assert (second["battles"], second["rate"], second["low"]) == (1, 0, None)
     assert (second["against"]["difference"], second["against"]["missing"]) == (None, "too_few_units")
+
+
+def test_battles_in_which_both_are_bad_count_neither_here_nor_in_the_win_rates_of_boards(campaigns, alice, browser):
+    board = boards.board_of(alice, [("a", "b", winner) for winner in ("left", "both_bad", "tie")])
+    board.battles.update(experiment=campaigns[0])
+    Battle.objects.filter(experiment=campaigns[0]).exclude(board=board).delete()
+    first, _second = browser.get("/api/studies/campaigns/", {"campaign": campaigns, "contestant": "a"}).json()
+
+    [row] = [one for one in compute.current(compute.ensure_ladder(board)).standings.rows if one.name == "a"]
+    assert (first["battles"], first["rate"]) == (2, row.win_rate) == (2, 0.75)
 
 
 def test_what_cannot_be_compared_is_refused_and_nobody_sees_anothers(campaigns, browser, charlie):

@@ -14,7 +14,7 @@ from leaderboard.ratings import Battles
 from leaderboard.ratings.intervals import Shared
 
 AT_ONCE = 20_000  # rows
-DOUBLED: Mapping[str, int] = {Battle.Winner.LEFT: 2, Battle.Winner.TIE: 1, Battle.Winner.RIGHT: 0}
+DOUBLED: Mapping[str, int] = {winner: int(2 * score) for winner, score in Battle.SCORES.items()}
 Numbers = NDArray[np.int64]
 
 
