@@ -58,7 +58,7 @@ def create(
     require_role(owner)
     shared = checked_project(project, owner=owner)
     checked = checked_config(workflow, config)
-    lookups = Lookups(owner, [cast])
+    lookups = Lookups(owner)
     participants = checked_cast(workflow, checked, cast, owner=owner, lookups=lookups)
     people = checked_people(workflow, checked, cast)
     require_visible_instrument(checked, lookups=lookups)

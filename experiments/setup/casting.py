@@ -1,7 +1,7 @@
 """From what somebody asks for to an experiment that can be played: configuration and cast, validated."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -183,17 +183,13 @@ class Lookups:
     for, and which instruments the owner sees.
     """
 
-    def __init__(self, owner: User, casts: Iterable[Mapping[str, Any]]) -> None:
-        named = [asked.get("model") for cast in casts for asked in cast.values() if isinstance(asked, Mapping)]
+    def __init__(self, owner: User) -> None:
         self._owner = owner
-        self._slugs = {slug for slug in named if isinstance(slug, str)}
-        self._usual: dict[tuple[str, str], ProviderModel | None] = {}
 
     @cached_property
     def models(self) -> dict[str, ProviderModel]:
-        """Available ones that a cast names, by slug."""
-        available = ProviderModel.objects.available().select_related("provider")
-        return {model.slug: model for model in available.filter(slug__in=self._slugs)}
+        """Available ones, by slug."""
+        return {model.slug: model for model in ProviderModel.objects.available()}
 
     @cached_property
     def keyless(self) -> set[int]:
@@ -205,16 +201,6 @@ class Lookups:
         """The digests of versions, by id."""
         rows = InstrumentVersion.objects.visible_to(self._owner).order_by().values_list("pk", "digest")
         return {str(pk): digest for pk, digest in rows}
-
-    def usual(self, seat: str, config: Any) -> ProviderModel | None:
-        """As `usual_model`."""
-        if seat not in USUAL:
-            return None
-        instrument = instrument_of(config) if seat == "judge" else None
-        key = (seat, instrument.definition.model if instrument else "")
-        if key not in self._usual:
-            self._usual[key] = usual_model(seat, config)
-        return self._usual[key]
 
 
 def checked_cast(
@@ -228,7 +214,7 @@ def checked_cast(
     if unknown := sorted(set(cast) - set(REGISTRY[workflow].seats)):
         raise Invalid({f"cast.{seat}": [_("This workflow has no such participant.")] for seat in unknown})
     checked_people(workflow, config, cast)
-    lookups = lookups or Lookups(owner, [cast])
+    lookups = lookups or Lookups(owner)
     errors: Errors = {}
     participants = []
     optional = [seat for seat in config.optional_seats() if cast.get(seat) is not None]
@@ -307,7 +293,7 @@ def _participant(seat: str, asked: Any, lookups: Lookups, config: Any) -> Partic
     if asked is None:
         if seat not in USUAL:
             raise Invalid({field: [_("Choose a model.")]})
-        usual = lookups.usual(seat, config)
+        usual = usual_model(seat, config, lookups.models.values())
         if usual is None:
             raise Invalid({field: [_("The lab has no default model for this role. Choose one.")]})
         _refuse_keyless(usual, field, lookups)

@@ -50,7 +50,7 @@ def checked_design(design: Any, *, owner: "User") -> Checked:
         raise Invalid({"design.workflow": [_("There is no workflow of this name that a study can play.")]})
     conditions = []
     every = list(checked.combinations())
-    lookups = Lookups(owner, [checked.condition(levels)[1] for levels in every])
+    lookups = Lookups(owner)
     for number, levels in enumerate(every, 1):
         try:
             conditions.append(_checked_condition(checked, levels, owner, lookups))
