@@ -194,6 +194,12 @@ def figure(value: Any, digits: int = 2) -> str:
 
 
 @register.filter
+def p_value(value: float | None) -> str:
+    """To four digits. A smaller one is not 0."""
+    return "< 0.0001" if value is not None and value < 0.0001 else figure(value, 4)
+
+
+@register.filter
 def signed(value: Any) -> str:
     """A number between -1 and 1 with its sign: +0.40, −0.15, 0.00."""
     if value is None or value == "":

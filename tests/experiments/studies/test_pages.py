@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from experiments.models import Call, Run
 from experiments.studies import results, services
+from experiments.templatetags.arena import p_value
 from tests.experiments.studies import designs
 
 pytestmark = pytest.mark.django_db
@@ -103,3 +104,12 @@ def test_a_model_that_several_upstreams_answered_for_is_named_on_page_and_in_api
     page = " ".join(browser.get(address, headers={"HX-Request": "true"}).content.decode().split())
     assert "was served by several upstreams:" in page
     assert "Elsewhere (1)." in page
+
+
+def test_a_small_p_is_not_shown_as_zero():
+    assert [p_value(one) for one in (None, 0.0, 0.00009, 0.0312)] == ["–", "< 0.0001", "< 0.0001", "0.0312"]
+        "–",
+        *["< 0.0001"] * 2,
+        "0.0001",
+        "0.0312",
+    ]
