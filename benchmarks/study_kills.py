@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import django
 
@@ -28,7 +29,7 @@ WORKER = (PYTHON, "manage.py", "rqworker", "engine", "-v", "0")
 CHECKS = {
     "requests that are no call": ledger.unrecorded,
     "calls requested twice": ledger.doubled,
-    "answers that nobody gave": ledger.ungiven,
+    "answers that the provider did not give": ledger.ungiven,
     "steps asked again after their answer": ledger.repeated,
     "attempts out of order": ledger.disordered,
     "calls left open": ledger.left_open,
@@ -98,7 +99,7 @@ def look(served: Path) -> int:
     """Prints what was counted and every difference; how many there are."""
     from experiments.models import Run, StudyRun  # noqa: PLC0415 - after the set-up
 
-    planned = Counter(str(run) for run in StudyRun.objects.values_list("run", flat=True))  # "None": not begun
+    planned = Counter(StudyRun.objects.values_list("run", flat=True))  # None: not begun
     runs = Run.objects.order_by("created").prefetch_related("steps", "calls__step")
     facts = Facts(
         runs=[_of(run) for run in runs.iterator(200)],
@@ -112,9 +113,9 @@ def look(served: Path) -> int:
     answered = Counter(len([call for call in run.calls if call.state == ledger.COMPLETED]) for run in completed)
     found = {name: list(check(facts)) for name, check in CHECKS.items()}
     found["planned runs without one run of their own"] = [
-        run for run, times in planned.items() if run == str(None) or times > 1
+        str(run) for run, times in planned.items() if run is None or times > 1
     ]
-    found["runs that are not planned"] = [run.id for run in facts.runs if run.id not in planned]
+    found["runs that are not planned"] = [run.id for run in facts.runs if UUID(run.id) not in planned]
     found["runs that are not completed"] = [run.id for run in facts.runs if run.state != Run.State.COMPLETED]
     found["runs with more or fewer answers"] = [
         f"{several} runs with {n} answers" for n, several in answered.items() if n != MESSAGES

@@ -29,8 +29,8 @@ class UnseenRow(Adjusted):
     """released: a day as 2026-01-31, empty where no curator has entered it. battles: with others on unseen samples.
 
     moves, moves_lower, moves_upper: by how much its rating is higher than on all samples, with its 95 % interval; None
-    where it is not rated on both. Ratings are on the scale of the whole board: whoever is rated on both has the same
-    mean on both.
+    where it is not rated on both. Ratings are on the scale of the whole board: contestants rated on both have
+    the same mean on both.
     """
 
     released: str = ""
@@ -45,7 +45,7 @@ class Unseen:
     """battles: on unseen samples; seen: on samples that were public before one of the two was released; unknown: with a
     sample or a contestant without a date; together `of`, all that ratings are made of. undated: how many of the
     `samples` on which these were fought have no date, by name the first MOST_NAMED of them; undated_contestants: names
-    of those without one. reason: why nobody is rated on unseen samples, a code of `Reason`; empty otherwise.
+    of those without one. reason: why there are no ratings from unseen samples, a code of `Reason`; empty otherwise.
     """
 
     rows: tuple[UnseenRow, ...]

@@ -162,7 +162,7 @@ UnseenSerializer = shape(
     Ratings from samples alone that were not public before either contestant was released, beside the plain ones and on
     their scale. moves: by how much a rating is higher than on all samples, with its 95 % interval. battles: on unseen
     samples; seen: on samples public before; unknown: without a date of the sample or of a contestant; together `of`.
-    undated: how many of the `samples` have no date, the first 200 by name. reason: why nobody is rated.
+    undated: how many of the `samples` have no date, the first 200 by name. reason: why there are no ratings.
     """,
     rows=shape("UnseenRating", contamination.UnseenRow)(many=True),
 )

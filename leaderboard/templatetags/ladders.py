@@ -134,7 +134,7 @@ def why_not_combined(code: str) -> Any:
 
 @register.filter
 def why_not_unseen(code: str) -> Any:
-    """Why nobody is rated on unseen samples."""
+    """Why there are no ratings from unseen samples."""
     return NOT_UNSEEN.get(code, figures.reason_words(code))
 
 
