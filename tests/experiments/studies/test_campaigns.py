@@ -81,6 +81,7 @@ def test_what_cannot_be_compared_is_refused_and_nobody_sees_anothers(campaigns, 
     assert signed_in(charlie).get("/api/studies/campaigns/", asked).status_code == 404
     unknown = browser.get("/api/studies/campaigns/", {**asked, "contestant": "z"})
     assert (unknown.status_code, list(unknown.json()["errors"])) == (400, ["contestant"])
+    assert browser.get("/api/studies/campaigns/", {**asked, "contestant": "\0"}).status_code == 400
     single = browser.get("/api/studies/campaigns/", {**asked, "campaign": campaigns[:1]})
     assert (single.status_code, list(single.json()["errors"])) == (400, ["campaign"])
     assert browser.get("/api/studies/campaigns/", {**asked, "campaign": ["x", "y"]}).status_code == 404
