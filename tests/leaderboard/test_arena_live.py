@@ -45,10 +45,6 @@ def socket_of(battle, visitor=None):
     return WebsocketCommunicator(application, f"/ws/public-arena/{battle.pk}/", headers=headers)
 
 
-async def closed():
-    await sync_to_async(connections.close_all)()
-
-
 async def test_who_asked_gets_both_answers_as_they_come_and_no_name(open_arena):
     await sync_to_async(open_arena)()
     visitor = Client()
@@ -71,7 +67,6 @@ async def test_who_asked_gets_both_answers_as_they_come_and_no_name(open_arena):
     assert all("<strong>The end</strong>" in side["html"] for side in told["sides"])
     assert end["type"] == "websocket.close"
     assert not any(name in message for message in (first, second, last) for name in (LEFT, RIGHT, "contestant", CANARY))
-    await closed()
 
 
 def finish(battle):
@@ -87,7 +82,6 @@ async def test_nobody_else_is_let_in(open_arena):
 
     for stranger in (None, other):
         assert (await socket_of(battle, stranger).connect(timeout=30))[0] is False
-    await closed()
 
 
 async def test_a_socket_that_has_gone_is_looked_after_no_longer(open_arena):
@@ -101,7 +95,6 @@ async def test_a_socket_that_has_gone_is_looked_after_no_longer(open_arena):
     await socket.disconnect(timeout=30)
 
     assert not live.watch()._waiting
-    await closed()
 
 
 def test_many_battles_take_no_more_queries_than_one(open_arena):

@@ -18,6 +18,7 @@ from typing import Any
 
 import django
 import psycopg
+from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.db import connection, connections
 from django.test import TransactionTestCase
@@ -91,6 +92,7 @@ def _migrate(url: str) -> None:
 def _go_back_to(make: Callable[[], None], name: str) -> None:
     def restore(self: Any = None) -> None:
         connections.close_all()
+        SyncToAsync.single_thread_executor.submit(connections.close_all).result()  # those of asynchronous code
         make()
 
     restore()

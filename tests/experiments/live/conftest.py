@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 import redis
-from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
@@ -123,7 +122,6 @@ async def watch_run(alices_session: bytes) -> AsyncIterator[Callable[..., Awaita
         if not viewer.socket.future.done():
             await viewer.leave()
     await get_channel_layer().flush()
-    await sync_to_async(connections.close_all)()
 
 
 @pytest.fixture

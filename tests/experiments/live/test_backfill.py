@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import connections, transaction
+from django.db import transaction
 
 from experiments.engine.events import emit
 from experiments.models import Call, Event, Participant, Run, Step
@@ -89,7 +89,7 @@ def open_call(run, key, *, purpose="reply", **fields):
 
 
 @pytest.fixture
-async def visits(monkeypatch):
+def visits(monkeypatch):
     """How often the database was visited for what viewers had missed."""
     made, read = [], backlog._read
 
@@ -98,8 +98,7 @@ async def visits(monkeypatch):
         return await read(run_id, seq)
 
     monkeypatch.setattr(backlog, "_read", counted)
-    yield made
-    await sync_to_async(connections.close_all)()  # those of the thread in which it was read
+    return made
 
 
 async def test_those_who_ask_at_the_same_time_share_one_visit(run, visits):
