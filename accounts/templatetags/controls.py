@@ -7,7 +7,7 @@ from typing import Any
 
 from django import template
 from django.forms import BaseForm, BoundField
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
@@ -25,6 +25,15 @@ def control(form: BaseForm, name: str, described_by: str = "", **attributes: Any
     if bound.errors:
         given.setdefault("aria-invalid", "true")
     return bound.as_widget(attrs=given)
+
+
+@register.simple_tag
+def errors(bound: BoundField | str) -> SafeString:
+    """What is wrong with a field; nothing where the form has no such field."""
+    if not bound or isinstance(bound, str) or not bound.errors:
+        return SafeString()
+    said = format_html_join("", "<span>{}</span>", ([error] for error in bound.errors))
+    return format_html('<span class="field-error" id="{}">{}</span>', error_id(bound), said)
 
 
 @register.filter

@@ -8,6 +8,9 @@ from typing import Any
 from django import template
 from django.forms import BaseForm, BoundField
 from django.template import Context
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from experiments.lab.catalog.menu import askable_models
 from experiments.models import ProviderModel
@@ -44,7 +47,7 @@ def setup_parts(form: DeclaredForm) -> list[ShownPart]:
 
 @register.simple_tag
 def item_rows(bound: BoundField) -> ShownRows:
-    return rows_of(bound)
+    return rows_of(bound, least=1)
 
 
 @register.inclusion_tag("setup/_field.html")
@@ -86,6 +89,23 @@ def grouped_by_provider(listed: Iterable[Option]) -> list[Group]:
     return [_group(list(members)) for _provider, members in groupby(sorted(listed, key=_place), key=_place)]
 
 
+@register.simple_tag
+def model_options(groups: Iterable[Group], chosen: Any) -> SafeString:
+    """The `option`s of a model's picker. chosen: the value of the one that is selected."""
+    return SafeString(
+        "".join(_of_provider(group, chosen) if group.provider else _drawn(group, chosen) for group in groups)
+    )
+
+
+@register.simple_tag
+def hint(shown: Shown) -> SafeString:
+    """What stands below a field."""
+    if not shown.hint:
+        return SafeString()
+    indented = " indented" if shown.kind == "box" else ""
+    return format_html('<span class="hint{}" id="{}">{}</span>', indented, shown.hint_id, shown.hint)
+
+
 @register.filter
 def failed_fields(form: BaseForm) -> list[BoundField]:
     """The fields that have complaints, in the order of the form."""
@@ -100,6 +120,24 @@ def _place(option: Option) -> tuple[bool, bool, str]:
 def _group(members: list[Option]) -> Group:
     provider = members[0].model.provider if members[0].model else None
     return Group(provider.name if provider else "", bool(provider and provider.is_simulated), members)
+
+
+def _of_provider(group: Group, chosen: Any) -> SafeString:
+    said = _("simulated, not a language model") if group.is_simulated else group.provider
+    return format_html('<optgroup label="{}">{}</optgroup>', said, _drawn(group, chosen))
+
+
+def _drawn(group: Group, chosen: Any) -> SafeString:
+    simulated = SafeString(" data-simulated" if group.is_simulated else "")
+    provider = format_html(' data-provider="{}"', group.provider) if group.provider else ""
+    return format_html_join(
+        "",
+        '<option value="{}"{}{}{}>{}</option>',
+        (
+            (one.value, SafeString(" selected" if one.value == chosen else ""), simulated, provider, one.label)
+            for one in group.options
+        ),
+    )
 
 
 @register.inclusion_tag("sharing/_belongs.html", takes_context=True)
