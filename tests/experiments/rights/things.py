@@ -91,6 +91,7 @@ class Things:
     """arena is a run that was played; the others are written row by row. All but a dataset belong to the project."""
 
     def __init__(self, lab: Lab, arena: Run, talk: Run, pictures: Path) -> None:
+        self._known: dict[tuple[str, str], str] = {}
         self.owner: User = lab.people["owner"]
         self.arena, self.talk = arena, talk
         self.council = deliberations.council(self.owner).run
@@ -162,6 +163,11 @@ class Things:
 
     def address(self, name: str, route: str) -> str:
         """The route with Alice's things in the places of its words."""
+        if (name, route) not in self._known:
+            self._known[name, route] = self._address(name, route)
+        return self._known[name, route]
+
+    def _address(self, name: str, route: str) -> str:
         parts = re.sub(r"\(\?P<\w+>[^)]*\)", "x", route).strip("^$").replace("^", "").split("/")
         filled = [self._filled(name, part, parts[place - 1] if place else "") for place, part in enumerate(parts)]
         return "/" + "/".join(filled)
