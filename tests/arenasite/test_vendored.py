@@ -1,4 +1,4 @@
-"""Libraries of others under `static/vendor` are what their list says."""
+"""Libraries of others under `static/vendor` are what their list says; and what style sheets do not say."""
 
 import hashlib
 import re
@@ -12,3 +12,10 @@ def test_each_file_has_the_digest_of_the_release_that_is_named():
     listed = dict(re.findall(r"^\| `(\S+)` .* `([0-9a-f]{64})` \|$", (FOLDER / "README.md").read_text(), re.MULTILINE))
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.glob("*.js")}
     assert found == listed
+
+
+def test_no_style_sheet_asks_how_a_window_is_turned():
+    """axe-core reads style sheets for that rule alone, for which it fetches them anew on every page."""
+    sheets = {path.name: path.read_text() for path in FOLDER.parent.glob("*.css")}
+    assert "site.css" in sheets
+    assert [name for name, text in sheets.items() if "orientation" in text.replace("aria-orientation", "")] == []
