@@ -1,14 +1,17 @@
 """Small changes to one line of a function, each of which a test should notice.
 
-Texts for people are left alone: translated texts, log messages, f-strings and whatever is raised.
+Left alone are texts for people (translated ones, log messages, f-strings, sentences, whatever is raised), and arguments
+that no test could notice (UNNOTICED).
 """
 
 import ast
 import copy
 import difflib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from types import CodeType
@@ -34,6 +37,10 @@ OTHER_OPERATOR: dict[type[ast.operator], type[ast.operator]] = {
 FOR_PEOPLE = {"_", "gettext", "ngettext", "pgettext", "gettext_lazy", "ngettext_lazy", "pgettext_lazy", "gettext_noop"}
 LOGGERS = {"log", "logger"}
 NO_BEHAVIOUR = {"annotation", "returns", "decorator_list"}
+FEW_WORDS = 3  # a text of more of them is a sentence
+# Arguments, by their name and the function that takes them: how many rows are fetched at a time, how a thread is called
+# in a debugger, and that lists which are equally long by what has made them are checked to be so.
+UNNOTICED = {("chunk_size", "iterator"), ("thread_name_prefix", "ThreadPoolExecutor"), ("strict", "zip")}
 
 # A function of a module: its first line and its qualified name.
 Key = tuple[int, str]
@@ -59,9 +66,9 @@ class Change:
 
 
 class Source:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str | None = None) -> None:
         self.path = path
-        self.text = path.read_text()
+        self.text = path.read_text() if text is None else text
         self.tree = ast.parse(self.text)
 
     @cached_property
@@ -72,11 +79,27 @@ class Source:
             found.setdefault(change.line, []).append(change)
         return found
 
-    def change_of(self, line: int, seed: int | str) -> Change | None:
+    def drawn(self, seed: int, name: str) -> Iterator[tuple[str, int]]:
+        """A place in the order of all lines, and the line, for each that can be changed. It depends on what the line
+        says, not on where it is: after a change to the code elsewhere, the sample is the same.
+        """
+        seen, texts = Counter[str](), self.text.splitlines()
+        for line in sorted(self.changes):
+            text = texts[line - 1].strip()
+            seen[text] += 1
+            yield sha256(f"{seed} {name} {text} {seen[text]}".encode()).hexdigest(), line
+
+    def change_of(self, line: int, drawn: str) -> Change | None:
         """One change to the line that alters the program. None: there is none."""
         candidates = list(self.changes[line])
-        Random(f"{seed}:{self.path.name}:{line}").shuffle(candidates)
+        Random(drawn).shuffle(candidates)
         return next((change for change in candidates if self.altered(change)), None)
+
+    def lines_of(self, change: Change) -> tuple[str, str]:
+        """What the line says before and after, without indentation; of several lines the first."""
+        changed = self.diff(change, "").splitlines()[3:]
+        before, after = (next(line for line in changed if line.startswith(sign)) for sign in "-+")
+        return before[1:].strip(), after[1:].strip()
 
     def altered(self, change: Change) -> dict[Key, CodeType]:
         """The functions that are others after the change. Empty: none is, or one cannot be exchanged."""
@@ -132,7 +155,7 @@ def _children(node: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
         if field in NO_BEHAVIOUR:
             continue
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
-            if isinstance(child, ast.AST) and not _is_docstring(child):
+            if isinstance(child, ast.AST) and not _is_docstring(child) and not _is_unnoticed(node, child):
                 yield field, index, child
 
 
@@ -142,6 +165,13 @@ def _is_text(call: ast.Call) -> bool:
             return name in FOR_PEOPLE
         case ast.Attribute(value=ast.Name(id=name)):
             return name in LOGGERS
+    return False
+
+
+def _is_unnoticed(node: ast.AST, child: ast.AST) -> bool:
+    match node, child:
+        case ast.Call(func=ast.Name(id=taker) | ast.Attribute(attr=taker)), ast.keyword(arg=argument):
+            return (argument, taker) in UNNOTICED
     return False
 
 
@@ -170,9 +200,9 @@ def _replacements(parent: ast.AST, field: str, node: ast.expr | ast.stmt) -> Ite
             yield ast.Constant(not value)
         case ast.Constant(value=int(value) | float(value)):
             yield ast.Constant(value + 1)
-        case ast.Constant(value=str(value)):
+        case ast.Constant(value=str(value)) if len(value.split()) <= FEW_WORDS:
             yield ast.Constant(value + "x")
-        case ast.Return(value=ast.expr()):
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):  # which has its own changes
             yield ast.Return(ast.Constant(None))
         case ast.Expr(value=ast.Call(func) | ast.Await(ast.Call(func))) if not _is_text(ast.Call(func, [], [])):
             yield ast.Pass()

@@ -1,26 +1,26 @@
-"""Which fast test runs which line: measured once per test module, and kept until the code or the module changes."""
+"""Which fast test runs which line: measured once per test module, and kept until the module, or a file that its tests
+run, changes. What else they use may change meanwhile: then a test is tried for nothing, or is not tried.
+"""
 
 import gzip
 import hashlib
 import json
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import coverage
 
-from benchmarks.mutants.trials import SURVIVED, Session, forked, own_files
+from benchmarks.mutants.trials import SURVIVED, Session, caches_of, in_fork, own_files
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".pytest_cache" / "mutants"
-KILLERS = KEPT / "killers.json"
-APPS = ("accounts", "arenasite", "experiments", "leaderboard")
-FORKS = 16
+PARTS = 16
 
 
 @dataclass
@@ -35,14 +35,8 @@ class Module:
 
 class Lines:
     def __init__(self, modules: Sequence[str]) -> None:
-        self._common = _digest_of_code()
         self.modules = {module: found for module in modules if (found := self._read(module))}
         self.missing = [module for module in modules if module not in self.modules]
-        self.killers: dict[str, str] = json.loads(KILLERS.read_text()) if KILLERS.exists() else {}
-
-    def keep_killers(self, tests: dict[str, str]) -> None:
-        """The tests that noticed changes, to be tried first the next time."""
-        KILLERS.write_text(json.dumps(self.killers | tests))
 
     @property
     def failing(self) -> list[str]:
@@ -63,31 +57,29 @@ class Lines:
         tests: dict[str, list[str]] = {module: [] for module in self.missing}
         for nodeid in session.items:
             tests.setdefault(nodeid.split("::")[0], []).append(nodeid)
-        parts = [self.missing[number::FORKS] for number in range(min(FORKS, len(self.missing)))]
-        tasks = [partial(self._measure_modules, session, {name: tests[name] for name in part}, files) for part in parts]
-        for done, (number, status) in enumerate(forked(tasks), 1):
+        parts = [self.missing[number::PARTS] for number in range(min(PARTS, len(self.missing)))]
+        for done, part in enumerate(parts, 1):
+            status = in_fork(partial(self._measure_modules, session, {name: tests[name] for name in part}, files))
             if status != SURVIVED:
-                raise RuntimeError(f"one of these ended the process that ran them ({status}): {parts[number]}")
+                raise RuntimeError(f"one of these ended the process that ran them ({status}): {part}")
             print(f"  {done} of {len(parts)} parts of the tests measured", flush=True)
         self.modules |= {module: found for module in self.missing if (found := self._read(module))}
         self.missing = []
 
     def _measure_modules(self, session: Session, tests: dict[str, list[str]], files: Sequence[str]) -> int:
+        caches = caches_of(set(files))
         watching = coverage.Coverage(data_file=None, include=list(files), config_file=False, messages=False)
         with own_files():
             watching.start()
             for module, nodeids in tests.items():
-                self._write(module, _measured(session, module, nodeids, watching))
+                self._write(module, _measured(session, module, nodeids, watching, caches))
             watching.stop()
         return SURVIVED
-
-    def _digest(self, module: str) -> str:
-        return hashlib.sha256(self._common + (ROOT / module).read_bytes()).hexdigest()
 
     def _read(self, module: str) -> Module | None:
         place = _place(module)
         stored = json.loads(gzip.decompress(place.read_bytes())) if place.exists() else {}
-        if stored.get("digest") != self._digest(module):
+        if not stored or stored["digest"] != digest_of([module, *stored["lines"]]):
             return None
         lines = {file: {int(line): tests for line, tests in of.items()} for file, of in stored["lines"].items()}
         return Module(stored["seconds"], lines)
@@ -95,18 +87,32 @@ class Lines:
     def _write(self, module: str, found: Module) -> None:
         place = _place(module)
         KEPT.mkdir(parents=True, exist_ok=True)
+        stored = {"digest": digest_of([module, *found.lines]), **vars(found)}
         unfinished = place.with_suffix(".new")
-        unfinished.write_bytes(gzip.compress(json.dumps({"digest": self._digest(module), **vars(found)}).encode(), 5))
+        unfinished.write_bytes(gzip.compress(json.dumps(stored).encode(), 5))
         unfinished.rename(place)
+
+
+def digest_of(files: Iterable[str]) -> str:
+    """Of what the files say; one that is gone says nothing."""
+    content = hashlib.sha256()
+    for file in sorted(files):
+        path = ROOT / file
+        content.update(file.encode() + (path.read_bytes() if path.exists() else b""))
+    return content.hexdigest()
 
 
 def _place(module: str) -> Path:
     return KEPT / f"{module.replace('/', '.')}.gz"
 
 
-def _measured(session: Session, module: str, nodeids: Sequence[str], watching: coverage.Coverage) -> Module:
+def _measured(
+    session: Session, module: str, nodeids: Sequence[str], watching: coverage.Coverage, caches: Sequence[Any]
+) -> Module:
     found = Module()
     for nodeid, following in zip_longest(nodeids, nodeids[1:]):
+        for cache in caches:
+            cache.cache_clear()
         watching.switch_context(nodeid)
         begun = process_time()
         outcomes = session.run(session.items[nodeid], session.items[following] if following else None)
@@ -119,13 +125,3 @@ def _measured(session: Session, module: str, nodeids: Sequence[str], watching: c
         of_tests = {line: [numbers[test] for test in tests if test in numbers] for line, tests in running.items()}
         found.lines[str(Path(file).relative_to(ROOT))] = {line: tests for line, tests in of_tests.items() if tests}
     return found
-
-
-def _digest_of_code() -> bytes:
-    """Of all that the test modules use."""
-    sources = [path for app in APPS for path in (ROOT / app).rglob("*.py")]
-    helpers = [path for path in (ROOT / "tests").rglob("*.py") if not path.name.startswith("test_")]
-    content = hashlib.sha256(sys.version.encode())
-    for path in sorted(sources + helpers):
-        content.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
-    return content.digest()

@@ -1,5 +1,6 @@
 """Runs tests in forks of one process that has everything loaded: each fork has a database and files of its own."""
 
+import functools
 import gc
 import itertools
 import os
@@ -10,7 +11,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +29,7 @@ from benchmarks.mutants.changes import Key
 
 FAST = "not system and not exhaustive"
 MOST_MEMORY = 4 << 30
+PATIENCE = 5.0  # seconds of processor time, beyond three times what the test takes without a change
 IDLE = 120.0  # seconds by the clock, in which even a starved process gets some of the processor's
 
 # Exit statuses of a trial. Those from FIRST_KILLER on say which of its tests failed.
@@ -65,10 +67,15 @@ class Session:
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         return set(self._outcomes)
 
-    def first_failing(self, nodeids: Sequence[str]) -> int | None:
-        items: list[pytest.Item | None] = [*map(self.items.__getitem__, nodeids), None]
-        pairs = enumerate(itertools.pairwise(items))
-        return next((n for n, (item, then) in pairs if item and "failed" in self.run(item, then)), None)
+    def first_failing(self, tests: Mapping[str, float]) -> int | None:
+        """tests: with the processor seconds that each takes. One that takes far more ends the process with SIGPROF."""
+        items: list[pytest.Item | None] = [*map(self.items.__getitem__, tests), None]
+        for number, (item, then) in enumerate(itertools.pairwise(items)):
+            assert item
+            signal.setitimer(signal.ITIMER_PROF, PATIENCE + 3 * tests[item.nodeid])
+            if "failed" in self.run(item, then):
+                return number
+        return None
 
 
 def collected(paths: Sequence[str], work: Callable[[Session], None]) -> int:
@@ -88,11 +95,28 @@ def load(modules: Iterable[str]) -> None:
 
 
 def live_functions(files: set[str]) -> Live:
-    """Whatever holds them: classes, decorators, registries."""
+    """Whatever holds them: classes, decorators, registries. What is there already is then shared with the forks."""
     found: Live = {}
-    for thing in gc.get_objects():
+    for thing in _all_objects():
         if type(thing) is FunctionType and thing.__code__.co_filename in files:
             found.setdefault(thing.__code__.co_filename, []).append(thing)
+    return found
+
+
+def caches_of(files: set[str]) -> list[Any]:
+    """The cached functions of these files. What an earlier test has asked them they would not do again."""
+    found = [thing for thing in _all_objects() if isinstance(thing, functools._lru_cache_wrapper)]
+    return [
+        one
+        for one in found
+        if isinstance(one.__wrapped__, FunctionType) and one.__wrapped__.__code__.co_filename in files
+    ]
+
+
+def _all_objects() -> list[Any]:
+    gc.unfreeze()  # what is frozen is not among them
+    found = gc.get_objects()
+    gc.freeze()
     return found
 
 
@@ -107,32 +131,20 @@ def exchange(live: Sequence[FunctionType], altered: dict[Key, CodeType]) -> int:
     return found
 
 
-def forked(tasks: Sequence[Callable[[], int]], at_a_time: int = 2) -> Iterator[tuple[int, int]]:
-    """Do each task in a process of its own. Yields its number and its exit code, below 0 for a signal, as it ends.
-    One that waits for ever, which costs no processor time, is ended with SIGKILL.
+def in_fork(task: Callable[[], int]) -> int:
+    """Do the task in a process of its own. Returns its exit code, below 0 for a signal. One that waits for ever, which
+    costs no processor time, is ended with SIGKILL.
     """
-    waiting, running = list(enumerate(tasks))[::-1], dict[int, int]()
-    gc.freeze()  # what is there already is shared with the forks
+    if not (pid := os.fork()):
+        _end_with(task)
     try:
-        while waiting or running:
-            while waiting and len(running) < at_a_time:
-                number, task = waiting.pop()
-                running[_fork(task)] = number
-            for pid in list(running):
-                ended, status = os.waitpid(pid, os.WNOHANG)
-                if ended:
-                    yield running.pop(pid), os.waitstatus_to_exitcode(status)
-            time.sleep(0.01)
-    finally:
-        gc.unfreeze()
-        for pid in running:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except BaseException:
+        os.kill(pid, signal.SIGKILL)
+        raise
 
 
-def _fork(task: Callable[[], int]) -> int:
-    if pid := os.fork():
-        return pid
+def _end_with(task: Callable[[], int]) -> None:
     status, seen = BROKEN, -1.0
 
     def end_if_idle(*_: object) -> None:
@@ -151,16 +163,11 @@ def _fork(task: Callable[[], int]) -> int:
         os._exit(status)
 
 
-def limit(cpu_seconds: float) -> None:
-    """End this process with SIGXCPU when it takes more."""
-    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_seconds) + 1, int(cpu_seconds) + 5))
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, resource.RLIM_INFINITY))
-
-
 @contextmanager
 def own_files() -> Iterator[None]:
-    """A data directory and a database of this process's own, and no output. For a fork."""
+    """A data directory and a database of this process's own, no output, and a limit of its memory. For a fork."""
     data, errors = settings.DATA_DIR, os.dup(2)
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, resource.RLIM_INFINITY))
     with tempfile.TemporaryDirectory(prefix="fork-", dir=data.parent) as folder, open(os.devnull, "w") as nowhere:
         shutil.copytree(data, folder, dirs_exist_ok=True)
         for name in dir(settings):

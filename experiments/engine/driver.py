@@ -83,8 +83,7 @@ class Driver:
                 if was_driving or self._executions:
                     idle_since = time.monotonic()
                 yield
-            if self._stop.is_set():
-                self._drain()
+            self._drain()
         finally:
             self._give_back()
             self._text_writer.close()

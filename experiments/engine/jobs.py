@@ -94,12 +94,11 @@ def run_looks(*looks: Callable[[], object]) -> None:
     for look in looks:
         try:
             look()
-        except (DatabaseError, InterfaceError, OSError, RedisError) as error:
-            logger.warning("%s.%s could not look: %s", look.__module__, look.__name__, type(error).__name__)
-            measuring.sweep_failed()
-            close_old_connections()
-        except Exception:
-            logger.exception("%s.%s failed", look.__module__, look.__name__)
+        except Exception as error:
+            if isinstance(error, DatabaseError | InterfaceError | OSError | RedisError):
+                logger.warning("%s.%s could not look: %s", look.__module__, look.__name__, type(error).__name__)
+            else:
+                logger.exception("%s.%s failed", look.__module__, look.__name__)
             measuring.sweep_failed()
             close_old_connections()
 

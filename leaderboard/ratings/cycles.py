@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from leaderboard.ratings.intervals import NO_SPREAD, Intervals, careful, clusters_of_each, sandwich
-from leaderboard.ratings.values import SCALE, Battles, FloatArray, IntArray, Reason
+from leaderboard.ratings.values import SCALE, Battles, FloatArray, IntArray, Reason, tally
 
 HIGHEST = 10.0  # of a vote
 SAME = 1e-9  # votes: means of five dimensions that are nearer to each other are equal
@@ -377,8 +377,7 @@ def solver_ratings(cycles: Sequence[Cycle], *, quorum: int = 1) -> SolverRatings
     """
     compared = battles_of(cycles, quorum)
     battles, count = compared.battles, len(compared.battles.contestants)
-    won = np.concatenate([battles.left[battles.outcome == 2], battles.right[battles.outcome == 0]])
-    tied = battles.outcome == 1
+    table = tally(battles)
     met = clusters_of_each(battles, compared.cycle)
     found = careful(sandwich(battles, clusters=compared.cycle), met)
 
@@ -396,8 +395,8 @@ def solver_ratings(cycles: Sequence[Cycle], *, quorum: int = 1) -> SolverRatings
     return SolverRatings(
         intervals=replace(found, lower=lower, upper=upper, errors=errors, covariance=covariance),
         no_interval=reasons,
-        wins=np.bincount(won, minlength=count),
-        ties=np.bincount(np.concatenate([battles.left[tied], battles.right[tied]]), minlength=count),
-        battles=np.bincount(np.concatenate([battles.left, battles.right]), minlength=count),
+        wins=table.wins.sum(axis=1).astype(np.int64),
+        ties=table.ties.sum(axis=1).astype(np.int64),
+        battles=table.games.sum(axis=1).astype(np.int64),
         cycles=met,
     )

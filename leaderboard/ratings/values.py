@@ -107,11 +107,6 @@ class Battles:
     def __len__(self) -> int:
         return len(self.left)
 
-    @property
-    def outcome(self) -> IntArray:
-        """LOST, TIED or WON by the left one."""
-        return (2 * self.score).astype(np.int64)
-
 
 def _counts(left: IntArray, right: IntArray, score: FloatArray, count: int) -> IntArray:
     """How often each outcome was, count × count × 4 (the last is not used). Battles are checked on the way, in the one

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.mutants.changes import Source
-from benchmarks.mutants.trials import FIRST_KILLER, SURVIVED, exchange, forked, live_functions
+from benchmarks.mutants.trials import FIRST_KILLER, SURVIVED, exchange, in_fork, live_functions
 
 CODE = '''
 from functools import wraps
@@ -30,6 +30,10 @@ def at_least_zero(number: "int" = 0):
     if number > 0:
         return number
     return 0
+
+def pairs(rows: list):
+    log.info("Rows that are paired.", len(rows))
+    return dict(zip(rows.iterator(chunk_size=10), range(5), strict=True))
 '''
 
 
@@ -50,6 +54,7 @@ def test_a_fork_tells_whether_a_change_is_noticed_and_leaves_this_process_alone(
         "if number > 0:",
         "return number",
         "return 0",
+        "return dict(zip(rows.iterator(chunk_size=10), range(5), strict=True))",
     }
     spec = importlib.util.spec_from_file_location("changed", source.path)
     module = importlib.util.module_from_spec(spec)
@@ -62,6 +67,21 @@ def test_a_fork_tells_whether_a_change_is_noticed_and_leaves_this_process_alone(
         noticed = module.is_below(1, 1) or module.at_least_zero(0) != 0
         return FIRST_KILLER if noticed else SURVIVED
 
-    tasks = [partial(trial, text) for text in ("first <= second", "number >= 0")]  # the second one has no effect
-    assert dict(forked(tasks)) == {0: FIRST_KILLER, 1: SURVIVED}
+    assert in_fork(partial(trial, "first <= second")) == FIRST_KILLER
+    assert in_fork(partial(trial, "number >= 0")) == SURVIVED, "it has no effect"
     assert not module.is_below(1, 1)
+
+
+def test_lines_are_drawn_by_what_they_say(source: Source):
+    """A line above them changes nothing, so that a sample can be tried again after the code has changed."""
+    moved = Source(source.path.with_name("moved.py"), "# Moved.\n" + CODE)
+    drawn = sorted(source.drawn(7, "changed.py"))
+    assert sorted(moved.drawn(7, "changed.py")) == [(place, line + 1) for place, line in drawn]
+    place, line = drawn[0]
+    changes = [one.lines_of(one.change_of(number, place)) for one, number in ((source, line), (moved, line + 1))]
+    assert changes[0] == changes[1]
+
+
+def test_what_no_test_could_notice_is_left_alone(source: Source):
+    [last] = [changes for line, changes in source.changes.items() if line == len(CODE.splitlines())]
+    assert {ast.unparse(change.new) for change in last} == {"return None", "6"}, "neither chunk_size nor strict"

@@ -19,7 +19,7 @@ from rq import Queue
 from rq.executions import Execution
 from rq.registry import StartedJobRegistry
 
-from experiments.engine import driver, leases, partial_text, pauses
+from experiments.engine import driver, jobs, leases, partial_text, pauses
 from experiments.engine.events import REDIS_SECONDS, LeaseLost
 from experiments.engine.jobs import QUEUE, BaseWorker, run_looks, wake
 from experiments.engine.recording import Lease
@@ -227,12 +227,13 @@ def raising(error):
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_the_next_one_looks_whatever_goes_wrong(error):
-    looked = []
+def test_the_next_one_looks_whatever_goes_wrong(error, monkeypatch):
+    looked, counted = [], []
+    monkeypatch.setattr(counting, "add", lambda *what: counted.append(what))
 
     run_looks(raising(error), lambda: looked.append("next"))
 
-    assert looked == ["next"]
+    assert (looked, counted) == (["next"], [(counting.SWEEPS, "failed")])
 
 
 def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(caplog):
@@ -243,6 +244,34 @@ def test_a_bug_is_logged_with_where_it_is_and_a_database_that_is_away_in_a_line(
     bug, away = caplog.records
     assert (bug.levelname, bool(bug.exc_info)) == ("ERROR", True)
     assert (away.levelname, away.exc_info) == ("WARNING", None)
+
+
+def test_a_worker_looks_again_and_again_until_it_ends(monkeypatch, settings):
+    rounds, slept = [], []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        if len(rounds) == 3:
+            raise SystemExit
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(jobs, "run_looks", lambda *looks: rounds.append(looks))
+    with pytest.raises(SystemExit):
+        jobs._sweep_forever()
+    assert rounds == [(jobs.sweep, jobs.note_heads, jobs.tell_others)] * 3
+    assert set(slept) == {settings.SWEEP_SECONDS}
+
+
+def test_a_worker_at_a_long_job_says_that_it_is_alive(monkeypatch):
+    told, worker = [], BaseWorker([], connection=Redis(), prepare_for_work=False)
+    monkeypatch.setattr(BaseWorker, "current", worker)
+    monkeypatch.setattr(job_queue, "in_background", lambda name, send: told.append((name, send.args)))
+
+    jobs.heartbeat()
+    assert told == [], "it is at no job"
+    monkeypatch.setattr(jobs, "get_current_job", lambda: object())
+    jobs.heartbeat()
+    assert told == [("heartbeat", (worker,))]
 
 
 def test_a_redis_that_is_away_does_not_break_off_what_a_worker_is_at(tmp_path):

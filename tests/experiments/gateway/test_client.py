@@ -65,8 +65,9 @@ async def test_a_whole_answer_ends_though_the_server_stays_open(provider, asker,
 
 
 async def test_a_connection_read_to_its_end_is_used_again(provider, asker, full_stream):
-    provider.says(full_stream)
-    provider.replay.then = "keep"
+    provider.says(full_stream + b"\n")
+    replay = provider.replay
+    replay.then, replay.size, replay.pause = "keep", len(replay.raw) - 1, 0.01  # the end comes after what says [DONE]
     await asker.stream()
     await asker.stream()
     assert (len(provider.connected), len(provider.received)) == (1, 2)

@@ -45,6 +45,7 @@ async def full(limiter: Limiter) -> AsyncExitStack:
 
 async def waiting(limiter: Limiter, order: list[int], number: int) -> None:
     async with limiter.slot():
+        assert limiter.active <= limiter.limit
         order.append(number)
 
 

@@ -1,9 +1,12 @@
 """What was counted is what was played."""
 
+from threading import Event
+
 import pytest
 
 from experiments.engine import leases
-from experiments.engine.jobs import sweep
+from experiments.engine.driver import Driver
+from experiments.engine.jobs import driven, sweep
 from experiments.lab.observing.exposition import exposition
 from experiments.models import Call, ProviderModel, Run
 
@@ -87,3 +90,11 @@ def test_what_waits_is_seen_before_anybody_drives_it(arena, start, figures):
     assert found["arena_oldest_queued_run_seconds",] >= 0
     assert found["arena_sweeps_total", "done"] == 1
     assert found["arena_sweep_found_runs_total",] == 3
+
+
+def test_a_process_tells_how_many_runs_it_drives(arena, start):
+    for _ in range(2):
+        start(arena(max_turns=1))
+    assert driven() == {(): 0}
+    assert 2 in [driven()[()] for _round in Driver(Event()).steps(0.5)]
+    assert driven() == {(): 0}

@@ -104,6 +104,12 @@ def test_a_pool_is_a_weighted_logistic_regression():
     assert (found.votes, found.verdicts, found.both) == (600, 2500, 600)
 
 
+def test_with_equal_weights_it_does_not_matter_who_decided_which_battle():
+    people, judges, _truth = panel(8, votes=40, luck=0.0)
+    errors = [pooled(*both, 1.0).intervals.errors for both in ((people, judges), (judges, people))]
+    assert errors[0] == pytest.approx(errors[1])
+
+
 def test_a_correction_of_no_weight_leaves_what_people_said():
     people, judges, _truth = panel(5)
     found, plain = corrected(people, judges, 0.0), alone(people)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from leaderboard.ratings import Battles, Reason, Undefined, controlled, fit
+from leaderboard.ratings import Battles, Reason, Undefined, controlled, covariates, fit
+from leaderboard.ratings.bradley_terry import fitted
 from leaderboard.ratings.style import relative_difference, script_of, style_of
 from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows
@@ -46,6 +47,17 @@ def test_the_fit_is_that_of_a_plain_logistic_regression():
         "factors for many clusters are near 1"
     )
     assert found.intervals.errors == pytest.approx(np.sqrt(np.diag(covariance))[:7], rel=3e-3)
+
+
+def test_the_likelihood_is_the_product_of_the_chances_of_all_battles():
+    battles, _truth = league(5, 300, 4, ties=0.2)
+    random = np.random.default_rng(4)
+    rows = covariates._rows_of(fitted(battles, {}), battles, random.normal(size=(2, 300)), np.arange(300))
+    at = random.normal(size=7)
+
+    chances = rows.chances(at)
+    expected = rows.score @ np.log(chances) + (1 - rows.score) @ np.log(1 - chances)
+    assert covariates._evaluated(rows, at, is_curved=False).likelihood == pytest.approx(expected)
 
 
 def test_what_is_moved_is_what_leaving_a_covariate_out_moves():

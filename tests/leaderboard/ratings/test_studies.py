@@ -97,6 +97,12 @@ def test_an_interval_of_bounded_scores_stays_on_their_scale_and_repeats(scope):
     assert moved.value == pytest.approx(found.value, abs=1e-12)
 
 
+def test_a_prompt_of_one_condition_alone_is_drawn_as_well():
+    found = scores.difference(*_rows([0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0, 1, 2, 0, 1]), scope="prompts")
+
+    assert (found.value, found.low, found.high) == (pytest.approx(1 / 3), 0, 0.5), "never of the third alone"
+
+
 def test_signs_of_prompts_are_all_tried():
     values, first = np.array([3.0, 1, 4, 2, 5, 1, 2, 1]), np.array([1, 0] * 4, dtype=bool)
     found = scores.permutation_test(values, first, np.repeat(np.arange(4), 2), scope="prompts")
@@ -134,6 +140,9 @@ def test_remissions_are_those_of_the_textbooks():
     assert curve.error == pytest.approx([0.0764, 0.0869, 0.0963, 0.1068, 0.1141, 0.1282, 0.1346], abs=5.1e-5)
     assert (curve.low[0], curve.high[0]) == pytest.approx((0.620, 0.952), abs=5.1e-4)
     assert (curve.median, curve.median_interval) == (23, (13, None))  # SAS's LIFETEST, too
+    steps = survival.steps(np.array(TREATED, dtype=float), np.array(RELAPSED, dtype=bool))
+    once = (6, 9, 10, 11, 17, 19, 20, 25, 34, 35)
+    assert sorted(steps.censored) == sorted([*((time, 1) for time in once), (32, 2)])
     untreated = survival.kaplan_meier(PLACEBO, [1] * 21)
     assert (untreated.median, untreated.median_interval) == (8, (4, 11))
     test = survival.log_rank(TREATED + PLACEBO, RELAPSED + [1] * 21, [1] * 21 + [0] * 21, [0] * 42)
@@ -141,10 +150,11 @@ def test_remissions_are_those_of_the_textbooks():
 
 
 def test_without_censoring_the_restricted_mean_is_the_mean():
-    mean, error = survival.restricted_mean(PLACEBO, [1] * 21, 23)
+    for until in (23, 30):
+        mean, error = survival.restricted_mean(PLACEBO, [1] * 21, until)
 
-    assert mean == pytest.approx(np.mean(PLACEBO), abs=1e-9)
-    assert error == pytest.approx(np.std(PLACEBO) / math.sqrt(21), abs=1e-9)
+        assert mean == pytest.approx(np.mean(PLACEBO), abs=1e-9)
+        assert error == pytest.approx(np.std(PLACEBO) / math.sqrt(21), abs=1e-9)
 
 
 def test_several_tests_are_corrected_as_in_their_papers():
@@ -184,6 +194,8 @@ def test_sizes_of_times_mixed_models_and_diversities_solve_each_other():
     assert planning.runs_for_times(0.75, 0.5) == math.ceil(halved / 1.25)
     assert planning.visible_time(0.75, math.ceil(halved / 1.25)) == pytest.approx(0.25, abs=0.002)
     assert planning.visible_time(0, 100) is None
+    with pytest.raises(ValueError, match="above 0"):
+        planning.runs_for_times(0, 0.5)
     assert planning.runs_for_mixed_rates(0.6, 0.5, spread=0) == 388, "as without prompts"
     runs = planning.runs_for_mixed_rates(0.5, 0.3, spread=1)
     assert runs < planning.runs_for_rates(0.5, 0.3), "what prompts differ by is no error"

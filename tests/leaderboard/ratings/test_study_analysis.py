@@ -180,6 +180,18 @@ def test_runs_that_the_plan_leaves_out_are_left_out(sides):
     assert found.labels == (7, 8)
 
 
+def test_where_a_scale_begins_moves_what_is_on_it_and_nothing_else():
+    sides, found = [(number, side) for side in ("first", "second") for number in range(8)], []
+    for least in (0.0, 1.0):
+        scale = (Outcome("said", "score", least, least + 4), OUTCOMES[2])
+        ruled = Plan(scale, PLAN.contrasts, explored=PLAN.explored, factors=PLAN.factors)
+        units = [unit(number, side, least, least + 4 * (number == 0)) for number, side in sides]
+        found += corrected_contrasts(ruled, [row(number, side) for number, side in sides], units)
+
+    below, above = ((one.first.low, one.first.value, one.first.high) for one in found)
+    assert above == pytest.approx([one + 1 for one in below])
+
+
 def test_units_are_written_so_that_they_read_the_same(sides):
     _rows, units = sides
     odd = [*units, Unit("a,b", "said", "", 1 / 3, 0.1 + 0.2, None)]

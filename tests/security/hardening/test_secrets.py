@@ -195,6 +195,11 @@ def test_no_outgoing_connection_uses_less_than_tls_1_2():
         assert context.check_hostname
 
 
+def test_providers_are_believed_by_the_certificates_of_the_platform(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "of-a-proxy.pem"))
+    assert tls_context.__wrapped__().get_ca_certs()
+
+
 SAFE = {
     "HTTPS": True,
     "ALLOWED_HOSTS": ["arena.example"],
