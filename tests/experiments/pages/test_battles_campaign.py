@@ -88,7 +88,7 @@ def assert_live_part_follows_until_the_ladder_is_new(browser, read, experiment):
 
     jobs.refresh_stale()
     settled = read(browser.get(address(experiment, "campaign-live"))).by_id("campaign-live")
-    assert settled.get("hx-trigger") is None
+    assert (settled.get("hx-trigger"), settled.get("hx-get")) == (None, None), "else a click anywhere fetches it"
 
 
 def assert_who_has_no_rating_is_told_why(page):

@@ -24,7 +24,7 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
         assert browser.post(f"{address}{verb}/").status_code == 302
     drive()
     live = read(browser.get(address, headers={"HX-Request": "true"})).by_id("study-live")
-    assert live.get("data-state") == "completed"
+    assert (live.get("data-state"), live.get("hx-get")) == ("completed", None), "else a click anywhere loads the page"
     assert [link.text for link in live.cssselect("td a")] == ["1/1"] * 8
     browser.post(f"{address}look/")
 
