@@ -18,6 +18,7 @@ from arenasite.supervisor import CannotStart
 from arenasite.supervisor.children import Backoff, Child
 from arenasite.supervisor.parts import Parts, end_leftover_redis, redis_answers
 from arenasite.supervisor.supervisor import Health, Supervisor
+from experiments import receivers
 from experiments.engine import verification
 from experiments.gateway import GatewayError
 from experiments.lab.catalog import syncing as catalog
@@ -126,6 +127,7 @@ class Launch:
                 self._say("Updating the database. The first time, this takes up to a minute.")
                 preparation.migrate()
                 self._say("The database is up to date.")
+            receivers.store_builtin()  # of workflows, too, which may have been installed since
         except DatabaseError as error:
             raise CannotStart(_unusable(error)) from error
         preparation.compile_translations()

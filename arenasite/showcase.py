@@ -70,7 +70,6 @@ def prepare_review() -> ReviewQueue | None:
     if ReviewQueue.objects.filter(owner=owner, name=QUEUE).exists():
         return None
     run, _is_new = replay_demonstration(builtin_scenarios()[NEGOTIATION], by=owner)
-    rubrics.ensure_builtin()
     rubric = ReviewRubric.objects.get(family=rubrics.family_of("turn"), version=rubrics.builtin()["turn"].version)
     return queues.make(
         by=owner,

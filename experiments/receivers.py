@@ -4,7 +4,10 @@ import logging
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError
+from django.apps import apps
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models.signals import post_migrate
 
 from accounts import audit_hooks, sessions
 from experiments import workflows
@@ -15,7 +18,9 @@ from experiments.lab.webhooks import delivering
 from experiments.library.annotations import notes
 from experiments.library.bulk import making as bulk
 from experiments.library.imports import queueing as imports
+from experiments.library.instruments import builtin as instruments
 from experiments.models.signals import engine_swept, run_finished, swept
+from experiments.review import rubrics
 from experiments.runs.seats import turns
 from experiments.studies import running as studies
 
@@ -28,12 +33,26 @@ def connect() -> None:
     notes.connect_search()
     workflows.load()
     studies.connect()
+    post_migrate.connect(_store_builtin, sender=apps.get_app_config("experiments"), dispatch_uid="builtin")
     run_finished.connect(_measure, dispatch_uid="observing")
     engine_swept.connect(_end_overdue_turns, dispatch_uid="turns")
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_webhooks, dispatch_uid="webhooks")
     swept.connect(_sweep_bulk, dispatch_uid="bulk")
     swept.connect(_sweep_sign_ins, dispatch_uid="sign-ins")
+
+
+def store_builtin() -> None:
+    """Rows for the instruments and rubrics that come along, as far as they are missing or have changed."""
+    instruments.ensure_builtin()
+    rubrics.ensure_builtin()
+
+
+def _store_builtin(sender: Any, using: str, **more: Any) -> None:
+    """Unless only some of the migrations were wanted, whose tables may be older than the models."""
+    executor = MigrationExecutor(connection)
+    if using == DEFAULT_DB_ALIAS and not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        store_builtin()
 
 
 def _measure(sender: Any, run_id: UUID, **more: Any) -> None:

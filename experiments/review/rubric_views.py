@@ -20,7 +20,6 @@ from experiments.review.forms import RubricForm
 @login_required
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
-    rubrics.ensure_builtin()
     rows = ReviewRubric.objects.visible_to(request.user).newest().select_related("owner")
     return render(request, "review/rubrics.html", {"rubrics": list(rows[:200])})
 

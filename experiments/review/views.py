@@ -60,7 +60,6 @@ def queue_new(request: HttpRequest) -> HttpResponse:
     user = person(request)
     if not queues.may_make(user):
         raise Forbidden(_("Queues can be made by curators, project leads, and people with runs."))
-    rubrics.ensure_builtin()
     form = QueueForm(request.POST or None, user=user, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
         with ShownIn(form):

@@ -13,7 +13,6 @@ from django.utils import timezone
 from accounts.models import User
 from arenasite import navigation
 from experiments.models import Experiment, ReviewQueue, ReviewRubric, Run
-from experiments.review import rubrics
 from experiments.workflows import REGISTRY, surface_of
 from tests.fixtures import signed_in
 from tests.markup import Page
@@ -151,7 +150,6 @@ def test_home_asks_a_bounded_number_of_questions(browser, alice):
 
 def test_notifications_are_one_s_own_and_counted_until_they_are_read(browser, alice, charlie):
     now = timezone.now()
-    rubrics.ensure_builtin()
     waits = made(alice, "Waits", Run.State.WAITING, waiting_since=now)
     failed = made(alice, "Failed", Run.State.FAILED, ended=now)
     made(alice, "Over", Run.State.COMPLETED, ended=now)

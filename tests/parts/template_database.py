@@ -27,7 +27,11 @@ from tests.environment import POSTGRES
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".pytest_cache" / "databases"
-SOURCES = ("*/migrations/*.py", "arenasite/settings.py", "accounts/scopes.py", "experiments/library/search/*.py")
+SOURCES = (
+    *("*/migrations/*.py", "arenasite/settings.py", "accounts/scopes.py", "experiments/library/search/*.py"),
+    *("experiments/library/instruments/builtin.py", "experiments/library/instruments/builtin/*.json"),
+    *("experiments/review/rubrics.py", "experiments/review/rubrics/*.json", "experiments/workflows/**/*.py"),
+)
 MOST_KEPT = 4
 
 

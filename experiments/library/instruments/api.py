@@ -97,7 +97,6 @@ class InstrumentViewSet(GenericViewSet[Instrument]):
     @extend_schema(responses={200: InstrumentSerializer(many=True), **PROBLEMS})
     def list(self, request: Request) -> Response:
         """Instruments that you can use: built-in ones, yours, your projects', and those shared with the lab."""
-        builtin.ensure_builtin()
         page = self.paginate_queryset(self.get_queryset().filter(archived__isnull=True))
         return self.get_paginated_response(InstrumentSerializer(page or [], many=True).data)
 

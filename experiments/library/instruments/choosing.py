@@ -84,7 +84,6 @@ def version_field(
     reader: User, named: str = "", units: Sequence[Unit] = Chosen.UNITS, /, **options: Any
 ) -> VersionField:
     """named: a version that can be chosen beside the newest ones, such as the one of a run that is set up again."""
-    builtin.ensure_builtin()
     rows = live(reader, units)
     if named:
         with suppress(ValidationError):  # no id at all, of which the field complains

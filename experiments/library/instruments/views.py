@@ -16,7 +16,7 @@ from accounts.errors import Invalid
 from accounts.people import person
 from accounts.refusing import ShownIn, back_to, status_of
 from experiments.library.instruments import cases, pages, services
-from experiments.library.instruments.builtin import ensure_builtin, file_of, words_of
+from experiments.library.instruments.builtin import file_of, words_of
 from experiments.library.instruments.forms import FileForm, InstrumentForm
 from experiments.library.instruments.transcripts import JudgeForm, RunForm, spoken
 from experiments.models import Instrument, InstrumentCase, InstrumentVersion
@@ -36,7 +36,6 @@ PLACEHOLDER_WORDS = {
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
     """The built-in ones, one's own, and those of projects and of the lab; archived ones where they are asked for."""
-    ensure_builtin()
     archived = request.GET.get("archived") == "1"
     context = {"groups": pages.listed(person(request), archived=archived), "archived": archived, "file": FileForm()}
     return render(request, "instruments/index.html", context)

@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from experiments.library.instruments import services
-from experiments.library.instruments.builtin import builtin, ensure_builtin
+from experiments.library.instruments.builtin import builtin
 from experiments.models import Instrument, InstrumentVersion
 
 CONCESSION = {
@@ -54,7 +54,6 @@ def test_it_is_written_in_the_browser(written, alice):
 
 
 def test_a_copy_of_each_built_in_one_asks_the_same(browser, read, alice):
-    ensure_builtin()
     for version in InstrumentVersion.objects.select_related("instrument"):
         path = f"{reverse('instrument-new')}?from={version.pk}"
         response = browser.post(path, filled(read, browser.get(path)))

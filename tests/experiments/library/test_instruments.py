@@ -1,6 +1,7 @@
 """Instruments of a lab: saved, revised, shared, archived, handed on as files, and those that come along."""
 
 import pytest
+from django.core.management import call_command
 
 from accounts.errors import Conflict, Forbidden, Invalid
 from experiments.library.instruments import builtin, services
@@ -28,7 +29,7 @@ def test_an_edit_is_another_version_and_the_first_one_stays(alice, lies):
     second = services.revise(lies, by=alice, definition=OTHER, title="Plain lies")
 
     assert (second.number, second.parsed.sees.reasoning, lies.parsed.sees.reasoning) == (2, True, False)
-    assert Instrument.objects.get().title == "Plain lies"
+    assert Instrument.objects.get(owner=alice).title == "Plain lies"
     assert services.revise(second, by=alice, definition=OTHER) == second
     with pytest.raises(Conflict):
         services.revise(lies, by=alice, definition=DEFINITION)
@@ -36,21 +37,21 @@ def test_an_edit_is_another_version_and_the_first_one_stays(alice, lies):
         lies.save()
     with pytest.raises(NeverChanged):
         InstrumentVersion.objects.update(number=7)
-    assert list(InstrumentVersion.objects.values_list("number", flat=True)) == [2, 1]
+    assert list(lies.instrument.versions.values_list("number", flat=True)) == [2, 1]
 
 
 def test_only_who_may_see_it_knows_of_it_and_only_its_owner_changes_it(alice, bob, lies):
-    assert not Instrument.objects.visible_to(bob).exists()
+    assert not Instrument.objects.visible_to(bob).filter(owner=alice).exists()
     services.revise(lies, by=alice, definition=DEFINITION, shared=True)
 
-    assert Instrument.objects.usable_by(bob).get() == lies.instrument
+    assert Instrument.objects.usable_by(bob).get(owner=alice) == lies.instrument
     with pytest.raises(Forbidden):
         services.revise(lies, by=bob, definition=OTHER)
     with pytest.raises(Forbidden):
         services.archive(lies.instrument, by=bob)
 
     assert services.archive(lies.instrument, by=alice)
-    assert not Instrument.objects.usable_by(bob).exists()
+    assert not Instrument.objects.usable_by(bob).filter(owner=alice).exists()
     assert not services.archive(lies.instrument, by=alice)
 
 
@@ -75,7 +76,7 @@ def test_what_is_wrong_is_said_by_its_field(alice, given, field):
         services.save(**{"owner": alice, "title": "Lies", "definition": DEFINITION, **given})
 
     assert set(refused.value.errors) == {field}
-    assert not Instrument.objects.exists()
+    assert not Instrument.objects.filter(owner=alice).exists()
 
 
 def test_what_judges_of_battles_and_contests_are_asked_comes_along_in_their_own_words():
@@ -109,8 +110,18 @@ def test_the_judge_of_a_turn_is_asked_the_words_of_the_arenas_own_judge():
     assert one.by_name["fear"].anchors == {"0": "absent", "1": "dominant"}
 
 
+def test_those_that_come_along_are_rows_once_all_migrations_are_applied(db):
+    known = set(Instrument.objects.values_list("slug", flat=True))
+    assert known == set(builtin.builtin())
+    InstrumentVersion.objects.all().delete()
+    Instrument.objects.all().delete()
+
+    call_command("migrate", verbosity=0)
+
+    assert set(Instrument.objects.values_list("slug", flat=True)) == known
+
+
 def test_those_that_come_along_are_rows_once_and_a_changed_file_is_another_version(alice, monkeypatch):
-    builtin.ensure_builtin()
     builtin.ensure_builtin()
     assert (
         Instrument.objects.visible_to(alice).count() == len(builtin.translated()) == InstrumentVersion.objects.count()

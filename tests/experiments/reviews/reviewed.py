@@ -22,7 +22,6 @@ def record(owner: Any, turns: int = 2, **run: Any) -> Record:
 
 
 def rubric(slug: str = "turn") -> ReviewRubric:
-    rubrics.ensure_builtin()
     return ReviewRubric.objects.get(family=rubrics.family_of(slug))
 
 

@@ -36,7 +36,6 @@ TOKEN = "0" * 12  # as long as those of fences
 
 def fill(form: DeclaredForm) -> None:
     """The newest versions of the instruments that can be chosen, and the one that the form names."""
-    builtin.ensure_builtin()
     rows = Instrument.objects.usable_by(form.reader).with_newest()
     offered = {str(one.newest_id): builtin.words_of(one)[0] for one in rows}  # type: ignore[attr-defined]  # annotated
     said = str((form.data if form.is_bound else form.initial).get("version") or "")
