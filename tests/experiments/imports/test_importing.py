@@ -124,6 +124,7 @@ def test_a_large_file_is_left_to_a_worker(send, monkeypatch, django_capture_on_c
     with django_capture_on_commit_callbacks(execute=True):
         row = send("arena.json", is_wanted=True)
     assert (row.state, rung) == (WorkState.QUEUED, [True])
+    assert row.folder.stat().st_mode & 0o777 == 0o700
 
     queueing.read_all(queueing.threading.Event())
 
