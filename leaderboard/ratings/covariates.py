@@ -146,7 +146,7 @@ class _Rows:
 
     def blocks(self) -> Iterator[tuple[slice, slice]]:
         """Pairs and their battles, some of them at a time."""
-        ends = np.searchsorted(self.starts, np.arange(BLOCK, self.n + BLOCK, BLOCK), side="right") - 1
+        ends = np.searchsorted(self.starts, np.arange(BLOCK, self.n, BLOCK), side="right") - 1
         first = 0
         for last in [*np.unique(ends).tolist(), len(self.left)]:
             if last > first:

@@ -46,7 +46,7 @@ def keep(sent: "File[Any]", *, by: "User", language: str, source: str = "", is_w
     name = storable(PurePath(sent.name or "runs.json").name)[-300:]
     row = RunImport(owner=by, language=language, name=name, size=sent.size or 0, source=source, is_wanted=is_wanted)
     try:
-        row.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        row.folder.mkdir(mode=0o700, parents=True)
         read = hashlib.sha256()
         with row.path.open("wb") as file:
             for chunk in sent.chunks():
@@ -66,7 +66,6 @@ def confirm(row: RunImport) -> RunImport:
     """What was looked through is to be stored. Saying so twice changes nothing."""
     waits = RunImport.objects.filter(pk=row.pk, state=WorkState.READY)
     if waits.update(state=WorkState.QUEUED, is_wanted=True, progress=0, attempt=0, ended=None):
-        row.refresh_from_db()
         _begin(row)
     row.refresh_from_db()
     return row
@@ -129,7 +128,7 @@ def _forget(row: RunImport) -> None:
 
 def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
     report = Report()
-    expected = (row.report.get("found", 0) + row.report.get("refused", 0)) if row.is_wanted else 0
+    expected = row.report["found"] + row.report["refused"] if row.is_wanted and row.report else 0
     try:
         for found in reading.runs(row.path, row.name, row.source):
             _take(row, found, report)

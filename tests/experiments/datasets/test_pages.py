@@ -5,8 +5,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from experiments.library.datasets import demonstration
-from experiments.models import Battle, Dataset, Upload
+from experiments.library.datasets import demonstration, images
+from experiments.models import Battle, Dataset, Image, Upload
 from experiments.workflows.battles.campaign.boards import people_board
 from tests.experiments.datasets.files import packed, png, table
 from tests.markup import Page
@@ -101,6 +101,23 @@ def test_visitors_see_public_datasets_with_their_pictures(alice):
     page = html(visitor.get(sample))
     assert page.count('class="output"') == 4
     assert "A red circle left of a blue square" in page
+    dataset.samples.update(images=[])
+    drawn = images.thumbnails(dataset, dataset.samples.all())
+    names = sorted(dataset.contestants.values_list("name", flat=True))
+    assert [[one.contestant.name for one in shown] for shown in drawn.values()] == [names[: images.THUMBNAILS]] * 12
+
+
+def test_pictures_that_belong_to_nothing_are_forgotten(alice):
+    dataset = demonstration.make_images(alice)
+    kept = list(Image.objects.all())
+
+    assert images.forget_unused() == 0
+    dataset.contestants.all().delete()
+    dataset.pictures.all().delete()
+
+    assert images.forget_unused() == len(kept) > 0
+    assert not any(image.path.exists() for image in kept)
+    assert not Image.objects.exists()
 
 
 @pytest.mark.system

@@ -143,19 +143,6 @@ def test_limits_end_the_process_with_a_sentence(load_text, monkeypatch, tmp_path
         process.read(path, spool, what="samples", columns={}, subset="", limits={"unpacked": 1 << 20})
 
 
-def test_pictures_that_belong_to_nothing_are_forgotten(load, tmp_path):
-    dataset = load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
-    kept = Image.objects.get()
-
-    assert images.forget_unused() == 0
-    dataset.contestants.all().delete()
-    dataset.pictures.all().delete()
-
-    assert images.forget_unused() == 1
-    assert not kept.path.exists()
-    assert not Image.objects.exists()
-
-
 def test_a_spool_is_not_believed(tmp_path, load, alice):
     """Whoever has taken over the process cannot pass off other bytes, or a link to a file of ours."""
     dataset = Dataset.objects.create(owner=alice, name="x", slug="x")

@@ -1,5 +1,6 @@
 """The worker's side: an upload is read once, whole, and in spite of whoever dies over it."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,10 +13,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from experiments.library.datasets import making, process, reading, writing
-from experiments.models import Dataset, Sample, Upload
+from experiments.library.datasets import demonstration, making, process, reading, writing
+from experiments.library.datasets.reader.limits import Limits
+from experiments.library.datasets.reader.samples import Spool
+from experiments.models import Dataset, Image, Sample, Upload
 from experiments.tasks import threads, waiting
-from tests.experiments.datasets.files import table
+from tests.experiments.datasets.files import png, table
 from tests.fixtures import environment, wait_until
 from tests.making import maker
 
@@ -179,3 +182,21 @@ def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_take
     reading.read(upload, threading.Event())
     assert not dataset.samples.exists()
     assert (dataset.uploads.get().attempt, dataset.uploads.get().state) == (7, "reading")
+
+
+def test_outputs_join_the_samples_of_their_numbers_once(alice, tmp_path):
+    dataset = demonstration.make_images(alice)
+    spool = Spool(tmp_path, Limits(), os.open(os.devnull, os.O_WRONLY))
+    sha = spool.picture(png("red"))
+    for index in (0, 1, 999):
+        spool.add("output", subset=None, index=index, contestant="another", version="", text="", image=sha)
+    spool.close()
+
+    added, again = (
+        writing.take_outputs(dataset, process.Found(tmp_path, {}, {}), lambda share: None) for _ in range(2)
+    )
+
+    assert (added.new, added.kept, added.unknown) == ({"another": 2}, 0, 1)
+    assert (again.new, again.kept, again.unknown) == ({}, 2, 1)
+    assert Image.objects.get(sha256=sha).path.read_bytes() == png("red")
+    assert {"code": "unknown_numbers", "times": 1} in added.warnings

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.errors import Forbidden
 from accounts.models import User
-from experiments.library.imports import queueing
+from experiments.library.imports import queueing, storing
 from experiments.models import Dataset, Experiment, ImportedRun, Run, RunImport
 from experiments.models.waiting import WorkState
 from experiments.runs import timeline
@@ -109,6 +109,14 @@ def test_what_cannot_be_read_is_refused_with_its_place_and_does_not_keep_the_oth
     assert "LLM Council" in of_another.error
 
 
+def test_a_report_names_the_first_hundred_refusals_and_counts_all():
+    report = storing.Report()
+    for number in range(103):
+        report.refuse(f"a.json [{number}]", "It has no messages.")
+
+    assert (report.refused, len(report.refusals), report.refusals[-1]["place"]) == (103, 100, "a.json [99]")
+
+
 def test_a_large_file_is_left_to_a_worker(send, monkeypatch, django_capture_on_commit_callbacks):
     rung = []
     monkeypatch.setattr(queueing, "AT_ONCE_BYTES", 10)
@@ -116,6 +124,7 @@ def test_a_large_file_is_left_to_a_worker(send, monkeypatch, django_capture_on_c
     with django_capture_on_commit_callbacks(execute=True):
         row = send("arena.json", is_wanted=True)
     assert (row.state, rung) == (WorkState.QUEUED, [True])
+    assert row.folder.stat().st_mode & 0o777 == 0o700
 
     queueing.read_all(queueing.threading.Event())
 

@@ -227,6 +227,9 @@ def test_a_zip_that_grows_without_end_is_refused(runs, settings):
     with pytest.raises(Unreadable, match="The unpacked data is larger than"):
         list(runs(folders.zipped({"a.json": b" " * (9 << 20)}), name="bomb.zip"))
     assert any("The unpacked data is larger than" in found.refused for found, _taken in runs(bomb, name="bomb.zip"))
+    rest = folders.zipped({"a.json": b"[\n" + b" " * (9 << 20)})
+    with pytest.raises(Unreadable, match="The unpacked data is larger than"):
+        list(runs(rest, name="rest.zip"))
 
 
 @each_case("cut", range(1, 9))

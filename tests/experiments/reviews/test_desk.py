@@ -93,6 +93,8 @@ def test_counts_take_as_few_queries_for_more_runs(run, alice, cora):
     for _ in range(3):
         curation.submit(reviewed.record(alice, 1).run, by=alice)
     assert queries() == few <= 2
+    curation.submit(run, by=alice)
+    assert desk.fitting(cora, desk.FLAGGED, {}).get() == run, "the others have no flag"
 
 
 @each_case(
