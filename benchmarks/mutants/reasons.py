@@ -1,3 +1,39 @@
 """Changes that no test notices, and why none is written: each by its file and what the line says before and after."""
 
-REASONS: dict[tuple[str, str, str], str] = {}
+REASONS: dict[tuple[str, str, str], str] = {
+    (
+        "experiments/engine/run_execution.py",
+        "if held.overrides != self.run.overrides:",
+        "if True:",
+    ): "to adopt the same overrides again changes nothing; the condition saves the time",
+    (
+        "experiments/gateway/client.py",
+        "if isinstance(item, Completion):",
+        "if True:",
+    ): "the completion is the last item; the condition tells mypy so",
+    (
+        "experiments/library/search/excerpts.py",
+        "return space if space >= 0 and at < len(text) else min(len(text), at)",
+        "return space if space > 0 and at < len(text) else min(len(text), at)",
+    ): "the space is one of the last 20 characters of an excerpt, which is longer",
+    (
+        "experiments/runs/sharing/sharing.py",
+        'wanted = str(last or "")',
+        "wanted = str(last or 'x')",
+    ): "neither is the id of a project",
+    (
+        "experiments/runs/steering/steering.py",
+        'once(ask, by=by, key=idempotency_key, request=("ask", str(run.pk), text))',
+        "once(ask, by=by, key=idempotency_key, request=('askx', str(run.pk), text))",
+    ): "it has to differ from the names of other requests, which both do",
+    (
+        "leaderboard/ratings/bootstrap.py",
+        "if not left.size:",
+        "if False:",
+    ): "steps of no table change nothing; the condition saves the time",
+    (
+        "leaderboard/ratings/covariates.py",
+        "if len(kept) < count:",
+        "if len(kept) <= count:",
+    ): "to choose all covariates changes nothing; the condition saves the copy",
+}

@@ -42,6 +42,13 @@ def test_filling_again_adds_only_what_is_new_and_what_there_is_room_for(alice, m
     assert queues.fill(queue, by=alice) == 1
 
 
+@each_case(("field", "value"), [("lock_minutes", 0), ("lock_minutes", 100_000), ("overlap", 0), ("name", " ")])
+def test_a_queue_that_cannot_be_is_refused_by_its_field(alice, field, value):
+    with pytest.raises(Invalid) as refused:
+        reviewed.queue(alice, played=False, **{field: value})
+    assert list(refused.value.errors) == [field]
+
+
 @each_case(("over", "count"), [("transcripts", 1), ("judgments", 4), ("messages", 4)])
 def test_a_queue_is_over_messages_transcripts_or_judgments(alice, over, count):
     assert reviewed.queue(alice, over=over).items.count() == count
@@ -240,8 +247,9 @@ def test_nobody_holds_or_takes_anything_as_a_stranger_or_in_a_closed_queue(queue
     with pytest.raises(Forbidden):
         slots.next_item(queue, by=bob)
     queues.set_open(queue, by=alice, is_open=False)
-    with pytest.raises(Forbidden, match="closed"):
-        slots.next_item(queue, by=dora)
+    for attempt in (lambda: slots.next_item(queue, by=dora), lambda: slots.reveal(item, by=dora)):
+        with pytest.raises(Forbidden, match="closed"):
+            attempt()
 
 
 def test_taking_back_gives_the_last_item_again_and_keeps_its_version(queue, bob):

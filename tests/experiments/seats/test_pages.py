@@ -220,6 +220,11 @@ def test_a_clone_has_the_same_people_and_a_link_of_its_own(played, alice, charli
 
     assert [(one.seat, one.called) for one in clone.people.all()] == [("A", "bob"), ("B", "P07")]
     assert clone.people.get(seat="B").link != seat_of(played, "B").link
+    SeatedPerson.objects.update(is_blind=True)
+    asked = str(played.experiment_id), played.experiment.workflow
+    mine, theirs = (cloning.source(reader, *asked).people for reader in (alice, charlie))
+    assert (mine["A"]["user"], mine["B"]["name"]) == ("bob", "P07")
+    assert {one[field] for one in theirs.values() for field in ("user", "name")} == {""}, "charlie is not told"
 
 
 def test_the_set_up_page_seats_people(browser, bob, provider, arena):
