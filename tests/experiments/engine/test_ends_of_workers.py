@@ -105,13 +105,14 @@ def test_what_waits_for_its_turn_at_the_provider_costs_nothing(arena, start, pro
 
 def test_the_last_words_are_written_after_all_older_ones(arena, start, provider, until, settings, monkeypatch):
     settings.DRAIN_SECONDS = 0.1
-    done = []
+    done, saved = [], []
     monkeypatch.setattr(stepped_engine.SteppedWriter, "close", lambda _writer: done.append("writer"))
-    monkeypatch.setattr(driver, "save", lambda _texts: done.append("last words"))
+    monkeypatch.setattr(driver, "save", lambda texts: (done.append("last words"), saved.extend(texts)))
     start(arena(a=TALKATIVE))
     until(is_streaming(provider), "the first words")
 
     assert done[:2] == ["writer", "last words"]
+    assert [len(text.split()) >= 10 for _call, text, _reasoning in saved] == [True]
 
 
 def test_a_run_that_somebody_else_drives_now_is_not_laid_to_rest(arena, start):

@@ -2,6 +2,8 @@
 
 import json
 import random
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -84,6 +86,15 @@ INSIDE = [
 def damaged():
     behind = verification.older_than_noted()
     return {*behind, *dict(verification.verify(Run.objects.exclude(pk__in=behind)))}
+
+
+def test_equal_values_have_one_digest_and_others_another():
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    alike = [(noon, noon.astimezone(timezone(timedelta(hours=8)))), (Decimal("1.50"), Decimal("1.5"))]
+    others = [noon + timedelta(seconds=1), Decimal("1.51"), None, "None"]
+    digests = [{verification.digests._digest(value) for value in values} for values in [*alike, *zip(others)]]
+    assert [len(same) for same in digests] == [1] * 6
+    assert len(set.union(*digests)) == 6
 
 
 def test_what_is_changed_dropped_or_put_back_is_noticed_and_no_healthy_run_is_blamed(runs):

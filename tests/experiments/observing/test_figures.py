@@ -96,5 +96,7 @@ def test_a_process_tells_how_many_runs_it_drives(arena, start):
     for _ in range(2):
         start(arena(max_turns=1))
     assert driven() == {(): 0}
-    assert 2 in [driven()[()] for _round in Driver(Event()).steps(0.5)]
+    driver = Driver(Event())
+    assert 2 in [driven()[()] for _round in driver.steps(0.5)]
     assert driven() == {(): 0}
+    assert driver._executor._loop.is_closed(), "one that is left open stays for as long as the process"
