@@ -1,12 +1,15 @@
-"""Inputs of forms and icons. Every template has them without a `load`: they are among the built-in libraries."""
+"""Inputs of forms, icons, and the joining of lines. Every template has them without a `load`: they are built in."""
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django import template
 from django.forms import BaseForm, BoundField
+from django.template.base import Node, NodeList, Parser, TextNode, Token
+from django.template.context import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
@@ -56,3 +59,31 @@ def drawing(inside: str, class_: str = "icon") -> SafeString:
         class_,
         mark_safe(inside),  # noqa: S308 - a drawing of ours, or of an installed workflow
     )
+
+
+class OneLine(Node):
+    """What stands between `{% oneline %}` and `{% endoneline %}`, drawn as if it had been written in one line."""
+
+    def __init__(self, nodelist: NodeList) -> None:
+        self.nodelist = nodelist
+
+    def render(self, context: Context) -> SafeString:
+        return self.nodelist.render(context)
+
+
+@register.tag
+def oneline(parser: Parser, token: Token) -> OneLine:
+    """Leave out line breaks with the indentation after them, where white space would show; in an HTML tag, one space
+    stays. They are left out as the template is read, so drawing costs nothing more. What is included, and what values
+    hold, keeps its lines.
+    """
+    nodelist = parser.parse(("endoneline",))
+    parser.delete_first_token()
+    is_in_tag = False
+    for node in cast("list[TextNode]", nodelist.get_nodes_by_type(TextNode)):
+        parts = re.split("([<>])", node.s)
+        for number, part in enumerate(parts):
+            is_in_tag = part == "<" or (is_in_tag and part != ">")
+            parts[number] = re.sub(r"\s*\n\s*", " " if is_in_tag else "", part)
+        node.s = "".join(parts)
+    return OneLine(nodelist)

@@ -6,11 +6,13 @@ from pathlib import Path
 from django import forms
 from django.conf import settings
 from django.forms.renderers import DjangoTemplates
+from django.template import Context, Template
 from django.template.loader import get_template
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from arenasite.form_renderer import FormRenderer
+from tests.cases import each_case
 
 FOLDER = Path(settings.BASE_DIR) / "templates"
 
@@ -20,6 +22,42 @@ def test_every_template_compiles():
     assert len(names) > 400
     for name in names:
         get_template(name)
+
+
+def test_no_line_of_a_template_is_longer_than_120_characters():
+    folders = (FOLDER, Path(settings.BASE_DIR) / "examples")
+    paths = [path for folder in folders for path in folder.rglob("*.html")]
+    long = [
+        (str(path.relative_to(settings.BASE_DIR)), number, len(line))
+        for path in paths
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 120
+    ]
+    assert len(paths) > 400
+    assert long == [], "break it in a tag, between blocks, or within {% oneline %} (CONTRIBUTING.md)"
+
+
+@each_case(
+    ("written", "drawn"),
+    [
+        ("<b>{% oneline %}\n  {% if yes %}a\n  {% else %}b{% endif %}\n{% endoneline %}</b>.", "<b>a</b>."),
+        ("{% oneline %}{% if no %}a\n  {% elif yes %}b c\n  {% endif %}, d{% endoneline %}", "b c, d"),
+        (
+            "{% oneline %}\n<i\n  class='{{ text }}'\n  {% if yes %}id='a'\n  {% endif %}>b</i>\n{% endoneline %}",
+            "<i class='1\n2' id='a' >b</i>",
+        ),
+        ("{% oneline %}\n{% for one in 'ab' %}\n  {{ one }}\n{% endfor %}\n{% endoneline %}", "ab"),
+        ("{% oneline %}a\n{% include part %}\n{{ text }}\n{% endoneline %}\n", "a{\n}1\n2\n"),
+        (
+            "{% load i18n %}{% oneline %}\n{% blocktranslate trimmed %} a\n b{% endblocktranslate %}\n{% endoneline %}",
+            "a b",
+        ),
+        ("{% oneline %}a > b\n< c\nd > e\n f{% endoneline %}", "a > b< c d > ef"),
+    ],
+)
+def test_what_stands_in_one_line_is_drawn_without_line_breaks_but_for_those_of_values_and_includes(written, drawn):
+    values = {"yes": True, "no": False, "text": "1\n2", "part": Template("{{ '{' }}\n{{ '}' }}")}
+    assert Template(written).render(Context(values)) == drawn
 
 
 def test_an_element_that_fetches_no_more_still_knows_how_an_answer_under_way_is_put_into_it():

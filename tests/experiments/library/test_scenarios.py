@@ -249,6 +249,7 @@ def test_the_page_goes_from_the_older_to_the_newer_and_shows_what_changed(browse
 
     assert "From version 1 to version 2" in page.text
     assert [mark.text for mark in page.find("mark")] == ["well", "wells", "one well.", "two wells."]
+    assert {sign.text_content() for sign in page.find("span", class_="sign")} == {" ", "−", "+"}
     assert all(change in page.text for change in ("cooperation → mixed", "yes → no", "4 → no limit"))
     assert "Description" in headings  # the new version has none
     assert "Filter" not in headings
