@@ -10,7 +10,7 @@ import pytest
 
 from accounts.errors import TooLarge
 from experiments.library.datasets import process
-from experiments.library.imports.files import Allowance
+from experiments.library.imports.files import Allowance, lines
 from experiments.library.imports.values import Unreadable
 from experiments.workflows.battles.campaign.logs import files, importing
 from tests.cases import each_case
@@ -26,6 +26,9 @@ def test_a_line_without_an_end_is_refused_and_the_next_is_read(tmp_path, take, m
 
     assert (report.stored, [refused.line for refused in report.refusals]) == (1, [1])
     assert "longer than" in report.refusals[0].reason
+    allowance = Allowance(1 << 20)
+    assert [line.number for line in lines(io.BytesIO(b"x" * 5000 + b"\n\nend"), allowance)] == [1, 3]
+    assert allowance.read == 5005, "also what is skipped is read"
 
 
 def test_a_damaged_member_is_refused_and_the_others_are_read(tmp_path, take):

@@ -106,6 +106,8 @@ def test_each_line_is_a_run_with_all_of_its_record_or_a_message(runs, export):
     assert row.sha256 == hashlib.sha256(row.path.read_bytes()).hexdigest()
     assert row.manifest["parts"] == [{"name": "runs.jsonl", "rows": 3, "size": row.size, "sha256": row.sha256}]
     assert [(line["seat"], line["run"]) for line in messages] == [("A", str(runs[0].pk)), ("B", str(runs[0].pk))]
+    logs = export("inspect")
+    assert {part["name"] for part in logs.manifest["parts"]} == unpacked(logs).keys() - {MANIFEST}
 
 
 @pytest.mark.databases
@@ -159,6 +161,10 @@ def test_runs_are_chosen_as_in_their_list(runs, alice):
     ):
         assert selecting.chosen(asked, by=alice).count() == count, asked
     assert selecting.ids({"experiment": str(runs[1].experiment_id)}, by=alice) == [str(runs[1].pk)]
+    Experiment.objects.filter(pk=runs[0].experiment_id).update(visibility="lab")
+    bob = User.objects.create_user("bob")
+    found = [selecting.chosen({"whose": whose}, by=bob).count() for whose in ("all", "mine", "shared")]
+    assert found == [1, 0, 1]
 
 
 def test_a_choice_that_means_nothing_or_of_what_may_not_be_seen_is_refused(runs, alice):

@@ -5,6 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from accounts.models import AuditEntry
 from experiments.library.datasets import demonstration, images
 from experiments.models import Battle, Dataset, Image, Upload
 from experiments.workflows.battles.campaign.boards import people_board
@@ -167,6 +168,8 @@ def test_a_dataset_is_deleted_by_its_page_as_long_as_nothing_rests_on_it(alice, 
     for asked in ("private", "nobody"):
         browser.post(visibility, {"visibility": asked})
         assert Dataset.objects.get().visibility == "private"
+    told = AuditEntry.objects.get(action="shared", target=f"dataset:{dataset.pk}")
+    assert told.detail == {"before": "public", "after": "private"}
     browser.post(reverse("dataset-delete", args=[dataset.slug]))
     assert Dataset.objects.exists()
     Battle.objects.all().delete()

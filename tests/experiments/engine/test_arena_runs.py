@@ -51,7 +51,10 @@ def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, pr
     both = [(1, "A"), (1, "B"), (2, "A"), (2, "B")]
     assert [(m.turn, m.seat) for m in run.messages.all()] == both
     assert [(j.turn, j.subject) for j in run.judgments.all()] == both
-    assert all(judgment.scores for judgment in run.judgments.all())
+    for judgment in run.judgments.all():
+        assert judgment.scores
+        assert judgment.call.model.label == judgment.judge
+        assert judgment.call.request["response_format"]["type"] == "json_schema"
     asked = sorted(row["request_id"] for row in provider.ledger())
     assert asked == sorted(str(pk) for pk in run.calls.values_list("pk", flat=True))
     assert set(run.calls.values_list("state", flat=True)) == {Call.State.COMPLETED}

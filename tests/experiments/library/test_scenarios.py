@@ -214,6 +214,11 @@ SAME = [str(n) for n in range(9)]
     [
         ("a\nb\nc", "a\nb\nc", ["~3"]),
         ("bring four pears home", "bring five pears home", ["-bring [four ]pears home", "+bring [five ]pears home"]),
+        (
+            "  bring four pears home",
+            "  bring five pears home",
+            ["-  bring [four ]pears home", "+  bring [five ]pears home"],
+        ),
         ("all of this goes", "nothing stays here today", ["-all of this goes", "+nothing stays here today"]),
         ("\n".join(["x", *SAME, "y"]), "\n".join(["X", *SAME, "Y"]), ["-x", "+X", " 0", "~7", " 8", "-y", "+Y"]),
         ("a\nb\nc\nx", "a\nb\nc\ny", ["~2", " c", "-x", "+y"]),
