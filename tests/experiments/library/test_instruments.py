@@ -4,10 +4,10 @@ import pytest
 from django.core.management import call_command
 
 from accounts.errors import Conflict, Forbidden, Invalid
-from experiments.library.instruments import builtin, services
+from experiments.library.instruments import builtin, figures, services
 from experiments.models import Instrument, InstrumentVersion
 from experiments.models.reviewed import NeverChanged
-from experiments.workflows.base.instruments import prompt_parts
+from experiments.workflows.base.instruments import Definition, prompt_parts
 from experiments.workflows.base.judge import RANGES, TurnToJudge, judge_step
 from experiments.workflows.base.prompts import text_of
 from experiments.workflows.base.steps import Cast
@@ -134,3 +134,15 @@ def test_those_that_come_along_are_rows_once_and_a_changed_file_is_another_versi
     assert Instrument.objects.get(slug="refusal").newest.number == 2
     with pytest.raises(Forbidden):
         services.archive(Instrument.objects.get(slug="refusal"), by=alice)
+
+
+def test_each_choice_of_categories_has_its_share():
+    choices = [{"name": name, "title": name.title()} for name in ("mild", "harsh", "cold")]
+    one = {"name": "tone", "title": "Tone", "kind": "categories", "choices": choices, "multiple": True}
+    [dimension] = Definition.model_validate({"dimensions": [one]}).dimensions
+    told = [(run, value, None) for run, value in enumerate((["mild"], ["mild", "harsh"], None, ["mild"], ["harsh"]))]
+
+    found = list(figures._figures(dimension, "judge", told))
+
+    assert [(figure.choice, figure.value) for figure in found] == [("Mild", 0.75), ("Harsh", 0.5), ("Cold", 0)]
+    assert {(figure.n, figure.missing, figure.runs, figure.is_rate) for figure in found} == {(4, 1, 4, True)}

@@ -132,6 +132,10 @@ def test_there_is_a_most_and_reviewers_keep_nothing(alice, reader, readers, well
             scenarios.save_scenario(owner=person, title="y", config=CONFIG)
         with pytest.raises(Forbidden):
             presets.save_preset(owner=person, name="x", context="y")
+        with pytest.raises(Forbidden):
+            presets.save_setup(owner=person, workflow="arena", name="x", content={})
+    with pytest.raises(Forbidden):
+        scenarios.archive_scenario(well, by=reader)
 
     path = reverse("scenario-new")
     assert readers.post(path, filled(read, readers.get(path), title="x", prompt="y")).status_code == 403
