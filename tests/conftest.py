@@ -45,13 +45,16 @@ LONGEST = (  # begun first, so that in the end nothing is waited for
     "experiments/rights/test_matrix.py",
     "golden/",
 )
-SYSTEM_FIXTURES = {"lab", "live_server", "redis_server", "simulated_over_http"}
+SYSTEM_FIXTURES = {"live_server", "redis_server", "simulated_over_http"}
+PLATFORM_FOLDERS = ("client/", "deployment/", "reliability/")  # whose `lab` is a platform in processes
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Before tests are chosen by their marks."""
     path = item.path.relative_to(TESTS).as_posix()
-    if path.startswith(SYSTEM_FOLDERS) or SYSTEM_FIXTURES & set(getattr(item, "fixturenames", ())):
+    fixtures = set(getattr(item, "fixturenames", ()))
+    has_platform = "lab" in fixtures and path.startswith(PLATFORM_FOLDERS)
+    if path.startswith(SYSTEM_FOLDERS) or SYSTEM_FIXTURES & fixtures or has_platform:
         item.add_marker("system")
     if path.startswith("browser/"):
         item.add_marker("browser")
