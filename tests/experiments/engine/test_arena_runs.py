@@ -58,7 +58,7 @@ def test_a_run_of_two_turns_has_its_messages_judgments_calls_and_events(play, pr
     asked = sorted(row["request_id"] for row in provider.ledger())
     assert asked == sorted(str(pk) for pk in run.calls.values_list("pk", flat=True))
     assert set(run.calls.values_list("state", flat=True)) == {Call.State.COMPLETED}
-    assert list(run.events.values_list("seq", flat=True)) == list(range(1, run.last_seq + 1))
+    assert [event.envelope["seq"] for event in run.events.all()] == list(range(1, run.last_seq + 1))
     begun = ["experiment_created", "experiment_started running"]
     assert course(run) == [*begun, *TURN, *TURN, "experiment_stopped completed"]
     assert list(run.events.filter(type="turn_started").values_list("data__turn", flat=True)) == [1, 2]

@@ -179,6 +179,14 @@ def test_what_is_wrong_with_a_rubric_is_said_in_the_readers_language(alice, cont
     assert [said for said in refused.value.errors["content"] if said.isascii()] == []
 
 
+def test_what_is_wrong_with_a_rubric_names_its_place(alice):
+    content = {"scales": [{"name": "warmth", "title": "Warmth", "low": "x", "high": 2}]}
+    with pytest.raises(Invalid) as refused:
+        rubrics.save(owner=alice, title="Mine", content=content)
+
+    assert refused.value.errors["content"][0].startswith("scales 1 low: ")
+
+
 @pytest.fixture
 def queue(alice, bob, dora):
     return reviewed.queue(alice, bob, dora)

@@ -10,11 +10,19 @@ from experiments.models import Experiment, Run
 from experiments.runs import actions
 from experiments.runs.admission import may_change
 from experiments.runs.sharing import sharing
+from experiments.runs.steering import steering
 from tests.cases import each_case
 from tests.experiments.rights.people import EVERYBODY, INSIDE, OUTSIDE, lab_of
 from tests.experiments.sharing.published import everybodys
 from tests.fixtures import signed_in
 
+STEERING = {
+    actions.stop: {},
+    steering.pause: {},
+    steering.set_mode: {"mode": "manual"},
+    steering.extend: {"max_turns": 5},
+    steering.draft: {"key": "turn/1/A/prompt", "text": "Hello"},
+}
 SIGNED_IN = tuple(who for who in EVERYBODY if who != "visitor")
 
 
@@ -46,11 +54,12 @@ def test_each_visibility_has_its_readers_who_do_not_steer(lab, shown, start, vis
     left = User(pk=lab.people["owner"].pk, is_active=False)
     for nobody in (left, AnonymousUser()):
         assert Experiment.objects.visible_to(nobody).exists() == (visibility == "public")
-    steering = {"owner"} if visibility == "private" else {"member", "lead", "owner"}
-    assert {who for who, user in lab.people.items() if may_change(shown, user)} == steering
+    steers = {"owner"} if visibility == "private" else {"member", "lead", "owner"}
+    assert {who for who, user in lab.people.items() if may_change(shown, user)} == steers
     for who in (*OUTSIDE, "watcher"):
-        with pytest.raises(Forbidden):
-            actions.stop(run, by=lab.people[who])
+        for verb, how in STEERING.items():
+            with pytest.raises(Forbidden):
+                verb(run, by=lab.people[who], **how)
     assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
 
 
