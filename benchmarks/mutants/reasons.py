@@ -2,6 +2,11 @@
 
 REASONS: dict[tuple[str, str, str], str] = {
     (
+        "experiments/engine/excerpts.py",
+        "return ()",
+        "return None",
+    ): "one caller asks only whether there is any, and the other never asks for what is not there",
+    (
         "experiments/engine/run_execution.py",
         "if held.overrides != self.run.overrides:",
         "if True:",
@@ -16,6 +21,11 @@ REASONS: dict[tuple[str, str, str], str] = {
         "return space if space >= 0 and at < len(text) else min(len(text), at)",
         "return space if space > 0 and at < len(text) else min(len(text), at)",
     ): "the space is one of the last 20 characters of an excerpt, which is longer",
+    (
+        "experiments/library/instruments/builtin.py",
+        'definition=one.definition.model_dump(mode="json"),',
+        "definition=one.definition.model_dump(mode='jsonx'),",
+    ): "the field writes the same JSON of both",
     (
         "experiments/runs/sharing/sharing.py",
         'wanted = str(last or "")',
