@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models.signals import post_migrate
 
@@ -48,10 +48,10 @@ def store_builtin() -> None:
     rubrics.ensure_builtin()
 
 
-def _store_builtin(sender: Any, using: str, **more: Any) -> None:
+def _store_builtin(sender: Any, **more: Any) -> None:
     """Unless only some of the migrations were wanted, whose tables may be older than the models."""
     executor = MigrationExecutor(connection)
-    if using == DEFAULT_DB_ALIAS and not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         store_builtin()
 
 

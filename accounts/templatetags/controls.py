@@ -4,7 +4,7 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from django import template
 from django.forms import BaseForm, BoundField
@@ -31,9 +31,9 @@ def control(form: BaseForm, name: str, described_by: str = "", **attributes: Any
 
 
 @register.simple_tag
-def errors(bound: BoundField | str) -> SafeString:
+def errors(bound: BoundField | Literal[""]) -> SafeString:
     """What is wrong with a field; nothing where the form has no such field."""
-    if not bound or isinstance(bound, str) or not bound.errors:
+    if not bound or not bound.errors:
         return SafeString()
     said = format_html_join("", "<span>{}</span>", ([error] for error in bound.errors))
     return format_html('<span class="field-error" id="{}">{}</span>', error_id(bound), said)

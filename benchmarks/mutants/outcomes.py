@@ -36,8 +36,8 @@ class Mutant:
 
 
 class Outcomes:
-    """One is kept until a file of the product, a helper of the tests, or one of the test modules that were needed to
-    know it changes: that of the test that killed, or those of all that were tried.
+    """An outcome holds as long as the product, the helpers of the tests, and the test modules that it rests on are
+    unchanged: the module of the test that killed, or those of all tests that were tried.
     """
 
     def __init__(self, seed: int) -> None:

@@ -92,9 +92,14 @@ def grouped_by_provider(listed: Iterable[Option]) -> list[Group]:
 @register.simple_tag
 def model_options(groups: Iterable[Group], chosen: Any) -> SafeString:
     """The `option`s of a model's picker. chosen: the value of the one that is selected."""
-    return SafeString(
-        "".join(_of_provider(group, chosen) if group.provider else _drawn(group, chosen) for group in groups)
-    )
+    drawn = []
+    for group in groups:
+        options = _drawn(group, chosen)
+        if group.provider:
+            said = _("simulated, not a language model") if group.is_simulated else group.provider
+            options = format_html('<optgroup label="{}">{}</optgroup>', said, options)
+        drawn.append(options)
+    return SafeString("".join(drawn))
 
 
 @register.simple_tag
@@ -120,11 +125,6 @@ def _place(option: Option) -> tuple[bool, bool, str]:
 def _group(members: list[Option]) -> Group:
     provider = members[0].model.provider if members[0].model else None
     return Group(provider.name if provider else "", bool(provider and provider.is_simulated), members)
-
-
-def _of_provider(group: Group, chosen: Any) -> SafeString:
-    said = _("simulated, not a language model") if group.is_simulated else group.provider
-    return format_html('<optgroup label="{}">{}</optgroup>', said, _drawn(group, chosen))
 
 
 def _drawn(group: Group, chosen: Any) -> SafeString:

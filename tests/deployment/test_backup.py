@@ -20,11 +20,11 @@ from rq import SimpleWorker
 
 from accounts.crypto import encrypt
 from arenasite.backups import archive as archives
-from arenasite.backups import taking
+from arenasite.backups import restoring, taking
 from arenasite.backups.archive import BackupRefused, Reader, tables, writing
 from experiments.engine import leases, recording
 from experiments.library.datasets import images
-from experiments.models import Call, Execution, Image, Message, Passage, Provider, ProviderKey, Run, Step
+from experiments.models import Call, Execution, Image, Instrument, Message, Passage, Provider, ProviderKey, Run, Step
 from experiments.runs import actions
 from leaderboard.boards import compute
 from leaderboard.models import RatingPoint, Standing
@@ -183,6 +183,15 @@ def test_a_backup_does_not_wait_for_writers_and_sees_one_moment(lab, backup, mon
 
     assert Message.objects.count() == 0
     assert told["tables"]["experiments.message"]["rows"] == words > 0
+
+
+def test_a_database_that_was_only_migrated_is_empty(django_user_model):
+    assert Instrument.objects.exists()
+    restoring._require_empty()
+
+    django_user_model.objects.create_user("anna")
+    with pytest.raises(BackupRefused, match="not empty"):
+        restoring._require_empty()
 
 
 def test_a_restore_that_is_refused_or_fails_in_the_middle_changes_nothing(lab, backup, idle, monkeypatch, tmp_path):
