@@ -1,8 +1,12 @@
 """The order in which the platform starts, and what it says when it serves."""
 
+import gc
+import logging
 import os
 import socket
+import warnings
 from collections.abc import Callable
+from importlib import import_module
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -26,12 +30,14 @@ from experiments.models import Run
 from experiments.workflows.shards import is_sharded
 from leaderboard.arena import opening
 
+logger = logging.getLogger(__name__)
+
 START_SECONDS = float(environment.whole("ARENA_START_SECONDS", 30))  # until a part has to answer
 LONGEST_START_SECONDS = 20 * START_SECONDS
 WELL_SECONDS = 10.0
 REDIS_SECONDS = 10.0
 MOST_NAMED = 20
-# Run.get_absolute_url() would load every page and form into this process
+# Written out: to reverse them needs all pages, one of which may be broken
 RUN_PATH = "/runs/{}/"
 CAMPAIGN_PATH = "/experiments/{}/"  # where what is shared out over many runs is watched
 HERE = {"127.0.0.1", "0.0.0.0", "::", "::1"}  # noqa: S104 — names of addresses, none is listened on here
@@ -69,11 +75,11 @@ class Launch:
         simulated = self._start_simulated()
         health = Health(self._host, self._port, settings.ALLOWED_HOSTS)
         web = self._parts.web(1, self._listener)
+        load_pages()
         self._supervisor.start(web)
         health.start()
         is_registered = simulated is None or self._register(simulated)
         self._prepare_people()
-        connections.close_all()
         if self._workers:
             self._supervisor.start(self._parts.worker(1))
         self._wait_for_web(web, health)
@@ -220,6 +226,19 @@ class Launch:
         if not is_well:
             lines.append(f"  Not everything answers yet: {address}/api/health/ says what is missing.")
         return "\n".join([*lines, ""])
+
+
+def load_pages() -> None:
+    """Each web process begins with them. One that cannot be loaded is left to these processes: they say so in their
+    log, and are restarted.
+    """
+    with warnings.catch_warnings(action="ignore"):  # that no files were collected, which need not be
+        for name in ("arenasite.asgi", settings.ROOT_URLCONF):
+            try:
+                import_module(name)
+            except Exception as error:  # whatever stands in it
+                logger.warning("%s could not be loaded: %s", name, type(error).__name__)
+    gc.freeze()  # looked through by none of them, it stays shared
 
 
 def _unusable(error: DatabaseError) -> str:

@@ -165,7 +165,6 @@ LEASE_SECONDS = environment.seconds("ARENA_LEASE_SECONDS", 15)
 SWEEP_SECONDS = environment.seconds("ARENA_SWEEP_SECONDS", 3)
 RISK_DOLLARS = environment.amount("ARENA_RISK_DOLLARS", 1, "dollars")  # of a failed call, to ask the same once more
 DRAIN_SECONDS = environment.seconds("ARENA_DRAIN_SECONDS", 5)
-WEB_DRAIN_SECONDS = environment.seconds("ARENA_WEB_DRAIN_SECONDS", 0)  # not ready, and serving still
 
 # Tokens that an answer in these roles of a debate may have at most; who sets a debate up cannot raise them.
 ROLE_TOKENS = {

@@ -16,7 +16,7 @@ from django.conf import settings
 from twisted.internet import defer, reactor, task
 from twisted.internet.tcp import Port
 
-from arenasite import probes
+from arenasite import environment, probes
 from arenasite.server.http import Request, leave_on_disk
 from arenasite.server.websockets import EXTENSION, Frames, PatientSocket
 from experiments.tasks.threads import spare_what_is_loaded
@@ -39,6 +39,7 @@ class WebServer(server.Server):  # type: ignore[misc]  # daphne and twisted have
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, request_buffer_size=CHUNK, **more)
         self._ports: list[Any] = []
+        self._ready_seconds = environment.seconds("ARENA_WEB_DRAIN_SECONDS", 0)  # while asked to end already
         import_module(settings.ROOT_URLCONF)  # every view, before it is asked for
         spare_what_is_loaded()
 
@@ -80,7 +81,7 @@ class WebServer(server.Server):  # type: ignore[misc]  # daphne and twisted have
         return defer.Deferred.fromFuture(asyncio.ensure_future(self._drain()))
 
     async def _drain(self) -> None:
-        await asyncio.sleep(settings.WEB_DRAIN_SECONDS)
+        await asyncio.sleep(self._ready_seconds)
         until = time.monotonic() + settings.DRAIN_SECONDS
         for port in self._ports:
             port.stopListening()

@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from arenasite.supervisor.forking import Fork, Order
+
 PR_SET_PDEATHSIG = 1
 FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS = 0.2, 60.0, 60.0  # of restarts
 MOST_DOUBLINGS = 32  # more would be beyond any cap
@@ -47,7 +49,8 @@ class Child:
 
     is_kept: restarted when it ends by itself. rank: children of the lowest rank are ended first. patience: seconds
     to end in when asked. orphan_signal: what it gets when the supervisor is killed. handed: descriptors of ours that it
-    has, under the same numbers. due: when it is restarted; None while it runs. started, due: of the monotonic clock.
+    has, under the same numbers. is_forked: it is a copy of the supervisor that runs argv, instead of a new interpreter.
+    due: when it is restarted; None while it runs. started, due: of the monotonic clock.
     """
 
     name: str
@@ -59,11 +62,12 @@ class Child:
     is_kept: bool = True
     orphan_signal: signal.Signals = signal.SIGKILL
     handed: tuple[int, ...] = ()
+    is_forked: bool = False
     due: float | None = None
     started: float = 0.0
     how: str = ""
     restarts: Backoff = field(default_factory=lambda: Backoff(FIRST_PAUSE, LONGEST_PAUSE, STABLE_SECONDS))
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | Fork | None = None
     tail: "Tail | None" = None
 
     def start(self) -> None:
@@ -71,7 +75,12 @@ class Child:
         self.due, self.started = None, time.monotonic()
         if self.tail is None:
             self.tail = Tail(self.log)
+        first = _dies_with(os.getpid(), self.orphan_signal)
         with self.log.open("ab") as log:
+            if self.is_forked:
+                order = Order(self.argv, self.name, self.environment, log.fileno(), self.handed, first)
+                self.process = Fork(order)
+                return
             self.process = subprocess.Popen(  # noqa: S603 — a command of our own words
                 list(self.argv),
                 env=dict(self.environment),
@@ -80,7 +89,7 @@ class Child:
                 stderr=subprocess.STDOUT,
                 pass_fds=self.handed,
                 process_group=0,  # Ctrl+C in the terminal is for the supervisor alone
-                preexec_fn=_dies_with(os.getpid(), self.orphan_signal),
+                preexec_fn=first,
             )
 
     @property
@@ -94,7 +103,7 @@ class Child:
 
     def bury(self) -> None:
         """Take note of how it ended."""
-        code = self.process.returncode if self.process else 0
+        code = self.process.wait() if self.process else 0
         self.kill()
         self.process = None
         self.how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arenasite.supervisor import CannotStart
+from arenasite.supervisor import CannotStart, forking
 from arenasite.supervisor.children import Child
 
 REDIS_SOCKET = "redis.sock"
@@ -110,14 +110,17 @@ class Parts:
         return self._child(name, [sys.executable, str(self.base / "manage.py"), *arguments])
 
     def _child(self, name: str, argv: Sequence[str], *, is_trusted: bool = True) -> Child:
-        """is_trusted: whether it needs the secrets of the environment; other programs get none."""
+        """is_trusted: whether it needs the secrets of the environment, and what is loaded here; other programs get
+        neither.
+        """
         environment = (dict(os.environ) if is_trusted else without_secrets(os.environ)) | {
             "ARENA_DATA": str(self.data),
             "DJANGO_SETTINGS_MODULE": "arenasite.settings",
             "PYTHONPATH": os.pathsep.join(filter(None, [str(self.base), os.environ.get("PYTHONPATH", "")])),
             "PYTHONUNBUFFERED": "1",
         }
-        return Child(name, argv, self.data / "logs" / f"{name}.log", environment)
+        is_forked = is_trusted and forking.IS_POSSIBLE
+        return Child(name, argv, self.data / "logs" / f"{name}.log", environment, is_forked=is_forked)
 
 
 def web_arguments(*place: str) -> tuple[str, ...]:

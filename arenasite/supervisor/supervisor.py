@@ -24,9 +24,13 @@ PAUSE_SECONDS, PAUSE_WHEN_SERVED = 0.05, 0.15  # between two questions
 class Supervisor:
     """Used by one thread. A first signal asks for an orderly end, a second one for an immediate end."""
 
-    def __init__(self, say: Callable[[str], None], missing: Path) -> None:
-        """missing: a file for the health page, with our process id and a line for each part that does not run."""
-        self._say, self._missing = say, missing
+    def __init__(
+        self, say: Callable[[str], None], missing: Path, before_start: Callable[[], None] = lambda: None
+    ) -> None:
+        """missing: a file for the health page, with our process id and a line for each part that does not run.
+        before_start: called before a child is started, which may be a copy of this process.
+        """
+        self._say, self._missing, self._before_start = say, missing, before_start
         self._noted: str | None = None
         self._children: list[Child] = []
         self._signals = 0
@@ -82,6 +86,7 @@ class Supervisor:
         self._note_missing()
 
     def _start(self, child: Child) -> None:
+        self._before_start()
         try:
             child.start()
         except OSError as error:  # no memory or no process is left: for a while, perhaps

@@ -28,13 +28,7 @@ for name in ("stamp-a", "stamp-b"):
     call_command("add_provider", "--name", name, "--base-url", "{base}", "--allow-private", "--model", name)
 Provider.objects.update(concurrency=1000, is_simulated=True)
 """
-NAMES = {  # words of the command line by which a part of the platform is known
-    "web": "arenasite.server",
-    "worker": "rqworker\0engine",
-    "reports": "ReportsWorker",
-    "sandbox": "SandboxWorker",
-    "redis": "valkey-server",
-}
+NAMES = {"web": "web", "worker": "worker-", "reports": "reports", "sandbox": "sandbox", "redis": "valkey"}
 
 
 class Scene(Parts):
@@ -55,9 +49,9 @@ class Scene(Parts):
         found: dict[str, list[int]] = {name: [process.pid] for name, process in self.processes.items() if name != "up"}
         if "up" in self.processes:
             for pid in _below(self.processes["up"].pid):
-                command = _read(pid, "cmdline")
-                for name, words in NAMES.items():
-                    if words in command:
+                process = _read(pid, "comm")
+                for name, beginning in NAMES.items():
+                    if process.startswith(beginning):
                         found.setdefault(name, []).append(pid)
         return found
 

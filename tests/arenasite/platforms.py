@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -17,12 +18,12 @@ from tests.parts import template_database
 
 ROOT = Path(__file__).parent.parent.parent
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
-PARTS = {
-    "web": "arenasite.server",
-    "worker": "rqworker\0engine",
-    "reports": "rqworker\0ratings\0reports",
-    "simulated": "experiments.gateway.simulated",
-    "redis": "valkey-server",
+PARTS = {  # the name of a process, and the command that it was started with
+    "web": re.compile(r"web(-\d+)?\n"),
+    "worker": re.compile(r"worker-\d+\n"),
+    "reports": re.compile(r"reports\n"),
+    "simulated": re.compile(r".*\n.*experiments\.gateway\.simulated"),
+    "redis": re.compile(r".*\n.*valkey-server"),
 }
 
 
@@ -94,7 +95,7 @@ class Platform:
             return {"status": "no answer"}
 
     def pids(self, part: str) -> list[int]:
-        return [pid for pid in self.all_pids() if PARTS[part] in _read(pid, "cmdline")]
+        return [pid for pid in self.all_pids() if PARTS[part].match(_read(pid, "comm") + _read(pid, "cmdline"))]
 
     def all_pids(self) -> list[int]:
         """Every process of this data directory, wherever it hangs in the tree. Redis overwrites its environment."""

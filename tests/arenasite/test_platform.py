@@ -24,11 +24,18 @@ pytestmark = pytest.mark.system
 WEB, WORKERS = 2, 2
 PROCESSES = 9  # the supervisor, Redis, the provider, two web servers, two workers, those of reports and of the sandbox
 BROKEN = """
-import os, signal, sys
-if any("ReportsWorker" in word for word in sys.orig_argv):
-    sys.exit("broken on purpose")
-if any("arenasite.server" in word for word in sys.orig_argv) and os.path.exists(os.environ["FROZEN"]):
-    os.kill(os.getpid(), signal.SIGSTOP)
+import os, runpy, signal, sys
+
+def breaking(run):
+    def instead(what, **options):
+        if any("ReportsWorker" in word for word in sys.argv):
+            sys.exit("broken on purpose")
+        if what == "arenasite.server" and os.path.exists(os.environ["FROZEN"]):
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return run(what, **options)
+    return instead
+
+runpy.run_path, runpy.run_module = breaking(runpy.run_path), breaking(runpy.run_module)
 """
 
 

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.db import connections
 
 from arenasite import demo
 from arenasite.launch import Launch
@@ -53,7 +54,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["data"] and options["data"].resolve() != settings.DATA_DIR:
             _run_again_with(options["data"].resolve())
-        supervisor = Supervisor(self._say, settings.MISSING_PARTS_FILE)
+        supervisor = Supervisor(self._say, settings.MISSING_PARTS_FILE, before_start=connections.close_all)
         supervisor.listen()
         try:
             self._serve(supervisor, **options)
