@@ -27,7 +27,7 @@ def main() -> None:
 
 _JUDGE_MODEL = (
     "from experiments.models import Provider, ProviderModel; "
-    "Provider.objects.filter(is_simulated=True).update(concurrency=1000); "
+    "Provider.objects.update(concurrency=1000, is_simulated=True); "
     f"ProviderModel.objects.get_or_create(slug='{JUDGE}', defaults=dict(provider=Provider.objects.get("
     f"is_simulated=True), upstream='{JUDGE}', label='judge'))"
 )

@@ -47,6 +47,24 @@ LONGEST = (  # begun first, so that in the end nothing is waited for
 )
 SYSTEM_FIXTURES = {"live_server", "redis_server", "simulated_over_http"}
 PLATFORM_FOLDERS = ("client/", "deployment/", "reliability/")  # whose `lab` is a platform in processes
+SIGNS = {  # of a module, by the tests that are wanted: without one it holds none of them
+    "system and not exhaustive": ("mark.system", "figures", *SYSTEM_FIXTURES),
+    "databases and not exhaustive": ("mark.databases",),
+}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Modules that hold none of the few tests which are wanted are not even loaded, by none of many processes."""
+    wanted = config.option.markexpr
+    if wanted in SIGNS and collection_path.name.startswith("test_") and not _may_hold(wanted, collection_path):
+        return True
+    return None
+
+
+def _may_hold(wanted: str, module: Path) -> bool:
+    is_of_system = module.relative_to(TESTS).as_posix().startswith((*SYSTEM_FOLDERS, *PLATFORM_FOLDERS))
+    text = module.read_text()
+    return (is_of_system and wanted.startswith("system")) or any(sign in text for sign in SIGNS[wanted])
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -65,6 +83,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _place(item.path.relative_to(TESTS).as_posix()))
     for item in items:
+        for wanted in SIGNS:
+            mark = wanted.split()[0]
+            if mark in item.keywords and not _may_hold(wanted, item.path):
+                raise pytest.UsageError(f"{item.path} has a test marked {mark}, and no sign of it in its text")
         if "browser" in item.keywords and not CHROMIUM:
             _leave_out(item, NO_CHROMIUM)
         if WANTS_POSTGRES and not POSTGRES:
