@@ -51,7 +51,7 @@ WHERE s.dataset_id = {dataset} AND l.dataset_id = s.dataset_id AND r.dataset_id 
 
 def make(contestants: int, samples: int) -> Dataset:
     owner = User.objects.get_or_create(username="bench")[0]
-    slug = f"field-{contestants}-{samples}"
+    slug = f"field-{contestants}-{samples}-{Dataset.objects.count()}"
     dataset = Dataset.objects.create(owner=owner, name=slug, slug=slug, state=Dataset.State.READY)
     rows = (Sample(dataset=dataset, index=n, instruction=f"Describe tree number {n}.") for n in range(samples))
     Sample.objects.bulk_create(rows, batch_size=ROWS)
