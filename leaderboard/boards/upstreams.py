@@ -15,10 +15,8 @@ MOST_VERDICTS = 100_000  # the newest, of which it is looked up who gave them
 
 
 def upstreams(board: Board) -> tuple[Mixed, ...]:
-    """Contestants and the judge. Looked up as often as the effects of order are, and when outputs are new."""
-    newest = Output.objects.filter(sample__dataset=board.dataset_id, call__isnull=False)
-    key = (state_of_effects(board), newest.order_by("-pk").values_list("pk", flat=True).first(), get_language())
-    return memoize("upstreams", key, lambda: _upstreams(board))
+    """Contestants and the judge. Looked up as often as the effects of order are."""
+    return memoize("upstreams", (state_of_effects(board), get_language()), lambda: _upstreams(board))
 
 
 def _upstreams(board: Board) -> tuple[Mixed, ...]:
