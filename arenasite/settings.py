@@ -12,6 +12,8 @@ from arenasite.describing import SPECTACULAR_SETTINGS  # noqa: F401 - a setting
 from arenasite.logs import logging_settings
 
 django_stubs_ext.monkeypatch()
+# Processes share the cores: threads of numpy's would wait for each other, and take more time of them than they save.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("ARENA_DATA") or BASE_DIR / "var").resolve()
