@@ -198,9 +198,9 @@ def call_words(arguments: Iterable[Any]) -> str:
 
 
 @register.filter
-def code(text: str) -> SafeString:
-    """Python with its colours."""
-    return mark_safe(coloured(text or "", "python"))  # noqa: S308 - sanitised by coloured
+def code(text: str, language: str = "python") -> SafeString:
+    """A program with its colours; without them where no language is named."""
+    return mark_safe(coloured(text or "", language))  # noqa: S308 - sanitised by coloured
 
 
 @register.filter

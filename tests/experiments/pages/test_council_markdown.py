@@ -1,8 +1,12 @@
 """Markdown that models make is shown as safe HTML, with coloured code and, in reviews, names for labels."""
 
 import re
+from uuid import uuid4
+
+from django.template.loader import render_to_string
 
 from experiments.runs.markdown import LONGEST_COLOURED, MOST_SIGNS, TAGS, coloured, to_html
+from experiments.workflows.coding.tags import MOST_COLOURED
 from tests.cases import each_case
 from tests.markup import Page
 
@@ -100,7 +104,10 @@ def test_a_text_with_more_signs_than_words_is_shown_as_it_is():
 def test_code_that_would_read_otherwise_than_it_runs_shows_why():
     trick = 'if role == "user\u202e \u2066# admin\u2069":'
 
-    for html in (coloured(trick, "python"), to_html(f"```\n{trick}\n```")):
+    of_many = dict.fromkeys(range(MOST_COLOURED + 1), "lab/model")
+    told = [{"data": {"id": uuid4(), "parsed": {"code": trick}}, "cast": cast} for cast in ({}, of_many)]
+    of_contests = [render_to_string("workflows/coding/_solution.html", one) for one in told]
+    for html in (coloured(trick, "python"), to_html(f"```\n{trick}\n```"), *of_contests):
         shown = Page(html).text
         assert "⟨U+202E⟩" in shown
         assert not {"\u202e", "\u2066", "\u2069"} & set(shown)
