@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from benchmarks.engine import SPEAKERS, played, provider_seconds, start_simulated
+from benchmarks.engine import SPEAKERS, at_provider, ended_at, played, start_simulated
 from benchmarks.parts import PYTHON, Parts, platform
 from experiments import sandbox
 
@@ -48,18 +48,39 @@ def boxes(backend: str, times: int = 40) -> None:
 def cycle(parts: Parts, times: int = 5) -> None:
     """A cycle of five models against its critical path: the problem, then the solver whose last judge ends last."""
     cast = {f"coder-{number}": {"model": model} for number, model in enumerate(SPEAKERS, 1)}
-    ratios, took = [], []
+    ratios, took, gaps = [], [], []
     for _ in range(times):
         body = {"workflow": "coding", "config": {"cycles": 1, "health_check": False}, "cast": cast}
         run, seconds = played(parts, body)
-        path = critical_path(provider_seconds(parts, run))
+        times_of = at_provider(parts, run)
+        path = critical_path({key: ended - received for key, (received, ended) in times_of.items()})
         ratios.append(seconds / path)
         took.append(seconds)
+        ended = ended_at(parts, run)
+        gaps.append(between(times_of, ended - seconds, ended))
     ratio = statistics.median(ratios)
     print(
         f"cycle wall time / provider's critical path   {ratio:.3f}   (median of {times}; 5 models, 26 requests, "
         f"{statistics.median(took):.0f} s)"
     )
+    medians = (f"{what} {1000 * statistics.median(gap[what] for gap in gaps):.0f} ms" for what in gaps[0])
+    print(f"of which the platform's, along the chain that ended last   {', '.join(medians)}")
+
+
+def between(times: dict[str, tuple[float, float]], begun: float, ended: float) -> dict[str, float]:
+    """The seconds that no model wrote in, along the chain that ended last. times: by the key of the step."""
+
+    judge = max((key for key in times if "/judge/" in key), key=lambda key: times[key][1])
+    solver = judge.rpartition("/")[2]
+    judge_asked, judged = times[judge]
+    solver_asked, solved = max(at for key, at in times.items() if f"/solution/{solver}" in key)
+    setter_asked, was_set = max(at for key, at in times.items() if "/problem" in key)
+    return {
+        "start": setter_asked - begun,
+        "proof of the problem": solver_asked - was_set,
+        "execution of the solution": judge_asked - solved,
+        "end": ended - judged,
+    }
 
 
 def critical_path(took: dict[str, float]) -> float:

@@ -65,7 +65,11 @@ def played(parts: Parts, body: dict[str, Any]) -> tuple[str, float]:
     begun = time.time()
     [run] = parts.ask("POST", f"experiments/{experiment['id']}/start/", {})["runs"]
     parts.wait_for([run["id"]], 120)
-    return run["id"], _seconds(parts.ask("GET", f"runs/{run['id']}/")["ended"]) - begun
+    return run["id"], ended_at(parts, run["id"]) - begun
+
+
+def ended_at(parts: Parts, run: str) -> float:
+    return datetime.fromisoformat(parts.ask("GET", f"runs/{run}/")["ended"]).timestamp()
 
 
 def delay(parts: Parts, *, runs: int, viewers: int) -> None:
@@ -124,14 +128,15 @@ def start_simulated(parts: Parts, *models: str) -> None:
 
 def provider_seconds(parts: Parts, run: str) -> dict[str, float]:
     """How long the provider took for each step of a run, by the step's key."""
+    return {key: ended - received for key, (received, ended) in at_provider(parts, run).items()}
+
+
+def at_provider(parts: Parts, run: str) -> dict[str, tuple[float, float]]:
+    """When the provider received the request of each step of a run, and when it had answered, in unix seconds."""
     steps = {call["id"]: call["step"] for call in parts.ask("GET", f"runs/{run}/calls/")["results"]}
     rows = [json.loads(line) for line in (parts.folder / LEDGER).read_text().splitlines()]
     known = [row for row in rows if row["request_id"] in steps]
-    return {steps[row["request_id"]]: row["ended"] - row["received"] for row in known}
-
-
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
+    return {steps[row["request_id"]]: (row["received"], row["ended"]) for row in known}
 
 
 def _print_delay(what: str, seen: Any) -> None:

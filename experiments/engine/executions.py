@@ -43,10 +43,28 @@ def lease_end() -> object:
 # --- what a run does with them ---
 
 
-def begin(lease: Lease, wanted: Execute) -> None:
-    """Write down what is to be run, once, and enqueue a job for the sandbox."""
+def begin(lease: Lease, wanted: Sequence[Execute]) -> None:
+    """Write down what is to be run, each once, and enqueue a job for the sandbox."""
+    with transaction.atomic():
+        reserve_numbers(lease.run_id, 0, lease.fence)  # nobody else can begin them meanwhile: the run's row is locked
+        steps = {one.key: one for one in Step.objects.filter(run_id=lease.run_id, key__in=[one.key for one in wanted])}
+        begun = {one.step_id: one for one in Execution.objects.filter(step__in=steps.values()).defer("code", "tests")}
+        new = [_step(lease.run_id, one) for one in wanted if one.key not in steps]
+        steps |= {step.key: step for step in Step.objects.bulk_create(new)}
+        rows = [_execution(lease.run_id, steps[one.key], one) for one in wanted if steps[one.key].pk not in begun]
+        Execution.objects.bulk_create(rows)
+        over = [one.pk for one in begun.values() if one.state not in UNDER_WAY]
+        Execution.objects.filter(pk__in=over, step__state=Step.State.OPEN).update(**AGAIN)
+        transaction.on_commit(wake)
+
+
+def _step(run_id: UUID, wanted: Execute) -> Step:
+    place = {"purpose": wanted.purpose, "seat": wanted.seat, "turn": wanted.turn}
+    return Step(run_id=run_id, key=wanted.key, kind="execute", **place)
+
+
+def _execution(run_id: UUID, step: Step, wanted: Execute) -> Execution:
     fields: dict[str, Any] = {
-        "run_id": lease.run_id,
         "turn": wanted.turn or 0,
         "seat": wanted.seat,
         "language": wanted.language,
@@ -58,14 +76,7 @@ def begin(lease: Lease, wanted: Execute) -> None:
         "memory_limit": wanted.memory,
         "until_failure": wanted.until_failure,
     }
-    with transaction.atomic():
-        reserve_numbers(lease.run_id, 0, lease.fence)
-        place = {"kind": "execute", "purpose": wanted.purpose, "seat": wanted.seat, "turn": wanted.turn}
-        step, _is_new = Step.objects.get_or_create(run_id=lease.run_id, key=wanted.key, defaults=place)
-        execution, is_new = Execution.objects.get_or_create(step=step, defaults=fields)
-        if not is_new and execution.state not in UNDER_WAY and step.state == Step.State.OPEN:
-            Execution.objects.filter(pk=execution.pk).update(**AGAIN)
-        transaction.on_commit(wake)
+    return Execution(run_id=run_id, step=step, **fields)
 
 
 def wake() -> None:

@@ -205,6 +205,8 @@ class RunExecution:
         records = [step for step in todo.steps if isinstance(step, Record)]
         if records:
             self._agenda.append(partial(recording.record_facts, self.lease, records))
+        if executed := [step for step in todo.steps if isinstance(step, Execute)]:
+            self._agenda.append(partial(self._execute, executed))
         among = sum(isinstance(step, Ask) for step in todo.steps)
         for step in todo.steps:
             if isinstance(step, Ask):
@@ -212,8 +214,6 @@ class RunExecution:
                 among -= 1
             elif isinstance(step, Listen):
                 self._agenda.append(partial(self._listen, step))
-            elif isinstance(step, Execute):
-                self._agenda.append(partial(self._execute, step))
         if todo.end and not self._ending:
             self._ending = todo.end
             self._agenda.append(self._finish_when_quiet)
@@ -236,10 +236,10 @@ class RunExecution:
         else:
             self._plan(self._replay.resolve(pause.key, passed(pause)))
 
-    def _execute(self, step: Execute) -> None:
+    def _execute(self, steps: Sequence[Execute]) -> None:
         if not self._ending:
-            executions.begin(self.lease, step)
-            self._executing.add(step.key)
+            executions.begin(self.lease, steps)
+            self._executing.update(step.key for step in steps)
 
     def _park_when_quiet(self) -> None:
         """With nothing left but to wait for people, the run waits without a driver; with offers alone it is completed,

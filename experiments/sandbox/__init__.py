@@ -1,6 +1,6 @@
 """Runs untrusted programs in isolation, and says what they did with their tests."""
 
-from experiments.sandbox.isolation import probe
+from experiments.sandbox.isolation import probe, sufficient
 from experiments.sandbox.runner import run
 from experiments.sandbox.values import (
     Comparison,
@@ -28,4 +28,5 @@ __all__ = [
     "Verdict",
     "probe",
     "run",
+    "sufficient",
 ]

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import secrets
 import shutil
 import subprocess
@@ -10,15 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from experiments.sandbox.inside.seccomp import BY_MACHINE
-from experiments.sandbox.languages import Interpreter, Language, program
+from experiments.sandbox.languages import Interpreter, Language
 from experiments.sandbox.values import MIB, BackendName, Limits, Unavailable
 
 DEVICES = ("/dev/null", "/dev/urandom")
 TEMPORARY = "/tmp"  # noqa: S108 — the box's own, fresh and empty
 # An unused one, drawn for each box: the kernel counts threads by user, and no box can signal another.
 FIRST_USER, LAST_USER = 52_000, 60_000
+COUNTED_APART = (5, 14)  # the version of Linux
 INFO = "{info}"  # in a command, stands for the channel that `Box` describes
 WALLS_OF_NAMESPACES = ("mount namespace", "pid namespace", "network namespace", "ipc namespace")
 
@@ -28,7 +31,8 @@ class Box:
     """`command` holds INFO where the number of the channel goes on which the launcher says which process is the
     box's first; without it that is the launched process itself. `request` is added to what the box is told, `layers`
     are those that the launcher puts up, `ending` is a command that ends a box which does not die with its launcher, and
-    `prefix` goes to its stdin before the request. Without `has_own_files` it starts in a folder that is removed."""
+    `prefix` goes to its stdin before the request: what makes the box, and may be sent long before. Without
+    `has_own_files` it starts in a folder that is removed."""
 
     command: tuple[str, ...]
     request: dict[str, object]
@@ -50,6 +54,18 @@ def why_impossible() -> str:
         return "The walls are Linux's: elsewhere use the docker backend."
     machine = os.uname().machine
     return "" if machine in BY_MACHINE else f"The walls know no {machine} processors, only {' and '.join(BY_MACHINE)}."
+
+
+def is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def are_counted_apart() -> bool:
+    """Whether the threads of a box are counted without those of other boxes: the kernel counts them by user, and root's
+    programs are a user each; from Linux 5.14 on every user namespace has a count of its own.
+    """
+    version = tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
+    return is_root() or version >= COUNTED_APART
 
 
 # --- bubblewrap: the namespaces are made by `bwrap`, a small program that every distribution packages ---
@@ -82,7 +98,7 @@ def bubblewrap_box(language: Language, limits: Limits) -> Box:
     command += [word for device in DEVICES for word in ("--dev-bind", device, device)]
     command += ["--cap-add", "CAP_SYS_ADMIN", "--dir", TEMPORARY, "--remount-ro", "/"]
     command += ["--info-fd", INFO, "--", *language.command(runtime)]
-    return box_with_walls(command, language, runtime, limits, uid)
+    return box_with_walls(command, language, runtime, uid)
 
 
 # --- namespaces made by ourselves, for machines without bubblewrap: the same walls, no program needed ---
@@ -90,30 +106,34 @@ def bubblewrap_box(language: Language, limits: Limits) -> Box:
 
 def namespaces_box(language: Language, limits: Limits) -> Box:
     runtime = language.runtime(True)
-    plan = {
+    plan: dict[str, Any] = {
         "links": list(runtime.links),
         "readable": list(runtime.readable),
         "devices": list(DEVICES),
         "hidden": list(runtime.hidden),
     }
     command = [*language.command(runtime), INFO]
-    return box_with_walls(command, language, runtime, limits, ordinary_user(), unshare=plan)
+    return box_with_walls(command, language, runtime, ordinary_user(), plan)
 
 
 def box_with_walls(
-    command: list[str], language: Language, runtime: Interpreter, limits: Limits, uid: int | None, **more: object
+    command: list[str],
+    language: Language,
+    runtime: Interpreter,
+    uid: int | None,
+    plan: dict[str, Any] | None = None,
 ) -> Box:
-    """One with a file system of its own, in which only `/tmp` can be written to."""
-    request = {
+    """One with a file system of its own, in which only `/tmp` can be written to. plan: of what is made in the box."""
+    request: dict[str, object] = {
         "uid": uid,
-        "temporary": [limits.disk, limits.entries],
+        "has_temporary": True,
         "readable": [*runtime.readable, *DEVICES[1:]],
         "writable": [TEMPORARY, DEVICES[0]],
-        **more,
     }
     # What namespaces keep apart; root's boxes need no user namespace, as they run as another user.
     layers = WALLS_OF_NAMESPACES if os.geteuid() == 0 else ("user namespace", *WALLS_OF_NAMESPACES)
-    return Box(command=tuple(command), request=request, prefix=language.prefix(runtime), layers=layers)
+    sent = language.prefix(is_ours=runtime.is_ours, plan=plan)
+    return Box(command=tuple(command), request=request, prefix=sent, layers=layers)
 
 
 # --- no namespaces, for containers that allow none ---
@@ -131,7 +151,7 @@ def landlock_box(language: Language, limits: Limits) -> Box:
             "readable": [*runtime.readable, *DEVICES[1:]],
             "writable": [DEVICES[0]],
         },
-        prefix=language.prefix(runtime),
+        prefix=language.prefix(is_ours=runtime.is_ours),
     )
 
 
@@ -171,7 +191,7 @@ def docker_box(language: Language, limits: Limits, image: str = IMAGE) -> Box:
     return Box(
         command=("docker", "run", *docker_options(name, limits), image, language.name_in_images, *language.options),
         request={"uid": None, "readable": list(IMAGE_FILES), "writable": [TEMPORARY, DEVICES[0]]},
-        prefix=program(is_compiled=False),
+        prefix=language.prefix(is_ours=False),
         layers=("container", *WALLS_OF_NAMESPACES),
         ending=("docker", "rm", "--force", name),
         environment=tuple((key, os.environ[key]) for key in DOCKER_VARIABLES if key in os.environ),
@@ -205,7 +225,7 @@ def unsafe_box(language: Language, limits: Limits) -> Box:
     return Box(
         command=tuple(language.command(runtime)),
         request={"uid": None, "wanted": [], "readable": [], "writable": []},
-        prefix=language.prefix(runtime),
+        prefix=language.prefix(is_ours=runtime.is_ours),
         has_own_files=False,
     )
 
@@ -215,18 +235,21 @@ def unsafe_box(language: Language, limits: Limits) -> Box:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """`missing` says what stands in its way before anything is tried; `is_automatic`: used without being asked for."""
+    """`missing` says what stands in its way before anything is tried; `is_automatic`: used without being asked for.
+    `can_wait`: whether its boxes can be started ahead: they do not depend on what will run there, and do not count
+    among the threads that a program may have."""
 
     name: BackendName
     missing: Callable[[], str]
     box: Callable[[Language, Limits], Box]
     is_automatic: bool = True
+    can_wait: Callable[[], bool] = lambda: False
 
 
 BACKENDS = (
-    Backend("bubblewrap", bubblewrap_missing, bubblewrap_box),
-    Backend("namespaces", why_impossible, namespaces_box),
-    Backend("landlock", why_impossible, landlock_box),
+    Backend("bubblewrap", bubblewrap_missing, bubblewrap_box, can_wait=are_counted_apart),
+    Backend("namespaces", why_impossible, namespaces_box, can_wait=are_counted_apart),
+    Backend("landlock", why_impossible, landlock_box, can_wait=is_root),
     Backend("docker", docker_missing, docker_box, is_automatic=False),
     Backend("unsafe", unsafe_missing, unsafe_box, is_automatic=False),
 )

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from experiments.sandbox.inside import boot
+from experiments.sandbox.inside import boot, frames
 from experiments.sandbox.values import Unavailable
 
 SYSTEM = Path("/usr/bin/python3")
@@ -24,7 +25,7 @@ INSIDE_MODULES = (
     *("kernel", "frames", "seccomp", "confinement", "unsharing"),
     *("encoding", "harness", "boot"),
 )
-LENGTH_BYTES = 8  # bytes that say how long the program is
+FORMAT = 2  # of marshal: every Python reads it
 START = f"""
 import marshal, os, sys
 def read(length):
@@ -34,7 +35,7 @@ def read(length):
     return parts
 inside = sys.modules["inside"] = type(sys)("inside")
 inside.__path__ = []
-for name, code in marshal.loads(read(int.from_bytes(read({LENGTH_BYTES}), "little"))):
+for name, code in marshal.loads(read(int.from_bytes(read({frames.LENGTH_BYTES}), "little"))):
     module = sys.modules["inside." + name] = type(sys)("inside." + name)
     module.__package__, module.__file__ = "inside", "inside/" + name + ".py"
     exec(code, module.__dict__)
@@ -105,8 +106,8 @@ def program(is_compiled: bool) -> bytes:
             compile(source, f"inside/{name}.py", "exec", dont_inherit=True, optimize=2) if is_compiled else source
         )
         parts.append((name, compiled))
-    body = marshal.dumps(parts) if is_compiled else marshal.dumps(parts, 2)
-    return len(body).to_bytes(LENGTH_BYTES, "little") + body
+    body = marshal.dumps(parts) if is_compiled else marshal.dumps(parts, FORMAT)
+    return frames.counted(body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +124,11 @@ class Language:
     def command(self, runtime: Interpreter) -> list[str]:
         return [runtime.program, *self.options]
 
-    def prefix(self, runtime: Interpreter) -> bytes:
-        """What goes to the box's stdin before the request."""
-        return program(runtime.is_ours)
+    def prefix(self, *, is_ours: bool, plan: dict[str, Any] | None = None) -> bytes:
+        """What goes to the box's stdin before the request. is_ours: its Python is of our version. plan: of namespaces
+        that the box makes itself.
+        """
+        return program(is_ours) + frames.counted(marshal.dumps(plan, FORMAT))
 
 
 PYTHON = Language("python", interpreter, OPTIONS, "python3")

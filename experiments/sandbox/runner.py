@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from experiments.sandbox.isolation import sufficient
 from experiments.sandbox.languages import language_named
-from experiments.sandbox.trial import Program, never, tried
+from experiments.sandbox.trial import Program, StartedAhead, never, none_ahead, tried
 from experiments.sandbox.values import Execution, Limits, NotStarted, Result, Test, Unavailable
 
 LEAST_SECONDS = 0.05  # less is left over when a program was ended at its time
@@ -25,10 +25,12 @@ def run(
     backend: str | None = None,
     until_failure: bool = False,
     is_cancelled: Callable[[], bool] = never,
+    started_ahead: StartedAhead = none_ahead,
 ) -> Execution:
     """Runs the program once for each test, each time in a box of its own, and compares what it answers.
 
-    until_failure: the tests after the first one that is not passed are not run.
+    until_failure: the tests after the first one that is not passed are not run. started_ahead: gives boxes that wait
+    already (`standby.py`).
 
     Raises Unavailable when nothing here keeps it in well enough, ValueError for an unknown language or for arguments
     that are not JSON. Whatever the program does is a verdict.
@@ -57,7 +59,15 @@ def run(
             continue
         seconds = min(left, limits.seconds)
         try:
-            trial = tried(program, test, backend=chosen, language=spoken, seconds=seconds, is_cancelled=is_cancelled)
+            trial = tried(
+                program,
+                test,
+                backend=chosen,
+                language=spoken,
+                seconds=seconds,
+                is_cancelled=is_cancelled,
+                started_ahead=started_ahead,
+            )
         except NotStarted as error:
             raise Unavailable(f"The sandbox ({chosen.name}) no longer starts: {error}") from error
         spent += trial.result.seconds

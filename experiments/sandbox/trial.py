@@ -18,7 +18,7 @@ from typing import IO, cast
 
 from experiments.sandbox.backends import INFO, Backend, Box
 from experiments.sandbox.inside import frames
-from experiments.sandbox.languages import Language
+from experiments.sandbox.languages import FORMAT, Language
 from experiments.sandbox.values import JSON, KIB, Ended, Limits, NotStarted, Result, Test
 from experiments.sandbox.verdicts import Complaint, result_of
 
@@ -32,7 +32,6 @@ COMPLAINT_LENGTH = 2_000
 CHUNK = 1 << 16
 RESULT_MARGIN = 4_096  # for the words around a value
 
-FORMAT = 2  # of marshal: every Python reads it
 WANTED = ("landlock", "seccomp")
 STARTS = 2  # a box that did not come up is started once more: a machine may be short of something for a moment
 
@@ -72,12 +71,15 @@ class Ending:
 
 
 class Launch:
-    """One box from its start to its certain end."""
+    """One box from its start to its certain end. It comes up without knowing what it will run, is given one request,
+    and ends at the latest with the thread in which it was started.
+    """
 
-    def __init__(self, box: Box, request: bytes, limits: Limits) -> None:
+    def __init__(self, box: Box) -> None:
         """Raises NotStarted."""
-        self.box, self.limits, self.unsent = box, limits, memoryview(box.prefix + request)
+        self.box, self.limits, self.unsent = box, Limits(), memoryview(box.prefix)
         self.ended, self.received, self.complaint, self.told = Ended(), bytearray(), bytearray(), bytearray()
+        self.is_up, self.is_given = False, False
         self.ready_at: float | None = None
         self.selector = selectors.DefaultSelector()
         self.folder = None if box.has_own_files else TemporaryDirectory(prefix="unsafe-")
@@ -115,9 +117,31 @@ class Launch:
         for channel in (self.stdin, self.stdout, self.stderr):
             channel.close()
 
-    def listened(self, seconds: float, is_cancelled: Callable[[], bool]) -> Ended:
-        """The candidate runs for `seconds` of the clock at most. Raises NotStarted when the box did not come up."""
+    def come_up(self, is_cancelled: Callable[[], bool]) -> bool:
+        """Wait until the box needs nothing but its request; False when it was cancelled. Raises NotStarted when it does
+        not come up.
+        """
+        until = time.monotonic() + START_SECONDS
+        while not self.is_up and not is_cancelled():
+            left = until - time.monotonic()
+            if left <= 0 or self.stdout not in self.selector.get_map():
+                raise NotStarted(self.said())
+            for key, _ in self.selector.select(min(left, STEP_SECONDS)):
+                key.data()
+        return self.is_up
+
+    def is_waiting(self) -> bool:
+        """Whether it is up, and has said nothing since."""
+        return self.is_up and not any(key.fileobj == self.stdout for key, _ in self.selector.select(0))
+
+    def listened(self, request: bytes, limits: Limits, seconds: float, is_cancelled: Callable[[], bool]) -> Ended:
+        """Give it the request. The candidate runs for `seconds` of the clock at most from the moment that it is let go,
+        however long the box has waited. Raises NotStarted when the box did not come up.
+        """
         begun = time.monotonic()
+        self.limits, self.unsent, self.is_given = limits, memoryview(bytes(self.unsent) + request), True
+        if self.stdin not in self.selector.get_map():
+            self.selector.register(self.stdin, selectors.EVENT_WRITE, self.feed)
         while self.stdout in self.selector.get_map() and not self.ended.stopped:
             since, allowed = (
                 (begun, START_SECONDS) if self.ready_at is None else (self.ready_at, seconds + GRACE_SECONDS)
@@ -129,10 +153,14 @@ class Launch:
             for key, _ in self.selector.select(min(left, STEP_SECONDS)):
                 key.data()
         if self.ready_at is None and self.ended.stopped != "cancelled":
-            said = (bytes(text).decode(errors="replace").strip() for text in (self.complaint, self.ended.result))
-            raise NotStarted(next(filter(None, said), "the box ended before it was ready"))
+            raise NotStarted(self.said())
         self.ended.seconds = time.monotonic() - (self.ready_at or time.monotonic())
         return self.ended
+
+    def said(self) -> str:
+        """Of a box that did not come up."""
+        texts = (bytes(text).decode(errors="replace").strip() for text in (self.complaint, self.ended.result))
+        return next(filter(None, texts), "the box ended before it was ready")
 
     def feed(self) -> None:
         try:
@@ -142,7 +170,8 @@ class Launch:
         self.unsent = self.unsent[sent:]
         if not self.unsent:
             self.selector.unregister(self.stdin)
-            self.stdin.close()
+            if self.is_given:
+                self.stdin.close()
 
     def hear(self) -> None:
         body = os.read(self.stdout.fileno(), CHUNK)
@@ -166,6 +195,8 @@ class Launch:
                 self.ended.stopped = "timeout"
         elif channel == frames.RESULT:
             self.take_result(body)
+        elif channel == frames.UP:
+            self.is_up = True
         else:
             (self.ended.stdout if channel == frames.STDOUT else self.ended.stderr).extend(body)
             if len(self.ended.stdout) + len(self.ended.stderr) > self.limits.output:
@@ -229,6 +260,7 @@ class Program:
         """Raises ValueError for arguments that are not JSON."""
         told = {
             "wanted": list(WANTED),
+            "has_temporary": False,
             **box.request,
             "code": self.code,
             "entry": self.entry,
@@ -254,8 +286,15 @@ class Trial:
     complaint: str = ""
 
 
+StartedAhead = Callable[[Backend, Language], Launch | None]  # a box that waits, for one test; it is the caller's now
+
+
 def never() -> bool:
     return False
+
+
+def none_ahead(backend: Backend, language: Language) -> Launch | None:
+    return None
 
 
 def tried(
@@ -266,15 +305,16 @@ def tried(
     language: Language,
     seconds: float,
     is_cancelled: Callable[[], bool] = never,
+    started_ahead: StartedAhead = none_ahead,
 ) -> Trial:
     """Raises NotStarted when no box comes up, ValueError for arguments that are not JSON."""
     nonce = secrets.token_hex(16)
     for attempt in range(1, STARTS + 1):
-        box = backend.box(language, program.limits)
-        body = program.request(test.arguments, box, nonce, seconds)
+        launch = started_ahead(backend, language) if attempt == 1 else None
         try:
-            with Launch(box, body, program.limits) as running:
-                ended = running.listened(seconds, is_cancelled)
+            with launch or Launch(backend.box(language, program.limits)) as running:
+                request = program.request(test.arguments, running.box, nonce, seconds)
+                ended = running.listened(request, program.limits, seconds, is_cancelled)
             break
         except NotStarted:
             if attempt == STARTS:

@@ -21,9 +21,11 @@ from experiments import sandbox
 from experiments.engine import executions
 from experiments.engine.jobs import BaseWorker, heartbeat, run_looks
 from experiments.engine.text import storable, storable_data
-from experiments.models import Execution
+from experiments.models import Execution, Run
 from experiments.sandbox.host import hosts
+from experiments.sandbox.standby import Standby
 from experiments.sandbox.values import shallow
+from experiments.workflows import REGISTRY
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +34,9 @@ SPARE_SECONDS = 5.0
 REST_SECONDS = 2.0  # of an execution for which there was no sandbox
 LONGEST_VALUE = 4_000  # characters of JSON that are kept of what a program gave
 Found = dict[str, object]
+PLAYED = (Run.State.QUEUED, Run.State.RUNNING)
 stop_requested = threading.Event()
+standby = Standby()
 
 
 # --- the job ---
@@ -47,8 +51,9 @@ class SandboxWorker(BaseWorker):
     """One job at a time, in this process: the job runs all that waits, several boxes at once."""
 
     def work(self, *args: Any, **kwargs: Any) -> bool:
-        threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
-        return bool(super().work(*args, **kwargs))
+        with standby:
+            threading.Thread(target=_sweep_forever, name="sweep", daemon=True).start()
+            return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:
         stop_requested.set()
@@ -64,13 +69,28 @@ def _sweep_forever() -> None:
             hosts.look()
 
     while True:
-        run_looks(report_host, sweep)
+        run_looks(report_host, sweep, keep_boxes)
         time.sleep(settings.SWEEP_SECONDS)
 
 
 def sweep() -> None:
     if Execution.objects.claimable().exists():
         executions.wake()
+
+
+def keep_boxes() -> None:
+    """Have boxes started ahead while a run is played that will need them, and none otherwise: they take memory."""
+    executing = [workflow.slug for workflow in REGISTRY.values() if workflow.executes]
+    is_played = Run.objects.filter(state__in=PLAYED, experiment__workflow__in=executing).exists()
+    if not is_played or not settings.SANDBOX_STANDBY:
+        standby.keep(0)
+        return
+    try:
+        backend, _required = sandbox.sufficient(hosts.wanted_backend())
+    except sandbox.Unavailable:
+        standby.keep(0)
+    else:
+        standby.keep(settings.SANDBOX_STANDBY, backend)
 
 
 # --- executions under way ---
@@ -165,6 +185,7 @@ def _try(execution: Execution, unwanted: threading.Event) -> Found:
             backend=hosts.wanted_backend(),
             until_failure=execution.until_failure,
             is_cancelled=unwanted.is_set,
+            started_ahead=standby.take,
         )
     except sandbox.Unavailable:
         if execution.claim < executions.MOST_CLAIMS:

@@ -1,7 +1,8 @@
 """The first process in the box: trusted, and out of the candidate's reach.
 
-It reads the request from stdin, starts the candidate's process, passes on what that prints and answers, and says at the
-end how it ended, from the kernel's own figures. All of it goes to the parent on stdout, in frames.
+It says that it is up, and waits on stdin for the request, which may come much later. Then it starts the candidate's
+process, passes on what that prints and answers, and says at the end how it ended, from the kernel's own figures. All of
+it goes to the parent on stdout, in frames.
 """
 
 import marshal
@@ -22,13 +23,20 @@ OWN_MODULES = "inside"
 
 
 def main() -> None:
-    """Reads the request, a marshalled dict of plain values: see `Program.request` in `trial.py`. Never returns."""
-    request: dict[str, Any] = marshal.loads(frames.read_all(0))  # noqa: S302 — the parent's own words
-    if "unshare" in request:
-        unsharing.unshare(request["unshare"], int(sys.argv[1]))
-    if "temporary" in request:
-        unsharing.mount_temporary(*request["temporary"])
+    """Reads the plan of namespaces to be made by us, or None, and the request, a dict of plain values: see
+    `Program.request` in `trial.py`. Both are marshalled. Never returns.
+    """
     kernel.die_with_parent()
+    plan: dict[str, Any] | None = marshal.loads(frames.read_counted(0))  # noqa: S302 — the parent's own words
+    if plan is not None:
+        unsharing.unshare(plan, int(sys.argv[1]))
+    frames.send(1, frames.UP, b"")
+    told = frames.read_all(0)
+    if not told:
+        os._exit(0)  # it is not needed, or whoever started it has ended
+    request: dict[str, Any] = marshal.loads(told)  # noqa: S302 — the parent's own words
+    if request["has_temporary"]:
+        unsharing.mount_temporary(request["limits"]["disk"], request["limits"]["entries"])
     pipes = [os.pipe() for _ in CHANNELS]
     document = os.memfd_create("stdin")
     frames.write_all(document, request["document"])

@@ -17,6 +17,7 @@ from experiments.engine.driver import Driver
 from experiments.engine.recording import Lease
 from experiments.models import Execution, Run, SandboxHost
 from experiments.runs import actions
+from experiments.sandbox.backends import backend_named
 from experiments.sandbox.host import hosts, worker
 from experiments.workflows.base.steps import Execute
 from tests.experiments.contesting import as_expected, assert_told_once, begun, models, quick
@@ -41,7 +42,7 @@ def run(alice, start, scripted):
 def wanted(run, code=RIGHT, key="cycle/1/execution/coder-1", **more) -> Execution:
     """An execution that waits for the sandbox."""
     step = Execute(key=key, seat="coder-1", code=code, entry="f", tests=TESTS, turn=1, **more)
-    executions.begin(Lease(run.pk, run.fence, lambda event: None), step)
+    executions.begin(Lease(run.pk, run.fence, lambda event: None), [step])
     return Execution.objects.get(run=run, step__key=key)
 
 
@@ -165,7 +166,7 @@ def test_what_was_broken_off_and_taken_anew_is_not_settled_by_the_old_box(run, s
 def test_arguments_come_back_with_their_names_in_order_and_their_numbers_as_they_were(run):
     tests = ({"name": "1", "arguments": [{"b": 1, "a": 2}, 1e16, "é"], "expected": {"z": [], "y": None}},)
     step = Execute("x", "coder-1", "def f(*a): pass", "f", tests, turn=1)
-    executions.begin(Lease(run.pk, run.fence, lambda event: None), step)
+    executions.begin(Lease(run.pk, run.fence, lambda event: None), [step])
 
     assert json.dumps(Execution.objects.get().tests) == json.dumps(list(tests))
 
@@ -207,6 +208,23 @@ def test_what_an_administrator_has_named_unsafe_is_used_and_says_so(run, setting
     work()
 
     assert (Execution.objects.get().state, Execution.objects.get().is_unsafe) == ("done", True)
+
+
+def test_boxes_are_started_ahead_while_a_contest_is_played_and_then_alone(run, settings, monkeypatch):
+    standby, bubblewrap = Mock(), backend_named("bubblewrap")
+    monkeypatch.setattr(worker, "standby", standby)
+    monkeypatch.setattr("experiments.sandbox.sufficient", lambda _name: (bubblewrap, ()))
+
+    def kept():
+        worker.keep_boxes()
+        return standby.keep.call_args.args
+
+    assert kept() == (settings.SANDBOX_STANDBY, bubblewrap)
+    settings.SANDBOX_BACKEND = "off"
+    assert kept() == (0,)
+    settings.SANDBOX_BACKEND = ""
+    Run.objects.update(state="waiting")
+    assert kept() == (0,), "it waits for people"
 
 
 @contextmanager
