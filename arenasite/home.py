@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -61,8 +62,8 @@ def now(request: HttpRequest) -> HttpResponse:
 
 def _now(who: User) -> dict[str, Any]:
     """What waits, runs and has failed. campaigns: the experiments whose runs are shares of one piece of work."""
-    live = [state for state in LIVE_STATES if state != Run.State.WAITING]
-    running = without_shards(Run.objects.owned_by(who)).filter(state__in=live).with_totals()
+    running = without_shards(Run.objects.owned_by(who)).live().with_totals()
+    running = running.filter(~Q(state=Run.State.WAITING) | Q(in_batch=True, is_held=False))
     campaigns = Experiment.objects.owned_by(who).filter(workflow__in=SHARDED, runs__state__in=LIVE_STATES)
     return {
         "waiting": notifications.waiting(who)[:LISTED],

@@ -21,6 +21,7 @@ from accounts.models import User
 from accounts.people import person
 from experiments.models import (
     BulkExport,
+    Call,
     Export,
     LogImport,
     ReviewQueue,
@@ -84,7 +85,8 @@ def waiting(who: User) -> Any:
     at_pause = Step.objects.filter(run=OuterRef("pk"), kind="listen", state=Step.State.OPEN)
     rows = without_shards(Run.objects.owned_by(who)).filter(state=Run.State.WAITING, is_held=False)
     of_others = SeatedPerson.objects.filter(experiment=OuterRef("experiment"))
-    rows = rows.filter(Exists(at_pause) | ~Exists(of_others))
+    in_batch = Call.objects.filter(run=OuterRef("pk"), state=Call.State.BATCHED)
+    rows = rows.filter(Exists(at_pause) | ~(Exists(of_others) | Exists(in_batch)))
     return rows.select_related("experiment").order_by("-waiting_since", "-pk")
 
 

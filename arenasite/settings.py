@@ -167,6 +167,8 @@ LEASE_SECONDS = environment.seconds("ARENA_LEASE_SECONDS", 15)
 SWEEP_SECONDS = environment.seconds("ARENA_SWEEP_SECONDS", 3)
 RISK_DOLLARS = environment.amount("ARENA_RISK_DOLLARS", 1, "dollars")  # of a failed call, to ask the same once more
 DRAIN_SECONDS = environment.seconds("ARENA_DRAIN_SECONDS", 5)
+BATCH_GATHER_SECONDS = environment.seconds("ARENA_BATCH_GATHER_SECONDS", 30)  # that a call waits for others of a batch
+BATCH_POLL_SECONDS = environment.seconds("ARENA_BATCH_POLL_SECONDS", 20)  # before the first look; then ever longer
 
 # Tokens that an answer in these roles of a debate may have at most; who sets a debate up cannot raise them.
 ROLE_TOKENS = {

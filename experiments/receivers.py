@@ -11,6 +11,7 @@ from django.db.models.signals import post_migrate
 
 from accounts import audit_hooks, sessions
 from experiments import workflows
+from experiments.engine import batch_sending
 from experiments.lab.observing import measuring
 from experiments.lab.usage import billed
 from experiments.lab.usage import days as usage_days
@@ -36,6 +37,7 @@ def connect() -> None:
     post_migrate.connect(_store_builtin, sender=apps.get_app_config("experiments"), dispatch_uid="builtin")
     run_finished.connect(_measure, dispatch_uid="observing")
     engine_swept.connect(_end_overdue_turns, dispatch_uid="turns")
+    engine_swept.connect(_sweep_batches, dispatch_uid="batches")
     swept.connect(_sweep_usage, dispatch_uid="usage")
     swept.connect(_sweep_webhooks, dispatch_uid="webhooks")
     swept.connect(_sweep_bulk, dispatch_uid="bulk")
@@ -65,6 +67,10 @@ def _measure(sender: Any, run_id: UUID, **more: Any) -> None:
 
 def _end_overdue_turns(sender: Any, **more: Any) -> None:
     turns.end_overdue_turns()
+
+
+def _sweep_batches(sender: Any, **more: Any) -> None:
+    batch_sending.sweep()
 
 
 def _sweep_usage(sender: Any, **more: Any) -> None:

@@ -85,6 +85,7 @@ export class StatusBar {
     if (isSame) return;
     const hadFocus = part.contains(document.activeElement);
     part.replaceWith(fresh);
+    if (fresh.hasAttribute("hx-get")) window.htmx?.process(fresh);
     if (hadFocus) (fresh.querySelector("button:not(:disabled), a") ?? this.bar).focus({ preventScroll: true });
   }
 

@@ -18,6 +18,7 @@ pytest_plugins = [
     "tests.experiments.debating",
     "tests.experiments.deliberating",
     "tests.experiments.contesting",
+    "tests.experiments.batching",
 ]
 
 ANY_SPEED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}

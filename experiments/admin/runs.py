@@ -25,6 +25,8 @@ from experiments.library.search.query import Phrase, Sought
 from experiments.library.search.runs import beginnings
 from experiments.models import (
     Ballot,
+    Batch,
+    BatchedCall,
     Call,
     ClientTalk,
     Event,
@@ -245,6 +247,13 @@ table(
     search="=run__id",
     ordering=["-pk"],
 )
+table(
+    Batch,
+    "id model owner state done total problem created sent ended",
+    filters="state model",
+    search="=id =remote_id owner__username",
+)
+table(BatchedCall, "call_id batch_id share error_kind ended", search="=call__id =batch__id =call__run__id")
 table(Event, "run_id seq type at", filters=[("type", LatestValues)], search="=run__id", ordering=["-pk"])
 # Tests and results are large, so the list does without them.
 table(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -12,12 +13,14 @@ from experiments.models import (
     Call,
     Event,
     Experiment,
+    InBatches,
     Judgment,
     Message,
     Participant,
     ProviderModel,
     Run,
     SeatedPerson,
+    in_batches,
 )
 from experiments.models.run import RunMode
 from experiments.models.work import Envelope
@@ -235,6 +238,22 @@ class ProviderModelSerializer(serializers.ModelSerializer[ProviderModel]):
         """Enabled, and its provider has a key: yours or the lab's."""
         is_on = model.is_active and model.provider.is_active
         return is_on and model.provider_id not in self.context.get("keyless", ())
+
+
+InBatchesSerializer = shape(
+    "InBatches",
+    InBatches,
+    doc="""
+    Answers that providers give in batches, within a day. unsent: those whose batch is still gathered. sent: when the
+    first batch was sent. done, total: answers of these batches, as the provider counts them.
+    """,
+)
+
+
+def shown_batches(runs: QuerySet[Run]) -> Any:
+    """What these runs wait for at providers; None where it is nothing."""
+    found = in_batches(runs)
+    return None if found is None else InBatchesSerializer(found).data
 
 
 RunTotals = shape("RunTotals", input_tokens=int, output_tokens=int, reasoning_tokens=int, calls=int)

@@ -69,14 +69,14 @@ class PendingCall:
 @dataclass(frozen=True, slots=True)
 class CallResult:
     """What became of a call. completion holds the partial answer when there is an error or the call was stopped.
-    was_sent False: it was stopped while it still waited for its turn at the provider.
+    was_sent False: it was stopped while it still waited for its turn at the provider. seconds: None of one in a batch.
     """
 
     call_id: UUID
     run_id: UUID
     completion: Completion
     error: GatewayError | None
-    seconds: float
+    seconds: float | None
     first_byte_seconds: float | None
     is_stopped: bool = False
     was_sent: bool = True

@@ -12,7 +12,7 @@ from django.db.models import Case, F, Value, When
 from django.db.models.functions import Coalesce, Now
 
 from accounts import audit
-from experiments.engine import executions
+from experiments.engine import batches, executions
 from experiments.engine.events import Announce, emit, reserve_numbers
 from experiments.engine.recording import Lease, lose_calls
 from experiments.lab.observing import measuring
@@ -115,6 +115,7 @@ def finish(
         ended = {"stop_reason": end.reason, "error": end.message, "ended": Now(), "lease_until": None}
         driven = (Run.State.RUNNING, Run.State.STOPPING)
         if run.move(state, from_=driven, fence=lease.fence, fields=ended):  # or an earlier try did, unconfirmed
+            batches.end_of_run(run.pk)
             lost = lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
             emit(lease.run_id, *lost, fact, fence=lease.fence, announce=lease.announce)
             executions.cancel(lease.run_id)

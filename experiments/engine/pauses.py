@@ -4,6 +4,8 @@ parked without a lease, and what was said is read.
 
 from collections.abc import Collection
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Max
@@ -13,7 +15,7 @@ from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.projections import COPIED
 from experiments.engine.recording import Lease
 from experiments.engine.text import storable
-from experiments.models import Run, SeatedPerson, Step
+from experiments.models import BatchedCall, Run, SeatedPerson, Step
 from experiments.models.run import PAUSES, PERSON
 from experiments.models.signals import run_finished
 from experiments.tasks import clock
@@ -118,14 +120,17 @@ def answers(lease: Lease, keys: Collection[str]) -> dict[str, Outcome]:
     return listen_outcomes(steps) | {step.key: Outcome(**step.data[COPIED]) for step in steps if COPIED in step.data}
 
 
-def park(lease: Lease, keys: Collection[str], *, is_held: bool) -> bool:
-    """Let the run wait: its state says so and its lease ends. False when it has just been answered or resumed.
+def park(lease: Lease, keys: Collection[str], *, is_held: bool, batched: Collection[UUID] = ()) -> bool:
+    """Let the run wait: its state says so and its lease ends. False when it has just been answered or resumed. batched:
+    calls whose answers are waited for.
 
-    What is said takes the same lock, so that no word can fall between the look and the move.
+    What is said, or comes back, takes the same lock, so that no word can fall between the look and the move.
     """
     with transaction.atomic():
         reserve_numbers(lease.run_id, 0, lease.fence)
         if Step.objects.filter(run_id=lease.run_id, key__in=keys).exclude(state=Step.State.OPEN).exists():
+            return False
+        if BatchedCall.objects.filter(call__in=batched, ended__isnull=False).exists():
             return False
         runs = Run.objects.filter(pk=lease.run_id, state=Run.State.RUNNING)
         if is_held and not keys:
@@ -153,3 +158,10 @@ def complete(lease: Lease, run: Run, keys: Collection[str]) -> bool:
         emit(lease.run_id, ended, fence=lease.fence, announce=lease.announce)
         transaction.on_commit(lambda: run_finished.send(Run, run_id=run.pk))
     return True
+
+
+def rested(run: Run) -> dict[str, Any]:
+    """The fields of a run that goes on now: however long it has waited, or been over, it did not play."""
+    since = run.waiting_since or run.ended
+    waited = (clock.now() - since).total_seconds() if since else 0.0
+    return {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}

@@ -14,7 +14,7 @@ from experiments.engine import digests
 from experiments.engine.events import Announce, reserve_numbers, write
 from experiments.engine.executor import CallResult
 from experiments.engine.projections import message_data, record_step
-from experiments.engine.requests import PreparedCall
+from experiments.engine.requests import PreparedCall, price_at
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
 from experiments.engine.text import storable
 from experiments.gateway.errors import Interrupted
@@ -23,7 +23,7 @@ from experiments.gateway.types import ChatRequest, Completion, ImagePart
 from experiments.gateway.usage import cost
 from experiments.lab.observing import measuring
 from experiments.library.search import indexing
-from experiments.models import Call, Message, Run, Step
+from experiments.models import CALLS_UNDER_WAY, BatchedCall, Call, Message, Run, Step
 from experiments.models.money import kept
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import CallFailed, CallLost, CallRetried, EventData, MessageCompleted
@@ -35,9 +35,10 @@ STOPPED_KIND = "stopped"
 WORKER_KILLED = "The worker that made this call was killed."
 UNBILLED = (  # errors with which a provider turns a request away, or that keep it from ever getting there
     *("rate_limited", "unreachable", "bad_key", "out_of_credit", "unknown_model"),
-    *("refused", "context_exceeded", "forbidden_address"),
+    *("refused", "context_exceeded", "forbidden_address", "batch_expired"),
 )
 NOT_SENT, NOT_BILLED = "unsent", "refused"  # sources of a cost that is known to be nothing
+IN_BATCH = "batch"  # the source of a cost that is a share (`BatchedCall.share`) of tokens times price
 UNKNOWN_USAGE = dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens", "cached_input_tokens", "cost")) | {
     "usage_is_estimated": False
 }  # the columns of a call whose usage is unknown
@@ -119,27 +120,35 @@ def _open_call(
             periods = periods_of(call_id)
         else:
             periods = reserve(call_id, accounts, order.set_aside) if accounts and not order.problem else ()
-        failures = 0
-        if not is_first:  # a call that was lost with its worker says nothing about its provider
-            failures = step.calls.filter(state=Call.State.FAILED).count() - int(step.data.get(FORGIVEN, 0))
-    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures, _begun(call))
+        failures = 0 if is_first else failures_of(step)
+    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures, begun_digest(call))
 
 
 def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, attempt: int) -> Call:
-    return Call.objects.create(
+    prepared = prepare(_with_names(order.request), stream=not order.is_batched)
+    call = Call.objects.create(
         id=call_id,
         run_id=run_id,
         step=step,
         attempt=attempt,
+        state=Call.State.BATCHED if order.is_batched else Call.State.SENT,
         model=order.model,
         price=order.price,
         reserved=order.reserved,
         reserved_tokens=order.reserved_tokens,
-        request=prepare(_with_names(order.request), stream=True).body,
+        request=prepared.body,
     )
+    if order.share is not None:
+        BatchedCall.objects.create(call=call, share=order.share, warnings=list(prepared.warnings))
+    return call
 
 
-def _begun(call: Call) -> str:
+def failures_of(step: Step) -> int:
+    """Of its calls: one that was lost with its worker says nothing about its provider."""
+    return step.calls.filter(state=Call.State.FAILED).count() - int(step.data.get(FORGIVEN, 0))
+
+
+def begun_digest(call: Call) -> str:
     return digests.of_begun_call({name: getattr(call, name) for name in digests.BEGUN})
 
 
@@ -162,8 +171,8 @@ def close_call(
     is_final: whether the step is over, where no attempt follows. It is not where a limit ends the run before the next
     attempt, which is made once the limit is lifted.
     """
-    outcome, ask = _outcome(result), call.ask
-    settled = _settled(call, result, outcome)
+    outcome, ask = outcome_of(result), call.ask
+    settled = settled_columns(call, result, outcome)
     was_stopped = outcome.error_kind == STOPPED_KIND
     # What there was of a reply when the run was stopped is a message, too. The words of an error are none.
     is_message = ask.is_spoken and (outcome.ok or (was_stopped and bool(outcome.text)))
@@ -175,10 +184,12 @@ def close_call(
         has_event = retry_in is not None or is_message or is_failure
         numbers = reserve_numbers(lease.run_id, has_event + is_cut, lease.fence, settled=1)
         measuring.call_ended(call.id, call.order.model, settled)
-        if not Call.objects.filter(pk=call.id, state=Call.State.SENT).update(**settled):
+        if not Call.objects.filter(pk=call.id, state__in=CALLS_UNDER_WAY).update(**settled):
             transaction.set_rollback(True)  # gives the number back: without an event it would be a gap for ever
             return outcome  # settled by an earlier try of this very transaction, whose commit went unconfirmed
-        settle(call.periods, call.order.set_aside, _spent(call, settled))
+        settle(call.periods, call.order.set_aside, spent_by(call, settled))
+        if call.order.is_batched:
+            BatchedCall.objects.filter(call=call.id).update(answer="")
         if retry_in is not None:
             write(lease.run_id, [CallRetried(**_trouble(call, result), seconds=retry_in)], numbers, lease.announce)
             return outcome
@@ -217,7 +228,7 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
         # The text as it was read: what its driver may still save of it would not be what the digest covers.
         lost |= {"text": call.text, "reasoning": call.reasoning}
         ended = {name: lost.get(name, getattr(call, name)) for name in digests.ENDED}
-        Call.objects.filter(pk=call.pk).update(**lost, digest=digests.of_ended_call(_begun(call), ended))
+        Call.objects.filter(pk=call.pk).update(**lost, digest=digests.of_ended_call(begun_digest(call), ended))
     if calls:
         Run.objects.filter(pk=run.pk).update(settled_calls=F("settled_calls") + len(calls))
         settle_lost([call.pk for call in calls])
@@ -233,7 +244,7 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
     ]
 
 
-def _outcome(result: CallResult) -> Outcome:
+def outcome_of(result: CallResult) -> Outcome:
     completion, error = result.completion, result.error
     text, reasoning = storable(completion.text or completion.refusal), storable(completion.reasoning)
     if result.is_stopped:
@@ -243,7 +254,7 @@ def _outcome(result: CallResult) -> Outcome:
     return Outcome(True, text, reasoning, completion.finish_reason or "")
 
 
-def _settled(call: OpenCall, result: CallResult, outcome: Outcome) -> dict[str, Any]:
+def settled_columns(call: OpenCall, result: CallResult, outcome: Outcome) -> dict[str, Any]:
     """The columns of the call's row."""
     completion = result.completion
     state = Call.State.COMPLETED if outcome.ok else Call.State.FAILED
@@ -275,8 +286,7 @@ def _usage(call: OpenCall, result: CallResult) -> dict[str, Any]:
     if usage is None:
         is_free = result.error is not None and result.error.kind in UNBILLED and not completion.text
         return {"cost": Decimal(0), "cost_source": NOT_BILLED} if is_free else {"cost_source": "unknown"}
-    price = call.order.price
-    amount, source = cost(usage, price.value if price else None)
+    amount, source = cost(usage, price_at(call.order.price, call.order.share))
     return {
         "input_tokens": usage.total_input,
         "output_tokens": usage.output_tokens,
@@ -284,16 +294,16 @@ def _usage(call: OpenCall, result: CallResult) -> dict[str, Any]:
         "cached_input_tokens": usage.cached_input_tokens,
         "usage_is_estimated": usage.estimated,
         "cost": None if amount is None else kept(amount),
-        "cost_source": source,
+        "cost_source": IN_BATCH if source == "price" and call.order.is_batched else source,
     }
 
 
 def at_risk(call: OpenCall, result: CallResult) -> Decimal | None:
     """What a failed attempt may have cost; None where its price is unknown."""
-    return _spent(call, _usage(call, result)).cost
+    return spent_by(call, _usage(call, result)).cost
 
 
-def _spent(call: OpenCall, settled: dict[str, Any]) -> Amount:
+def spent_by(call: OpenCall, settled: dict[str, Any]) -> Amount:
     """What a settled call counts in budgets: what it cost and took; where nobody knows, what was set aside for it."""
     reserved, known = call.order.set_aside, settled.get("cost")
     if "input_tokens" in settled:

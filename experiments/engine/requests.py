@@ -14,7 +14,7 @@ from experiments.engine import keys, materials
 from experiments.engine.executor import Endpoint
 from experiments.engine.reservations import LEAST_ANSWER, Amount
 from experiments.gateway.errors import BadKey, GatewayError, NoImages, NoMaterial
-from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Routing
+from experiments.gateway.types import ChatMessage, ChatRequest, Deadlines, Params, Price, Routing
 from experiments.gateway.usage import most_tokens, reserve
 from experiments.models import ModelPrice, Participant, ProviderModel, Run
 from experiments.models.money import kept_upwards
@@ -25,7 +25,7 @@ from experiments.workflows.base.steps import Ask, Cast
 class PreparedCall:
     """A request ready to be made, with the price it would be made at and the key it is made with. least_tokens: what
     the prompt takes with the shortest answer worth asking for. problem: why it cannot be made at all; nothing is sent
-    then, and nothing paid.
+    then, and nothing paid. share: of the price, where it is made in a batch; None for a call of its own.
     """
 
     model: ProviderModel
@@ -36,6 +36,11 @@ class PreparedCall:
     least_tokens: int = 0
     problem: GatewayError | None = None
     key: keys.Key = field(default_factory=keys.Key)
+    share: Decimal | None = None
+
+    @property
+    def is_batched(self) -> bool:
+        return self.share is not None
 
     @property
     def set_aside(self) -> Amount:
@@ -87,6 +92,8 @@ def prepare_call(
     owner_id: int | None = None,
     empties: int = 0,
     run_id: UUID | str = "",
+    *,
+    in_batch: bool = False,
 ) -> PreparedCall:
     """The request for `ask`, made to the participant's model as it is catalogued now. owner_id: in whose name it is
     made; None for the lab's. run_id: whose own transcript is meant where an excerpt names none.
@@ -94,7 +101,8 @@ def prepare_call(
     share: tokens that the run's limit leaves for prompt and answer; None when there is no limit. run_seed: a reply's
     sampling follows from it and from the step's key, unless the seat has a seed of its own: repeats differ, and can be
     repeated. empties: how often the step was answered with nothing; each time a seed that was sent becomes another,
-    since the same would give nothing again.
+    since the same would give nothing again. in_batch: by the batch API of the provider, where it has one and no picture
+    is shown.
     """
     model, price = (catalogue or Catalogue()).entry(participant.model_id)
     takes_schema = not ask.if_native or model.accepts.schema == "json_schema"
@@ -125,10 +133,19 @@ def prepare_call(
         return PreparedCall(model, price, request, Decimal(0), problem=problem)
     if share is not None:
         request = _within(request, share)
-    most = reserve(request, price.value if price else None)
+    is_batched = in_batch and model.provider.batch_api and all(message.is_text for message in shown)
+    of_price = model.provider.batch_share if is_batched else None
+    most = reserve(request, price_at(price, of_price))
     reserved = None if most is None else kept_upwards(most)
     prompt, answer = most_tokens(request)
-    return PreparedCall(model, price, request, reserved, prompt + answer, prompt + min(answer, LEAST_ANSWER), key=key)
+    least = prompt + min(answer, LEAST_ANSWER)
+    return PreparedCall(model, price, request, reserved, prompt + answer, least, key=key, share=of_price)
+
+
+def price_at(price: ModelPrice | None, share: Decimal | None) -> Price | None:
+    """What a call costs, or a share of it; None where that is not known."""
+    value = price.value if price else None
+    return value if value is None or share is None else value.at(share)
 
 
 def _within(request: ChatRequest, share: int) -> ChatRequest:

@@ -19,7 +19,7 @@ from django.db.models import BigIntegerField, Count, Exists, ExpressionWrapper, 
 from django.db.models.functions import Coalesce
 
 from accounts.models import Membership, User
-from experiments.models import Budget, BudgetPeriod, Call, Campaign, Experiment, Reservation
+from experiments.models import CALLS_UNDER_WAY, Budget, BudgetPeriod, Call, Campaign, Experiment, Reservation
 from experiments.models.budget import SUBJECTS
 from experiments.models.money import MoneyField, money
 from experiments.tasks import clock
@@ -292,14 +292,14 @@ def spent_by_runs(runs: Collection[UUID | str]) -> Totals:
     if not runs:
         return Totals()
     failed = Q(state__in=(Call.State.FAILED, Call.State.LOST))
-    unpriced = Q(cost__isnull=True) & ~Q(state=Call.State.SENT)
+    unpriced = Q(cost__isnull=True) & ~Q(state__in=CALLS_UNDER_WAY)
     found = Call.objects.filter(run__in=list(runs)).aggregate(
         calls=Count("pk"),
         failed=Count("pk", filter=failed),
         input_tokens=Sum("input_tokens", default=0),
         output_tokens=Sum("output_tokens", default=0),
         unpriced=Count("pk", filter=unpriced),
-        under_way=Sum("reserved_tokens", filter=Q(state=Call.State.SENT), default=0),
+        under_way=Sum("reserved_tokens", filter=Q(state__in=CALLS_UNDER_WAY), default=0),
         money=Sum(Coalesce("cost", "reserved"), default=Decimal(0)),
     )
     return Totals(cost=found.pop("money"), **found)

@@ -14,7 +14,7 @@ from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from accounts import logs
-from experiments.engine import executions, keys, pauses, recording, reservations
+from experiments.engine import batches, executions, keys, pauses, recording, reservations
 from experiments.engine.events import Announce
 from experiments.engine.executor import CallResult, PendingCall
 from experiments.engine.leases import MANUAL_STOP, Held, finish
@@ -26,7 +26,7 @@ from experiments.gateway import EmptyAnswer
 from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide, may_be_billed
 from experiments.gateway.types import Completion
-from experiments.models import Call, Run
+from experiments.models import CALLS_UNDER_WAY, Run
 from experiments.models.ids import new_id
 from experiments.tasks import clock
 from experiments.workflows import workflow_of
@@ -65,6 +65,8 @@ class RunExecution:
         self._open: dict[str, bool] = {}  # what waits for people, by key: whether it is only an offer
         self._executing: set[str] = set()
         self._postponed: list[Callable[[], None]] = []
+        self._batched: dict[UUID, OpenCall] = {}  # calls in a batch whose answers have not come yet
+        self._without_room: list[Ask] = []  # what the limit of tokens leaves no room for until one of them has
         self._timers = 0
         self._ending: End | None = None
         self._was_halted = False
@@ -85,11 +87,13 @@ class RunExecution:
         play = workflow_of(run.experiment.workflow).run(self._config, run.experiment.cast(run.seed))
         recorded = recorded_outcomes(run) | executions.recorded(run)
         self._asked = started_keys(run)
+        self._in_batch = batches.open_calls(run) if run.experiment.uses_batches else {}  # of earlier drivers, by key
         self._replay = Replay(play, recorded, self._asked)
 
     @property
     def is_ending(self) -> bool:
-        return self._ending is not None
+        """Whether it waits for nothing but its end."""
+        return self._ending is not None and not self._batched
 
     @property
     def is_executing(self) -> bool:
@@ -146,11 +150,19 @@ class RunExecution:
             for key, said in pauses.answers(self.lease, list(self._open)).items():
                 del self._open[key]
                 self._plan(self._replay.resolve(key, said))
+        self._take_batched()
         if self._executing:
             for key, outcome in executions.outcomes(self.lease, list(self._executing)).items():
                 self._executing.discard(key)
                 self._plan(self._replay.resolve(key, outcome))
         self.drain_agenda()
+
+    def _take_batched(self) -> None:
+        """Settle what has come back for calls in batches."""
+        if self._batched:
+            for call_id, result in batches.results(self.run.pk, self._batched.values()).items():
+                call = self.calls[call_id] = self._batched.pop(call_id)
+                self._agenda.append(partial(self._close_call, call, result))
 
     def _adopt(self, overrides: dict[str, Any]) -> None:
         """The workflow holds the very same configuration, and finds in it what has been changed."""
@@ -193,6 +205,8 @@ class RunExecution:
             retry_in = wait.seconds if wait and not self._ending else None
             outcome = recording.close_call(self.lease, call, result, retry_in=retry_in, is_final=is_final)
             self.calls.pop(call.id, None)
+            while self._without_room:
+                self._ask_later(0, self._without_room.pop())
             if self._ending:
                 self._agenda.append(self._finish_when_quiet)
             elif retry_in is not None:
@@ -246,12 +260,17 @@ class RunExecution:
         until one of them is taken up.
         """
         is_busy = self.is_over or self._ending or self.calls or self._timers or self._executing
-        if is_busy or self.is_leaving or not (self._open or self._postponed):
+        if is_busy or self.is_leaving or not (self._open or self._postponed or self._batched):
             return
-        if not self._postponed and all(self._open.values()):
+        if not (self._postponed or self._batched) and all(self._open.values()):
             self.is_over = pauses.complete(self.lease, self.run, list(self._open))
         else:
-            self.is_over = pauses.park(self.lease, list(self._open), is_held=bool(self._postponed))
+            self._park()
+
+    def _park(self) -> None:
+        """Unless somebody, or a batch, has just answered: what was said is found at the next look then."""
+        is_held = bool(self._postponed)
+        self.is_over = pauses.park(self.lease, list(self._open), is_held=is_held, batched=list(self._batched))
 
     def _do_in_time(self, action: Callable[[], None]) -> None:
         """A timer has fired. That of a run that was given up meanwhile, or claimed again, does nothing."""
@@ -262,6 +281,11 @@ class RunExecution:
         self.drain_agenda()
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
+        if waiting := self._in_batch.get(ask.key):  # asked by an earlier driver
+            self._batched[waiting.pk] = batches.opened(waiting, ask)
+            del self._in_batch[ask.key]
+            self._agenda.append(self._take_batched)
+            return
         if self._ending or self.is_leaving:
             return
         if self.run.is_held:
@@ -277,6 +301,9 @@ class RunExecution:
             with reservations.campaign_locked(self.run.experiment_id) if is_shared else nullcontext():
                 call = self._written(ask, call_id, among, accounts)
             if call is None:
+                return
+            if call.order.is_batched and not call.order.problem:
+                self._batched[call.id] = call
                 return
             self.calls[call.id] = call
             if problem := call.order.problem:  # it cannot be sent as it is
@@ -298,12 +325,16 @@ class RunExecution:
         if not is_first:
             empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
         ordered = prepare_call(
-            participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties, self.run.pk
+            *(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties, self.run.pk),
+            in_batch=self.run.experiment.uses_batches,
         )
         cost = None if limits.cost is None else Decimal(str(limits.cost))
         if over_limit := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
             if over_limit.reason == "limit_tokens" and spent.under_way:
-                self._ask_later(ROOM_SECONDS, ask)
+                if self._batched and not self.calls:
+                    self._without_room.append(ask)
+                else:
+                    self._ask_later(ROOM_SECONDS, ask)
             else:
                 self._refuse(ask, over_limit)
             return None
@@ -339,12 +370,15 @@ class RunExecution:
             input=Sum("input_tokens", default=0),
             output=Sum("output_tokens", default=0),
             cost=Sum(Coalesce("cost", "reserved"), default=Decimal(0)),
-            under_way=Sum("reserved_tokens", filter=Q(state=Call.State.SENT), default=0),
+            under_way=Sum("reserved_tokens", filter=Q(state__in=CALLS_UNDER_WAY), default=0),
         )
         return Spent(totals["input"] + totals["output"], totals["cost"], totals["under_way"])
 
     def _finish_when_quiet(self) -> None:
         if self.is_over or self.calls or self._ending is None:
+            return
+        if self._batched and not self.is_cancelled:  # they are paid for: who drives it next comes to this end again
+            self._park()
             return
         refused, budget = self._refused, self._budget
         finish(self.lease, self.run, self._ending, was_halted=self._was_halted, refused=refused, budget=budget)

@@ -4,6 +4,7 @@ from experiments.gateway.client import Client
 from experiments.gateway.errors import (
     BadAnswer,
     BadKey,
+    BatchExpired,
     ContextExceeded,
     EmptyAnswer,
     ForbiddenAddress,
@@ -47,6 +48,7 @@ from experiments.gateway.usage import cost, reserve
 __all__ = [
     "BadAnswer",
     "BadKey",
+    "BatchExpired",
     "Capabilities",
     "ChatMessage",
     "ChatRequest",

@@ -209,24 +209,45 @@ class Client:
     async def fetch(self, path: str) -> Any:
         """The JSON of GET {base}path. Raises a GatewayError."""
         origin = self._origin(path)
-        try:
-            return json.loads(await self._fetched(origin))
-        except (ValueError, RecursionError) as error:
-            raise BadAnswer(f"{tried(origin)} gave something that is no JSON.") from error
+        return _json(await self._fetched(origin), origin)
 
-    async def _fetched(self, origin: Origin) -> bytes:
-        content = b""
+    async def download(self, path: str, deadlines: Deadlines) -> bytes:
+        """The body of GET {base}path. Raises a GatewayError."""
+        return await self._fetched(self._origin(path), deadlines=deadlines)
+
+    async def post(self, path: str, body: Mapping[str, object]) -> Any:
+        """The JSON that answers POST {base}path with a JSON body. Raises a GatewayError."""
+        origin = self._origin(path)
+        return _json(await self._fetched(origin, method="POST", json=body), origin)
+
+    async def upload(self, path: str, fields: Mapping[str, str], content: bytes, deadlines: Deadlines) -> Any:
+        """The JSON that answers POST {base}path with a form that has these fields and one `file`. Raises a
+        GatewayError.
+        """
+        origin = self._origin(path)
+        form = {"data": fields, "files": {"file": ("requests.jsonl", content, "application/jsonl")}}
+        return _json(await self._fetched(origin, method="POST", deadlines=deadlines, **form), origin)
+
+    async def _fetched(
+        self, origin: Origin, *, method: str = "GET", deadlines: Deadlines = CATALOGUE_DEADLINES, **sent: Any
+    ) -> bytes:
+        """sent: as httpx takes a body."""
+        content = bytearray()
         try:
-            request = self._request("GET", origin, {}, CATALOGUE_DEADLINES)
-            with Pace(CATALOGUE_DEADLINES, streaming=False) as pace:
+            request = self._request(method, origin, {}, deadlines, **sent)
+            with Pace(deadlines, streaming=False) as pace:
                 async with self._send(request, origin, pace) as response, aclosing(body_of(response)) as body:
                     while data := await pace.wait(anext(body, b"")):
                         content += data
-                        if len(content) > CATALOGUE_DEADLINES.total_bytes:
+                        if len(content) > deadlines.total_bytes:
                             raise BadAnswer(f"{tried(origin)} gave an answer that is too large.")
         except _READING_FAILED as error:
             raise self._translate(error, origin) from error
-        return content
+        return bytes(content)
+
+    def redacted(self, text: str) -> str:
+        """The text without the client's key."""
+        return redact(text, self._api_key)
 
     async def aclose(self) -> None:
         """Closes the client's own connections; a transport that was handed in stays open."""
@@ -262,9 +283,9 @@ class Client:
         origin: Origin,
         headers: Mapping[str, str],
         deadlines: Deadlines,
-        *,
-        content: bytes | None = None,
+        **sent: Any,
     ) -> httpx.Request:
+        """sent: as httpx takes a body."""
         if not (self._api_key.isascii() and self._api_key.isprintable()):
             raise BadKey("The provider key has characters that no key has: enter it again.")
         authorization = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
@@ -272,7 +293,7 @@ class Client:
         timeout = httpx.Timeout(
             connect=deadlines.connect, read=None, write=deadlines.progress, pool=deadlines.first_byte
         )
-        return self._http.build_request(method, origin.url, content=content, headers=everything, timeout=timeout)
+        return self._http.build_request(method, origin.url, headers=everything, timeout=timeout, **sent)
 
     @asynccontextmanager
     async def _send(self, request: httpx.Request, origin: Origin, pace: Pace) -> AsyncIterator[httpx.Response]:
@@ -303,6 +324,14 @@ class Client:
         if isinstance(error, httpx.DecodingError):
             return BadAnswer(f"{what} gave an answer that cannot be unpacked: {words}.")
         return OutcomeUnknown(f"{what} broke off before the answer was complete: {words}.")
+
+
+def _json(content: bytes, origin: Origin) -> Any:
+    """Raises BadAnswer."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswer(f"{tried(origin)} gave something that is no JSON.") from error
 
 
 def _model_entries(body: bytes, origin: Origin) -> list[dict[str, Any]]:

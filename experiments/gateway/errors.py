@@ -105,6 +105,12 @@ class OutcomeUnknown(TryLater):
     kind = "outcome_unknown"
 
 
+class BatchExpired(TryLater):
+    """A batch ended before the provider came to this request: it was not run, and is not billed."""
+
+    kind = "batch_expired"
+
+
 class NeedsPerson(GatewayError):
     """Repeating the request cannot help until a person changes something."""
 
@@ -167,6 +173,16 @@ class EmptyAnswer(BadAnswer):
     """A well-formed answer without text: nothing, or reasoning only."""
 
     kind = "empty_answer"
+
+
+def of_kind(kind: str, message: str) -> GatewayError:
+    """The error of this kind, as it was stored."""
+    found: list[type[GatewayError]] = [GatewayError]
+    for one in found:
+        if one.kind == kind:
+            return one(message)
+        found += one.__subclasses__()
+    return GatewayError(message)
 
 
 # --- how long a provider asks to wait ---

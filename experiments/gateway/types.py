@@ -116,6 +116,11 @@ class Price:
     cached_input: Decimal | None = None
     per_request: Decimal = Decimal(0)
 
+    def at(self, share: Decimal) -> "Price":
+        """A share of it, 0 to 1: what a batch costs."""
+        cached = None if self.cached_input is None else self.cached_input * share
+        return Price(self.input * share, self.output * share, cached, self.per_request * share)
+
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:

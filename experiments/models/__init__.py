@@ -1,3 +1,4 @@
+from experiments.models.batches import Batch, BatchedCall, InBatches, in_batches
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.budget import BilledDay, Budget, BudgetPeriod, Reservation, UsageDay
 from experiments.models.cases import InstrumentCase
@@ -26,13 +27,16 @@ from experiments.models.run import LIVE_STATES, TERMINAL_STATES, Run
 from experiments.models.seats import SeatedPerson
 from experiments.models.studies import Study, StudyCondition, StudyLook, StudyPlan, StudyRun
 from experiments.models.webhook import Webhook, WebhookDelivery
-from experiments.models.work import Ballot, Call, Event, Judgment, Message, Step
+from experiments.models.work import CALLS_UNDER_WAY, Ballot, Call, Event, Judgment, Message, Step
 
 __all__ = [
+    "CALLS_UNDER_WAY",
     "LIVE_STATES",
     "TERMINAL_STATES",
     "Annotation",
     "Ballot",
+    "Batch",
+    "BatchedCall",
     "Battle",
     "BilledDay",
     "Board",
@@ -55,6 +59,7 @@ __all__ = [
     "IdempotentRequest",
     "Image",
     "ImportedRun",
+    "InBatches",
     "InjectionRate",
     "Instrument",
     "InstrumentCase",
@@ -107,4 +112,5 @@ __all__ = [
     "Verdict",
     "Webhook",
     "WebhookDelivery",
+    "in_batches",
 ]

@@ -2,11 +2,12 @@
 
 import os
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Self, TypeAlias
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
-from django.core.validators import URLValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, URLValidator
 from django.db import models
 from django.db.models import Q, TextChoices
 from django.urls import reverse
@@ -68,6 +69,11 @@ class Provider(models.Model):
         OPENROUTER = "openrouter", "OpenRouter: activity"
         OPENAI = "openai", "OpenAI: costs"
 
+    class BatchApi(TextChoices):
+        """How many calls are asked for at once, to be answered within a day."""
+
+        OPENAI = "openai", "OpenAI: files and batches"
+
     name = models.SlugField(_("name"), unique=True, max_length=40)
     base_url = models.CharField(_("base URL"), max_length=500, validators=[http_address])
     api_key_env = models.CharField(
@@ -104,6 +110,24 @@ class Provider(models.Model):
         default="",
         db_default="",
         help_text=_("OpenRouter calls it a management key, OpenAI an admin key."),
+    )
+    batch_api = models.CharField(
+        _("batch API"),
+        max_length=12,
+        choices=BatchApi,
+        blank=True,
+        default="",
+        db_default="",
+        help_text=_("Studies can use it: answers take up to 24 hours."),
+    )
+    batch_share = models.DecimalField(
+        _("price in a batch"),
+        max_digits=4,
+        decimal_places=3,
+        default=Decimal("0.5"),
+        db_default=Decimal("0.5"),
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text=_("As a share of the usual price: 0.5 is half."),
     )
     is_simulated = models.BooleanField(_("simulated"), default=False)
     is_active = models.BooleanField(_("active"), default=True)

@@ -59,8 +59,9 @@ class Experiment(models.Model):
     """Immutable once created, but for its title and who sees it: its runs are reports of what was configured, so a
     change is a clone.
 
-    project: where it belongs, and whose budget it uses. Its members see it unless it is private. deleted: nothing of it
-    is left but whose it was, which its calls are counted by.
+    project: where it belongs, and whose budget it uses. Its members see it unless it is private. uses_batches: whether
+    models are asked by the batch API of their provider, where it has one. deleted: nothing of it is left but whose it
+    was, which its calls are counted by.
     """
 
     Visibility = Visibility
@@ -76,6 +77,7 @@ class Experiment(models.Model):
     workflow = models.CharField(_("workflow"), max_length=20)
     title = models.CharField(_("title"), max_length=200)
     config = models.JSONField(_("configuration"))
+    uses_batches = models.BooleanField(_("answers in batches"), default=False, db_default=False)
     created = models.DateTimeField(_("created"), auto_now_add=True)
     deleted = models.DateTimeField(null=True, blank=True, editable=False)
 

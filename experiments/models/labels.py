@@ -242,6 +242,7 @@ ERRORS = {
     "unreachable": _("provider unreachable"),
     "interrupted": _("stream interrupted"),
     "outcome_unknown": _("no answer in time"),
+    "batch_expired": _("batch ended too early"),
     "bad_key": _("key refused"),
     "out_of_credit": _("out of credit"),
     "unknown_model": _("unknown model"),

@@ -105,7 +105,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         call_count, total_cost and unpriced_calls: those that are settled, but at an unknown cost, so that total_cost is
         a lower bound. Where the workflow has stages, stage is what is known of the last one, stage_began when it did,
         and stages_began when the first one of the turn did. client_system: whose client has begun it, None for none.
-        asks_person: whether it waits for somebody in a seat.
+        asks_person: whether it waits for somebody in a seat; in_batch: for a provider's batch.
         """
         return self.annotate(**_totals())
 
@@ -141,8 +141,11 @@ def _totals() -> dict[str, Any]:
         "call_count": total(calls, models.Count("pk")),
         "total_cost": total(calls, models.Sum("cost")),
         "client_system": models.Subquery(clients.values("system")[:1]),
+        "in_batch": models.Exists(calls.filter(state="batched")),
         "asks_person": models.Exists(steps.filter(kind="ask", state="open", data__has_key=PERSON)),
-        "unpriced_calls": total(calls.exclude(state="sent").filter(cost__isnull=True), models.Count("pk")),
+        "unpriced_calls": total(
+            calls.exclude(state__in=("sent", "batched")).filter(cost__isnull=True), models.Count("pk")
+        ),
     }
 
 

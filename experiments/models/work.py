@@ -94,13 +94,15 @@ class Step(models.Model):
 class Call(models.Model):
     """One paid attempt at a provider, committed before the request leaves and settled with what came back.
 
-    text and reasoning hold the partial answer while the call is under way. cost is null as long as it is unknown;
+    text and reasoning hold the partial answer while the call is under way; `batched` has what a call in a batch has
+    beside. cost is null as long as it is unknown;
     `reserved` is the upper estimate that was set aside, `reserved_tokens` likewise of the tokens read and written.
     digest: of all columns, once it is settled (`engine/digests.py`); empty for a call from elsewhere.
     """
 
     class State(models.TextChoices):
         SENT = "sent", _("under way")
+        BATCHED = "batched", _("in a batch")
         COMPLETED = "completed", _("completed")
         FAILED = "failed", _("failed")
         LOST = "lost", _("lost")
@@ -155,6 +157,9 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"{self.step} #{self.attempt}"
+
+
+CALLS_UNDER_WAY = (Call.State.SENT, Call.State.BATCHED)
 
 
 class Message(models.Model):

@@ -16,7 +16,7 @@ from experiments.engine import jobs
 from experiments.engine.events import emit
 from experiments.engine.executions import SANDBOX_FAILURES
 from experiments.engine.leases import INTERNAL_ERROR
-from experiments.engine.pauses import REOPENED
+from experiments.engine.pauses import REOPENED, rested
 from experiments.engine.recording import FORGIVEN
 from experiments.engine.text import is_storable
 from experiments.lab.budgets.budgeting import require_budget
@@ -50,10 +50,17 @@ MOST_LIVE_RUNS = 200
 
 
 def create(
-    *, owner: "User", workflow: str, title: str = "", config: Any, cast: Mapping[str, Any], project: str = ""
+    *,
+    owner: "User",
+    workflow: str,
+    title: str = "",
+    config: Any,
+    cast: Mapping[str, Any],
+    project: str = "",
+    uses_batches: bool = False,
 ) -> Experiment:
-    """A new experiment. project: the id of one that its owner has a share of; its members see it then. Raises
-    Invalid when it could not be played.
+    """A new experiment. project: the id of one that its owner has a share of; its members see it then. uses_batches:
+    its runs wait for the batch APIs of providers that have one. Raises Invalid when it could not be played.
     """
     require_role(owner)
     shared = checked_project(project, owner=owner)
@@ -70,6 +77,7 @@ def create(
         config=checked.model_dump(mode="json"),
         project=shared,
         visibility=Experiment.Visibility.PROJECT if shared else Experiment.Visibility.PRIVATE,
+        uses_batches=uses_batches,
     )
     with transaction.atomic():
         experiment.save(force_insert=True)
@@ -170,7 +178,7 @@ def _resume_failed(run: Run, by: "User") -> bool:
     require_budget(run.experiment)
     require_models(run.experiment)
     require_sandbox(run.experiment)
-    fields = {**steering.rested(run), **steering.FRESH}
+    fields = {**rested(run), **steering.FRESH}
     if not run.move(Run.State.QUEUED, from_=(Run.State.FAILED,), fields=fields):
         return False
     failed = _ended_by(run)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.errors import Forbidden
 from accounts.models import Project
 from experiments.api.serializers import ParticipantSerializer
-from experiments.engine import executions, jobs
+from experiments.engine import batches, executions, jobs
 from experiments.engine.events import emit
 from experiments.engine.keys import where
 from experiments.engine.recording import lose_calls
@@ -127,6 +127,7 @@ def stop(run: Run, *, by: "User") -> bool:
         ended = {"stop_reason": "manual_stop", "ended": timezone.now()}
         if run.move(Run.State.STOPPED, from_=(Run.State.QUEUED, Run.State.WAITING), fields=ended):
             stopped = ExperimentStopped(state=Run.State.STOPPED.value, reason="manual_stop", message="")
+            batches.end_of_run(run.pk)
             emit(run.pk, *lose_calls(run), stopped)
             executions.cancel(run.pk)
             Run.objects.filter(pk=run.pk).update(is_held=False)

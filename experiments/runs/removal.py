@@ -17,6 +17,7 @@ from accounts.errors import Conflict, Forbidden
 from experiments.models import (
     Annotation,
     Ballot,
+    BatchedCall,
     Battle,
     Call,
     Campaign,
@@ -157,6 +158,7 @@ def _erase_runs(keys: list[UUID]) -> None:
     for model in OF_RUNS:
         model._default_manager.filter(run__in=keys).delete()
     Call.objects.filter(run__in=keys).update(**EMPTY_CALL)
+    BatchedCall.objects.filter(call__run__in=keys).update(answer="", error="", warnings=[])
     Step.objects.filter(run__in=keys).update(data={})
     Run.objects.filter(pk__in=keys).update(deleted=timezone.now(), overrides={}, error="")
     transaction.on_commit(partial(_forget_files, paths))

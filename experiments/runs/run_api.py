@@ -30,9 +30,11 @@ from experiments.api.serializers import (
     BallotSerializer,
     CallSerializer,
     EventSerializer,
+    InBatchesSerializer,
     JudgmentSerializer,
     MessageSerializer,
     RunSerializer,
+    shown_batches,
 )
 from experiments.models import Ballot, Call, Event, Judgment, Message, Run
 from experiments.models.run import LIVE_STATES
@@ -72,10 +74,17 @@ class RunFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has n
 
 
 class RunDetail(RunSerializer):
+    """in_batches: what it waits for at providers."""
+
     metrics = serializers.SerializerMethodField()
+    in_batches = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        fields = [*RunSerializer.Meta.fields, "metrics", "archived"]
+        fields = [*RunSerializer.Meta.fields, "metrics", "archived", "in_batches"]
+
+    @extend_schema_field(InBatchesSerializer(allow_null=True))
+    def get_in_batches(self, run: Run) -> Any:
+        return shown_batches(Run.objects.filter(pk=run.pk)) if run.experiment.uses_batches else None
 
     @extend_schema_field({"type": "object", "additionalProperties": {}})
     def get_metrics(self, run: Run) -> dict[str, JsonObject]:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from experiments.api.pagination import Page, page_of
-from experiments.models import LIVE_STATES, Battle, Call, Campaign, Experiment, Run, RunListColumns
+from experiments.models import CALLS_UNDER_WAY, LIVE_STATES, Battle, Call, Campaign, Experiment, Run, RunListColumns
 from experiments.runs import progress, run_list
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _groups(newest: Mapping[UUID, Run]) -> dict[UUID, Group]:
 
 def _spent(experiments: Mapping[UUID, Any]) -> Any:
     calls = Call.objects.filter(run__experiment__in=experiments).order_by().values("run__experiment")
-    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state=Call.State.SENT))
+    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state__in=CALLS_UNDER_WAY))
     return calls.annotate(read=Sum("input_tokens"), written=Sum("output_tokens"), paid=Sum("cost"), unpriced=unpriced)
 
 

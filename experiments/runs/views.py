@@ -17,7 +17,7 @@ from accounts.people import for_readers, person
 from accounts.refusing import back_to
 from experiments.lab.budgets import standing as budget_standing
 from experiments.library.annotations import pages, saved_views
-from experiments.models import Call, Run
+from experiments.models import Call, Run, in_batches
 from experiments.models.labels import FLAGS
 from experiments.runs import actions, lineage, progress, removal, run_list, run_table
 from experiments.runs.admission import may_change
@@ -156,6 +156,7 @@ def _status(request: HttpRequest, shown: Run) -> dict[str, Any]:
         "surface": surface_of(shown.experiment.workflow),
         "budget": next(iter(budget_standing.of_experiment(shown.experiment)), None) if may_control else None,
         "progress": progress.of(shown),
+        "batch": in_batches([shown.pk]) if shown.experiment.uses_batches else None,
         "standing": progress.summary_of(shown),
         "may_control": may_control,
     }

@@ -19,6 +19,7 @@ from accounts.errors import NotFound
 from accounts.scopes import Scope
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, spends, spent, validated
+from experiments.api.serializers import InBatchesSerializer, shown_batches
 from experiments.api.shapes import shape
 from experiments.library.imports.api import DocumentParser
 from experiments.models import Run, Study, StudyLook, StudyPlan
@@ -107,12 +108,17 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class StudyDetail(StudySerializer):
-    """upstreams: models that several upstreams of their provider answered for."""
+    """upstreams: models that several upstreams of their provider answered for. in_batches: what is waited for."""
 
     upstreams = serializers.SerializerMethodField()
+    in_batches = serializers.SerializerMethodField()
 
     class Meta(StudySerializer.Meta):
-        fields = [*StudySerializer.Meta.fields, "upstreams"]
+        fields = [*StudySerializer.Meta.fields, "upstreams", "in_batches"]
+
+    @extend_schema_field(InBatchesSerializer(allow_null=True))
+    def get_in_batches(self, study: Study) -> Any:
+        return shown_batches(Run.objects.filter(planned__study=study))
 
     @extend_schema_field(MixedSerializer(many=True))
     def get_upstreams(self, study: Study) -> Any:
@@ -181,12 +187,13 @@ class AmountsSerializer(serializers.Serializer[Any]):
 
 class StudyEstimate(serializers.Serializer[Any]):
     """Of all runs together; cost null where a price is not known. has_no_end: some runs have no last turn, and only
-    their first is counted.
+    their first is counted. is_batched: each answer of some models may take up to 24 hours, which is not in the seconds.
     """
 
     typical = AmountsSerializer()
     most = AmountsSerializer()
     has_no_end = serializers.BooleanField()
+    is_batched = serializers.BooleanField()
 
 
 class SizesQuery(serializers.Serializer[Any]):

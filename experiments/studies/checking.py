@@ -126,16 +126,23 @@ def _refuse_odd(field: str, value: Any) -> None:
 
 
 class Estimated(NamedTuple):
-    """Of all runs together; seconds with `at_once` runs at a time. has_no_end: some runs have no last turn."""
+    """Of all runs together; seconds with `at_once` runs at a time. has_no_end: some runs have no last turn. is_batched:
+    each answer of some models may take up to 24 hours, which the seconds do not count.
+    """
 
     typical: Amounts
     most: Amounts
     has_no_end: bool
+    is_batched: bool
 
 
 def estimated(checked: Checked, *, by: "User", at_once: int) -> Estimated:
     design = checked.design
-    prices = prices_of([one for _config, seated in checked.conditions for one in seated])
+    seated_ever = [one for _config, seated in checked.conditions for one in seated]
+    prices, shares = prices_of(seated_ever), dict[str, Decimal]()
+    if design.batches:
+        shares = {one.model.slug: one.model.provider.batch_share for one in seated_ever if one.model.provider.batch_api}
+        prices |= {slug: price.at(share) for slug, share in shares.items() if (price := prices[slug])}
     found = [
         estimate(design.workflow, config, seated, by=by, runs=design.repeats, prices=prices)
         for config, seated in checked.conditions
@@ -145,6 +152,7 @@ def estimated(checked: Checked, *, by: "User", at_once: int) -> Estimated:
         typical=_together(typical, at_once, design.repeats),
         most=_together(most, at_once, design.repeats),
         has_no_end=any(one.is_per_turn for one in found),
+        is_batched=bool(shares),
     )
 
 

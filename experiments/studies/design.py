@@ -54,7 +54,8 @@ class Design(Part):
 
     arrangement: `crossed` has every combination of levels; `list` those of `conditions`; `latin` has of three factors
     with n levels each n² combinations, in which each two levels of different factors meet once. repeats: of each
-    condition. seed: of the order of the runs and of their seeds. Raises ValidationError.
+    condition. seed: of the order of the runs and of their seeds. batches: models are asked by the batch API of their
+    provider, where it has one: at a part of the price, within a day. Raises ValidationError.
     """
 
     workflow: Annotated[str, StringConstraints(max_length=20)]
@@ -65,6 +66,7 @@ class Design(Part):
     conditions: Annotated[list[dict[str, str]], Field(max_length=MOST_CONDITIONS)] = []
     repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    batches: bool = False
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

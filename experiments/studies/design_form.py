@@ -130,6 +130,8 @@ class StudyForm(DeclaredForm):
         label=gettext_lazy("Cost limit, US dollars"), required=False, min_value=0, max_digits=12, decimal_places=4
     )
 
+    batches = forms.BooleanField(label=gettext_lazy("Answers in batches"), required=False)
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["title"].required = True
@@ -166,6 +168,7 @@ class StudyForm(DeclaredForm):
             "conditions": self.listed,
             "repeats": self.cleaned_data.get("repeats") or 1,
             "seed": self.cleaned_data.get("seed") or 0,
+            "batches": bool(self.cleaned_data.get("batches")),
         }
 
     def _factor(self, row: Row) -> Factor:
@@ -286,6 +289,7 @@ def values_of(study: Study) -> dict[str, object]:
         "conditions": _as_csv(design) if design.arrangement == "list" else "",
         "repeats": design.repeats,
         "seed": design.seed,
+        "batches": design.batches,
         "at_once": study.at_once,
         "cost_limit": study.cost_limit,
     }

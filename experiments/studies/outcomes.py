@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Count, Max, Q, Sum
 
-from experiments.models import Annotation, Ballot, Call, Cycle, Judgment, Message, Run, Step, Study
+from experiments.models import CALLS_UNDER_WAY, Annotation, Ballot, Call, Cycle, Judgment, Message, Run, Step, Study
 from experiments.models.instruments import AnnotationQuerySet
 from experiments.runs.metrics import by_beginning
 from experiments.studies.plan import Annotation as OfInstrument
@@ -251,14 +251,17 @@ def _figures(source: Measured, ids: Collection[UUID]) -> Callable[[Run], Value]:
         )
     calls = Call.objects.filter(run__in=ids).order_by().values_list("run_id")
     turns = Step.objects.filter(run__in=ids, purpose="turn_completed").order_by().values_list("run_id")
-    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state=Call.State.SENT))
+    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state__in=CALLS_UNDER_WAY))
     figures: Mapping[str, Any] = {
         "output_tokens": calls.annotate(of_run=Sum("output_tokens")),
         "cost": calls.annotate(of_run=Sum("cost"), unpriced=unpriced)
         .filter(unpriced=0)
         .values_list("run_id", "of_run"),
         "turns": turns.annotate(of_run=Max("turn")),
-        "slowest_call": calls.annotate(of_run=Max("seconds")),
+        # A call in a batch has no duration, so nobody knows which was the slowest.
+        "slowest_call": calls.annotate(of_run=Max("seconds"), in_batches=Count("batched"))
+        .filter(in_batches=0)
+        .values_list("run_id", "of_run"),
     }
     found = dict(figures[source.figure])
     return lambda run: _measured(found.get(run.pk))

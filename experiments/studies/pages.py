@@ -7,11 +7,11 @@ from datetime import timedelta
 from math import ceil
 from typing import Any
 
-from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
+from django.db.models import Avg, Count, DurationField, Exists, ExpressionWrapper, F, OuterRef, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from experiments.models import LIVE_STATES, Run, Study, StudyCondition, StudyLook
+from experiments.models import LIVE_STATES, Call, InBatches, Run, Study, StudyCondition, StudyLook, in_batches
 from experiments.models.run import RunState
 from experiments.runs.drawings.bars import Strip, strip
 from experiments.runs.drawings.charts import Scale
@@ -111,7 +111,7 @@ def grid(study: Study, design: Design) -> Grid:
 class Progress:
     """Counts of planned runs. waiting: those among the live ones that wait for a person.
     seconds: what is left at the pace of completed runs, None where it is not known. failures: reasons, with how many
-    runs failed for each.
+    runs failed for each. batch: what is waited for at providers.
     """
 
     planned: int
@@ -120,15 +120,17 @@ class Progress:
     waiting: int
     seconds: int | None
     failures: Sequence[tuple[str, int]]
+    batch: InBatches | None
 
 
 def progress(study: Study) -> Progress:
     runs = Run.objects.filter(planned__study=study)
+    in_batch = Call.objects.filter(run=OuterRef("run"), state=Call.State.BATCHED)
     lasted = ExpressionWrapper(F("ended") - F("started"), output_field=DurationField())
     counts = study.planned_runs.aggregate(
         planned=Count("pk"),
         live=Count("pk", filter=Q(run__state__in=LIVE_STATES)),
-        waiting=Count("pk", filter=Q(run__state=Run.State.WAITING)),
+        waiting=Count("pk", filter=Q(run__state=Run.State.WAITING) & ~Q(Exists(in_batch))),
         begun=Count("pk", filter=Q(run__isnull=False)),
     )
     mean: timedelta | None = runs.filter(state=Run.State.COMPLETED).aggregate(mean=Avg(lasted))["mean"]
@@ -142,6 +144,7 @@ def progress(study: Study) -> Progress:
         waiting=counts["waiting"],
         seconds=ceil(left / study.at_once) * round(mean.total_seconds()) if is_going and mean else None,
         failures=sorted(failed, key=lambda one: -one[1]),
+        batch=in_batches(runs) if study.design.get("batches") else None,
     )
 
 

@@ -243,6 +243,7 @@ def _experiment(study: Study, design: Design, levels: Levels, by: "User") -> Exp
         config=config,
         cast=cast,
         project=str(study.project_id or ""),
+        uses_batches=design.batches,
     )
     admission.require_spending(experiment, by)
     return experiment

@@ -11,6 +11,7 @@ from typing import Any
 
 import uvicorn
 
+from experiments.gateway.simulated.batches import SECONDS, Batches
 from experiments.gateway.simulated.models import DEFAULT_TPS
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Ledger, Pacer
@@ -51,6 +52,7 @@ def main() -> None:
     parser.add_argument("--port-file", type=Path, help="the port is written here once the socket listens")
     parser.add_argument("--ledger", type=Path, help="a JSONL file to which every ended request is appended")
     parser.add_argument("--tps", type=float, default=DEFAULT_TPS, help="tokens per second, 0 for no delay")
+    parser.add_argument("--batch-seconds", type=float, default=SECONDS, help="from a batch's creation to its end")
     parser.add_argument("--api-key", help="ask for this key; without it every request is served")
     options = parser.parse_args()
     listener, base_url = listen(options.host, options.port)
@@ -60,7 +62,10 @@ def main() -> None:
         draft.replace(options.port_file)
     sys.stdout.write(f"listening on {base_url}\n")
     sys.stdout.flush()
-    Server(SimulatedProvider(options.api_key, Ledger(options.ledger), Pacer(options.tps))).run([listener])
+    made = SimulatedProvider(
+        options.api_key, Ledger(options.ledger), Pacer(options.tps), Batches(options.batch_seconds)
+    )
+    Server(made).run([listener])
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ FAILURES: Final = "401|402|404|429|500|502|503|cut|reset|stall|silent|error_even
 BROKEN_JSON: Final = "broken|truncated|prose|fenced|range|missing|injected|empty|talk"
 DEFAULT_TPS: Final = 40.0
 INPUT_PRICE, OUTPUT_PRICE = Decimal("0.0000005"), Decimal("0.0000015")
+BATCH_SHARE = Decimal("0.5")  # of the price, in a batch
 SUPPORTED = "max_tokens temperature top_p seed logprobs top_logprobs response_format structured_outputs reasoning"
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from experiments.gateway.simulated import stream
 from experiments.gateway.simulated.answers import answer_to
+from experiments.gateway.simulated.batches import Batches
 from experiments.gateway.simulated.models import Refused, list_models
 from experiments.gateway.simulated.request import Request, read_request
 from experiments.gateway.simulated.stream import Entry, Ledger, Message, Pacer, Receive, Reply, Send, answer_json, write
@@ -51,11 +52,14 @@ class Outlet:
 
 @dataclass(slots=True)
 class SimulatedProvider:
-    """api_key: None accepts every request. pacer: knows the tokens per second of models whose name says none."""
+    """api_key: None accepts every request. pacer: knows the tokens per second of models whose name says none. batches:
+    know how long a batch takes.
+    """
 
     api_key: str | None = None
     ledger: Ledger = field(default_factory=Ledger)
     pacer: Pacer = field(default_factory=Pacer)
+    batches: Batches = field(default_factory=Batches)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
@@ -68,6 +72,9 @@ class SimulatedProvider:
                 await self._until_left(self._answer(outlet, raw, is_allowed=is_allowed), outlet, receive)
             case "GET", "/models" if is_allowed:
                 await answer_json(send, list_models())
+            case _, path if is_allowed and path.startswith(("/files", "/batches")):
+                status, body = self.batches.answer(scope, await stream.read_body(receive), self.ledger)
+                await (stream.answer_bytes if isinstance(body, bytes) else answer_json)(send, body, status)
             case _:
                 await answer_error(send, 404 if is_allowed else 401)
 

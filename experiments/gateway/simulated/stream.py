@@ -7,13 +7,14 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from experiments.gateway.simulated.models import DEFAULT_TPS, INPUT_PRICE, OUTPUT_PRICE
+from experiments.gateway.simulated.models import BATCH_SHARE, DEFAULT_TPS, INPUT_PRICE, OUTPUT_PRICE
 from experiments.gateway.simulated.request import Request
 from experiments.gateway.simulated.text import split_tokens
 
@@ -97,6 +98,11 @@ async def answer_json(send: Send, value: object, status: int = 200, **headers: s
     await write(send, json.dumps(value).encode())
 
 
+async def answer_bytes(send: Send, content: bytes, status: int = 200) -> None:
+    await start(send, status, "application/octet-stream")
+    await write(send, content)
+
+
 @dataclass(frozen=True)
 class Reply:
     text: str
@@ -140,16 +146,18 @@ def final_frames(request: Request, reply: Reply) -> bytes:
     return frame(request, delta={}, finish_reason=reply.finish_reason) + usage + b"data: [DONE]\n\n"
 
 
-def whole_body(request: Request, reply: Reply) -> dict[str, object]:
+def whole_body(request: Request, reply: Reply, *, is_batched: bool = False) -> dict[str, object]:
     message = {"role": "assistant", "content": reply.text, "reasoning": reply.reasoning or None}
     logprobs = _logprobs(Random(request.seed), reply.tokens[1], request.top_logprobs)
     choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": reply.finish_reason}
-    return {**_identity(request, "chat.completion"), "choices": [choice], "usage": count_usage(request, reply)}
+    usage = count_usage(request, reply, BATCH_SHARE if is_batched else 1)
+    return {**_identity(request, "chat.completion"), "choices": [choice], "usage": usage}
 
 
-def count_usage(request: Request, reply: Reply) -> dict[str, object]:
+def count_usage(request: Request, reply: Reply, share: Decimal | int = 1) -> dict[str, object]:
+    """share: of the usual price."""
     read, written = request.prompt.tokens, reply.token_count
-    cost = {"cost": float(read * INPUT_PRICE + written * OUTPUT_PRICE)} if request.behaviour.cost else {}
+    cost = {"cost": float((read * INPUT_PRICE + written * OUTPUT_PRICE) * share)} if request.behaviour.cost else {}
     details = {"completion_tokens_details": {"reasoning_tokens": len(reply.tokens[0])}}
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written, **details, **cost}
 

@@ -9,7 +9,7 @@ from django.db.models import Q
 from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.recording import lose_calls
 from experiments.lab.usage.days import amount_of
-from experiments.models import TERMINAL_STATES, BudgetPeriod, Call, Run
+from experiments.models import CALLS_UNDER_WAY, TERMINAL_STATES, BudgetPeriod, Call, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def check(*, repair: bool = False) -> list[Difference]:
 def _sums(period: BudgetPeriod) -> dict[str, Decimal | int]:
     """By the names of the counters, what the calls of a period come to."""
     calls = Call.objects.filter(reservations__period=period).order_by()
-    under_way = Q(state=Call.State.SENT)
+    under_way = Q(state__in=CALLS_UNDER_WAY)
     spent, reserved = amount_of(calls.exclude(under_way)), amount_of(calls.filter(under_way))
     return {
         "cost_spent": spent.known_cost,

@@ -44,6 +44,8 @@ class ProviderForm(forms.ModelForm[Provider]):
             "api_key_env": _("Environment variable with the key"),
             "usage_api": _("Usage API"),
             "usage_key_env": _("Environment variable with the usage key"),
+            "batch_api": _("Batch API"),
+            "batch_share": _("Price in a batch"),
         }
         widgets = {
             "base_url": forms.URLInput({"autocomplete": "off", "spellcheck": "false", "placeholder": "https://…/v1"}),
@@ -54,9 +56,14 @@ class ProviderForm(forms.ModelForm[Provider]):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["key"].required = False
+        self.fields["key"].required = self.fields["batch_share"].required = False
         if self.instance.pk:
             del self.fields["key"]
+
+    def clean_batch_share(self) -> Decimal:
+        """As it is where nothing is said."""
+        said: Decimal | None = self.cleaned_data["batch_share"]
+        return self.instance.batch_share if said is None else said
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])

@@ -21,7 +21,7 @@ from experiments.lab.catalog.servers import BY_SLUG, SERVERS
 from experiments.lab.catalog.syncing import SIMULATED
 from experiments.models import Provider, ProviderKey
 
-ADVANCED = ("routes", "concurrency", "api_key_env", "usage_api", "usage_key_env")
+ADVANCED = ("routes", "concurrency", "api_key_env", "usage_api", "usage_key_env", "batch_api", "batch_share")
 
 
 def with_counts(rows: QuerySet[Provider]) -> QuerySet[Provider]:

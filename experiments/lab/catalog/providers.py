@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.db import transaction
 from django.db.models import ProtectedError, QuerySet
@@ -39,6 +40,8 @@ SETTINGS = (  # of a provider, that people and programs set
     "api_key_env",
     "usage_api",
     "usage_key_env",
+    "batch_api",
+    "batch_share",
 )
 RESERVED = (syncing.SIMULATED, *unlisted.PROVIDERS)
 
@@ -85,6 +88,7 @@ def change(provider: Provider, *, by: User, changed: Sequence[str]) -> None:
     with transaction.atomic():
         provider.save(update_fields=changed)
         now = {name: getattr(provider, name) for name in changed}
+        now |= {name: str(value) for name, value in now.items() if isinstance(value, Decimal)}
         audit.record(audit.Action.PROVIDER_CHANGED, by=by, of=provider, now=now)
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 @dataclass(frozen=True, slots=True)
 class Server:
     """slug: the name of a provider at first. is_local: it runs in the lab's own network, usually without a key.
-    routes: as in Provider.
+    routes, batch_api: as in Provider.
     """
 
     slug: str
@@ -18,6 +18,7 @@ class Server:
     hint: Any = ""
     is_local: bool = False
     routes: bool = False
+    batch_api: str = ""
 
     @property
     def initial(self) -> dict[str, object]:
@@ -28,6 +29,7 @@ class Server:
             "needs_key": bool(self.base_url) and not self.is_local,
             "allow_private": self.is_local,
             "routes": self.routes,
+            "batch_api": self.batch_api,
         }
 
 
@@ -35,7 +37,7 @@ SERVERS = (
     Server(
         "openrouter", "OpenRouter", "https://openrouter.ai/api/v1", _("Models of many makers, one key."), routes=True
     ),
-    Server("openai", "OpenAI", "https://api.openai.com/v1"),
+    Server("openai", "OpenAI", "https://api.openai.com/v1", batch_api="openai"),
     Server(
         "anthropic",
         "Anthropic",

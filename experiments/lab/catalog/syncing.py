@@ -67,6 +67,7 @@ def ensure_openrouter() -> Provider:
 def register_simulated(base_url: str) -> Provider:
     """The simulated provider at its address of today, with all its models active. Raises a GatewayError."""
     defaults = {"base_url": base_url, "api_key_env": "", "is_simulated": True, "allow_private": True, "is_active": True}
+    defaults |= {"batch_api": Provider.BatchApi.OPENAI}
     provider, _ = Provider.objects.update_or_create(name=SIMULATED, defaults=defaults)
     sync_models(provider, list_models(provider), timezone.now())
     with transaction.atomic():

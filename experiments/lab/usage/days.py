@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from experiments.engine.recording import NOT_BILLED, NOT_SENT
 from experiments.engine.reservations import Amount
-from experiments.models import Call, UsageDay
+from experiments.models import CALLS_UNDER_WAY, Call, UsageDay
 from experiments.models.money import PARTS, SMALLEST
 from experiments.models.run import RECORDS
 
 MOST_DAYS = 50  # at one sweep
 LATEST = timedelta(minutes=10)  # that a call written down before midnight may take to be seen
-UNKNOWN = Q(cost__isnull=True) & ~Q(state=Call.State.SENT)
+UNKNOWN = Q(cost__isnull=True) & ~Q(state__in=CALLS_UNDER_WAY)
 GROUP = ("day", "experiment_id", "model_id", "purpose")
 COUNTED = ("calls", "lost", "unpriced", "input_tokens", "output_tokens")
 MONEY = ("cost", "possible_cost")
@@ -92,7 +92,8 @@ def _roll_up_next() -> bool:
         return False
     day = first.astimezone(UTC).date()
     of_day = calls_since(day).filter(sent__lt=midnight(day + timedelta(days=1)))
-    if of_day.filter(state=Call.State.SENT).exists():
+    in_batch = Q(batched__isnull=False, batched__ended__isnull=True)  # of a run that was stopped, too: its cost comes
+    if of_day.filter(Q(state__in=CALLS_UNDER_WAY) | in_batch).exists():
         return False
     rows = []
     for found in grouped(of_day):

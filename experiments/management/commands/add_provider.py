@@ -12,6 +12,7 @@ from django.db import transaction
 
 from experiments.gateway.addresses import is_allowed
 from experiments.lab.catalog import syncing as catalog
+from experiments.lab.catalog.servers import SERVERS
 from experiments.models import Provider
 
 
@@ -54,8 +55,10 @@ def _listed(path: Path) -> list[str]:
 def _provider(*, name: str, base_url: str, api_key_env: str, allow_private: bool) -> Provider:
     if name == catalog.SIMULATED:
         raise CommandError(f"{name} is the provider that `up` starts itself. Choose another name.")
-    provider = Provider.objects.filter(name=name).first() or Provider(name=name)
-    provider.base_url, provider.api_key_env, provider.is_active = base_url.strip().rstrip("/"), api_key_env, True
+    address = base_url.strip().rstrip("/")
+    batch_api = next((server.batch_api for server in SERVERS if server.base_url == address), "")
+    provider = Provider.objects.filter(name=name).first() or Provider(name=name, batch_api=batch_api)
+    provider.base_url, provider.api_key_env, provider.is_active = address, api_key_env, True
     provider.allow_private = allow_private
     try:
         provider.full_clean()

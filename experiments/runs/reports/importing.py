@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from accounts.errors import Errors, Forbidden, Invalid
 from experiments.engine.projections import StepOf, listed_writers
-from experiments.models import Call, Run, Step
+from experiments.models import CALLS_UNDER_WAY, Call, Run, Step
 from experiments.models.run import RunOrigin
 from experiments.runs.reports.json_values import InvalidDocument, check, place
 from experiments.runs.reports.shapes import (
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["InvalidDocument", "import_document"]
 
-STATES = {Call.State.COMPLETED: Step.State.DONE, Call.State.SENT: Step.State.OPEN, Call.State.LOST: Step.State.OPEN}
+OPEN = dict.fromkeys((*CALLS_UNDER_WAY, Call.State.LOST), Step.State.OPEN)
+STATES = {Call.State.COMPLETED: Step.State.DONE, **OPEN}
 
 
 def import_document(document: Any, *, by: "User", origin: RunOrigin = RunOrigin.IMPORTED) -> Run:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from experiments.models import Annotation, Call, Judgment, Run
+from experiments.models import CALLS_UNDER_WAY, Annotation, Call, Judgment, Run
 from experiments.runs.reports.document import annotations_of, each, intervention, is_intervention
 
 SCORER = "arena_lab_judge"
@@ -119,7 +119,7 @@ def _calls(run: Run, attachments: Attachments) -> Iterator[tuple[datetime, Data]
             uuid=str(call.pk),
             span_id=_span(run, step.seat),
             metadata=_given(about),
-            pending=True if call.state == Call.State.SENT else None,
+            pending=True if call.state in CALLS_UNDER_WAY else None,
             model=call.model.slug,
             role=step.seat or None,
             input=[_asked(one, attachments) for one in body.get("messages", [])],

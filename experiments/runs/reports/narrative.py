@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
-from experiments.models import Call, Run
+from experiments.models import CALLS_UNDER_WAY, Call, Run
 from experiments.runs.reports import annotated, judged, words
 from experiments.runs.reports.document import REPORT_VERSION, made_from
 from experiments.runs.reports.report import Block, Column, Fact, Facts, Report, Section, Table, Text
@@ -56,7 +56,7 @@ def _result(rows: Rows, told: Told, *, is_judged: bool) -> Section:
 
 def _figures(rows: Rows) -> Facts:
     run = rows.run
-    settled = [call for call in rows.calls if call.state != Call.State.SENT]
+    settled = [call for call in rows.calls if call.state not in CALLS_UNDER_WAY]
     seats = list(run.messages.order_by().values_list("seat", flat=True))
     by_seat = [
         Fact(_("Messages of %(seat)s") % {"seat": words.seat_name(seat)}, grouped(seats.count(seat)))
@@ -143,7 +143,7 @@ def _cost_columns(first: str) -> tuple[Column, ...]:
 
 
 def _sums(name: str, calls: Sequence[Call]) -> tuple[str, ...]:
-    settled = [call for call in calls if call.state != Call.State.SENT]
+    settled = [call for call in calls if call.state not in CALLS_UNDER_WAY]
     return (
         name,
         grouped(len(calls)),
@@ -167,7 +167,7 @@ def _stages(groups: dict[str, list[Call]]) -> Table:
     )
     rows = []
     for name, calls in groups.items():
-        timed = [call for call in calls if call.state != Call.State.SENT and call.seconds is not None]
+        timed = [call for call in calls if call.state not in CALLS_UNDER_WAY and call.seconds is not None]
         seconds = [call.seconds or 0.0 for call in timed]
         spans = [(call.sent, call.sent + timedelta(seconds=call.seconds or 0.0)) for call in timed]
         wall = max(end for _begin, end in spans) - min(begin for begin, _end in spans) if spans else None
@@ -202,7 +202,7 @@ def _call(call: Call) -> tuple[str, ...]:
         state = f"{state}: {' · '.join(part for part in (kind, call.error) if part)}"
     elif call.finish_reason:
         state = f"{state} ({call.finish_reason})"
-    unknown = MISSING if call.state == Call.State.SENT else _("unknown")
+    unknown = MISSING if call.state in CALLS_UNDER_WAY else _("unknown")
     return (
         MISSING if call.step.turn is None else str(call.step.turn),
         _role(call),

@@ -11,6 +11,7 @@ from experiments.engine.projections import Restoring, listed_writers
 from experiments.lab.catalog.unlisted import known_or_entered
 from experiments.library.search import indexing
 from experiments.models import (
+    CALLS_UNDER_WAY,
     TERMINAL_STATES,
     Call,
     Event,
@@ -124,7 +125,7 @@ class _Copy:
         for call in self.record.calls:
             fields = call.model_dump(exclude=OF_ITS_STEP | {"id", "simulated", "sent"})
             fields |= {"id": self.ids[str(call.id)], "model": self.models[call.model], "request": call.request}
-            if call.state == Call.State.SENT:
+            if call.state in CALLS_UNDER_WAY:
                 fields |= {"state": Call.State.LOST, "error_kind": "lost", "error": CUT_OFF, "cost_source": "unknown"}
             rows.append(Call(run=self.run, step=self.steps[call.step], **fields))
         for old, new in zip(self.record.calls, Call.objects.bulk_create(rows, ROWS_AT_ONCE), strict=True):

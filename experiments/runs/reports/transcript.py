@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from experiments.models import Call, Run, Step, labels
+from experiments.models import CALLS_UNDER_WAY, Call, Run, Step, labels
 from experiments.runs.reports import counting, words
 from experiments.runs.reports.document import ASKED_AGAIN, INTERVENTION, is_edited, is_intervention
 from experiments.runs.reports.messages import message_entries, without_review
@@ -74,7 +74,7 @@ def _trouble(step: Step, call: Call, *, is_last: bool) -> Iterator[Entry]:
         yield _failure(step, call, _("The call was lost") + (f" · {_('made again')}" if goes_on else ""))
     elif call.state == Call.State.STOPPED and step.purpose not in SPOKEN:
         yield _failure(step, call, _("The call was stopped"))
-    elif call.state == Call.State.SENT:
+    elif call.state in CALLS_UNDER_WAY:
         yield _failure(step, call, _("In progress when this report was made"), "muted")
 
 

@@ -21,6 +21,7 @@ from accounts import audit
 from accounts.errors import AlreadyAnswered, Conflict, Invalid, NotFound
 from experiments.engine import jobs
 from experiments.engine.events import emit
+from experiments.engine.pauses import rested
 from experiments.engine.projections import ABSENT, COPIED, message_data
 from experiments.engine.text import is_storable
 from experiments.library.search import indexing
@@ -173,7 +174,7 @@ def _close(run: Run, step: Step, outcome: dict[str, Any], seated: SeatedPerson |
     elif step.purpose in SPOKEN:
         message = _message(run, step, outcome["text"], seated)
         emit(run.pk, MessageCompleted.model_validate(message_data(message)))
-    if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=steering.rested(run)):
+    if run.move(Run.State.QUEUED, from_=(Run.State.WAITING,), fields=rested(run)):
         jobs.wake(run.pk)
     return message
 

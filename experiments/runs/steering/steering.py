@@ -12,6 +12,7 @@ from accounts.errors import ActionUnavailable, AlreadyAnswered, Conflict, Invali
 from experiments.api.idempotency import once
 from experiments.engine import jobs
 from experiments.engine.events import emit, reserve_numbers
+from experiments.engine.pauses import rested
 from experiments.engine.projections import COPIED
 from experiments.engine.text import is_storable
 from experiments.models import Call, Run, Step
@@ -193,13 +194,6 @@ def go_on(run: Run, *, by: "User") -> None:
         require_models(run.experiment)
         emit(run.pk, ExperimentState(state=Run.State.QUEUED.value, by=by.get_username()))
         jobs.wake(run.pk)
-
-
-def rested(run: Run) -> dict[str, Any]:
-    """The fields of a run that goes on now: however long it has waited, or been over, it did not play."""
-    since = run.waiting_since or run.ended
-    waited = (clock.now() - since).total_seconds() if since else 0.0
-    return {"waiting_since": None, "waited_seconds": run.waited_seconds + waited, "lease_until": None}
 
 
 def locked(run: Run) -> Run:

@@ -62,9 +62,9 @@ def judge_again(
         # What is made of a run stays in its project where all of its members may see the one and the other.
         is_shared = experiment.visibility != Experiment.Visibility.PRIVATE
         stays = is_shared and experiment.project in sharing.projects_of(by)
-        place = {"project": str(experiment.project_id)} if stays else {}
+        place = str(experiment.project_id) if stays else ""
         again = actions.create(
-            owner=by, workflow=WORKFLOW.slug, title=experiment.title, config=config, cast=cast, **place
+            owner=by, workflow=WORKFLOW.slug, title=experiment.title, config=config, cast=cast, project=place
         )
         Experiment.objects.filter(pk=again.pk).update(project=experiment.project_id)  # whose budget it uses
         [started] = actions.start(again, by=by, seed=run.seed)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from experiments.gateway.batches import completion_of
 from experiments.gateway.errors import (
     LONGEST,
     SHORTEST,
@@ -17,7 +18,7 @@ from experiments.gateway.errors import (
     retry_after,
 )
 from experiments.gateway.streaming import LEAST_LOGPROB, normal_finish, parse_chunk, parse_logprobs, read_error
-from experiments.gateway.types import Price, Usage
+from experiments.gateway.types import ChatRequest, Completion, Price, Usage
 from experiments.gateway.usage import cost, parse_usage
 from tests.fuzzing.target import Target, text_of
 
@@ -106,6 +107,22 @@ def check_delta(data: bytes) -> None:
         assert normal_finish(delta.finish) in (None, "stop", "length", "content_filter", "tool_calls")
 
 
+def batch_line_of(data: bytes) -> Completion | GatewayError:
+    try:
+        return completion_of(text_of(data), ChatRequest("lab/one", ()))
+    except GatewayError as error:
+        return error
+
+
+def check_batch_line(data: bytes) -> None:
+    """An answer has words, or says that there are none; anything else is an error with its reason."""
+    found = batch_line_of(data)
+    if isinstance(found, Completion):
+        assert found.text.strip() or found.refusal or found.finish_reason == "content_filter"
+    else:
+        assert 5 < len(str(found)) < 1000
+
+
 def target(name: str, read: Callable[[bytes], Any], check: Callable[[bytes], None], names: str, *seeds: Any) -> Target:
     return Target(name, read, check, names=tuple(names.split()), seeds=tuple(json.dumps(one).encode() for one in seeds))
 
@@ -150,6 +167,20 @@ TARGETS = (
         LOGPROBS,
         {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -1}]}]},
         {"tokens": ["a"], "token_logprobs": ["-inf"], "top_logprobs": [{"a": 0}]},
+    ),
+    target(
+        "batch_line",
+        batch_line_of,
+        check_batch_line,
+        f"response status_code body error code {CHUNK}",
+        {
+            "response": {
+                "status_code": 200,
+                "body": {"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]},
+            }
+        },
+        {"response": {"status_code": 429, "body": {"error": {"message": "busy"}}}},
+        {"response": None, "error": {"code": "batch_expired", "message": "–"}},
     ),
     target(
         "chunk",

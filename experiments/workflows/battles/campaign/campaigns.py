@@ -31,11 +31,12 @@ from accounts.models import User
 from experiments.engine import jobs, reservations
 from experiments.engine.events import emit
 from experiments.engine.leases import INTERNAL_ERROR
+from experiments.engine.pauses import rested
 from experiments.lab.budgets.budgeting import require_budget
 from experiments.models import LIVE_STATES, Call, Campaign, Dataset, Experiment, Run, Step
 from experiments.runs import admission
 from experiments.runs.admission import queue, require_change, require_models, require_role, require_spending
-from experiments.runs.steering.steering import FRESH, rested
+from experiments.runs.steering.steering import FRESH
 from experiments.workflows import services_of
 from experiments.workflows.base.events import ExperimentState, JsonObject
 from experiments.workflows.base.limits import Limits

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Count, Q, Sum
 
-from experiments.models import Call, Cycle, Execution, Judgment, Message
+from experiments.models import CALLS_UNDER_WAY, Call, Cycle, Execution, Judgment, Message
 from experiments.runs import timeline
 from experiments.runs.timeline import Entry
 from experiments.workflows.coding.judging import DIMENSIONS
@@ -178,7 +178,7 @@ def _figures(record: Contents, solvers: Sequence[Data]) -> dict[str, object]:
     """
     cycle, ran = record.cycle, [solver for solver in solvers if solver["was_run"]]
     calls = Call.objects.filter(run=cycle.run_id, step__turn=cycle.turn).exclude(step__purpose="health")
-    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state=Call.State.SENT))
+    unpriced = Count("pk", filter=Q(cost__isnull=True) & ~Q(state__in=CALLS_UNDER_WAY))
     sums = calls.aggregate(total=Sum("cost"), unpriced=unpriced)
     judgments = [judgment for given in record.judgments.values() for judgment in given]
     votes = sum(judgment.scores is not None for judgment in judgments)

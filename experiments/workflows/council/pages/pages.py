@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 
 from accounts.models import User
-from experiments.models import Call, Run, Step
+from experiments.models import CALLS_UNDER_WAY, Call, Run, Step
 from experiments.models.labels import short_name
 from experiments.runs.timeline import Entry
 from experiments.workflows.council.config import CHAIRS, MEMBERS
@@ -112,7 +112,7 @@ def _cost(name: str, calls: Sequence[Call]) -> Cost:
         read=_sum(call.input_tokens for call in calls),
         written=_sum(call.output_tokens for call in calls),
         cost=sum(costs, Decimal(0)) if costs else None,
-        at_least=0 < len(costs) < len([call for call in calls if call.state != Call.State.SENT]),
+        at_least=0 < len(costs) < len([call for call in calls if call.state not in CALLS_UNDER_WAY]),
         seconds=(max(ends) - min(call.sent for call in calls)).total_seconds() if ends else None,
         longest=max((call.seconds for call in calls if call.seconds is not None), default=None),
     )
