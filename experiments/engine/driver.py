@@ -25,6 +25,7 @@ from experiments.engine.partial_text import PartialTextWriter, save
 from experiments.engine.recording import Lease
 from experiments.engine.requests import Catalogue
 from experiments.engine.run_execution import RunExecution
+from experiments.engine.shared_limits import SharedLimits
 from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
 from experiments.workflows.base.steps import End
@@ -49,7 +50,7 @@ class Driver:
 
     def __init__(self, stop: threading.Event, heartbeat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._heartbeat = stop, heartbeat
-        self._executor = CallExecutor(Broadcaster())
+        self._executor = CallExecutor(Broadcaster(), SharedLimits())
         self._text_writer = PartialTextWriter(self._executor)
         self._catalogue = Catalogue(CATALOGUE_SECONDS)
         self._executions: dict[UUID, RunExecution] = {}

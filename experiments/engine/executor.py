@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from uuid import UUID
 
 from experiments.engine.events import News
 from experiments.engine.partial_text import Partial
+from experiments.engine.shared_limits import ModelLimits, SharedLimits, Slot
 from experiments.gateway import Client, GatewayError
 from experiments.gateway.retry import START, Limiter
 from experiments.gateway.transport import guarded_transport
@@ -40,16 +42,25 @@ class Endpoint:
     concurrency: int = 100
     is_simulated: bool = False
     provider: str = ""
+    model_id: int = 0
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    @property
+    def limits(self) -> ModelLimits:
+        per_minute = (self.requests_per_minute, self.tokens_per_minute)
+        return ModelLimits(self.model_id, self.provider, self.model, self.concurrency, *per_minute)
 
 
 @dataclass(slots=True)
 class PendingCall:
-    """One call to be made: the request and where its text shows."""
+    """One call to be made: the request and where its text shows. tokens: the most that it may take, as estimated."""
 
     call_id: UUID
     run_id: UUID
     endpoint: Endpoint
     request: ChatRequest
+    tokens: int = 0
     seat: str = ""
     turn: int | None = None
     purpose: str = "reply"
@@ -90,11 +101,13 @@ class Outlet(Protocol):
 
 
 class CallExecutor:
-    """Makes calls, sends their text to the viewers as it arrives, and reports each one's end on `results`."""
+    """Makes calls, sends their text to the viewers as it arrives, and reports each one's end on `results`. limits:
+    those that it shares with other processes; None for a process that is alone.
+    """
 
-    def __init__(self, outlet: Outlet) -> None:
+    def __init__(self, outlet: Outlet, limits: SharedLimits | None = None) -> None:
         self.results: queue.Queue[CallResult] = queue.Queue()
-        self._outlet = outlet
+        self._outlet, self._limits = outlet, limits
         self._pending: dict[UUID, PendingCall] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._clients: dict[tuple[str, str, bool], Client] = {}
@@ -111,6 +124,8 @@ class CallExecutor:
         sys.setswitchinterval(SWITCH_SECONDS)
         self._thread.start()
         self._call_soon(self._flush_forever())
+        if self._limits:
+            self._call_soon(self._limits.run())
 
     def submit(self, call: PendingCall) -> None:
         self._pending[call.call_id] = call
@@ -203,15 +218,18 @@ class CallExecutor:
         )
 
     async def _stream(self, call: PendingCall) -> Completion:
-        limiter = self._limiter(call.endpoint)
-        async with limiter.slot():
+        limiter, seconds = self._limiter(call.endpoint), call.request.deadlines.total
+        shared = self._limits.slot(call.endpoint.limits, call.tokens, seconds) if self._limits else nullcontext(Slot())
+        async with limiter.slot(), shared as slot:
             call.begun, call.is_sent = time.monotonic(), True
             try:
                 completion = await self._collect(call)
             except GatewayError as error:
                 limiter.report(error)
+                slot.failed(error)
                 raise
             limiter.report(None)
+            slot.answered(completion.usage)
             return completion
 
     async def _collect(self, call: PendingCall) -> Completion:
@@ -280,6 +298,8 @@ class CallExecutor:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        if self._limits:
+            await self._limits.close()
         for client in self._clients.values():
             await client.aclose()
         for transport in self._transports.values():

@@ -19,6 +19,7 @@ from rq import SimpleWorker, get_current_job
 from rq.registry import StartedJobRegistry
 
 from experiments.engine.driver import Driver
+from experiments.engine.shared_limits import begin_epoch
 from experiments.engine.verification import note_heads
 from experiments.lab.observing import counting, measuring
 from experiments.models import Run
@@ -146,6 +147,7 @@ class EngineWorker(BaseWorker):
         counting.gauge(counting.PAUSED, paused)
         spare_what_is_loaded()
         job_queue.enqueue_in_background()
+        job_queue.in_background("limits", begin_epoch)
         return bool(super().work(*args, **kwargs))
 
     def request_stop(self, signum: int, frame: Any) -> None:

@@ -57,6 +57,9 @@ class PreparedCall:
             concurrency=provider.concurrency,
             is_simulated=provider.is_simulated,
             provider=provider.name,
+            model_id=self.model.pk,
+            requests_per_minute=provider.requests_per_minute,
+            tokens_per_minute=provider.tokens_per_minute,
         )
 
 

@@ -391,6 +391,7 @@ def _pending(run_id: UUID, call: OpenCall) -> PendingCall:
         run_id=run_id,
         endpoint=call.order.endpoint,
         request=call.order.request,
+        tokens=call.order.reserved_tokens,
         seat=call.ask.seat,
         turn=call.ask.turn,
         purpose=call.ask.purpose,

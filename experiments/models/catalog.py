@@ -92,7 +92,23 @@ class Provider(models.Model):
         _("routes to other providers"), default=False, help_text=_("True for OpenRouter: fallbacks are switched off.")
     )
     concurrency = models.PositiveSmallIntegerField(
-        _("calls at once per model"), default=100, help_text=_("The most; fewer are made while the provider limits us.")
+        _("calls at once per model"),
+        default=100,
+        help_text=_("Of the whole lab; fewer are made while the provider limits us."),
+    )
+    requests_per_minute = models.PositiveIntegerField(
+        _("requests a minute per model"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=_("Of the whole lab, in any 60 seconds. Leave it empty for no limit."),
+    )
+    tokens_per_minute = models.PositiveIntegerField(
+        _("tokens a minute per model"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text=_("Input and output. Estimated before a call, corrected after it. Empty for no limit."),
     )
     usage_api = models.CharField(
         _("usage API"),

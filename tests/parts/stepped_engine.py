@@ -67,8 +67,8 @@ class SteppedResults(queue.Queue[CallResult]):
 
 
 class SteppedExecutor(CallExecutor):
-    def __init__(self, outlet: Any) -> None:
-        super().__init__(MemoryOutlet())
+    def __init__(self, outlet: Any, limits: Any = None) -> None:
+        super().__init__(MemoryOutlet())  # the limits that processes share are in Redis
         self._loop.close()
         self._loop = VirtualLoop()
         self.results = SteppedResults(self)

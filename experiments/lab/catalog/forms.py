@@ -41,6 +41,8 @@ class ProviderForm(forms.ModelForm[Provider]):
             "allow_private": _("Allow private addresses"),
             "routes": _("Routes to other providers"),
             "concurrency": _("Max parallel calls per model"),
+            "requests_per_minute": _("Max requests per minute and model"),
+            "tokens_per_minute": _("Max tokens per minute and model"),
             "api_key_env": _("Environment variable with the key"),
             "usage_api": _("Usage API"),
             "usage_key_env": _("Environment variable with the usage key"),

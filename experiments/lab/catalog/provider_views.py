@@ -19,9 +19,8 @@ from experiments.lab.catalog import providers
 from experiments.lab.catalog.forms import ProviderForm
 from experiments.lab.catalog.servers import BY_SLUG, SERVERS
 from experiments.lab.catalog.syncing import SIMULATED
+from experiments.lab.observing.status import status
 from experiments.models import Provider, ProviderKey
-
-ADVANCED = ("routes", "concurrency", "api_key_env", "usage_api", "usage_key_env", "batch_api", "batch_share")
 
 
 def with_counts(rows: QuerySet[Provider]) -> QuerySet[Provider]:
@@ -59,7 +58,7 @@ class ProviderCreate(CreateView[Provider, ProviderForm]):
         return dict(server.initial) if server else {}
 
     def get_context_data(self, **context: Any) -> dict[str, object]:
-        return super().get_context_data(servers=SERVERS, chosen=BY_SLUG.get(self.server), advanced=ADVANCED, **context)
+        return super().get_context_data(servers=SERVERS, chosen=BY_SLUG.get(self.server), **context)
 
     def form_valid(self, form: ProviderForm) -> HttpResponse:
         with ShownIn(form, "key"):
@@ -88,8 +87,9 @@ class ProviderPage(UpdateView[Provider, ProviderForm]):
 
     def get_context_data(self, **context: Any) -> dict[str, object]:
         key = ProviderKey.objects.active().of_lab().filter(provider=self.object).first()
-        lacks_key = self.object.lacks_key
-        return super().get_context_data(key=key, lacks_key=lacks_key, advanced=ADVANCED, **context)
+        lacks_key, redis = self.object.lacks_key, status().redis
+        limits = [one for one in redis.limits if one.provider == self.object.name] if redis else None
+        return super().get_context_data(key=key, lacks_key=lacks_key, limits=limits, **context)
 
     def form_valid(self, form: ProviderForm) -> HttpResponse:
         providers.change(form.instance, by=person(self.request), changed=form.changed_data)

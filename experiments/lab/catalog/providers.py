@@ -37,6 +37,8 @@ SETTINGS = (  # of a provider, that people and programs set
     "allow_private",
     "routes",
     "concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
     "api_key_env",
     "usage_api",
     "usage_key_env",

@@ -28,6 +28,7 @@ from experiments.engine.jobs import WORKER_SECONDS
 from experiments.lab.observing import backups, counting
 from experiments.lab.observing.backups import Backup
 from experiments.lab.observing.counting import Family, field_of
+from experiments.lab.observing.limits import ModelUse, in_use
 from experiments.lab.usage.days import UNKNOWN, calls_since, parts
 from experiments.models import BulkExport, Call, Execution, Export, LogImport, Run, RunImport, Upload, WebhookDelivery
 from experiments.models.money import SMALLEST
@@ -76,12 +77,15 @@ class InDatabase:
 
 @dataclass(frozen=True, slots=True)
 class InRedis:
-    """jobs: that wait, by queue. gauges: of all processes, added up, by fields of `counting`, as totals are."""
+    """jobs: that wait, by queue. gauges: of all processes, added up, by fields of `counting`, as totals are. limits: of
+    models that are asked.
+    """
 
     jobs: dict[str, int]
     workers: tuple[AtWork, ...]
     gauges: dict[str, float]
     totals: dict[str, float]
+    limits: tuple[ModelUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +231,10 @@ class Report:
         return [{"provider": labels[0], "models": int(count)} for labels, count in sorted(found.items())]
 
     @property
+    def limits(self) -> tuple[ModelUse, ...]:
+        return self.now.redis.limits if self.now.redis else ()
+
+    @property
     def viewers(self) -> int | None:
         return int(self._gauges(counting.VIEWERS).get((), 0)) if self.now.redis else None
 
@@ -328,6 +336,7 @@ def _in_redis() -> InRedis:
         workers=tuple(sorted(found, key=lambda one: (one.queues, one.host, one.pid or 0))),
         gauges=dict(gauges),
         totals={name: float(value) for name, value in redis.hgetall(counting.TOTALS).items()},
+        limits=in_use(redis),
     )
 
 

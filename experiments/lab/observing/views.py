@@ -21,6 +21,7 @@ from accounts.people import for_admins
 from experiments.api.shapes import shape
 from experiments.lab.observing.backups import Backup
 from experiments.lab.observing.exposition import exposition
+from experiments.lab.observing.limits import ModelUse
 from experiments.lab.observing.status import AtWork, Failures, Hour, Machines, Report, Spent, Status, report
 from experiments.runs.drawings import bars
 
@@ -85,6 +86,12 @@ LastBackup = shape(
     doc="size: in bytes. sha256: of its manifest, which names the hash of everything. "
     "verified: when `verify_backup` last\nfound it whole; null if it has not.",
 )
+Limits = shape(
+    "_Limits",
+    ModelUse,
+    doc="One for each model that is asked, of all workers. requests, tokens: of the last minute; null without a limit. "
+    "closed_until: the provider takes no requests before; null while it does.",
+)
 SpentToday = shape("_Spent", Spent, doc="In US dollars, of today (UTC). unpriced: calls whose cost nobody knows.")
 
 
@@ -109,6 +116,7 @@ class OperatorSerializer(serializers.Serializer[Report]):
     calls = shape("_Calls", provider=str, count=int)(many=True)
     failures = shape("_Failures", Failures)(many=True)
     paused = shape("_Paused", provider=str, models=int)(many=True)
+    limits = Limits(many=True)
     viewers = serializers.IntegerField(allow_null=True)
     spent_today = SpentToday(source="lately.spent", allow_null=True)
     hours = shape("_Hour", Hour)(many=True)

@@ -78,8 +78,10 @@ def test_the_api_adds_syncs_changes_and_deletes_a_provider(admin, alice, doors):
     assert (
         browser.post(f"{address}sync/").json()["listed"] == ProviderModel.objects.filter(provider__name="lab").count()
     )
-    changed = browser.patch(address, {"enabled": False}, content_type="application/json").json()
-    assert (changed["enabled"], changed["sync"]) == (False, "listed")
+    limits = {"requests_per_minute": 60, "tokens_per_minute": None}
+    changed = browser.patch(address, {"enabled": False, **limits}, content_type="application/json").json()
+    assert (changed["enabled"], changed["sync"], limits.items() <= changed.items()) == (False, "listed", True)
+    assert browser.patch(address, {"tokens_per_minute": 0}, content_type="application/json").status_code == 400
     assert signed_in(alice).get(address).status_code == 404
     assert browser.delete(address).status_code == 204
 

@@ -18,7 +18,7 @@ def nothing_counted(redis_server):
     """Figures from zero: what other tests have counted is sent and forgotten, and so are workers that they killed."""
     counting.flush()
     redis = counting.connect()
-    redis.delete(counting.TOTALS, *redis.scan_iter("rq:worker*"))
+    redis.delete(counting.TOTALS, *redis.scan_iter("rq:worker*"), *redis.scan_iter("arena:limits:*"))
     caches["memory"].clear()
 
 

@@ -1,6 +1,8 @@
 """What administrators see of what is going on, on the page and over the API."""
 
-from datetime import timedelta
+import json
+import time
+from datetime import datetime, timedelta
 
 import django_rq
 import pytest
@@ -13,8 +15,9 @@ from rq import Worker as RqWorker
 from accounts.scopes import Scope
 from accounts.tokens import create_token
 from experiments.engine import leases
+from experiments.engine.limit_scripts import TELL
 from experiments.lab.observing import counting
-from experiments.models import Call, Run
+from experiments.models import Call, Provider, Run
 from tests.fixtures import Worker, signed_in, wait_until
 
 LONG_AGO = "2020-01-01T00:00:00.000000Z"
@@ -46,7 +49,7 @@ def test_a_quiet_lab_is_shown_as_one(admin, ask):
     assert row(found["runs"], workflow="arena") == {"workflow": "arena", **none}
     assert found["leases"] == {"held": 0, "ending": 0, "ended": 0}
     assert found["oldest_queued_seconds"] == 0
-    assert found["failures"] == found["calls"] == found["workers"] == []
+    assert found["failures"] == found["calls"] == found["workers"] == found["limits"] == []
     assert found["spent_today"] == {"cost": "0.0000000000", "calls": 0, "unpriced": 0}
     assert len(found["hours"]) == 24
     assert "There is no worker" in page
@@ -89,6 +92,24 @@ def test_what_failed_within_the_last_hour_and_what_it_cost(arena, start, drive, 
     found = ask()
     assert found["failures"] == []
     assert {hour["calls"] for hour in found["hours"]} == {0}
+
+
+def test_what_is_asked_of_a_model_is_shown_beside_its_limits(admin, ask):
+    lab = Provider.objects.create(name="lab", base_url="http://localhost/v1")
+    use = {"id": "7", "provider": "lab", "model": "one", "held": 3, "waits": 0, "closed": 90_000}
+    use |= {"limit": 10, "requests": 60, "tokens": 0, "booked": [[int(time.time()), 40, 9000]]}
+    told = {"process": "a", "epoch": None, "leaves": False, "dead": [], "models": [use]}
+    counting.connect().eval(TELL, 0, json.dumps(told))
+    [found] = ask()["limits"]
+
+    until = datetime.fromisoformat(found.pop("closed_until"))
+    assert timedelta(seconds=60) < until - timezone.now() <= timedelta(seconds=90)
+    of_minute = {"requests": 40, "requests_limit": 60, "tokens": None, "tokens_limit": None}
+    assert found == {"provider": "lab", "model": "one", "used": 3, "limit": 10, "waiting": 0, **of_minute}
+    for address in ("/operator/", lab.get_absolute_url()):
+        page = signed_in(admin).get(address).content.decode()
+        assert "<td>3 of 10</td>" in page
+        assert "40 of 60" in page
 
 
 @pytest.fixture
