@@ -45,15 +45,8 @@ def run(
     results: list[Result] = []
     for test in tests:
         left = limits.total_seconds - spent
-        reason = None
-        if until_failure and results and results[-1].verdict != "passed":
-            reason = FAILED_BEFORE
-        elif complaint:
-            reason = ""
-        elif is_cancelled():
-            reason = STOPPED
-        elif left < LEAST_SECONDS:
-            reason = NO_TIME
+        has_failed = until_failure and bool(results) and results[-1].verdict != "passed"
+        reason = _why_not_run(complaint, left, has_failed=has_failed, is_cancelled=is_cancelled)
         if reason is not None:
             results.append(Result(test.name, "not_run", error=reason))
             continue
@@ -80,6 +73,19 @@ def run(
         layers = trial.layers
     took = round(time.monotonic() - begun, 6)
     return Execution(tuple(results), complaint, backend=chosen.name, layers=layers, seconds=took)
+
+
+def _why_not_run(
+    complaint: str, seconds_left: float, *, has_failed: bool, is_cancelled: Callable[[], bool]
+) -> str | None:
+    """The next test; None where it is run."""
+    if has_failed:
+        return FAILED_BEFORE
+    if complaint:
+        return ""
+    if is_cancelled():
+        return STOPPED
+    return NO_TIME if seconds_left < LEAST_SECONDS else None
 
 
 def why_unreadable(code: str) -> str:
