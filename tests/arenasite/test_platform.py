@@ -1,5 +1,6 @@
 """`manage.py up` starts or says why it does not, restarts what dies, and ends without a remainder."""
 
+import json
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ import pytest
 import redis
 from django.conf import settings
 
+from experiments.lab.observing import counting
 from experiments.models import Run
 from experiments.runs import actions
 from tests.arenasite.platforms import Platform, free_port, manage
@@ -83,6 +85,18 @@ def test_an_unconfigured_platform_has_simulated_models_and_a_link_to_its_first_a
     with urllib.request.urlopen(link) as answer:
         assert answer.status == 200
     assert "password" not in platform.output
+
+
+def test_each_process_tells_its_own_figures(platform):
+    client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"), decode_responses=True)
+
+    def heard_of():
+        told = client.mget(client.keys(f"{counting.PROCESS}:*"))
+        return {json.loads(one)["pid"] for one in told if one}
+
+    processes = set(platform.pids("worker") + platform.pids("reports"))
+    assert len(processes) == WORKERS + 1
+    wait_until(lambda: processes <= heard_of(), "each of them")
 
 
 def test_a_database_that_cannot_be_used_is_said_in_one_sentence(tmp_path):

@@ -128,6 +128,10 @@ class Counts:
 
     def __init__(self, redis: Callable[[], Any]) -> None:
         self._redis = redis
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """With nothing counted: what was counted before it was copied is the other process's."""
         self._id = uuid4().hex
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._grown: Counter[str] = Counter()
@@ -225,4 +229,5 @@ def _field(family: Family, labels: tuple[str, ...]) -> str:
 
 
 _counts = Counts(connect)
+os.register_at_fork(after_in_child=_counts.begin_anew)
 add, observe, gauge, flush, begin = _counts.add, _counts.observe, _counts.gauge, _counts.flush, _counts.begin
