@@ -58,6 +58,7 @@ export class Composer {
     if (pause) return gettext("Your turn.");
     const { state } = document.getElementById("status").dataset;
     if (state === "stopping") return gettext("The run is being stopped…");
+    if (document.querySelector("#run-batch:not([hidden])")) return gettext("The model answers in a batch.");
     if (state === "waiting" && !this.#sent) return gettext("The run is paused. Press “Continue” in the status bar to continue.");
     if (state === "queued" && !this.#sent) return gettext("Waiting for a free worker…");
     return gettext("The model is answering…");
