@@ -56,11 +56,6 @@ class Fork:
         with suppress(OSError):  # the copy was faster
             os.setpgid(self.pid, self.pid)
 
-    @property
-    def returncode(self) -> int | None:
-        """As poll() or wait() found it."""
-        return self._code
-
     def poll(self) -> int | None:
         if self._code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)

@@ -94,7 +94,7 @@ class Supervisor:
             self._schedule(child, time.monotonic())
 
     def _on_death(self, child: Child, now: float) -> None:
-        has_succeeded = child.process is not None and child.process.returncode == 0
+        has_succeeded = child.process is not None and child.process.poll() == 0
         child.bury()
         if child.is_kept:
             self._schedule(child, now)

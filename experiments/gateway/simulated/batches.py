@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field
-from email import message_from_bytes
+from email import message_from_bytes, policy
 from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qs
@@ -59,13 +59,12 @@ class Batches:
 
     def _stored(self, scope: Message, raw: bytes) -> tuple[int, Any]:
         kind = dict(scope["headers"]).get(b"content-type", b"")
-        form = message_from_bytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw)
-        parts = form.get_payload() if form.is_multipart() else []
-        fields = {part.get_param("name", header="content-disposition"): part for part in parts}  # type: ignore[union-attr]  # messages, of a multipart one
-        purpose = fields["purpose"].get_payload(decode=True) if "purpose" in fields else None  # type: ignore[union-attr]
-        if "file" not in fields or purpose != b"batch":
+        form = message_from_bytes(b"Content-Type: " + kind + b"\r\n\r\n" + raw, policy=policy.HTTP)
+        parts = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}
+        fields: dict[Any, Any] = {name: part.get_payload(decode=True) for name, part in parts.items()}
+        if "file" not in fields or fields.get("purpose") != b"batch":
             return 400, {"error": {"message": "A file and the purpose “batch” are needed (simulated).", "code": 400}}
-        return 200, {"id": self._file(fields["file"].get_payload(decode=True)), "object": "file", "purpose": "batch"}  # type: ignore[union-attr,arg-type]
+        return 200, {"id": self._file(fields["file"]), "object": "file", "purpose": "batch"}
 
     def _created(self, raw: bytes) -> tuple[int, Any]:
         order = json.loads(raw)
