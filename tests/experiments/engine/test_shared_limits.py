@@ -161,8 +161,7 @@ async def test_tokens_a_minute_are_estimated_and_then_corrected_and_told_to_a_re
     await asyncio.sleep(LATE)
     await until(lambda: in_use(redis))
     assert not second.is_made
-    redis.delete(f"{PREFIX}minute:7")
-    redis.set(f"{PREFIX}epoch", int(1000 * time.time()) - 60_000)
+    redis.delete(f"{PREFIX}minute:7", f"{PREFIX}epoch")
     await until(lambda: in_use(redis)[0].tokens == 60)
     assert not second.is_made
     first.slot.answered(Usage(20, 10))
