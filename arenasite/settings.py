@@ -156,7 +156,7 @@ CACHES = {
 # A Redis that is cut off is as good as none: what enqueues a job goes on. Workers wait for jobs as long as RQ says.
 RQ_QUEUES = {
     queue: {"URL": environment.with_query(REDIS_URL, socket_timeout=2), "DEFAULT_TIMEOUT": -1}
-    for queue in ("engine", "reports", "datasets", "ratings", "sandbox", "webhooks")
+    for queue in ("engine", "reports", "datasets", "ratings", "sandbox", "webhooks", "callers")
 }
 RQ = {"WORKER_CLASS": "experiments.engine.jobs.EngineWorker"}
 
@@ -167,6 +167,8 @@ LEASE_SECONDS = environment.seconds("ARENA_LEASE_SECONDS", 15)
 SWEEP_SECONDS = environment.seconds("ARENA_SWEEP_SECONDS", 3)
 RISK_DOLLARS = environment.amount("ARENA_RISK_DOLLARS", 1, "dollars")  # of a failed call, to ask the same once more
 DRAIN_SECONDS = environment.seconds("ARENA_DRAIN_SECONDS", 5)
+CALLERS = environment.whole("ARENA_CALLERS", 0, least=0)  # processes that make the calls; 0: each worker makes its own
+CALLS_PER_CALLER = environment.whole("ARENA_CALLS_PER_CALLER", 200)  # at the same time
 BATCH_GATHER_SECONDS = environment.seconds("ARENA_BATCH_GATHER_SECONDS", 30)  # that a call waits for others of a batch
 BATCH_POLL_SECONDS = environment.seconds("ARENA_BATCH_POLL_SECONDS", 20)  # before the first look; then ever longer
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -351,9 +350,11 @@ def environment() -> dict[str, str]:
 class Worker:
     """A real worker process."""
 
-    def __init__(self, lease_seconds: float = 1) -> None:
+    def __init__(self, lease_seconds: float = 1, *queue: str, callers: int = 0) -> None:
+        """queue: arguments of `rqworker` instead of the engine's queue."""
         settings = {"ARENA_LEASE_SECONDS": str(lease_seconds), "ARENA_SWEEP_SECONDS": "0.3"}
-        command = [sys.executable, "manage.py", "rqworker", "engine", "--skip-checks"]
+        settings["ARENA_CALLERS"] = str(callers)
+        command = [sys.executable, "manage.py", "rqworker", *(queue or ("engine",)), "--skip-checks"]
         self.process = subprocess.Popen(command, env=environment() | settings)
 
     def __enter__(self) -> "Worker":
@@ -363,5 +364,5 @@ class Worker:
         self.kill()
 
     def kill(self) -> None:
-        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.kill()
         self.process.wait()

@@ -28,10 +28,12 @@ from experiments.models import (
     Batch,
     BatchedCall,
     Call,
+    Caller,
     ClientTalk,
     Event,
     Execution,
     Experiment,
+    HandedCall,
     Judgment,
     Message,
     Participant,
@@ -253,6 +255,8 @@ table(
     filters="state model",
     search="=id =remote_id owner__username",
 )
+table(Caller, "id host seen_until is_draining died started", filters="died is_draining", search="=id host")
+table(HandedCall, "call_id caller_id stop_requested answered", search="=call__id =caller__id =call__run__id")
 table(BatchedCall, "call_id batch_id share error_kind ended", search="=call__id =batch__id =call__run__id")
 table(Event, "run_id seq type at", filters=[("type", LatestValues)], search="=run__id", ordering=["-pk"])
 # Tests and results are large, so the list does without them.

@@ -20,7 +20,7 @@ from experiments.gateway.batches import completion_of
 from experiments.gateway.errors import GatewayError, of_kind
 from experiments.gateway.types import ChatMessage, ChatRequest, Completion, Params
 from experiments.lab.observing import measuring
-from experiments.models import Batch, BatchedCall, Call, Run
+from experiments.models import CALLS_UNDER_WAY, Batch, BatchedCall, Call, Run
 from experiments.workflows.base.steps import Ask
 
 WITHDRAWN = (None, Batch.State.NEW)  # states of a batch of which nothing was sent; None where there is none yet
@@ -29,24 +29,26 @@ ERASED: dict[str, Any] = {"text": "", "reasoning": "", "logprobs": None, "error"
 
 
 def open_calls(run: Run) -> dict[str, Call]:
-    """Those of a run that wait in a batch, by the key of their step."""
-    rows = run.calls.filter(state=Call.State.BATCHED).select_related("step", "model__provider", "price", "batched")
+    """Those that an earlier driver of the run has put into a batch, or handed over, by the key of their step."""
+    related = ("step", "model__provider", "price", "batched")
+    rows = run.calls.filter(state__in=CALLS_UNDER_WAY).select_related(*related)
     return {call.step.key: call for call in rows}
 
 
 def opened(call: Call, ask: Ask) -> OpenCall:
     """A call that an earlier driver wrote ahead, as it was."""
-    batched = call.batched
+    is_batched = call.state != Call.State.SENT
     order = PreparedCall(
         model=call.model,
         price=call.price,
         request=_request(call),
         reserved=call.reserved,
         reserved_tokens=call.reserved_tokens or 0,
-        share=batched.share,
+        share=call.batched.share if is_batched else None,
     )
-    begun, failures = recording.begun_digest(call), recording.failures_of(call.step)
-    return OpenCall(call.pk, ask, call.step_id, call.attempt, order, periods_of(call.pk), failures, begun)
+    begun, failures, periods = recording.begun_digest(call), recording.failures_of(call.step), periods_of(call.pk)
+    is_handed = not is_batched
+    return OpenCall(call.pk, ask, call.step_id, call.attempt, order, periods, failures, begun, is_handed)
 
 
 def _request(call: Call) -> ChatRequest:

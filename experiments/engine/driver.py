@@ -19,10 +19,11 @@ from django.db import InterfaceError, OperationalError, connection
 from accounts import logs
 from experiments.engine import leases
 from experiments.engine.events import Broadcaster, LeaseLost, News, as_message
-from experiments.engine.executor import CallExecutor, CallResult
+from experiments.engine.executor import CallExecutor, CallResult, PendingCall
+from experiments.engine.handover import Handover
 from experiments.engine.leases import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.partial_text import PartialTextWriter, save
-from experiments.engine.recording import Lease
+from experiments.engine.recording import Lease, OpenCall
 from experiments.engine.requests import Catalogue
 from experiments.engine.run_execution import RunExecution
 from experiments.engine.shared_limits import SharedLimits
@@ -51,6 +52,7 @@ class Driver:
     def __init__(self, stop: threading.Event, heartbeat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._heartbeat = stop, heartbeat
         self._executor = CallExecutor(Broadcaster(), SharedLimits())
+        self._handover = Handover(lambda: self._executor.results.put(None))
         self._text_writer = PartialTextWriter(self._executor)
         self._catalogue = Catalogue(CATALOGUE_SECONDS)
         self._executions: dict[UUID, RunExecution] = {}
@@ -87,6 +89,7 @@ class Driver:
             self._drain()
         finally:
             self._give_back()
+            self._handover.close()
             self._text_writer.close()
             self._executor.close()
             Driver.current = None
@@ -116,6 +119,8 @@ class Driver:
             is_executing = any(execution.is_executing for execution in self._executions.values())
             if self._is_due("look", QUICK_LOOK_SECONDS if is_executing else LOOK_SECONDS):
                 self._look_after_runs()
+                self._take_answers()
+                self._lose_calls()
                 claim()
         except DATABASE_AWAY as error:
             self._wait_for_database(error)
@@ -154,7 +159,25 @@ class Driver:
             if self._is_late():
                 break
 
-    def _settle(self, result: CallResult) -> None:
+    def _take_answers(self) -> None:
+        """What callers have answered, in turn with what this process was answered."""
+        if self._handover.waits:
+            for result in self._handover.answers():
+                self._executor.results.put(result)
+
+    def _lose_calls(self) -> None:
+        """Those of callers that have died."""
+        for run_id, call_id in self._handover.lost() if self._handover.waits else ():
+            if execution := self._executions.get(run_id):
+                self._guarded(run_id, partial(execution.lose, call_id))
+
+    def _settle(self, result: CallResult | None) -> None:
+        if result is None:
+            try:
+                self._take_answers()
+            except DATABASE_AWAY as error:
+                self._wait_for_database(error)
+            return
         if execution := self._executions.get(result.run_id):
             self._guarded(result.run_id, lambda: execution.settle(result))
 
@@ -187,7 +210,7 @@ class Driver:
         return [*alone, *only_shards(waiting)[:of_shards]]
 
     def _begin(self, run: Run) -> None:
-        hands = (self._announce, self._executor.submit, self._executor.stop, self._later)
+        hands = (self._announce, self._submit, self._stop_call, self._later)
         execution = RunExecution(run, *hands, self._catalogue)
         self._executions[run.pk] = execution
         execution.begin()
@@ -239,14 +262,16 @@ class Driver:
             logger.exception("run=%s could not be marked as failed; the sweep will find it", run_id)
 
     def _drop(self, run_id: UUID) -> None:
+        """Calls that were handed over go on: the next driver waits for them."""
         if execution := self._executions.pop(run_id, None):
             execution.is_dropped = True
-            for call_id in execution.calls:
+            self._handover.forget(execution.calls)
+            for call_id in _made_here(execution):
                 self._executor.stop(call_id)
 
     def _save_cut_off_texts(self) -> None:
         """Break off what is still under way, and save every word of it that came."""
-        cut_off = {call_id for execution in self._executions.values() for call_id in execution.calls}
+        cut_off = {call_id for execution in self._executions.values() for call_id in _made_here(execution)}
         for call_id in cut_off:
             self._executor.stop(call_id)
         until, texts = time.monotonic() + CUT_OFF_SECONDS, []
@@ -255,6 +280,8 @@ class Driver:
                 result = self._executor.results.get(timeout=left)
             except queue.Empty:
                 break
+            if result is None:
+                continue
             cut_off.discard(result.call_id)
             if result.is_stopped and result.was_sent:
                 texts.append((result.call_id, result.completion.text, result.completion.reasoning))
@@ -268,7 +295,7 @@ class Driver:
 
     def _give_back(self, *, only_quiet: bool = False) -> None:
         for run_id, execution in list(self._executions.items()):
-            if only_quiet and execution.calls:
+            if only_quiet and _made_here(execution):
                 continue
             self._drop(run_id)
             try:
@@ -277,6 +304,17 @@ class Driver:
                 logger.warning("run=%s keeps its lease until it ends", run_id)
 
     # --- what run executions call ---
+
+    def _submit(self, run_id: UUID, call: OpenCall) -> None:
+        if call.is_handed:
+            self._handover.wait_for(call.id, run_id)
+        else:
+            self._executor.submit(_pending(run_id, call))
+
+    def _stop_call(self, call_id: UUID) -> None:
+        """Whoever makes it."""
+        self._handover.stop(call_id)
+        self._executor.stop(call_id)
 
     def _later(self, seconds: float, run_id: UUID, action: Callable[[], None]) -> None:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), run_id, action))
@@ -288,3 +326,22 @@ class Driver:
         logger.warning("the database does not answer (%s); trying again", type(error).__name__)
         connection.close()
         time.sleep(DATABASE_PAUSE)
+
+
+def _made_here(execution: RunExecution) -> list[UUID]:
+    """The calls under way that end with this process."""
+    return [call_id for call_id, call in execution.calls.items() if not call.is_handed]
+
+
+def _pending(run_id: UUID, call: OpenCall) -> PendingCall:
+    return PendingCall(
+        call_id=call.id,
+        run_id=run_id,
+        endpoint=call.order.endpoint,
+        request=call.order.request,
+        tokens=call.order.reserved_tokens,
+        seat=call.ask.seat,
+        turn=call.ask.turn,
+        purpose=call.ask.purpose,
+        is_shown=call.ask.is_spoken,
+    )

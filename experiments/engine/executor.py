@@ -106,7 +106,7 @@ class CallExecutor:
     """
 
     def __init__(self, outlet: Outlet, limits: SharedLimits | None = None) -> None:
-        self.results: queue.Queue[CallResult] = queue.Queue()
+        self.results: queue.Queue[CallResult | None] = queue.Queue()  # None: there may be answers elsewhere
         self._outlet, self._limits = outlet, limits
         self._pending: dict[UUID, PendingCall] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
@@ -204,7 +204,7 @@ class CallExecutor:
         self._show(call)
         self._pending.pop(call.call_id, None)
         self._tasks.pop(call.call_id, None)
-        self.results.put(
+        self._report(
             CallResult(
                 call_id=call.call_id,
                 run_id=call.run_id,
@@ -217,11 +217,17 @@ class CallExecutor:
             )
         )
 
+    def _report(self, result: CallResult) -> None:
+        self.results.put(result)
+
+    def _note_sending(self, call: PendingCall) -> None:
+        call.begun, call.is_sent = time.monotonic(), True
+
     async def _stream(self, call: PendingCall) -> Completion:
         limiter, seconds = self._limiter(call.endpoint), call.request.deadlines.total
         shared = self._limits.slot(call.endpoint.limits, call.tokens, seconds) if self._limits else nullcontext(Slot())
         async with limiter.slot(), shared as slot:
-            call.begun, call.is_sent = time.monotonic(), True
+            self._note_sending(call)
             try:
                 completion = await self._collect(call)
             except GatewayError as error:
@@ -264,10 +270,17 @@ class CallExecutor:
 
     async def _flush_forever(self) -> None:
         while True:
-            await asyncio.sleep(BUSY_FLUSH_SECONDS if len(self._pending) > BUSY_STREAMS else FLUSH_SECONDS)
-            for call in list(self._pending.values()):
-                self._show(call)
-            await self._empty_outbox()
+            await asyncio.sleep(self._flush_seconds)
+            await self._flush()
+
+    @property
+    def _flush_seconds(self) -> float:
+        return BUSY_FLUSH_SECONDS if len(self._pending) > BUSY_STREAMS else FLUSH_SECONDS
+
+    async def _flush(self) -> None:
+        for call in list(self._pending.values()):
+            self._show(call)
+        await self._empty_outbox()
 
     def _show(self, call: PendingCall) -> None:
         """Post what the viewers have not seen yet. Offsets count characters of the text, so that a gap is noticed."""

@@ -73,10 +73,10 @@ def heartbeat() -> None:
     """
     worker = BaseWorker.current
     if get_current_job() is not None and worker is not None:
-        job_queue.in_background("heartbeat", partial(_send_heartbeat, worker))
+        job_queue.in_background("heartbeat", partial(send_heartbeat, worker))
 
 
-def _send_heartbeat(worker: BaseWorker) -> None:
+def send_heartbeat(worker: BaseWorker) -> None:
     if job_queue.is_circuit_open():
         return
     try:

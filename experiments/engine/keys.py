@@ -41,11 +41,31 @@ def key_for(provider: Provider, owner_id: int | None) -> Key:
     mine = Q(owner__isnull=True) if owner_id is None else Q(owner__isnull=True) | Q(owner_id=owner_id)
     rows = ProviderKey.objects.active().filter(mine, provider=provider)
     if row := rows.order_by(F("owner").asc(nulls_last=True)).first():
-        try:
-            return Key(decrypt(row.ciphertext), row.pk)
-        except Undecipherable as error:
-            words = _("%(provider)s was not asked, because its stored key cannot be read. %(why)s")
-            raise NoKey(words % {"provider": provider.name, "why": error}) from error
+        return _decrypted(row, provider)
+    return _of_environment(provider)
+
+
+def key_of_order(provider: Provider, row_id: UUID | None) -> Key:
+    """The key that was chosen when the call was handed over, as it stands now. row_id: None where it was none of the
+    stored ones. Raises NoKey, also where it was taken back since.
+    """
+    if row_id is None:
+        return _of_environment(provider)
+    row = ProviderKey.objects.active().filter(pk=row_id, provider=provider).first()
+    if row is None:
+        raise NoKey(_("%(provider)s was not asked, because there is no key. %(where)s") % where(provider))
+    return _decrypted(row, provider)
+
+
+def _decrypted(row: ProviderKey, provider: Provider) -> Key:
+    try:
+        return Key(decrypt(row.ciphertext), row.pk)
+    except Undecipherable as error:
+        words = _("%(provider)s was not asked, because its stored key cannot be read. %(why)s")
+        raise NoKey(words % {"provider": provider.name, "why": error}) from error
+
+
+def _of_environment(provider: Provider) -> Key:
     if text := os.environ.get(provider.api_key_env, "") if provider.api_key_env else "":
         return Key(text)
     if provider.wants_key:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.db.models.functions import Coalesce, Now
@@ -14,7 +15,7 @@ from django.db.models.functions import Coalesce, Now
 from accounts import audit
 from experiments.engine import batches, executions
 from experiments.engine.events import Announce, emit, reserve_numbers
-from experiments.engine.recording import Lease, lose_calls
+from experiments.engine.recording import Lease, lose_calls, withdraw_handed
 from experiments.lab.observing import measuring
 from experiments.models import Budget, Run
 from experiments.models.run import DRIVEN_STATES
@@ -62,7 +63,10 @@ def claim(run_id: UUID, announce: Announce) -> Run | None:
             return None
         run = Run.objects.select_related("experiment").get(pk=run_id)
         begun = ExperimentStarted if run.fence == 1 else ExperimentState
-        emit(run.pk, begun(state=run.state), *lose_calls(run), fence=run.fence, announce=announce)
+        if not settings.CALLERS:
+            withdraw_handed(run)
+        lost = lose_calls(run, among=run.calls.filter(handed__isnull=True))
+        emit(run.pk, begun(state=run.state), *lost, fence=run.fence, announce=announce)
         measuring.run_taken(run.experiment.workflow, is_first=run.fence == 1, is_abandoned=is_abandoned)
         return run
 
@@ -116,6 +120,7 @@ def finish(
         driven = (Run.State.RUNNING, Run.State.STOPPING)
         if run.move(state, from_=driven, fence=lease.fence, fields=ended):  # or an earlier try did, unconfirmed
             batches.end_of_run(run.pk)
+            withdraw_handed(run)
             lost = lose_calls(run, GIVEN_UP)  # none, but where the run gave up or a commit was not confirmed
             emit(lease.run_id, *lost, fact, fence=lease.fence, announce=lease.announce)
             executions.cancel(lease.run_id)

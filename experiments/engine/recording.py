@@ -6,13 +6,15 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from experiments.engine import digests
-from experiments.engine.events import Announce, reserve_numbers, write
+from experiments.engine.events import Announce, emit, reserve_numbers, write
 from experiments.engine.executor import CallResult
+from experiments.engine.orders import order_text
 from experiments.engine.projections import message_data, record_step
 from experiments.engine.requests import PreparedCall, price_at
 from experiments.engine.reservations import Account, Amount, periods_of, reserve, settle, settle_lost
@@ -23,7 +25,7 @@ from experiments.gateway.types import ChatRequest, Completion, ImagePart
 from experiments.gateway.usage import cost
 from experiments.lab.observing import measuring
 from experiments.library.search import indexing
-from experiments.models import CALLS_UNDER_WAY, BatchedCall, Call, Message, Run, Step
+from experiments.models import CALLS_UNDER_WAY, BatchedCall, Call, HandedCall, Message, Run, Step
 from experiments.models.money import kept
 from experiments.workflows import workflow_of
 from experiments.workflows.base.events import CallFailed, CallLost, CallRetried, EventData, MessageCompleted
@@ -33,6 +35,7 @@ from experiments.workflows.base.steps import Ask, Outcome
 
 STOPPED_KIND = "stopped"
 WORKER_KILLED = "The worker that made this call was killed."
+CALLER_DIED = "The process that made this call died."
 UNBILLED = (  # errors with which a provider turns a request away, or that keep it from ever getting there
     *("rate_limited", "unreachable", "bad_key", "out_of_credit", "unknown_model"),
     *("refused", "context_exceeded", "forbidden_address", "batch_expired"),
@@ -58,6 +61,7 @@ class Lease:
 class OpenCall:
     """A call under way: one attempt of a step. attempt: its number among all of them, lost ones too. failures: how many
     earlier ones failed, since the step was begun or the run resumed. begun: the digest of what the row was made with.
+    is_handed: a caller makes it, not this process.
     """
 
     id: UUID
@@ -68,6 +72,7 @@ class OpenCall:
     periods: tuple[int, ...] = ()  # of the budgets in which it is counted
     failures: int = 0
     begun: str = ""
+    is_handed: bool = False
 
 
 def record_facts(lease: Lease, records: Sequence[Record]) -> None:
@@ -115,16 +120,21 @@ def _open_call(
             place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
             step = Step.objects.create(run_id=lease.run_id, key=ask.key, kind="ask", **place)
         found = None if is_first else step.calls.filter(pk=call_id).first()
-        call = found or _begin_call(lease.run_id, step, order, call_id, 1 if is_first else step.calls.count() + 1)
+        call = found or _begin_call(lease.run_id, step, order, call_id, ask, 1 if is_first else step.calls.count() + 1)
         if found:
             periods = periods_of(call_id)
         else:
             periods = reserve(call_id, accounts, order.set_aside) if accounts and not order.problem else ()
         failures = 0 if is_first else failures_of(step)
-    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures, begun_digest(call))
+    is_handed = _is_handed(order)
+    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures, begun_digest(call), is_handed)
 
 
-def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, attempt: int) -> Call:
+def _is_handed(order: PreparedCall) -> bool:
+    return settings.CALLERS > 0 and not order.is_batched and not order.problem
+
+
+def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, ask: Ask, attempt: int) -> Call:
     prepared = prepare(_with_names(order.request), stream=not order.is_batched)
     call = Call.objects.create(
         id=call_id,
@@ -140,6 +150,8 @@ def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, at
     )
     if order.share is not None:
         BatchedCall.objects.create(call=call, share=order.share, warnings=list(prepared.warnings))
+    elif _is_handed(order):
+        HandedCall.objects.create(call=call, order=order_text(order, ask))
     return call
 
 
@@ -190,6 +202,8 @@ def close_call(
         settle(call.periods, call.order.set_aside, spent_by(call, settled))
         if call.order.is_batched:
             BatchedCall.objects.filter(call=call.id).update(answer="")
+        if call.is_handed:
+            HandedCall.objects.filter(call=call.id).delete()
         if retry_in is not None:
             write(lease.run_id, [CallRetried(**_trouble(call, result), seconds=retry_in)], numbers, lease.announce)
             return outcome
@@ -217,11 +231,33 @@ def withdraw_call(lease: Lease, call: OpenCall) -> None:
             settle(call.periods, call.order.set_aside, Amount(Decimal(0), 0))
 
 
-def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
+def withdraw_handed(run: Run) -> None:
+    """Forget the calls that no caller has claimed: nobody was asked. Call while the run's row is held."""
+    for row in HandedCall.objects.unclaimed().filter(call__run=run).select_related("call"):
+        if HandedCall.objects.unclaimed().filter(pk=row.pk).delete()[0]:
+            set_aside = Amount(row.call.reserved, row.call.reserved_tokens or 0)
+            settle(periods_of(row.call_id), set_aside, Amount(Decimal(0), 0))
+            row.call.delete()
+
+
+def lose_call(lease: Lease, run: Run, call: OpenCall) -> bool:
+    """Its caller has died without an answer. False where there is one after all."""
+    with transaction.atomic():
+        reserve_numbers(lease.run_id, 0, lease.fence)
+        HandedCall.objects.under_way().filter(pk=call.id).delete()
+        if HandedCall.objects.filter(pk=call.id).exists():
+            return False
+        lost = lose_calls(run, CALLER_DIED, run.calls.filter(pk=call.id))
+        emit(lease.run_id, *lost, fence=lease.fence, announce=lease.announce)
+    return True
+
+
+def lose_calls(run: Run, why: str = WORKER_KILLED, among: QuerySet[Call] | None = None) -> list[CallLost]:
     """Mark the calls that were under way when a driver gave a run up: nobody can know what became of them. Call while
-    the run's row is held.
+    the run's row is held. among: those of the run that may be; None for all.
     """
-    calls = list(run.calls.filter(state=Call.State.SENT).select_related("step", "model__provider"))
+    under_way = (run.calls.all() if among is None else among).filter(state=Call.State.SENT)
+    calls = list(under_way.select_related("step", "model__provider"))
     for call in calls:
         measuring.call_ended(call.pk, call.model, measuring.LOST)
         lost = {"state": Call.State.LOST, "error_kind": "lost", "error": why, "cost_source": "unknown"}
@@ -230,6 +266,7 @@ def lose_calls(run: Run, why: str = WORKER_KILLED) -> list[CallLost]:
         ended = {name: lost.get(name, getattr(call, name)) for name in digests.ENDED}
         Call.objects.filter(pk=call.pk).update(**lost, digest=digests.of_ended_call(begun_digest(call), ended))
     if calls:
+        HandedCall.objects.filter(call__in=calls).delete()
         Run.objects.filter(pk=run.pk).update(settled_calls=F("settled_calls") + len(calls))
         settle_lost([call.pk for call in calls])
     return [

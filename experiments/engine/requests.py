@@ -48,19 +48,23 @@ class PreparedCall:
 
     @property
     def endpoint(self) -> Endpoint:
-        provider = self.model.provider
-        return Endpoint(
-            base_url=provider.base_url,
-            api_key=self.key.text,
-            allow_private=provider.allow_private,
-            model=self.model.upstream,
-            concurrency=provider.concurrency,
-            is_simulated=provider.is_simulated,
-            provider=provider.name,
-            model_id=self.model.pk,
-            requests_per_minute=provider.requests_per_minute,
-            tokens_per_minute=provider.tokens_per_minute,
-        )
+        return endpoint_of(self.model, self.key)
+
+
+def endpoint_of(model: ProviderModel, key: keys.Key) -> Endpoint:
+    provider = model.provider
+    return Endpoint(
+        base_url=provider.base_url,
+        api_key=key.text,
+        allow_private=provider.allow_private,
+        model=model.upstream,
+        concurrency=provider.concurrency,
+        is_simulated=provider.is_simulated,
+        provider=provider.name,
+        model_id=model.pk,
+        requests_per_minute=provider.requests_per_minute,
+        tokens_per_minute=provider.tokens_per_minute,
+    )
 
 
 class Catalogue:

@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 from accounts import logs
 from experiments.engine import batches, executions, keys, pauses, recording, reservations
 from experiments.engine.events import Announce
-from experiments.engine.executor import CallResult, PendingCall
+from experiments.engine.executor import CallResult
 from experiments.engine.leases import MANUAL_STOP, Held, finish
 from experiments.engine.pauses import recorded_outcomes, started_keys
 from experiments.engine.recording import Lease, OpenCall
@@ -26,7 +26,7 @@ from experiments.gateway import EmptyAnswer
 from experiments.gateway.errors import RateLimited
 from experiments.gateway.retry import Wait, decide, may_be_billed
 from experiments.gateway.types import Completion
-from experiments.models import CALLS_UNDER_WAY, Run
+from experiments.models import CALLS_UNDER_WAY, Call, Run
 from experiments.models.ids import new_id
 from experiments.tasks import clock
 from experiments.workflows import workflow_of
@@ -50,7 +50,7 @@ class RunExecution:
         self,
         run: Run,
         announce: Announce,
-        submit: Callable[[PendingCall], None],
+        submit: Callable[[UUID, OpenCall], None],
         cancel: Callable[[UUID], None],
         later: Callable[[float, UUID, Callable[[], None]], None],
         catalogue: Catalogue,
@@ -87,7 +87,7 @@ class RunExecution:
         play = workflow_of(run.experiment.workflow).run(self._config, run.experiment.cast(run.seed))
         recorded = recorded_outcomes(run) | executions.recorded(run)
         self._asked = started_keys(run)
-        self._in_batch = batches.open_calls(run) if run.experiment.uses_batches else {}  # of earlier drivers, by key
+        self._adopted = batches.open_calls(run)  # begun by earlier drivers and under way, by key
         self._replay = Replay(play, recorded, self._asked)
 
     @property
@@ -103,17 +103,27 @@ class RunExecution:
     # --- what the driver calls; whatever the database refuses for now stays on the agenda ---
 
     def begin(self) -> None:
-        if self.run.state == Run.State.STOPPING:
-            self.halt(MANUAL_STOP)
-        else:
+        if self.run.state != Run.State.STOPPING:
             self._plan(self._replay.start())
             self.drain_agenda()
+        elif handed := {key for key, call in self._adopted.items() if call.state == Call.State.SENT}:
+            asked = (step for step in self._replay.start().steps if isinstance(step, Ask))
+            self._agenda.extend(partial(self._adopt_call, ask) for ask in asked if ask.key in handed)
+            self.drain_agenda()  # what they have said is recorded: the next look stops them
+        else:
+            self.halt(MANUAL_STOP)
 
     def settle(self, result: CallResult) -> None:
         """A call has ended: record it, then go on with the replay, try again, or come to the end."""
         if call := self.calls.get(result.call_id):
             self._agenda.append(partial(self._close_call, call, result))
             self.drain_agenda()
+
+    def lose(self, call_id: UUID) -> None:
+        """The caller of a call has died."""
+        if call := self.calls.get(call_id):
+            self._agenda.append(partial(self._lose_call, call))
+        self.drain_agenda()
 
     def halt(self, end: End) -> None:
         """End the run now: calls under way are cancelled and what they had said is kept."""
@@ -215,6 +225,17 @@ class RunExecution:
             else:
                 self._plan(self._replay.resolve(call.ask.key, outcome))
 
+    def _lose_call(self, call: OpenCall) -> None:
+        if not recording.lose_call(self.lease, self.run, call):
+            self._submit(self.run.pk, call)  # its answer is there: it is found at the next look
+            return
+        self.calls.pop(call.id, None)
+        if self._ending:
+            self._agenda.append(self._finish_when_quiet)
+        else:
+            self._asked.add(call.ask.key)
+            self._ask_later(0, call.ask)
+
     def _plan(self, todo: Todo) -> None:
         records = [step for step in todo.steps if isinstance(step, Record)]
         if records:
@@ -281,10 +302,8 @@ class RunExecution:
         self.drain_agenda()
 
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
-        if waiting := self._in_batch.get(ask.key):  # asked by an earlier driver
-            self._batched[waiting.pk] = batches.opened(waiting, ask)
-            del self._in_batch[ask.key]
-            self._agenda.append(self._take_batched)
+        if ask.key in self._adopted:
+            self._adopt_call(ask)
             return
         if self._ending or self.is_leaving:
             return
@@ -312,8 +331,21 @@ class RunExecution:
                 return
             if ask.inspect:
                 load_ahead()  # beside the call: its answer may have to be in some language
-            self._submit(_pending(self.run.pk, call))
+            self._submit(self.run.pk, call)
             self._agenda.append(partial(self._note_key, call.order.key))
+
+    def _adopt_call(self, ask: Ask) -> None:
+        """Wait for what an earlier driver has asked."""
+        call = batches.opened(self._adopted[ask.key], ask)
+        del self._adopted[ask.key]
+        if call.order.is_batched:
+            self._batched[call.id] = call
+            self._agenda.append(self._take_batched)
+        else:
+            self.calls[call.id] = call
+            self._submit(self.run.pk, call)
+            if self.is_cancelled:
+                self._cancel(call.id)
 
     def _written(self, ask: Ask, call_id: UUID, among: int, accounts: Sequence[Account]) -> OpenCall | None:
         """The call, written ahead; None where a limit or a budget has no room for it, or has none for now."""
@@ -383,20 +415,6 @@ class RunExecution:
         refused, budget = self._refused, self._budget
         finish(self.lease, self.run, self._ending, was_halted=self._was_halted, refused=refused, budget=budget)
         self.is_over = True  # only now: what the database refuses stays on the agenda
-
-
-def _pending(run_id: UUID, call: OpenCall) -> PendingCall:
-    return PendingCall(
-        call_id=call.id,
-        run_id=run_id,
-        endpoint=call.order.endpoint,
-        request=call.order.request,
-        tokens=call.order.reserved_tokens,
-        seat=call.ask.seat,
-        turn=call.ask.turn,
-        purpose=call.ask.purpose,
-        is_shown=call.ask.is_spoken,
-    )
 
 
 def wait_after(call: OpenCall, result: CallResult) -> Wait | None:

@@ -1,6 +1,7 @@
 from experiments.models.batches import Batch, BatchedCall, InBatches, in_batches
 from experiments.models.battles import Battle, Board, Campaign, PairCount, Verdict
 from experiments.models.budget import BilledDay, Budget, BudgetPeriod, Reservation, UsageDay
+from experiments.models.callers import Caller, HandedCall
 from experiments.models.cases import InstrumentCase
 from experiments.models.catalog import InjectionRate, ModelPrice, Provider, ProviderModel
 from experiments.models.client import ClientTalk, IdempotentRequest
@@ -44,6 +45,7 @@ __all__ = [
     "BudgetPeriod",
     "BulkExport",
     "Call",
+    "Caller",
     "Campaign",
     "ClientTalk",
     "Contestant",
@@ -56,6 +58,7 @@ __all__ = [
     "Export",
     "Favorite",
     "FlagDeed",
+    "HandedCall",
     "IdempotentRequest",
     "Image",
     "ImportedRun",

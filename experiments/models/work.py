@@ -95,7 +95,7 @@ class Call(models.Model):
     """One paid attempt at a provider, committed before the request leaves and settled with what came back.
 
     text and reasoning hold the partial answer while the call is under way; `batched` has what a call in a batch has
-    beside. cost is null as long as it is unknown;
+    beside, `handed` what one has that a caller makes. cost is null as long as it is unknown;
     `reserved` is the upper estimate that was set aside, `reserved_tokens` likewise of the tokens read and written.
     digest: of all columns, once it is settled (`engine/digests.py`); empty for a call from elsewhere.
     """

@@ -30,7 +30,18 @@ from experiments.lab.observing.backups import Backup
 from experiments.lab.observing.counting import Family, field_of
 from experiments.lab.observing.limits import ModelUse, in_use
 from experiments.lab.usage.days import UNKNOWN, calls_since, parts
-from experiments.models import BulkExport, Call, Execution, Export, LogImport, Run, RunImport, Upload, WebhookDelivery
+from experiments.models import (
+    BulkExport,
+    Call,
+    Execution,
+    Export,
+    HandedCall,
+    LogImport,
+    Run,
+    RunImport,
+    Upload,
+    WebhookDelivery,
+)
 from experiments.models.money import SMALLEST
 from experiments.models.run import DRIVEN_STATES, LIVE_STATES
 from experiments.workflows import BROKEN, REGISTRY
@@ -310,6 +321,7 @@ def _depth() -> dict[str, int]:
     waiting = {"state": "waiting"}
     return {
         "engine": Run.objects.filter(state=Run.State.QUEUED).count(),
+        "callers": HandedCall.objects.unclaimed().count(),
         "sandbox": Execution.objects.filter(state=Execution.State.WAITING).count(),
         "webhooks": WebhookDelivery.objects.waiting().filter(next_at__lte=timezone.now()).count(),
         "reports": Export.objects.filter(**queued).count(),

@@ -1,0 +1,54 @@
+"""Wake-ups between drivers and callers over Redis. One that is lost costs a moment: both look at the database, too."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+
+from redis.exceptions import RedisError
+
+from experiments.lab.observing import counting
+from experiments.tasks import job_queue
+
+CALLS, ANSWERS = "arena:callers:calls", "arena:callers:answers"  # channels: what is handed over, what came back
+LISTEN_SECONDS, RETRY_SECONDS = 1.0, 1.0
+
+
+def wake(channel: str) -> None:
+    """Wake everybody who listens. Call after the commit."""
+    job_queue.in_background(channel, partial(_publish, channel))
+
+
+def _publish(channel: str) -> None:
+    if job_queue.is_circuit_open():
+        return
+    try:
+        counting.connect().publish(channel, "")
+    except (RedisError, OSError) as error:
+        job_queue.note_error(error)
+
+
+class Listener(threading.Thread):
+    """Calls `heard`, in this thread, for each wake-up."""
+
+    def __init__(self, channel: str, heard: Callable[[], None]) -> None:
+        super().__init__(name="wake-ups", daemon=True)
+        self._channel, self._heard = channel, heard
+        self._end = threading.Event()
+
+    def end(self) -> None:
+        """Within about a second; whoever ends need not wait for it."""
+        self._end.set()
+
+    def run(self) -> None:
+        while not self._end.is_set():
+            try:
+                self._listen()
+            except (RedisError, OSError):
+                self._end.wait(RETRY_SECONDS)
+
+    def _listen(self) -> None:
+        with counting.connect().pubsub(ignore_subscribe_messages=True) as messages:
+            messages.subscribe(self._channel)
+            while not self._end.is_set():
+                if messages.get_message(timeout=LISTEN_SECONDS):
+                    self._heard()

@@ -1,0 +1,151 @@
+"""Real callers and engine workers, killed in the middle of 20 streams: what was paid for is paid once."""
+
+import os
+import signal
+import time
+
+import pytest
+from django.db import connection, transaction
+
+from experiments.engine.jobs import wake
+from experiments.models import Call, Caller, HandedCall, Run
+from experiments.runs import actions
+from tests.experiments.engine.crashes import assert_books_balance
+from tests.fixtures import Worker, wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
+
+STREAMS = 20
+SPEAKER = "sim/cooperative:first=0:tps=20:words=120"
+QUEUE = ("callers", "--worker-class", "experiments.engine.callers.CallerWorker")
+
+
+def engine():
+    return Worker(callers=1)
+
+
+def caller():
+    """A caller that has begun."""
+    there, process = Caller.objects.count(), Worker(1, *QUEUE)
+    wait_until(lambda: Caller.objects.count() > there, "the caller")
+    return process
+
+
+@pytest.fixture
+def runs(transactional_db, arena, start):
+    """Twenty that are woken, each with a call of six seconds."""
+    runs = [start(arena(a=SPEAKER, max_turns=1, judge=False)) for _ in range(STREAMS)]
+    for run in runs:
+        wake(run.pk)
+    return runs
+
+
+def streaming(provider, least=5):
+    """Whether all of them speak."""
+    return sum(row["tokens_sent"] >= least for row in provider.ledger()) == STREAMS
+
+
+def are_over():
+    return not Run.objects.live().exists()
+
+
+def spoken():
+    return Call.objects.filter(step__seat="A", step__purpose="reply")
+
+
+def assert_whole(provider):
+    """No answer is cut, and none was asked for twice."""
+    assert {call.state for call in Call.objects.all()} == {Call.State.COMPLETED}
+    assert len(provider.ledger()) == Call.objects.count()
+    assert {row["outcome"] for row in provider.ledger()} == {"finished"}
+    assert {len(call.text.split()) for call in spoken()} == {120}
+    for run in Run.objects.all():
+        assert_books_balance(run, provider)
+    assert not HandedCall.objects.exists()
+
+
+def test_an_engine_worker_that_is_killed_costs_no_answer(runs, provider):
+    with caller():
+        for _ in range(2):
+            with engine():
+                wait_until(lambda: streaming(provider), "20 streams")
+        assert not spoken().filter(state=Call.State.LOST).exists()
+        with engine():
+            wait_until(are_over, "the end")
+
+    assert_whole(provider)
+
+
+def test_of_a_caller_that_is_killed_only_what_was_unfinished_is_asked_again(runs, provider):
+    with engine():
+        with caller():
+            wait_until(lambda: streaming(provider), "20 streams")
+            time.sleep(1)  # in which their words are saved
+        with caller():
+            wait_until(are_over, "the end")
+
+    lost = Call.objects.filter(state=Call.State.LOST)
+    assert lost.count() == STREAMS
+    assert min(len(call.text.split()) for call in lost) >= 5
+    assert Call.objects.filter(attempt=2).count() == STREAMS
+    assert len(provider.ledger()) == Call.objects.count()
+    for run in runs:
+        assert_books_balance(Run.objects.get(pk=run.pk), provider)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="locks the whole database")
+def test_answers_that_end_while_the_database_is_locked_come_out_of_the_spool(runs, provider):
+    processes = [caller(), engine()]
+    wait_until(lambda: streaming(provider), "20 streams")
+    with transaction.atomic():  # which takes the lock at once
+        Run.objects.update(error="")
+        wait_until(lambda: {row["outcome"] for row in provider.ledger()} == {"finished"}, "20 ends")
+        time.sleep(1)
+        for process in processes:
+            process.kill()
+    assert not HandedCall.objects.filter(answered__isnull=False).exists()
+    with caller(), engine():
+        wait_until(are_over, "the end")
+
+    assert not Call.objects.filter(attempt=2).exists()
+    assert_whole(provider)
+
+
+def test_a_stop_closes_the_stream_within_a_second(arena, start, provider, alice):
+    run = start(arena(a="sim/cooperative:first=0:tps=20:words=2000", max_turns=1))
+    wake(run.pk)
+    with caller(), engine():
+        call = wait_until(lambda: run.calls.exclude(text="").first(), "the first words")
+        pressed = time.time()
+        actions.stop(run, by=alice)
+        row = wait_until(lambda: next((r for r in provider.ledger() if r["outcome"] == "client_closed"), None), "close")
+        wait_until(are_over, "the stop")
+
+    assert row["ended"] - pressed < 1.0
+    call.refresh_from_db()
+    assert (call.state, Run.objects.get().state) == (Call.State.STOPPED, Run.State.STOPPED)
+    assert call.text == run.messages.get().raw_text != ""
+
+
+def test_without_redis_calls_are_made_and_answered(runs, provider, redis_server):
+    with caller(), engine():
+        wait_until(lambda: streaming(provider), "20 streams")
+        redis_server.stop()
+        try:
+            wait_until(are_over, "the end")
+        finally:
+            redis_server.start()
+
+    assert_whole(provider)
+
+
+def test_a_caller_that_is_asked_to_end_hears_its_calls_out_and_takes_no_more(runs, provider):
+    with engine(), caller() as first:
+        wait_until(lambda: streaming(provider), "20 streams")
+        os.kill(first.process.pid, signal.SIGTERM)
+        with caller():
+            assert wait_until(lambda: first.process.poll() is not None, "its end")
+            wait_until(are_over, "the end")
+
+    assert first.process.poll() == 0
+    assert_whole(provider)
