@@ -149,6 +149,27 @@ class SignInServer:
         }
 
 
+def bucket() -> dict[str, object] | None:
+    """Options of the storage of files; None where they are on a disk. Raises ImproperlyConfigured. Keys are read by
+    boto3 itself, from its own variables or from the machine.
+    """
+    name = os.environ.get("ARENA_FILES_BUCKET", "").strip()
+    if not name:
+        return None
+    if find_spec("storages") is None or find_spec("boto3") is None:
+        raise ImproperlyConfigured("ARENA_FILES_BUCKET needs more packages: pip install 'django-storages[s3]'")
+    from botocore.config import Config  # noqa: PLC0415 — seconds to load, and nobody else needs it
+
+    return {
+        "bucket_name": name,
+        "endpoint_url": os.environ.get("ARENA_FILES_ENDPOINT") or None,
+        "location": os.environ.get("ARENA_FILES_PREFIX", ""),
+        "file_overwrite": True,  # names are ours, and a file that is written twice is the same
+        "default_acl": None,
+        "client_config": Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard"}),
+    }
+
+
 def oidc() -> SignInServer | None:
     """None if no issuer is named. Raises ImproperlyConfigured for an issuer without a client."""
     issuer = os.environ.get("ARENA_OIDC_ISSUER", "").strip().rstrip("/")

@@ -332,10 +332,12 @@ STATICFILES_DIRS = [
 ]
 STATIC_ROOT = DATA_DIR / "static"
 READ_BY_ALL = {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755}  # by a web server in front
-STORAGES = {
+STORAGES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage", "OPTIONS": READ_BY_ALL},
 }
+if bucket := environment.bucket():
+    STORAGES["bucket"] = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": bucket}
 WHITENOISE_USE_FINDERS = True
 MEDIA_ROOT = DATA_DIR / "media"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 << 20

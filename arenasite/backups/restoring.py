@@ -14,11 +14,12 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from accounts.errors import Unavailable
 from arenasite.backups.archive import FILES, LEFT_OUT, OURS, BackupRefused, Reader, tables
 from arenasite.backups.taking import places
 from arenasite.demo import retire_people
 from experiments.engine.verification import forget_heads
-from experiments.models import Instrument, InstrumentVersion, ReviewRubric
+from experiments.models import Instrument, InstrumentVersion, ReviewRubric, shared_files
 from experiments.tasks import durable
 
 Node = tuple[str, str]
@@ -131,6 +132,9 @@ def _take_files(archive: Reader) -> int:
                 with archive.open(name) as inner, draft.open("wb") as file:
                     shutil.copyfileobj(inner, file)
                 durable.place(draft, path)
+                shared_files.keep(path)
+        except Unavailable as away:
+            raise BackupRefused(f"{away} The database was not changed.") from away
         except OSError as error:
             raise BackupRefused(
                 f"{path} could not be written: {error.strerror or error}. The database was not changed; make room or "

@@ -1,7 +1,6 @@
 """A backup is taken: everything as it was at one moment, while runs go on."""
 
 import json
-import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -17,7 +16,9 @@ from django.db.utils import load_backend
 from django.utils import timezone
 from psycopg import IsolationLevel
 
+from accounts.errors import Unavailable
 from arenasite.backups.archive import FILES, LEFT_OUT, OURS, SECRETS, BackupRefused, Table, Writer, tables, writing
+from experiments.models import shared_files
 
 SNAPSHOT = "snapshot"  # the alias of a connection that sees one moment
 LIVE = ("queued", "running", "waiting", "stopping")
@@ -68,7 +69,7 @@ def take(to: Path, *, with_secrets: bool = False, with_exports: bool = False) ->
                     secrets = {"secret_key": settings.SECRET_KEY, "key_secrets": settings.KEY_SECRETS}
                     entry.write(json.dumps(secrets).encode())
             digest = archive.finish(manifest)
-    except (DatabaseError, sqlite3.Error, OSError) as error:
+    except (DatabaseError, sqlite3.Error, OSError, Unavailable) as error:
         raise BackupRefused(
             f"The backup could not be written to {path}: {str(error).strip()}. Nothing of it was kept; make room, or "
             "name another place."
@@ -149,16 +150,8 @@ def _put_files(archive: Writer, roots: dict[str, Path]) -> int:
     """
     count = 0
     for name, root in roots.items():
-        for folder, folders, files in os.walk(root):
-            folders.sort()
-            for path in (Path(folder, file) for file in sorted(files) if not file.startswith(".")):
-                if path.is_symlink() or not path.is_file():
-                    continue
-                try:
-                    file = path.open("rb")
-                except FileNotFoundError:
-                    continue
-                with file, archive.entry(f"{FILES}{name}/{path.relative_to(root).as_posix()}") as entry:
-                    shutil.copyfileobj(file, entry)
-                count += 1
+        for path, file in shared_files.below(root):
+            with archive.entry(f"{FILES}{name}/{path.relative_to(root).as_posix()}") as entry:
+                shutil.copyfileobj(file, entry)
+            count += 1
     return count

@@ -14,10 +14,11 @@ from uuid import UUID
 
 from PIL import Image as Pictures
 
+from accounts.errors import Unavailable
 from experiments.engine import excerpts
 from experiments.gateway.errors import NoMaterial
 from experiments.gateway.types import ChatMessage, ImagePart
-from experiments.models import Image, Output, Sample
+from experiments.models import Image, Output, Sample, shared_files
 from experiments.workflows.base.prompts import without_token
 from experiments.workflows.base.steps import Excerpt, Prompt, Stored
 
@@ -105,7 +106,9 @@ def image_part(image: Image) -> ImagePart:
     """The picture as a data URI that providers accept; `sha256:…` stands for it in the ledger."""
     is_fine = image.mime in TAKEN and image.size <= MOST_BYTES and max(image.width, image.height) <= LONGEST_SIDE
     try:
-        url, pixels = _encoded(image.sha256, str(image.path), image.mime if is_fine else "")
+        url, pixels = _encoded(image.sha256, str(shared_files.here(image.path)), image.mime if is_fine else "")
+    except Unavailable as away:
+        raise NoMaterial(str(away)) from away
     except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
         raise NoMaterial(f"A picture cannot be read ({type(error).__name__}): upload it again.") from error
     return ImagePart(url, f"sha256:{image.sha256}", pixels or image.width * image.height)

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from experiments.models import shared_files
 from experiments.models.catalog import ProviderModel
 from experiments.models.ids import new_id
 from experiments.models.work import Call
@@ -35,6 +36,10 @@ class Image(models.Model):
     @property
     def path(self) -> Path:
         return Path(settings.IMAGES_DIR) / self.sha256[:2] / self.sha256
+
+    def content(self) -> bytes:
+        """Raises FileNotFoundError and Unavailable."""
+        return shared_files.here(self.path).read_bytes()
 
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from experiments.models import shared_files
 from experiments.models.dataset import Dataset
 from experiments.models.ids import new_id
 from experiments.models.run import Run
@@ -36,6 +37,7 @@ class SentFile(models.Model):
         return self.folder / self.FILE
 
     def forget_file(self) -> None:
+        shared_files.forget(self.path)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -40,6 +40,7 @@ from experiments.models import (
     ShareLink,
     Step,
     Tagging,
+    shared_files,
 )
 from experiments.models.signals import run_curated
 from experiments.workflows.shards import SCORING
@@ -166,7 +167,7 @@ def _erase_runs(keys: list[UUID]) -> None:
 
 def _forget_files(paths: list[Path]) -> None:
     for path in paths:
-        path.unlink(missing_ok=True)
+        shared_files.forget(path)
 
 
 def _erase_experiment(experiment: Experiment, by: "User") -> None:

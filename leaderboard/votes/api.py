@@ -26,7 +26,7 @@ from experiments.api.pagination import PAGE_PARAMETERS, page_of_rows
 from experiments.api.problems import ProblemSerializer
 from experiments.api.requests import PROBLEMS, person, validated
 from experiments.api.shapes import shape
-from experiments.models import Battle, Dataset, Output
+from experiments.models import Battle, Dataset, Output, shared_files
 from experiments.workflows.battles.campaign import voiding
 from leaderboard.ratings.outliers import Mark, limits
 from leaderboard.ratings.statistics import Share
@@ -273,7 +273,7 @@ class VotePicture(APIView):
             image = {"first": shown.first, "second": shown.second}[side].image
             if image is None:
                 raise Http404
-            body = anonymous_png(image.path)
+            body = anonymous_png(shared_files.here(image.path))
         except (Battle.DoesNotExist, Output.DoesNotExist, KeyError, OSError) as error:
             raise Http404 from error
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}

@@ -99,7 +99,7 @@ def test_no_secret_stands_in_what_is_deployed():
 def test_the_image_is_made_from_the_locked_list_and_runs_as_nobody_in_particular():
     text = (DEPLOY / "docker/Dockerfile").read_text()
 
-    assert "--require-hashes -r requirements.lock" in text
+    assert "--require-hashes -r requirements-bucket.lock" in text
     assert re.findall(r"^USER (.*)", text, re.MULTILINE) == ["10001:10001"]
     assert "curl" not in text
     copied = set(re.findall(r"^COPY (?!--from)(\S+)", text, re.MULTILINE))

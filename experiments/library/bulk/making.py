@@ -21,7 +21,7 @@ from accounts.attachments import pieces_of, streamed, to_be_saved
 from accounts.errors import Forbidden, NotFound
 from experiments.library.bulk import selecting
 from experiments.library.bulk.formats import FORMATS, MANIFEST, BulkFormat
-from experiments.models import BulkExport, Run
+from experiments.models import BulkExport, Run, shared_files
 from experiments.models.waiting import WorkState
 from experiments.runs.zipping import entry
 from experiments.tasks import durable, job_queue, waiting
@@ -67,14 +67,14 @@ def answer() -> None:
 
 def take(row: BulkExport, *, by: "User") -> Path:
     """The file, for its owner, who must still be allowed to see all of it. Raises Forbidden and NotFound."""
-    if row.state != WorkState.DONE or not row.path.exists():
+    if row.state != WorkState.DONE or not shared_files.is_kept(row.path):
         raise NotFound(_("The file was deleted. Request it again."))
     if not row.may_still_be_read():
         raise Forbidden(
             _("You can no longer see all runs in this file, or some were deleted. Export the ones you can see.")
         )
     audit.record(audit.Action.EXPORTED, by=by, of=row, deed="downloaded", format=row.format, runs=row.run_count)
-    return row.path
+    return shared_files.here(row.path)
 
 
 def response(request: HttpRequest, row: BulkExport, *, by: "User") -> HttpResponseBase:
@@ -88,7 +88,7 @@ def response(request: HttpRequest, row: BulkExport, *, by: "User") -> HttpRespon
 def cancel(row: BulkExport) -> bool:
     """No file is made; one that was made is deleted. False when it had ended otherwise."""
     is_cancelled = waiting.cancel(row)
-    row.path.unlink(missing_ok=True)
+    shared_files.forget(row.path)
     return is_cancelled
 
 
@@ -104,7 +104,7 @@ def sweep() -> int:
     """Put back what dead workers held, forget old files. Returns how many wait."""
     oldest = timezone.now() - timedelta(days=settings.EXPORT_DAYS)
     for row in BulkExport.objects.filter(ended__lt=oldest):
-        row.path.unlink(missing_ok=True)
+        shared_files.forget(row.path)
         row.delete()
     return waiting.sweep(BulkExport)
 
@@ -137,6 +137,7 @@ def _make(row: BulkExport, progress: waiting.Progress) -> dict[str, Any]:
         size = unfinished.stat().st_size
         progress(1.0, left_out=row.run_count - len(seen))
         durable.place(unfinished, row.path)
+        shared_files.keep(row.path)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return {"state": WorkState.DONE, "size": size, "sha256": sha256, "manifest": manifest}

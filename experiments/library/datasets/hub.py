@@ -180,7 +180,7 @@ def _write(archive: zipfile.ZipFile, about: About, tables: list[Table], pictures
         archive.writestr(zipping.entry(f"data/{name}.parquet"), data)
         yield
     for picture in pictures:
-        archive.writestr(zipping.entry(picture_path(picture)), picture.path.read_bytes())
+        archive.writestr(zipping.entry(picture_path(picture)), picture.content())
         yield
 
 

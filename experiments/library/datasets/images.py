@@ -14,7 +14,7 @@ from pathlib import Path
 from django.db import transaction
 from PIL import Image as Picture
 
-from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample
+from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample, shared_files
 from experiments.tasks import durable
 
 THUMBNAILS = 4  # of one sample
@@ -34,6 +34,7 @@ def store(data: bytes) -> Image:
         with _begun(image.path) as unfinished:
             unfinished.write_bytes(data)
             durable.place(unfinished, image.path)
+            shared_files.keep(image.path)
     Image.objects.bulk_create([image], ignore_conflicts=True)
     return image
 
@@ -66,7 +67,7 @@ def forget_unused(most: int = 200) -> int:
     for image in list(unused[:most]):
         with transaction.atomic():
             if unused.filter(pk=image.pk).delete()[0]:
-                image.path.unlink(missing_ok=True)
+                shared_files.forget(image.path)
                 removed += 1
     return removed
 
@@ -85,10 +86,11 @@ def _place(image: Image, spool: Path) -> None:
             if hashlib.file_digest(copy, "sha256").hexdigest() != image.sha256:
                 raise Spoiled(image.sha256)
         durable.place(unfinished, image.path)
+        shared_files.keep(image.path)
 
 
 def _is_whole(image: Image) -> bool:
-    return image.path.is_file() and image.path.stat().st_size == image.size
+    return shared_files.is_kept(image.path, image.size)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from experiments.library.datasets import process, uploads
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import sentence
 from experiments.library.datasets.writing import READ_SHARE, empty, take_outputs, take_samples
-from experiments.models import Dataset, Upload
+from experiments.models import Dataset, Upload, shared_files
 from experiments.tasks import clock, job_queue, waiting
 from experiments.tasks.threads import QUEUE, WorkerThread
 
@@ -79,7 +79,7 @@ def sweep_uploads() -> int:
 
 def _read(upload: Upload, progress: waiting.Progress) -> dict[str, Any]:
     dataset, orders = upload.dataset, dict(upload.asked)
-    if dataset is None or not upload.path.exists():
+    if dataset is None or not shared_files.is_kept(upload.path):
         raise Refused("upload_gone")
     version = orders.pop("version", "")
     is_new = upload.kind == Upload.Kind.SAMPLES
@@ -99,7 +99,7 @@ def _read(upload: Upload, progress: waiting.Progress) -> dict[str, Any]:
         if is_new:
             shown.update(state=Dataset.State.READING, progress=0)
             empty(dataset, lambda: progress(0))
-        found = process.read(upload.path, spool, what=upload.kind, heard=reading, **orders)
+        found = process.read(shared_files.here(upload.path), spool, what=upload.kind, heard=reading, **orders)
         if is_new:
             take_samples(dataset, found, writing, version)
             return {"state": Upload.State.DONE, "found": {"samples": dataset.samples.count()}}

@@ -23,7 +23,7 @@ from accounts.errors import Invalid
 from experiments.library.datasets import images, process
 from experiments.library.datasets.process import Refused
 from experiments.library.datasets.reasons import sentence
-from experiments.models import Dataset, Image, LogImport, Upload
+from experiments.models import Dataset, Image, LogImport, Upload, shared_files
 from experiments.tasks import durable
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def keep(file: "UploadedFile[Any] | None", *, owner: "User", kind: str, dataset:
             for chunk in file.chunks(1 << 20):
                 kept.write(chunk)
         durable.settle(upload.path)
+        shared_files.keep(upload.path)
         upload.save()
     return upload
 
@@ -89,7 +90,7 @@ def preview(upload: Upload) -> dict[str, Any]:
     try:
         with process.spool_in(upload.folder) as spool:
             seconds: Any = {"within": PREVIEW_SECONDS, "limits": {"seconds": PREVIEW_SECONDS}}
-            upload.found = process.read(upload.path, spool, what="preview", **seconds).said
+            upload.found = process.read(shared_files.here(upload.path), spool, what="preview", **seconds).said
     except Refused as refused:
         upload.state, upload.refused_reason = Upload.State.REFUSED, str(refused)
         upload.save(update_fields=["state", "refused_reason"])

@@ -17,7 +17,7 @@ from experiments.library.imports import reading, storing
 from experiments.library.imports.formats import DatasetFormat, dataset_formats
 from experiments.library.imports.storing import Report
 from experiments.library.imports.values import Unreadable
-from experiments.models import Dataset, RunImport
+from experiments.models import Dataset, RunImport, shared_files
 from experiments.models.waiting import WorkState
 from experiments.runs.reports.json_values import InvalidDocument
 from experiments.tasks import durable, job_queue, waiting
@@ -53,6 +53,7 @@ def keep(sent: "File[Any]", *, by: "User", language: str, source: str = "", is_w
                 file.write(chunk)
                 read.update(chunk)
         durable.settle(row.path)
+        shared_files.keep(row.path)
         row.sha256 = read.hexdigest()
         row.save(force_insert=True)
     except BaseException:
@@ -130,7 +131,7 @@ def _taken(row: RunImport, progress: waiting.Progress) -> dict[str, Any]:
     report = Report()
     expected = row.report["found"] + row.report["refused"] if row.is_wanted and row.report else 0
     try:
-        for found in reading.runs(row.path, row.name, row.source):
+        for found in reading.runs(shared_files.here(row.path), row.name, row.source):
             _take(row, found, report)
             count = report.found + report.refused
             if count % HEARD_AFTER == 0:  # of what was found when it was looked through; before, it is not known

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from accounts.attachments import pieces_of, streamed, to_be_saved
 from accounts.errors import NotFound
 from accounts.models import User
-from experiments.models import Export, Run
+from experiments.models import Export, Run, shared_files
 from experiments.runs.reports.csv_export import table
 from experiments.runs.reports.document import document, encoded, file_name, gathered, json_lines
 from experiments.runs.reports.inspect_log import inspect_archive, inspect_log, log_name
@@ -138,7 +138,7 @@ def run_response(request: HttpRequest, run: Run, format_: Format, language: str)
 def file_response(request: HttpRequest, export: Export) -> HttpResponseBase:
     """A file that was made. Raises NotFound."""
     try:
-        pieces = pieces_of(export.path)
+        pieces = pieces_of(shared_files.here(export.path))
     except FileNotFoundError as error:
         raise NotFound(_("The file was deleted. Request it again.")) from error
     response = to_be_saved(streamed(request, pieces), format_of(export.format).content_type, export.name)

@@ -20,7 +20,7 @@ from experiments.engine.jobs import BaseWorker, run_looks
 from experiments.lab.webhooks import outbox
 from experiments.lab.webhooks.outbox import Kind
 from experiments.library.datasets import reading as datasets
-from experiments.models import Export, Run
+from experiments.models import Export, Run, shared_files
 from experiments.models.signals import swept
 from experiments.runs.reports.formats import Format, format_of
 from experiments.tasks import clock, durable, job_queue, threads, waiting
@@ -76,7 +76,7 @@ def request_file(run: Run, *, by: "User", format_: Format, language: str) -> Exp
 
 def _present(export: Export) -> Export:
     """One whose file was removed is made again."""
-    if export.state == Export.State.DONE and not export.path.exists():
+    if export.state == Export.State.DONE and not shared_files.is_kept(export.path):
         back = {"state": Export.State.QUEUED, "progress": 0, "ended": None, "attempt": 0}
         Export.objects.filter(pk=export.pk, state=Export.State.DONE).update(**back)
         export.refresh_from_db()
@@ -109,6 +109,7 @@ def _made(path: Path, export: Export, progress: waiting.Progress) -> dict[str, o
     if not waiting.held(export).update(beat=Now()):
         raise waiting.ClaimLost
     durable.place(path, export.path)
+    shared_files.keep(export.path)
     return {"state": Export.State.DONE, "size": size}
 
 
@@ -122,7 +123,7 @@ def sweep() -> int:
     """
     count = waiting.sweep(Export, _announce)
     for export in Export.objects.filter(ended__lt=clock.ago(timedelta(days=settings.EXPORT_DAYS))):
-        export.path.unlink(missing_ok=True)
+        shared_files.forget(export.path)
         export.delete()
     before = time.time() - settings.EXPORT_DAYS * 86_400
     for path in settings.EXPORTS_DIR.iterdir() if settings.EXPORTS_DIR.is_dir() else ():

@@ -28,9 +28,11 @@ def test_every_package_is_pinned_with_the_digests_of_its_files_and_comes_from_no
 
 
 def test_what_the_tests_and_the_platform_share_has_one_version():
-    ours, tests = packages("requirements.lock"), packages("requirements-dev.lock")
+    ours = packages("requirements.lock")
 
-    assert {key for key, version in ours.items() if tests.get(key, version) != version} == set()
+    for name in ("requirements-dev.lock", "requirements-bucket.lock"):
+        others = packages(name)
+        assert {key for key, version in ours.items() if others.get(key, version) != version} == set()
 
 
 def _repeats(pin):

@@ -80,7 +80,7 @@ def dataset_image(request: HttpRequest, slug: str, sha: str) -> HttpResponseBase
     etag = quote_etag(image.pk)
     unchanged = get_conditional_response(request, etag=etag)
     try:
-        response = unchanged or HttpResponse(image.path.read_bytes(), content_type=image.mime)
+        response = unchanged or HttpResponse(image.content(), content_type=image.mime)
     except FileNotFoundError as error:
         logger.warning("image=%s is not on the disk", image.pk)
         raise Http404 from error

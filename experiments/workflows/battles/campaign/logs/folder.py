@@ -90,7 +90,7 @@ def write_samples(archive: zipfile.ZipFile, dataset: Dataset) -> Iterator[None]:
     names = {sha256: picture_path(one) for sha256, one in pictures.items()}
     yield from write_lines(archive, SAMPLES_FILE, (sample_row(one, names) for one in _pages(dataset.samples.all())))
     for one in pictures.values():
-        archive.writestr(zipping.entry(picture_path(one)), one.path.read_bytes())
+        archive.writestr(zipping.entry(picture_path(one)), one.content())
         yield
 
 
@@ -106,7 +106,7 @@ def write_outputs(archive: zipfile.ZipFile, subset: str, contestants: Iterable[C
         told = (_output_row(output, one, files[one.name]) for output in _pages(rows))
         yield from write_lines(archive, f"{path}.jsonl", told)
         for output in _pages(rows.exclude(image=None)):
-            archive.writestr(zipping.entry(f"{path}/{_picture_file(output)}"), output.image.path.read_bytes())
+            archive.writestr(zipping.entry(f"{path}/{_picture_file(output)}"), output.image.content())
             yield
 
 

@@ -22,7 +22,7 @@ from experiments.library.datasets.writing import empty
 from experiments.library.imports.files import Allowance
 from experiments.library.imports.formats import DatasetFormat
 from experiments.library.imports.values import Unreadable
-from experiments.models import Battle, Board, Dataset, RunImport
+from experiments.models import Battle, Board, Dataset, RunImport, shared_files
 from experiments.models.imports import ImportSource
 from experiments.models.signals import board_unpacked
 from experiments.tasks.waiting import Progress
@@ -370,7 +370,7 @@ def _store(row: RunImport, progress: Progress) -> Mapping[str, Any]:
     if row.dataset is None:  # otherwise a worker that was ended has begun with it
         row.dataset = make_dataset(owner=row.owner, name=PurePath(row.name).stem or "GenArena", source=row.name)
         progress(0, dataset=row.dataset)
-    import_battles(row.path, dataset=row.dataset, by=row.owner, name=row.name, heard=heard)
+    import_battles(shared_files.here(row.path), dataset=row.dataset, by=row.owner, name=row.name, heard=heard)
     return {"dataset": row.dataset}
 
 

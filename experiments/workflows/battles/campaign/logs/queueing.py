@@ -19,7 +19,7 @@ from accounts.errors import Conflict, Forbidden, TooLarge
 from experiments.engine.text import storable
 from experiments.library.datasets import uploads
 from experiments.library.imports.values import Unreadable
-from experiments.models import Dataset, LogImport
+from experiments.models import Dataset, LogImport, shared_files
 from experiments.tasks import clock, durable, job_queue
 from experiments.tasks.threads import WorkerThread, stop_requested
 from experiments.tasks.waiting import MOST_ATTEMPTS, ClaimLost, Interrupted
@@ -82,6 +82,7 @@ def keep(
             for chunk in sent.chunks():
                 file.write(chunk)
         durable.settle(row.path)
+        shared_files.keep(row.path)
         row.save(force_insert=True)
     _begin(row)
     return row
@@ -172,7 +173,7 @@ def _taken(row: LogImport) -> Report:
             raise ClaimLost
 
     report = import_battles(
-        row.path,
+        shared_files.here(row.path),
         dataset=row.dataset,
         by=row.owner,
         judge=row.judge,
