@@ -81,8 +81,8 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
         for one in counts.contestants
     }
     excluded = Contestant.objects.filter(dataset=board.dataset_id, pk__in=counts.excluded).order_by("name")
-    both_ways = ("ties", "both_bad", "consistent", "inconsistent")
-    totals: dict[str, Any] = {name: int(getattr(counts, name).sum()) // 2 for name in both_ways}
+    both_ways = {name: getattr(counts, name) for name in ("both_bad", "consistent", "inconsistent")}
+    totals: dict[str, Any] = {name: int(one.sum()) // 2 for name, one in (both_ways | {"ties": table.ties}).items()}
     return Standings(
         changes=changes,
         **of._asdict(),
@@ -95,7 +95,7 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
         rounds=rounds,
         seed=ranking.SEED if rounds else 0,
         widths={} if is_awaited else ranking.widths_of(table, closed),
-        battles=int(counts.wins.sum()) + totals["ties"] + totals["both_bad"],
+        battles=int(table.wins.sum()) + totals["ties"] + totals["both_bad"],
         **totals,
     )
 

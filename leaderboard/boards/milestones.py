@@ -92,7 +92,7 @@ def take(ladder: Ladder, *, name: str, by: User, note: str = "") -> Milestone:
     board = _board(ladder)
     counts = counts_of(board)
     found, part = _fitted(board, counts, most=MOST_KEPT)
-    battles = int(counts.wins.sum() + (counts.ties + counts.both_bad).sum() / 2)
+    battles = int(counts.table.wins.sum() + (counts.table.ties + counts.both_bad).sum() / 2)
     if not part.size:
         raise ActionUnavailable(_("No contestant is rated yet. A milestone needs battles that link contestants."))
     kept = {

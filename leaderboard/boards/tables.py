@@ -311,7 +311,8 @@ def pair_matrix(ladder: Ladder, current: Current, *, whole: bool = False) -> Mat
     shown = known if whole else known[:MOST_SHOWN]
     where = [place[row.contestant] for row in shown if row.contestant is not None]
     among = np.ix_(where, where)
-    wins, ties, both_bad = (table[among].astype(int).tolist() for table in (counts.wins, counts.ties, counts.both_bad))
+    every = (counts.table.wins, counts.table.ties, counts.both_bad)
+    wins, ties, both_bad = (table[among].astype(int).tolist() for table in every)
 
     def cell(i: int, j: int) -> Cell | None:
         games = wins[i][j] + wins[j][i] + ties[i][j]

@@ -9,6 +9,7 @@ Resources 50 (2015), VI; one-sided bounds: Clopper & Pearson, Biometrika 26 (193
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,7 +117,7 @@ def sandwich(
     independent of each other. Raises ValueError as `fit` does, and for clusters that do not fit.
     """
     if clusters is None:
-        return _normal(battles, lambda fit, part: (independent_spread(fit, fit.table, part), 1.0), anchors, errors)
+        return _normal(battles, _independent, anchors, errors)
     labels = np.asarray(clusters)
     if isinstance(battles, Table) or labels.shape != battles.left.shape:
         raise ValueError("clusters are given for battles, one per battle")
@@ -163,7 +164,7 @@ def times_as_wide(table: Table, intervals: Intervals) -> FloatArray:
 
     Both are at least what the model alone gives. inf: nothing can be said, of one item alone; nan: there is no rating.
     """
-    alone = as_wide_as(table, np.ones(len(table.contestants))).errors
+    alone = _normal(table, _independent, None, None, at_least=True).errors
     return np.where(np.isnan(intervals.errors) & ~np.isnan(alone), np.inf, intervals.errors / alone)
 
 
@@ -187,6 +188,10 @@ def as_wide_as(
     effects = np.maximum(np.maximum(whole[:, None], whole[None, :]), 1.0) ** 2  # nan where nothing can be said
     counts = np.nan_to_num(table.games / effects)
     return replace(intervals, one_sided=one_sided_bounds(intervals.ratings, counts, counts))
+
+
+def _independent(found: Fitted, part: IntArray) -> tuple[FloatArray, float]:
+    return independent_spread(found, found.table, part), 1.0
 
 
 def _normal(
@@ -223,13 +228,23 @@ def _covariance(
     found: Fitted, part: IntArray, meat: FloatArray, times: FloatArray | float, known: FloatArray, *, at_least: bool
 ) -> FloatArray:
     """Of a part's strengths, in nats². times: by what errors are multiplied; known: the anchors' covariance."""
-    points, is_fixed = found.table.points[np.ix_(part, part)], found.is_fixed[part]
-    expected, free = information(points, found.solution.strengths[part]), np.flatnonzero(~is_fixed)
-    inverse = bread(expected, free)
-    games = (points + points.T).sum(axis=1)
+    is_fixed = found.is_fixed[part]
+    free = np.flatnonzero(~is_fixed)
+    expected, inverse, games = _curvature(found, int(part[0]))
     covariance = sandwiched(expected, meat, inverse, games, np.where(is_fixed, 1.0, times), at_least=at_least)
+    if free.size == len(part):
+        return covariance
     moves = response(expected, inverse, free)
     return covariance + moves @ known @ moves.T
+
+
+@lru_cache(maxsize=1)
+def _curvature(found: Fitted, group: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of a rated group, by its first member: the information, its inverse, and the games of each. Kept like fits."""
+    part = np.flatnonzero(found.solution.groups == group)
+    points = found.table.points[np.ix_(part, part)]
+    expected = information(points, found.solution.strengths[part])
+    return expected, bread(expected, np.flatnonzero(~found.is_fixed[part])), (points + points.T).sum(axis=1)
 
 
 def sandwiched(

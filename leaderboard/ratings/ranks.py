@@ -3,6 +3,7 @@
 Sources: Goldstein & Healy, J. R. Statist. Soc. A 158 (1995); Goldstein & Spiegelhalter, ibid. 159 (1996).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,9 +60,21 @@ def ranks(
         if rated.size and not ratings.above[part].any():
             sizes, axes = np.linalg.eigh(intervals.covariance[np.ix_(rated, rated)])
             root = axes * np.sqrt(np.maximum(sizes, 0.0))
-            drawn = values[rated] + np.random.default_rng(seed).standard_normal((draws, len(rated))) @ root.T
-            found.first[rated] = np.bincount(np.argmax(drawn, axis=1), minlength=len(rated)) / draws
+            lots = np.random.default_rng(seed).standard_normal((draws, len(rated)))
+            found.first[rated] = _shares_first(values[rated], root, lots)
     return found
+
+
+def _shares_first(values: FloatArray, root: FloatArray, lots: FloatArray) -> FloatArray:
+    """The share of draws, values + root · lots, in which each is the largest. Left out are those that cannot be: root
+    times lots is at most the product of their lengths.
+    """
+    top = int(np.argmax(values))
+    least = float((values[top] + lots @ root[top]).min())
+    length = math.sqrt(float(np.einsum("ij,ij->i", lots, lots).max()))
+    near = np.flatnonzero(values + length * np.sqrt((root**2).sum(axis=1)) >= least)
+    largest = near[np.argmax(values[near] + lots @ root[near].T, axis=1)]
+    return np.bincount(largest, minlength=len(values)) / len(lots)
 
 
 def has_place(intervals: Intervals) -> BoolArray:

@@ -25,6 +25,18 @@ def test_contestants_who_cannot_be_told_apart_are_one_group():
     assert apart.first.tolist() == pytest.approx([0.5] * 4, abs=0.02)
 
 
+def test_who_may_be_first_is_drawn_as_if_nobody_had_been_left_out_for_being_far_below():
+    intervals = sandwich(league(30, 6_000)[0])
+    values, (sizes, axes) = intervals.ratings.values, np.linalg.eigh(intervals.covariance)
+    lots = np.random.default_rng(7).standard_normal((2_000, 30))
+    drawn = values + lots @ (axes * np.sqrt(np.maximum(sizes, 0.0))).T
+
+    first = ranks(intervals, draws=2_000, seed=7).first
+
+    assert first.tolist() == (np.bincount(np.argmax(drawn, axis=1), minlength=30) / 2_000).tolist()
+    assert np.ptp(values) > 300
+
+
 @pytest.mark.parametrize("score", [1, 0])
 def test_one_battle_makes_no_newcomer_first_or_last(score):
     found = ranks(sandwich(rows(*EVEN, ("c", "a", score))))
