@@ -81,7 +81,8 @@ class Launch:
         is_registered = simulated is None or self._register(simulated)
         self._prepare_people()
         if self._workers:
-            self._supervisor.start(self._parts.worker(1))
+            callers = (self._parts.caller(number) for number in range(1, settings.CALLERS + 1))
+            self._supervisor.start(*callers, self._parts.worker(1))
         self._wait_for_web(web, health)
         if self._workers:
             self._supervisor.wait_for(lambda: health.is_well, WELL_SECONDS)

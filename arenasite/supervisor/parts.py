@@ -22,7 +22,8 @@ WEBSOCKET_MESSAGE_BYTES = 16 << 20  # holds for what we send too: a long reply, 
 REPORTS_WORKER = "experiments.runs.reports.jobs.ReportsWorker"
 SANDBOX_WORKER = "experiments.sandbox.host.worker.SandboxWorker"
 SECRET_NAMES = re.compile(r"KEY|SECRET|TOKEN|PASS|_URL$", re.IGNORECASE)
-FIRST, AFTER_WORKERS, LAST = range(3)  # in which order they are ended
+CALLER_WORKER = "experiments.engine.callers.CallerWorker"
+FIRST, CALLERS, AFTER_WORKERS, LAST = range(4)  # in which order they are ended
 SPARE = 3.0  # seconds that a process has on top, to write down what came last
 
 
@@ -55,6 +56,14 @@ class Parts:
     def worker(self, number: int) -> Child:
         """Calls that it cannot hear out in time are broken off: the next one asks again."""
         return self._rqworker(f"worker-{number}", "engine")
+
+    def caller(self, number: int) -> Child:
+        """Calls that it cannot hear out in time are broken off; their words, and answers that have ended, are in its
+        spool. When the supervisor is killed, it hears them out.
+        """
+        child = self._rqworker(f"caller-{number}", "callers", "--worker-class", CALLER_WORKER)
+        child.rank, child.orphan_signal = CALLERS, signal.SIGTERM
+        return child
 
     def reports(self) -> Child:
         """Computes ratings, makes the files of long runs, reads datasets, tells webhooks. What it cannot finish in time

@@ -51,7 +51,7 @@ class Driver:
 
     def __init__(self, stop: threading.Event, heartbeat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._heartbeat = stop, heartbeat
-        self._executor = CallExecutor(Broadcaster(), SharedLimits())
+        self._executor = CallExecutor(Broadcaster(), None if settings.CALLERS else SharedLimits())
         self._handover = Handover(lambda: self._executor.results.put(None))
         self._text_writer = PartialTextWriter(self._executor)
         self._catalogue = Catalogue(CATALOGUE_SECONDS)

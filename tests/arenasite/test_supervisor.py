@@ -153,7 +153,7 @@ def test_children_that_need_no_secrets_get_none_and_no_command_line_has_one(tmp_
     for child in (made.redis(), made.simulated()):
         assert CANARY not in str(dict(child.environment))
         assert child.environment["PATH"]
-    for child in (made.web(1, 3), made.worker(1), made.reports(), made.sandbox()):
+    for child in (made.web(1, 3), made.worker(1), made.caller(1), made.reports(), made.sandbox()):
         assert CANARY not in " ".join(map(str, child.argv))
         assert child.environment["ARENA_KEY_SECRETS"] == CANARY
     assert without_secrets({"PATH": "/bin", "LANG": "C", "KEY_OF_THE_LAB": CANARY}) == {"PATH": "/bin", "LANG": "C"}

@@ -13,6 +13,7 @@ from django.core.management import call_command
 
 from arenasite.supervisor.parts import Parts
 from benchmarks import sizing
+from experiments.engine.callers import DRAIN_SECONDS
 from tests.answering import answering
 from tests.sources import ROOT, sources
 
@@ -22,6 +23,7 @@ MOST_EXPOSED = {"arena-sandbox.service": 3.5, "arena-up.service": 3.5}  # they m
 UNITS = (
     "arena-web@8000",
     "arena-engine@1",
+    "arena-callers@1",
     "arena-reports",
     "arena-sandbox",
     "arena-prepare",
@@ -45,7 +47,8 @@ def test_the_example_of_the_environment_lists_what_the_code_reads_and_nothing_el
 def commands():
     """Of each part, what `manage.py up` starts it with, behind the name of Python."""
     parts = Parts(ROOT, Path("/data"), Path("/sockets"), 5)
-    children = {"engine": parts.worker(1), "reports": parts.reports(), "sandbox": parts.sandbox()}
+    children = {"engine": parts.worker(1), "callers": parts.caller(1)}
+    children |= {"reports": parts.reports(), "sandbox": parts.sandbox()}
     return {name: [str(word) for word in child.argv[2:]] for name, child in children.items()}
 
 
@@ -58,6 +61,7 @@ def test_compose_and_systemd_start_each_part_as_the_platform_itself_does():
 
     assert {name: told[name]["command"] for name in commands()} == commands()
     assert told["web"]["command"][0] == "serve"
+    assert float(told["callers"]["stop_grace_period"].rstrip("s")) >= DRAIN_SECONDS
     for name, words in commands().items():
         [unit] = (DEPLOY / "systemd").glob(f"arena-{name}*.service")
         assert f"ExecStart=/opt/arena/.venv/bin/python manage.py {' '.join(words)}\n" in unit.read_text()
@@ -80,7 +84,7 @@ def test_no_container_of_ours_may_do_more_than_it_must():
 def test_the_parts_wait_for_tables_and_the_database_and_redis_are_not_reached_from_outside():
     told = services()
 
-    for name in ("web", "engine", "reports", "sandbox"):
+    for name in ("web", "engine", "callers", "reports", "sandbox"):
         assert told[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
     assert told["db"]["networks"] == told["redis"]["networks"] == told["sandbox"]["networks"] == ["inside"]
     assert yaml.safe_load((DEPLOY / "compose.yaml").read_text())["networks"]["inside"] == {"internal": True}

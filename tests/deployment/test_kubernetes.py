@@ -6,6 +6,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from experiments.engine.callers import DRAIN_SECONDS
 from tests.deployment.test_examples import DEPLOY, commands, read_by_the_code
 
 FOLDER = DEPLOY / "kubernetes"
@@ -81,6 +82,7 @@ def test_a_worker_has_longer_to_end_than_it_waits_for_its_calls():
     for pod in pods().values():
         waits = {one["name"]: int(one["value"]) for one in pod["containers"][0].get("env", ())}
         assert pod.get("terminationGracePeriodSeconds", 30) > max(waits.values(), default=0)
+    assert pods()["callers"]["terminationGracePeriodSeconds"] >= DRAIN_SECONDS
 
 
 def test_the_sandbox_reaches_nothing_but_the_database_and_redis():
