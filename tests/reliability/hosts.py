@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent.parent
 CLONE_NEWNET = 0x40000000
 NETWORK = "10.77.0"
 PORT = 8000
+CALLER_WORKER = "experiments.engine.callers.CallerWorker"
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_DATA", "ARENA_DEMO", "OPENROUTER_API_KEY", "PORT")
 
 
@@ -193,6 +194,11 @@ class Lab:
     def work(self, host: Host, **changes: str) -> None:
         """A worker process of a machine, which drives runs."""
         self._service(host, "worker", str(ROOT / "manage.py"), "rqworker", "engine", "--skip-checks", **changes)
+
+    def call(self, host: Host, **changes: str) -> None:
+        """A caller of a machine, which makes the calls of runs."""
+        command = ("rqworker", "callers", "--worker-class", CALLER_WORKER, "--skip-checks")
+        self._service(host, "caller", str(ROOT / "manage.py"), *command, **changes)
 
     def _service(self, host: Host, name: str, *command: str, **changes: str) -> "subprocess.Popen[bytes]":
         variables = self.environment(host.name, DJANGO_SETTINGS_MODULE="arenasite.settings", **changes)
