@@ -232,21 +232,24 @@ class CallerProcess:
         wanted = dict(rows.values_list("pk", "stop_requested"))
         if new := wanted.keys() - self._mine.keys():
             for call_id, run_id, order in rows.filter(pk__in=new).values_list("pk", "call__run", "order"):
-                self._mine[call_id] = run_id
-                self._begin(call_id, order)
+                self._begin(call_id, run_id, order)
         for call_id in self._mine.keys() - self._ended.keys() - self._stopped:
             if wanted.get(call_id, True):
                 self._stopped.add(call_id)
                 self._executor.stop(call_id)
 
-    def _begin(self, call_id: UUID, order: str) -> None:
+    def _begin(self, call_id: UUID, run_id: UUID, order: str) -> None:
+        """Where the database goes away meanwhile, the next look begins it."""
         try:
-            self._executor.submit(self._pending(call_id, self._mine[call_id], order))
+            pending = self._pending(call_id, run_id, order)
         except keys.NoKey as error:
-            self._fail(call_id, BadKey(str(error)))
+            self._fail(call_id, run_id, BadKey(str(error)))
         except ValidationError:
             logger.exception("call=%s cannot be read", call_id)
-            self._fail(call_id, GatewayError("The caller could not read this call."))
+            self._fail(call_id, run_id, GatewayError("The caller could not read this call."))
+        else:
+            self._mine[call_id] = run_id
+            self._executor.submit(pending)
 
     def _pending(self, call_id: UUID, run_id: UUID, text: str) -> PendingCall:
         order = order_of(text)
@@ -255,8 +258,9 @@ class CallerProcess:
         place = (order.seat, order.turn, order.purpose, order.is_shown)
         return PendingCall(call_id, run_id, endpoint, order.request, order.tokens, *place)
 
-    def _fail(self, call_id: UUID, error: GatewayError) -> None:
-        result = self._ended[call_id] = unsent(call_id, self._mine[call_id], error)
+    def _fail(self, call_id: UUID, run_id: UUID, error: GatewayError) -> None:
+        self._mine[call_id] = run_id
+        result = self._ended[call_id] = unsent(call_id, run_id, error)
         self._executor.answers[call_id] = answer_text(result)
 
     def _store(self) -> None:

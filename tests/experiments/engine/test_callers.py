@@ -2,12 +2,15 @@
 
 import threading
 from datetime import timedelta
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from experiments.engine import handover, orders, spool
+from experiments.engine.callers import CallerProcess
 from experiments.engine.life_locks import LifeLock
 from experiments.engine.orders import answer_text, order_of, unsent
 from experiments.engine.spool import Spool
@@ -285,3 +288,20 @@ def test_without_a_spool_nothing_counts_as_unsent(run, hand, monkeypatch):
 
     assert HandedCall.objects.get().caller_id == hand.row.pk
     assert Caller.objects.get().died
+
+
+def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_was_claimed(run, monkeypatch):
+    process, begun = CallerProcess(threading.Event(), threading.Event()), []
+    monkeypatch.setattr(process._executor, "submit", lambda call: begun.append(call.call_id))
+    process._beat()
+    with driving():
+        handed(run)
+        process._claim()
+        with monkeypatch.context() as patch:
+            patch.setattr(process._catalogue, "entry", Mock(side_effect=OperationalError))
+            with pytest.raises(OperationalError):
+                process._look_after_mine()
+        for _look in range(2):
+            process._look_after_mine()
+
+    assert begun == [run.calls.get().pk]
