@@ -184,7 +184,7 @@ ROLE_TOKENS_CAP = environment.whole("ARENA_TOKENS_CAP", 4096)
 
 SANDBOX_BACKEND = os.environ.get("ARENA_SANDBOX", "")  # "" is the best that this machine has; docs/coding.md
 SANDBOX_AT_ONCE = environment.whole("ARENA_SANDBOX_AT_ONCE", os.cpu_count() or 1)  # boxes, of each worker
-SANDBOX_STANDBY = environment.whole("ARENA_SANDBOX_STANDBY", 32, least=0)  # boxes started ahead, of each worker
+SANDBOX_STANDBY = environment.whole("ARENA_SANDBOX_STANDBY", 64, least=0)  # boxes started ahead, of each worker
 
 # --- Files of runs: made at once for a short run, by a worker for a long one ----------------------------------
 

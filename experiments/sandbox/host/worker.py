@@ -123,14 +123,22 @@ def _run_until_none_waits(
     heartbeat: Callable[[], None],
 ) -> None:
     clock = hosts.Every(settings.LEASE_SECONDS / 4)
-    while not (stop.is_set() or (not flights and hosts.is_spared())):
-        for execution in executions.take(settings.SANDBOX_AT_ONCE - len(flights)):
+    done: set[Future[Found]] = set()
+    while True:
+        takes_none = stop.is_set() or (not flights and hosts.is_spared())
+        room = 0 if takes_none else settings.SANDBOX_AT_ONCE - len(flights) + len(done)
+        for execution in executions.take(room):
             if execution.claim > executions.MOST_CLAIMS:
                 executions.fail(execution, executions.FAILED, "The sandbox's worker died each time that it ran this.")
             else:
                 flight = Flight(execution)
                 flights[threads.submit(_try, execution, flight.unwanted)] = flight
-        if not flights:
+        for future in done:  # only now: the next ones run meanwhile
+            flight = flights.pop(future)
+            if not flight.unwanted.is_set():  # what was broken off has found nothing
+                with logs.about(run=flight.execution.run_id, step=flight.execution.step.key):
+                    _settle(flight.execution, future)
+        if stop.is_set() or not (flights or done):
             return
         if clock.is_due():
             lost = executions.renew([flight.execution for flight in flights.values()])
@@ -138,12 +146,7 @@ def _run_until_none_waits(
                 if flight.execution.pk in lost:
                     flight.unwanted.set()
             heartbeat()
-        done, _others = wait(flights, LOOK_SECONDS, FIRST_COMPLETED)
-        for future in done:
-            flight = flights.pop(future)
-            if not flight.unwanted.is_set():  # what was broken off has found nothing
-                with logs.about(run=flight.execution.run_id, step=flight.execution.step.key):
-                    _settle(flight.execution, future)
+        done = wait(flights, LOOK_SECONDS, FIRST_COMPLETED).done
 
 
 def _settle(execution: Execution, future: "Future[Found]") -> None:
