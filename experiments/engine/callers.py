@@ -80,13 +80,14 @@ class CallerExecutor(CallExecutor):
 
     def spool_texts(self) -> None:
         """What came since the last time."""
-        for call in list(self._pending.values()):
+        pending = list(self._pending.values())
+        for call in pending:
             size, seen = (len(call.parts), len(call.thoughts)), self._spooled.get(call.call_id, (0, 0))
             if size != seen:
                 words = "".join(call.parts[seen[0] : size[0]]), "".join(call.thoughts[seen[1] : size[1]])
                 self._spool.text(call.call_id, *words)
                 self._spooled[call.call_id] = size
-        for call_id in self._spooled.keys() - self._pending.keys():
+        for call_id in self._spooled.keys() - {call.call_id for call in pending}:
             del self._spooled[call_id]
 
     def _note_sending(self, call: PendingCall) -> None:
@@ -163,13 +164,16 @@ class CallerProcess:
 
     def _end(self) -> None:
         """With nothing left, the spool is needed no more; else its heir takes what is in it."""
-        self._executor.is_leaving = True
+        self._executor.is_leaving, is_known = True, False
         if not self._mine:
-            with suppress(*DATABASE_TROUBLE):
+            with suppress(*DATABASE_TROUBLE), transaction.atomic():
+                HandedCall.objects.under_way().filter(caller=self._id).update(caller=None)  # claimed, and not begun
                 Caller.objects.filter(pk=self._id).update(died=True)
-            self._spool.remove()
+                is_known = True
         self._executor.close()
-        self._lock.give_back(is_known=not self._mine)
+        if is_known:
+            self._spool.remove()
+        self._lock.give_back(is_known=is_known)
 
     def _round(self) -> None:
         self._take_results()
@@ -285,7 +289,10 @@ class CallerProcess:
         is_ending, is_odd = False, False
         while not is_ending:
             is_ending, is_odd = done.wait(SPOOL_SECONDS), not is_odd
-            self._executor.spool_texts()
+            try:
+                self._executor.spool_texts()
+            except Exception:  # one that ends this thread would lose the text of all calls to come
+                logger.exception("text of calls under way could not be spooled")
             if is_odd or is_ending:
                 self._spool.sync()
 

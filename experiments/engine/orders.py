@@ -1,18 +1,21 @@
 """What a driver hands over to a caller, and what the caller answers: JSON on the row of the call, without any key."""
 
 import json
+import logging
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from experiments.engine.executor import CallResult
 from experiments.engine.requests import PreparedCall
 from experiments.engine.text import storable_data
-from experiments.gateway.errors import GatewayError, of_kind
+from experiments.gateway.errors import GatewayError, OutcomeUnknown, of_kind
 from experiments.gateway.types import ChatRequest, Completion
 from experiments.workflows.base.steps import Ask
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,13 @@ def answer_text(result: CallResult) -> str:
 
 
 def result_of(text: str, call_id: UUID, run_id: UUID) -> CallResult:
-    """Raises ValidationError (of pydantic)."""
-    answer = _ANSWER.validate_json(text)
+    """One that cannot be read may have been billed."""
+    try:
+        answer = _ANSWER.validate_json(text)
+    except ValidationError:
+        logger.exception("call=%s: its answer cannot be read", call_id)
+        unknown = OutcomeUnknown("What the provider answered could not be read.")
+        return CallResult(call_id, run_id, Completion(), unknown, None, None)
     error: GatewayError | None = None
     if failure := answer.error:
         error = of_kind(failure.kind, failure.message)

@@ -55,6 +55,7 @@ class Spool:
         self._write(call_id, "begun")
 
     def text(self, call_id: UUID, text: str, reasoning: str) -> None:
+        """Of a call that was settled meanwhile, nothing is written any more."""
         self._write(call_id, "text", text, reasoning)
 
     def answer(self, call_id: UUID, answer: str) -> None:
@@ -82,6 +83,8 @@ class Spool:
         body = json.dumps([kind, str(call_id), *words]).encode()
         record = HEAD.pack(len(body), zlib.crc32(body)) + body
         with self._lock, self._guarded():
+            if kind == "text" and call_id not in self._kept:
+                return
             self._kept[call_id].append(record)
             self._append(record)
 

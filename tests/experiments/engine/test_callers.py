@@ -235,6 +235,13 @@ def test_an_answer_comes_back_as_it_was():
     assert (back.error.retry_after, back.error.status, back.error.partial) == (7.5, 429, completion)
 
 
+@each_case("text", ["", "{}", "[1", '{"completion": 7}'])
+def test_an_answer_that_cannot_be_read_ends_its_call_alone_which_may_have_been_billed(text):
+    back = orders.result_of(text, uuid4(), uuid4())
+
+    assert (back.error.kind, back.was_sent, back.is_stopped) == ("outcome_unknown", True, False)
+
+
 @each_case("torn", [1, 7, 9, 30])
 def test_a_record_that_was_not_written_to_its_end_is_ignored(db, torn):
     hand, first, second = Hand(), uuid4(), uuid4()
@@ -268,6 +275,7 @@ def test_a_spool_that_is_full_keeps_what_is_not_settled(hand, monkeypatch):
         hand.spool.answer(call, "x" * 600)
     hand.spool.settled([settled])
     hand.spool.text(kept, "More.", "")
+    hand.spool.text(settled, "Late.", "")
 
     found = spool.read(spool.directory() / f"{hand.row.pk}.spool")
     assert (found.begun, set(found.answers), set(found.texts)) == ({kept}, {kept}, {kept})
