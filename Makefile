@@ -10,8 +10,6 @@ PYTEST := $(BIN)/python -m pytest
 FAST := $(PYTEST) --numprocesses auto --maxprocesses 4 --dist worksteal -p randomly
 SYSTEM := $(PYTEST) --numprocesses 3 --dist loadscope
 MANAGE := $(BIN)/python manage.py
-NICE-test-fast := nice -n 10
-NICE-check := nice -n 10
 # Every process of a platform would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := arenasite accounts experiments $(wildcard leaderboard)
@@ -29,10 +27,9 @@ demo: setup ## the platform with demo people, simulated models and a run under w
 run: setup ## the platform as a lab runs it (PORT, ARENA_DATA, DATABASE_URL, REDIS_URL … are honoured)
 	@exec $(MANAGE) up
 
-# The system tests wait for much; what only computes takes the processors meanwhile, and gives way to them.
 test: setup-dev ## everything that a change has to pass: check, the fast tests, the system tests, PostgreSQL
-	$(MANAGE) compile_translations --verbosity 0
-	$(MAKE) --jobs 4 test-system beside-test-postgresql beside-test-fast beside-check
+	$(MAKE) --jobs 2 test-fast beside-check
+	$(MAKE) --jobs 2 test-system beside-test-postgresql
 
 test-system: setup-dev ## the tests with processes, servers and browsers
 	$(SYSTEM) -m "system and not exhaustive"
@@ -46,7 +43,7 @@ test-fast: setup-dev ## the tests that start no process, open no port and wait f
 
 # Runs beside another target: what it says is printed as a whole when it ends.
 beside-%:
-	@said=$$(mktemp); $(NICE-$*) $(MAKE) --no-print-directory $* >$$said 2>&1; result=$$?; cat $$said; rm $$said; exit $$result
+	@said=$$(mktemp); $(MAKE) --no-print-directory $* >$$said 2>&1; result=$$?; cat $$said; rm $$said; exit $$result
 
 test-all: setup-dev ## all of it: every sandbox backend, all chunkings, load, faults, several machines, all tests on PostgreSQL
 	$(MAKE) test

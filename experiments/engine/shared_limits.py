@@ -172,16 +172,11 @@ class SharedLimits:
         """Tells Redis what this process holds, at once and again and again, until it is cancelled."""
         await asyncio.to_thread(self._life.take)
         while True:
-            until = time.monotonic() + RENEW_SECONDS
-            dead = await asyncio.to_thread(self._life.dead)
-            if not self._is_away or await self._answers():
-                await self._tell_all(dead)
-            while (rest := until - time.monotonic()) > 0:
-                if self._is_away:
-                    await asyncio.sleep(rest)
-                elif await self._has_news(rest):
-                    await asyncio.sleep(GATHER_SECONDS)
-                    await self._tell_all([])
+            try:
+                await self._renew(time.monotonic() + RENEW_SECONDS)
+            except Exception:  # one that ended this would let the lease of our slots end
+                logger.exception("the limits of providers could not be told")
+                await asyncio.sleep(RENEW_SECONDS)
 
     async def close(self) -> None:
         """Give back what is left. No call may be under way."""
@@ -255,6 +250,18 @@ class SharedLimits:
         return may_ask and (limits.tokens is None or not taken or taken + tokens <= limits.tokens // share)
 
     # --- talking to Redis ---
+
+    async def _renew(self, until: float) -> None:
+        """Tell all, then what is new, until that moment."""
+        dead = await asyncio.to_thread(self._life.dead)
+        if not self._is_away or await self._answers():
+            await self._tell_all(dead)
+        while (rest := until - time.monotonic()) > 0:
+            if self._is_away:
+                await asyncio.sleep(rest)
+            elif await self._has_news(rest):
+                await asyncio.sleep(GATHER_SECONDS)
+                await self._tell_all([])
 
     async def _answers(self) -> bool:
         """Calls need not wait while Redis is tried again."""

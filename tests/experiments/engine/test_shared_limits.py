@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from unittest.mock import AsyncMock
 from uuid import uuid4
 
 import pytest
@@ -85,6 +86,17 @@ class Call:
     async def is_stopped(self):
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+
+
+@pytest.mark.system
+async def test_an_error_while_it_tells_is_not_the_end_of_it(monkeypatch, tmp_path, settings):
+    settings.DATA_DIR = tmp_path
+    limits, tell = SharedLimits(), AsyncMock(side_effect=itertools.chain([ValueError("odd")], itertools.repeat(True)))
+    monkeypatch.setattr(limits, "_tell_all", tell)
+    running = asyncio.create_task(limits.run())
+    await until(lambda: tell.await_count >= 2)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 @pytest.mark.system
