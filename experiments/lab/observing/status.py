@@ -321,7 +321,7 @@ def _depth() -> dict[str, int]:
     waiting = {"state": "waiting"}
     return {
         "engine": Run.objects.filter(state=Run.State.QUEUED).count(),
-        "callers": HandedCall.objects.unclaimed().count(),
+        "callers": HandedCall.objects.unclaimed().count() if settings.CALLERS else 0,
         "sandbox": Execution.objects.filter(state=Execution.State.WAITING).count(),
         "webhooks": WebhookDelivery.objects.waiting().filter(next_at__lte=timezone.now()).count(),
         "reports": Export.objects.filter(**queued).count(),

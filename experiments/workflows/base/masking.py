@@ -25,7 +25,7 @@ _VERSION = (
 # What a model says of itself; the same names elsewhere may be what the question is about.
 OF_ITSELF = re.compile(
     r"(?P<before>\b(?:i\s?am|i['’]m|my\sname\sis|call\sme|as|speaking\sas|this\sis)\s(?:an?\s|the\s)?"
-    r"(?:(?:ai|language|large|model|assistant|chatbot|called|named|known|as)[\s,]+){0,6}|(?:我是|我叫|作为|身为)\s?(?:一[个款名]\s?)?)"
+    r"(?:(?:ai|language|large|model|assistant|chatbot|called|named|known|as)[\s,]++){0,6}|(?:我是|我叫|作为|身为)\s?(?:一[个款名]\s?)?)"
     rf"(?P<name>(?:{_FAMILIES}){_VERSION})(?![A-Za-z0-9_])",
     re.IGNORECASE,
 )
