@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -115,6 +115,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.prefetch_related(models.Prefetch("steps", steps, to_attr="fetched_pauses"))
 
 
+def _has(rows: Any) -> Coalesce:
+    """Whether there is one of each run. For `Exists`, PostgreSQL would go through those of all runs."""
+    found = models.Value(True, models.BooleanField())
+    return Coalesce(models.Subquery(rows.annotate(found=found).values("found")[:1]), False)
+
+
 @cache
 def _totals() -> dict[str, Any]:
     """What `with_totals` adds: the expressions are the same for every query."""
@@ -141,8 +147,8 @@ def _totals() -> dict[str, Any]:
         "call_count": total(calls, models.Count("pk")),
         "total_cost": total(calls, models.Sum("cost")),
         "client_system": models.Subquery(clients.values("system")[:1]),
-        "in_batch": models.Exists(calls.filter(state="batched")),
-        "asks_person": models.Exists(steps.filter(kind="ask", state="open", data__has_key=PERSON)),
+        "in_batch": _has(calls.filter(state="batched")),
+        "asks_person": _has(steps.filter(kind="ask", state="open", data__has_key=PERSON)),
         "unpriced_calls": total(
             calls.exclude(state__in=("sent", "batched")).filter(cost__isnull=True), models.Count("pk")
         ),
