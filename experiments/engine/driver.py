@@ -312,7 +312,7 @@ class Driver:
             self._executor.submit(_pending(run_id, call))
 
     def _stop_call(self, call_id: UUID) -> None:
-        """Whoever makes it."""
+        """In this process or at its caller."""
         self._handover.stop(call_id)
         self._executor.stop(call_id)
 

@@ -38,7 +38,9 @@ def directory() -> Path:
 
 
 class Spool:
-    """Any thread may write. A spool that cannot be written to is removed: without it nobody takes a call for unsent."""
+    """Any thread may write. A spool that cannot be written to is removed: a call whose beginning is missing in it would
+    be taken for one that was not sent.
+    """
 
     def __init__(self, caller_id: UUID) -> None:
         self._path = _path(caller_id)

@@ -36,7 +36,7 @@ class Listener(threading.Thread):
         self._end = threading.Event()
 
     def end(self) -> None:
-        """Within about a second; whoever ends need not wait for it."""
+        """It ends within LISTEN_SECONDS. Nothing has to wait for it: it is a daemon."""
         self._end.set()
 
     def run(self) -> None:

@@ -35,7 +35,7 @@ class Caller(models.Model):
 
 class HandedCallQuerySet(models.QuerySet["HandedCall"]):
     def unclaimed(self) -> Self:
-        """Sent by nobody: they can be claimed, or withdrawn."""
+        """Nothing was sent: a caller can claim them, or their driver withdraw them."""
         return self.filter(caller__isnull=True, answered__isnull=True)
 
     def under_way(self) -> Self:

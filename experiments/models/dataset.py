@@ -38,7 +38,7 @@ class Image(models.Model):
         return Path(settings.IMAGES_DIR) / self.sha256[:2] / self.sha256
 
     def content(self) -> bytes:
-        """Raises FileNotFoundError and Unavailable."""
+        """The bytes of the picture. Raises FileNotFoundError and Unavailable."""
         return shared_files.here(self.path).read_bytes()
 
 

@@ -12,7 +12,7 @@ from arenasite import environment
 from arenasite.backups import restoring, taking
 from arenasite.backups.archive import FILES, Reader
 from experiments.library.datasets import demonstration, images, uploads
-from experiments.models import Dataset, Export, Image, shared_files
+from experiments.models import Dataset, Export, Image, Upload, shared_files
 from experiments.runs import removal
 from experiments.runs.reports import jobs
 from experiments.runs.reports.formats import FORMATS
@@ -128,6 +128,9 @@ def test_who_asks_while_the_bucket_is_away_is_told_so(at, alice, client, setting
     settings.STORAGES["bucket"]["OPTIONS"]["endpoint_url"] = "http://127.0.0.1:9"
     settings.STORAGES = dict(settings.STORAGES)
     client.force_login(alice)
-    answer = client.get(reverse("dataset-image", args=[dataset.slug, image.pk]))
-    assert answer.status_code == 503
-    assert b"The storage of files does not answer" in answer.content
+    address, sent = reverse("dataset-image", args=[dataset.slug, image.pk]), SimpleUploadedFile("a.csv", ROWS)
+    for answer in (client.get(address), client.post(reverse("dataset-new"), {"file": sent})):
+        assert answer.status_code == 503
+        assert b"The storage of files does not answer" in answer.content
+    assert not Upload.objects.exists()
+    assert list(settings.UPLOADS_DIR.iterdir()) == []

@@ -111,7 +111,7 @@ class Status:
 
     @property
     def queues(self) -> list[str]:
-        return list(settings.RQ_QUEUES)
+        return [name for name in settings.RQ_QUEUES if name != "callers" or settings.CALLERS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,9 +319,9 @@ def _depth() -> dict[str, int]:
     """
     queued = {"state": "queued"}
     waiting = {"state": "waiting"}
-    return {
+    handed = {"callers": HandedCall.objects.unclaimed().count()} if settings.CALLERS else {}
+    return handed | {
         "engine": Run.objects.filter(state=Run.State.QUEUED).count(),
-        "callers": HandedCall.objects.unclaimed().count() if settings.CALLERS else 0,
         "sandbox": Execution.objects.filter(state=Execution.State.WAITING).count(),
         "webhooks": WebhookDelivery.objects.waiting().filter(next_at__lte=timezone.now()).count(),
         "reports": Export.objects.filter(**queued).count(),
