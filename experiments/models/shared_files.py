@@ -120,5 +120,5 @@ def _answering() -> Iterator[None]:
     try:
         yield
     except (BotoCoreError, ClientError) as error:
-        logger.warning("the bucket of files: %s", type(error).__name__)
+        logger.warning("the bucket of files (ARENA_FILES_BUCKET) does not answer, or refuses: %s", type(error).__name__)
         raise Unavailable(_("The storage of files does not answer. Try again in a moment.")) from error

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import connections
 
+from accounts.errors import Unavailable
 from arenasite import demo
 from arenasite.launch import Launch
 from arenasite.supervisor import CannotStart, Stopped, places
@@ -60,7 +61,7 @@ class Command(BaseCommand):
             self._serve(supervisor, **options)
         except Stopped:
             pass
-        except (CannotStart, demo.NameTaken) as error:
+        except (CannotStart, demo.NameTaken, Unavailable) as error:
             supervisor.stop()
             self.stderr.write(str(error))
             sys.exit(1)

@@ -7,15 +7,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.errors import Invalid
+from accounts.errors import Refusal
 from accounts.models import User
 from experiments.models import Dataset
 from experiments.tasks.threads import spare_what_is_loaded
 from experiments.workflows.battles.campaign.logs.columns import PARTS, Columns
 from experiments.workflows.battles.campaign.logs.importing import (
-    Forbidden,
     NothingStored,
-    TooLarge,
     Unreadable,
     discard,
     import_battles,
@@ -71,7 +69,7 @@ class Command(BaseCommand):
             self._tell(error.report, _refused(error.report), options)
             keep = "" if options["keep_partial"] else " --keep-partial stores the other lines."
             raise CommandError(f"{error}{keep}") from error
-        except (Forbidden, Invalid, Unreadable, TooLarge) as error:
+        except (Refusal, Unreadable) as error:
             raise CommandError(str(error)) from error
         self._tell(report, _said(report, dataset), options)
 

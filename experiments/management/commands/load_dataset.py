@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.errors import Forbidden, Invalid
+from accounts.errors import Refusal
 from accounts.models import User
 from experiments.library.datasets import making
 from experiments.library.datasets.process import Refused
@@ -38,7 +38,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._load(options)
-        except (Invalid, Forbidden, Refused) as error:
+        except (Refusal, Refused) as error:
             raise CommandError(str(error)) from error
 
     def _load(self, options: dict[str, Any]) -> None:
