@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
-    "Forbidden",
     "NothingStored",
-    "TooLarge",
     "Unreadable",
     "discard",
     "import_battles",
