@@ -17,7 +17,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.errors import Forbidden, TooLarge
+from accounts.errors import Forbidden
 from experiments.library.datasets.writing import empty
 from experiments.library.imports.files import Allowance
 from experiments.library.imports.formats import DatasetFormat
