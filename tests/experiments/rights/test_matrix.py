@@ -4,9 +4,11 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
 
 import pytest
+from django.contrib import auth
 from django.db import connection, transaction
 from django.template import Template
 from django.urls import get_resolver, resolve, reverse
@@ -31,7 +33,7 @@ from tests.experiments.rights.things import addresses
 METHODS = ("get", "post", "put", "patch", "delete")
 NO_SUCH_METHOD = 405
 SEES_PAGES = ("admin", "owner")  # who is answered with pages in full: an error in one is found there
-THIRDS = (EVERYBODY[:4], EVERYBODY[4:7], EVERYBODY[7:])  # each in fewer seconds than a test may use
+GROUPS = (EVERYBODY[:3], EVERYBODY[3:5], EVERYBODY[5:7], EVERYBODY[7:8], EVERYBODY[8:])
 LAST = ("account_logout", "logout")  # whoever has signed out is nobody afterwards
 ADDRESSES = sorted(addresses(), key=lambda address: (address[0] in LAST, address))
 NAMED = {name: kind for kind, (_rule, names) in RULES.items() for name in names.split()}
@@ -42,10 +44,18 @@ KEPT_APART = {"django_session", "experiments_idempotentrequest", "accounts_audit
 @pytest.fixture
 def only_what_decides(monkeypatch):
     """What costs much and decides nothing of who is answered is left out: the page of most people, the API's schema,
-    the log. A route is looked for once.
+    the log. A route and whose session it is are looked for once.
     """
-    resolver, render = get_resolver(), Template.render
+    resolver, render, user_of, known = get_resolver(), Template.render, auth.get_user, {}
+
+    def get_user(request):
+        key = request.session.session_key
+        if key not in known:
+            known[key] = user_of(request)
+        return copy(known[key])
+
     monkeypatch.setattr(resolver, "resolve", cache(resolver.resolve))
+    monkeypatch.setattr(auth, "get_user", get_user)
     monkeypatch.setattr(SchemaGenerator, "get_schema", lambda *_arguments, **_options: {})
     logging.disable(logging.WARNING)
 
@@ -144,7 +154,7 @@ def test_administrators_alone_read_a_private_run_in_the_admin_and_at_the_review_
     assert list(read.values_list("actor", "target")) == [("the-admin", f"run:{run.pk}")] * 3
 
 
-@pytest.mark.parametrize("people", THIRDS, ids=" ".join)
+@pytest.mark.parametrize("people", GROUPS, ids=" ".join)
 def test_everybody_is_answered_as_the_rules_say(things, only_what_decides, subtests, people):
     lab, alices = things
     placed = [(name, route, alices.address(name, route)) for name, route in ADDRESSES]

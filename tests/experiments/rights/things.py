@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -175,18 +176,18 @@ class Things:
     def _filled(self, name: str, part: str, before: str) -> str:
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(self._word(name, found[1], before)), part)
 
-    def _word(self, name: str, word: str, before: str) -> Any:
-        run = self._run(name)
-        by_place = {
+    @cache  # noqa: B019 - there is one of them in a test
+    def _by_place(self, run: Run) -> dict[str, Any]:
+        return {
             "runs": run.pk,
-            "experiments": self.campaign.pk if name in BY_CAMPAIGN else self.arena.experiment_id,
+            "experiments": self.arena.experiment_id,
             "messages": run.messages.exclude(call=None).first().pk,
             "calls": run.calls.first().pk,
             "files": self.file.pk,
             "exports": self.bulk.pk,
             "imported": self.brought.pk,
             "help": "quickstart",
-            "cycles": 1 if word == "turn" else self.contest.cycles.first().pk,
+            "cycles": self.contest.cycles.first().pk,
             "links": self.link.pk,
             "s": self.secret,
             "seats": self.seat.pk,
@@ -196,7 +197,7 @@ class Things:
             "cases": self.case.pk,
             "scans": self.arena.experiment_id,
             "changes": self.scenario.pk,
-            "presets": self.seats.pk if "council" in name else self.preset.pk,
+            "presets": self.preset.pk,
             "datasets": self.dataset.slug,
             "new": self.upload.pk,
             "uploads": self.upload.pk,
@@ -218,7 +219,7 @@ class Things:
             "views": self.view.pk,
             "favorites": self.favorite.pk,
             "rubrics": self.queue.rubric_id,
-            "keys": 1 if name.startswith("mfa_") else self.key.pk,
+            "keys": self.key.pk,
             "webhooks": self.webhook.pk,
             "providers": self.key.provider_id,
             "models": self.key.provider.models.first().pk,
@@ -227,7 +228,7 @@ class Things:
             "projects": self.project.pk,
             "people": self.people["stranger"].pk,
             "members": self.guest.pk,
-            "invitations": self.invited if word == "token" else self.invitation.pk,
+            "invitations": self.invitation.pk,
             "conversations": self.asked.pk,
             "subsets": self.ladder.slug,
             "oidc": "nowhere",
@@ -235,6 +236,8 @@ class Things:
             "public-arena": "01a20893-3c44-7317-9091-f9006bd0d7d4",
             "sign-ins": 1,
         }
+
+    def _word(self, name: str, word: str, before: str) -> Any:
         by_word = {
             "token": {"invitations": self.invited, "join": self.seat.link.split("/")[-2]}.get(before, self.offer.token),
             "exp_name": "__all__",
@@ -246,10 +249,17 @@ class Things:
             "workflow": "starchamber",
             **dict.fromkeys(("number", "before", "after"), 1),
             "format": _format(name),
+            "turn": 1,
         }
         if before == "vote" and word == "slug":
             return self.dataset.slug
-        return by_word[word] if word in by_word else by_place[before]
+        if name in BY_CAMPAIGN and before == "experiments":
+            return self.campaign.pk
+        if before == "presets" and "council" in name:
+            return self.seats.pk
+        if before == "keys" and name.startswith("mfa_"):
+            return 1
+        return by_word[word] if word in by_word else self._by_place(self._run(name))[before]
 
     def _run(self, name: str) -> Run:
         if name in BY_COUNCIL:
