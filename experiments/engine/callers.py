@@ -141,7 +141,7 @@ class CallerProcess:
         return self._executor.paused_providers()
 
     def serve(self) -> None:
-        listener = wakeups.Listener(wakeups.CALLS, lambda: self._executor.results.put(None))
+        listener = wakeups.Listener(lambda: self._executor.results.put(None), wakeups.CALLS)
         done = threading.Event()
         spooler = threading.Thread(target=self._spool_forever, args=[done], name="spool", daemon=True)
         self._executor.start()

@@ -17,7 +17,7 @@ from django.db import Error as DatabaseTrouble
 from django.db import InterfaceError, OperationalError, connection
 
 from accounts import logs
-from experiments.engine import leases
+from experiments.engine import leases, wakeups
 from experiments.engine.events import Broadcaster, LeaseLost, News, as_message
 from experiments.engine.executor import CallExecutor, CallResult, PendingCall
 from experiments.engine.handover import Handover
@@ -35,7 +35,6 @@ from experiments.workflows.shards import only_shards, without_shards
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2  # how often stops and newly queued runs are looked for
-QUICK_LOOK_SECONDS = 0.05  # while the sandbox is at work: what it finds is waited for
 CATALOGUE_SECONDS = 2.0  # how old a price may be where a model is asked again and again
 CUT_OFF_SECONDS = 1.0  # that calls have to end in when they are broken off
 DATABASE_PAUSE = 0.5
@@ -52,7 +51,8 @@ class Driver:
     def __init__(self, stop: threading.Event, heartbeat: Callable[[], None] = lambda: None) -> None:
         self._stop, self._heartbeat = stop, heartbeat
         self._executor = CallExecutor(Broadcaster(), None if settings.CALLERS else SharedLimits())
-        self._handover = Handover(lambda: self._executor.results.put(None))
+        self._handover = Handover()
+        self._wakeups = wakeups.Listener(self._wake, wakeups.ANSWERS, wakeups.EXECUTED)
         self._text_writer = PartialTextWriter(self._executor)
         self._catalogue = Catalogue(CATALOGUE_SECONDS)
         self._executions: dict[UUID, RunExecution] = {}
@@ -78,6 +78,7 @@ class Driver:
         Driver.current = self
         self._executor.start()
         self._text_writer.start()
+        self._wakeups.start()
         try:
             idle_since = time.monotonic()
             while not self._stop.is_set() and time.monotonic() - idle_since < idle_seconds:
@@ -89,7 +90,7 @@ class Driver:
             self._drain()
         finally:
             self._give_back()
-            self._handover.close()
+            self._wakeups.end()
             self._text_writer.close()
             self._executor.close()
             Driver.current = None
@@ -116,8 +117,7 @@ class Driver:
             if self._is_due("renew", quarter):
                 leases.renew({run_id: execution.lease.fence for run_id, execution in self._executions.items()})
                 self._heartbeat()
-            is_executing = any(execution.is_executing for execution in self._executions.values())
-            if self._is_due("look", QUICK_LOOK_SECONDS if is_executing else LOOK_SECONDS):
+            if self._is_due("look", LOOK_SECONDS):
                 self._look_after_runs()
                 self._take_answers()
                 self._lose_calls()
@@ -173,13 +173,23 @@ class Driver:
 
     def _settle(self, result: CallResult | None) -> None:
         if result is None:
-            try:
-                self._take_answers()
-            except DATABASE_AWAY as error:
-                self._wait_for_database(error)
+            self._take_what_came()
             return
         if execution := self._executions.get(result.run_id):
             self._guarded(result.run_id, lambda: execution.settle(result))
+
+    def _wake(self) -> None:
+        """Callers or sandboxes have done something: look for it now, not at the next look."""
+        self._executor.results.put(None)
+
+    def _take_what_came(self) -> None:
+        try:
+            self._take_answers()
+        except DATABASE_AWAY as error:
+            self._wait_for_database(error)
+        for run_id, execution in list(self._executions.items()):
+            if execution.is_executing:
+                self._guarded(run_id, execution.take_executed)
 
     # --- runs come and go ---
 

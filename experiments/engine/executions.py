@@ -5,6 +5,7 @@ Claims and renewals are conditional UPDATEs, by the database's clock.
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from experiments.engine import wakeups
 from experiments.engine.events import emit, reserve_numbers
 from experiments.engine.recording import Lease
 from experiments.engine.text import storable, storable_data
@@ -168,6 +170,7 @@ def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
             return False
         Step.objects.filter(pk=execution.step_id).update(state=state, ended=execution.ended)
         measuring.execution_ended(execution)
+        transaction.on_commit(partial(wakeups.wake, wakeups.EXECUTED))
     return True
 
 

@@ -1,7 +1,7 @@
 """A driver's calls that callers make: it waits for their answers, stops them, and finds those whose caller has died."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 from uuid import UUID
 
@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from experiments.engine import spool, wakeups
 from experiments.engine.executor import CallResult
 from experiments.engine.orders import UNSENT, result_of
-from experiments.engine.wakeups import Listener
 from experiments.models import Caller, HandedCall
 
 OVERDUE_SECONDS = 15.0  # that a silent caller has once its lease is over: the database may have been away for all
@@ -23,14 +22,12 @@ class Lost(NamedTuple):
 
 
 class Handover:
-    """Used by the driver's thread alone. answered: called by another thread when there may be an answer."""
+    """Used by the driver's thread alone."""
 
-    def __init__(self, answered: Callable[[], None]) -> None:
-        self._answered = answered
+    def __init__(self) -> None:
         self._runs: dict[UUID, UUID] = {}  # of the calls that are waited for
         self._to_stop: set[UUID] = set()
         self._overdue: dict[UUID, float] = {}  # silent callers, and since when we know of it
-        self._listener: Listener | None = None
 
     @property
     def waits(self) -> bool:
@@ -38,9 +35,6 @@ class Handover:
 
     def wait_for(self, call_id: UUID, run_id: UUID) -> None:
         """From now on; it may have been handed over by an earlier driver."""
-        if self._listener is None:
-            self._listener = Listener(wakeups.ANSWERS, self._answered)
-            self._listener.start()
         self._runs[call_id] = run_id
         wakeups.wake(wakeups.CALLS)
 
@@ -54,10 +48,6 @@ class Handover:
         """At the next look. What was sent already ends with what it has said; what was not, is not sent any more."""
         if call_id in self._runs:
             self._to_stop.add(call_id)
-
-    def close(self) -> None:
-        if self._listener:
-            self._listener.end()
 
     def answers(self) -> list[CallResult]:
         """What came back since the last look. Raises database errors."""

@@ -89,6 +89,25 @@ def record_facts(lease: Lease, records: Sequence[Record]) -> None:
             raise
 
 
+def open_calls(
+    lease: Lease, begun: Sequence[tuple[Ask, UUID, PreparedCall]], accounts: Sequence[Account] = ()
+) -> list[OpenCall]:
+    """Write ahead: the steps, their first calls, under the given ids, and what is set aside for them are committed
+    before a request leaves. Nothing is written when it raises IntegrityError, since one of the steps was begun before,
+    or OverBudget, since a call does not fit into an account.
+    """
+    run_id = lease.run_id
+    with transaction.atomic():
+        reserve_numbers(run_id, 0, lease.fence)
+        steps = Step.objects.bulk_create(_new_step(run_id, ask) for ask, _call_id, _order in begun)
+        calls = _begin_calls([(step, *one, 1) for step, one in zip(steps, begun, strict=True)])
+        periods = [_set_aside(call_id, order, accounts) for _ask, call_id, order in begun]
+    return [
+        OpenCall(call.id, ask, call.step_id, 1, order, of_call, 0, begun_digest(call), _is_handed(order))
+        for call, (ask, _call_id, order), of_call in zip(calls, begun, periods, strict=True)
+    ]
+
+
 def open_call(
     lease: Lease,
     ask: Ask,
@@ -98,61 +117,70 @@ def open_call(
     *,
     is_first: bool = False,
 ) -> OpenCall:
-    """Write ahead: the step, the call and what is set aside for it are committed before the request leaves. is_first:
-    the step was not begun as far as the driver knows. Raises OverBudget when the call does not fit into an account.
+    """The same for one call, which may be a further attempt. is_first: the step was not begun as far as the driver
+    knows. Raises OverBudget when the call does not fit into an account.
     """
     if is_first:
         try:
-            return _open_call(lease, ask, order, call_id, accounts, is_first=True)
+            return open_calls(lease, [(ask, call_id, order)], accounts)[0]
         except IntegrityError:
             pass  # an earlier try of this very transaction was committed, and its confirmation lost
-    return _open_call(lease, ask, order, call_id, accounts, is_first=False)
-
-
-def _open_call(
-    lease: Lease, ask: Ask, order: PreparedCall, call_id: UUID, accounts: Sequence[Account], *, is_first: bool
-) -> OpenCall:
     with transaction.atomic():
-        reserve_numbers(lease.run_id, 0, lease.fence)
-        step = None if is_first else Step.objects.filter(run_id=lease.run_id, key=ask.key).first()
-        is_first = step is None  # nobody else can begin it meanwhile: the run's row is locked
+        reserve_numbers(lease.run_id, 0, lease.fence)  # nobody else can begin it now: the run's row is locked
+        step = Step.objects.filter(run_id=lease.run_id, key=ask.key).first()
         if step is None:
-            place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
-            step = Step.objects.create(run_id=lease.run_id, key=ask.key, kind="ask", **place)
-        found = None if is_first else step.calls.filter(pk=call_id).first()
-        call = found or _begin_call(lease.run_id, step, order, call_id, ask, 1 if is_first else step.calls.count() + 1)
-        if found:
+            step = _new_step(lease.run_id, ask)
+            step.save()
+        if call := step.calls.filter(pk=call_id).first():
             periods = periods_of(call_id)
         else:
-            periods = reserve(call_id, accounts, order.set_aside) if accounts and not order.problem else ()
-        failures = 0 if is_first else failures_of(step)
-    is_handed = _is_handed(order)
-    return OpenCall(call.id, ask, step.pk, call.attempt, order, periods, failures, begun_digest(call), is_handed)
+            [call] = _begin_calls([(step, ask, call_id, order, step.calls.count() + 1)])
+            periods = _set_aside(call_id, order, accounts)
+        failures = failures_of(step)
+    return OpenCall(
+        call.id, ask, step.pk, call.attempt, order, periods, failures, begun_digest(call), _is_handed(order)
+    )
+
+
+def _new_step(run_id: UUID, ask: Ask) -> Step:
+    place = {"purpose": ask.purpose, "seat": ask.seat, "turn": ask.turn, "prompt_version": ask.prompt_version}
+    return Step(run_id=run_id, key=ask.key, kind="ask", **place)
+
+
+def _set_aside(call_id: UUID, order: PreparedCall, accounts: Sequence[Account]) -> tuple[int, ...]:
+    return reserve(call_id, accounts, order.set_aside) if accounts and not order.problem else ()
 
 
 def _is_handed(order: PreparedCall) -> bool:
     return settings.CALLERS > 0 and not order.is_batched and not order.problem
 
 
-def _begin_call(run_id: UUID, step: Step, order: PreparedCall, call_id: UUID, ask: Ask, attempt: int) -> Call:
-    prepared = prepare(_with_names(order.request), stream=not order.is_batched)
-    call = Call.objects.create(
-        id=call_id,
-        run_id=run_id,
-        step=step,
-        attempt=attempt,
-        state=Call.State.BATCHED if order.is_batched else Call.State.SENT,
-        model=order.model,
-        price=order.price,
-        reserved=order.reserved,
-        reserved_tokens=order.reserved_tokens,
-        request=prepared.body,
-    )
-    if order.share is not None:
-        BatchedCall.objects.create(call=call, share=order.share, warnings=list(prepared.warnings))
-    elif _is_handed(order):
-        HandedCall.objects.create(call=call, order=order_text(order, ask))
-    return call
+def _begin_calls(begun: Sequence[tuple[Step, Ask, UUID, PreparedCall, int]]) -> list[Call]:
+    """Their rows. The last of each: which attempt of the step it is."""
+    calls, batched, handed = [], [], []
+    for step, ask, call_id, order, attempt in begun:
+        prepared = prepare(_with_names(order.request), stream=not order.is_batched)
+        call = Call(
+            id=call_id,
+            run_id=step.run_id,
+            step=step,
+            attempt=attempt,
+            state=Call.State.BATCHED if order.is_batched else Call.State.SENT,
+            model=order.model,
+            price=order.price,
+            reserved=order.reserved,
+            reserved_tokens=order.reserved_tokens,
+            request=prepared.body,
+        )
+        calls.append(call)
+        if order.share is not None:
+            batched.append(BatchedCall(call=call, share=order.share, warnings=list(prepared.warnings)))
+        elif _is_handed(order):
+            handed.append(HandedCall(call=call, order=order_text(order, ask)))
+    Call.objects.bulk_create(calls)
+    BatchedCall.objects.bulk_create(batched)
+    HandedCall.objects.bulk_create(handed)
+    return calls
 
 
 def failures_of(step: Step) -> int:

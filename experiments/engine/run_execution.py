@@ -2,14 +2,16 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import IntegrityError
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
@@ -20,7 +22,7 @@ from experiments.engine.executor import CallResult
 from experiments.engine.leases import MANUAL_STOP, Held, finish
 from experiments.engine.pauses import recorded_outcomes, started_keys
 from experiments.engine.recording import Lease, OpenCall
-from experiments.engine.requests import Catalogue, prepare_call, seats_of
+from experiments.engine.requests import Catalogue, PreparedCall, prepare_call, seats_of
 from experiments.engine.reservations import Account, Accounts, OverBudget, OverLimit, Spent, refuse
 from experiments.gateway import EmptyAnswer
 from experiments.gateway.errors import RateLimited
@@ -37,6 +39,8 @@ from experiments.workflows.base.replay import Replay, Todo, passed
 from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
 from experiments.workflows.shards import is_sharded
 
+Asked = tuple[Ask, UUID, int]  # with the id of its call, and among how many it is asked at once
+MOST_TOGETHER = 8  # calls written ahead in one transaction: none of them leaves before the last is prepared
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
 ROOM_SECONDS = 0.5  # between two looks whether calls under way leave room below the limit of tokens
@@ -97,7 +101,7 @@ class RunExecution:
 
     @property
     def is_executing(self) -> bool:
-        """Whether the sandbox is at work, whose answers are looked for more often."""
+        """Whether the sandbox is at work."""
         return bool(self._executing)
 
     # --- what the driver calls; whatever the database refuses for now stays on the agenda ---
@@ -161,6 +165,10 @@ class RunExecution:
                 del self._open[key]
                 self._plan(self._replay.resolve(key, said))
         self._take_batched()
+        self.take_executed()
+
+    def take_executed(self) -> None:
+        """Go on with what the sandbox has found."""
         if self._executing:
             for key, outcome in executions.outcomes(self.lease, list(self._executing)).items():
                 self._executing.discard(key)
@@ -243,12 +251,20 @@ class RunExecution:
         if executed := [step for step in todo.steps if isinstance(step, Execute)]:
             self._agenda.append(partial(self._execute, executed))
         among = sum(isinstance(step, Ask) for step in todo.steps)
+        together: deque[Asked] = deque()
         for step in todo.steps:
-            if isinstance(step, Ask):
-                self._ask_later(step.delay, step, among)
-                among -= 1
-            elif isinstance(step, Listen):
+            if isinstance(step, Listen):
                 self._agenda.append(partial(self._listen, step))
+                together = deque()
+            elif isinstance(step, Ask):
+                if step.delay:
+                    self._ask_later(step.delay, step, among)
+                elif together and len(together) < MOST_TOGETHER:
+                    together.append((step, new_id(), among))
+                else:
+                    together = deque([(step, new_id(), among)])
+                    self._agenda.append(partial(self._ask_together, together))
+                among -= 1
         if todo.end and not self._ending:
             self._ending = todo.end
             self._agenda.append(self._finish_when_quiet)
@@ -301,6 +317,36 @@ class RunExecution:
         self._agenda.append(action)
         self.drain_agenda()
 
+    def _ask_together(self, asks: deque[Asked]) -> None:
+        """Calls that are begun at once are written ahead in one transaction, where nothing is to be said about one."""
+        for call in self._written_together(asks) if self._are_plain(asks) else ():
+            self._send(call)
+            asks.popleft()
+        while asks:
+            self._ask(*asks[0])
+            asks.popleft()
+
+    def _are_plain(self, asks: Collection[Asked]) -> bool:
+        if len(asks) == 1 or self._ending or self.is_leaving or self.run.is_held or (self.is_shard and self._has_limit):
+            return False
+        known = {*self._adopted, *self._asked}
+        return not any(ask.key in known or (ask.played_by or ask.seat) in self._people for ask, *_ in asks)
+
+    def _written_together(self, asks: Collection[Asked]) -> list[OpenCall]:
+        """Those before the first that has no room; none where one was begun before, or a budget has none."""
+        accounts, spent, orders = self._accounts.now(), self._spent(), []
+        for ask, call_id, among in asks:
+            order = self._order(ask, call_id, among, spent)
+            if self._over_limit(order, spent):
+                break
+            cost = spent.cost + (order.reserved or 0)
+            spent = replace(spent, cost=cost, under_way=spent.under_way + order.reserved_tokens)
+            orders.append((ask, call_id, order))
+        try:
+            return recording.open_calls(self.lease, orders, accounts) if orders else []
+        except (IntegrityError, OverBudget):
+            return []
+
     def _ask(self, ask: Ask, call_id: UUID, among: int) -> None:
         if ask.key in self._adopted:
             self._adopt_call(ask)
@@ -316,11 +362,14 @@ class RunExecution:
             return
         accounts = self._accounts.now()  # they may begin a new day, which stays whatever becomes of the call
         is_shared = self.is_shard and self._has_limit
-        with logs.about(step=ask.key, call=call_id):  # also what the thread does that makes the call
-            with reservations.campaign_locked(self.run.experiment_id) if is_shared else nullcontext():
-                call = self._written(ask, call_id, among, accounts)
-            if call is None:
-                return
+        with reservations.campaign_locked(self.run.experiment_id) if is_shared else nullcontext():
+            call = self._written(ask, call_id, among, accounts)
+        if call:
+            self._send(call)
+
+    def _send(self, call: OpenCall) -> None:
+        """It is written ahead."""
+        with logs.about(step=call.ask.key, call=call.id):  # also what the thread does that makes the call
             if call.order.is_batched and not call.order.problem:
                 self._batched[call.id] = call
                 return
@@ -329,7 +378,7 @@ class RunExecution:
                 result = CallResult(call.id, self.run.pk, Completion(), problem, seconds=0.0, first_byte_seconds=None)
                 self._agenda.append(partial(self._close_call, call, result))
                 return
-            if ask.inspect:
+            if call.ask.inspect:
                 load_ahead()  # beside the call: its answer may have to be in some language
             self._submit(self.run.pk, call)
             self._agenda.append(partial(self._note_key, call.order.key))
@@ -349,19 +398,9 @@ class RunExecution:
 
     def _written(self, ask: Ask, call_id: UUID, among: int, accounts: Sequence[Account]) -> OpenCall | None:
         """The call, written ahead; None where a limit or a budget has no room for it, or has none for now."""
-        spent, limits = self._spent(), self._limits
-        share = None if limits.tokens is None else (limits.tokens - spent.tokens - spent.under_way) // among
-        participant = self._seats[ask.played_by or ask.seat]
-        owner_id = self.run.experiment.owner_id
-        empties, is_first = 0, ask.key not in self._asked
-        if not is_first:
-            empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
-        ordered = prepare_call(
-            *(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties, self.run.pk),
-            in_batch=self.run.experiment.uses_batches,
-        )
-        cost = None if limits.cost is None else Decimal(str(limits.cost))
-        if over_limit := refuse(spent, ordered.reserved, ordered.least_tokens, tokens=limits.tokens, cost=cost):
+        spent, is_first = self._spent(), ask.key not in self._asked
+        order = self._order(ask, call_id, among, spent)
+        if over_limit := self._over_limit(order, spent):
             if over_limit.reason == "limit_tokens" and spent.under_way:
                 if self._batched and not self.calls:
                     self._without_room.append(ask)
@@ -371,10 +410,28 @@ class RunExecution:
                 self._refuse(ask, over_limit)
             return None
         try:
-            return recording.open_call(self.lease, ask, ordered, call_id, accounts, is_first=is_first)
+            return recording.open_call(self.lease, ask, order, call_id, accounts, is_first=is_first)
         except OverBudget as over:
             self._refuse(ask, over.over_limit)
             return None
+
+    def _order(self, ask: Ask, call_id: UUID, among: int, spent: Spent) -> PreparedCall:
+        limit = self._limits.tokens
+        share = None if limit is None else (limit - spent.tokens - spent.under_way) // among
+        participant = self._seats[ask.played_by or ask.seat]
+        owner_id = self.run.experiment.owner_id
+        empties = 0
+        if ask.key in self._asked:
+            empties = self.run.calls.filter(step__key=ask.key, error_kind=EmptyAnswer.kind).count()
+        return prepare_call(
+            *(participant, ask, call_id, share, self.run.seed, self._catalogue, owner_id, empties, self.run.pk),
+            in_batch=self.run.experiment.uses_batches,
+        )
+
+    def _over_limit(self, order: PreparedCall, spent: Spent) -> OverLimit | None:
+        limits = self._limits
+        cost = None if limits.cost is None else Decimal(str(limits.cost))
+        return refuse(spent, order.reserved, order.least_tokens, tokens=limits.tokens, cost=cost)
 
     def _note_key(self, key: keys.Key) -> None:
         if key.row_id is None or time.monotonic() - self._noted.get(key.row_id, -KEY_NOTE_SECONDS) < KEY_NOTE_SECONDS:

@@ -1,4 +1,6 @@
-"""Wake-ups between drivers and callers over Redis. One that is lost costs a moment: both look at the database, too."""
+"""Wake-ups between drivers, callers and sandboxes over Redis. One that is lost costs a moment: they look at the
+database, too.
+"""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +11,8 @@ from redis.exceptions import RedisError
 from experiments.lab.observing import counting
 from experiments.tasks import job_queue
 
-CALLS, ANSWERS = "arena:callers:calls", "arena:callers:answers"  # channels: what is handed over, what came back
+# Channels: calls that are handed over, what came back for them, and executions that have ended.
+CALLS, ANSWERS, EXECUTED = "arena:callers:calls", "arena:callers:answers", "arena:executions:ended"
 LISTEN_SECONDS, RETRY_SECONDS = 1.0, 1.0
 
 
@@ -28,11 +31,11 @@ def _publish(channel: str) -> None:
 
 
 class Listener(threading.Thread):
-    """Calls `heard`, in this thread, for each wake-up."""
+    """Calls `heard`, in this thread, for each wake-up of the channels."""
 
-    def __init__(self, channel: str, heard: Callable[[], None]) -> None:
+    def __init__(self, heard: Callable[[], None], *channels: str) -> None:
         super().__init__(name="wake-ups", daemon=True)
-        self._channel, self._heard = channel, heard
+        self._heard, self._channels = heard, channels
         self._end = threading.Event()
 
     def end(self) -> None:
@@ -48,7 +51,7 @@ class Listener(threading.Thread):
 
     def _listen(self) -> None:
         with counting.connect().pubsub(ignore_subscribe_messages=True) as messages:
-            messages.subscribe(self._channel)
+            messages.subscribe(*self._channels)
             while not self._end.is_set():
                 if messages.get_message(timeout=LISTEN_SECONDS):
                     self._heard()

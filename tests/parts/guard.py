@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from experiments.engine import wakeups
+
 MOST_SECONDS = 60  # of processor time: a test that needs more has begun to spin
 
 
@@ -41,6 +43,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
     signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
     monkeypatch.setattr(subprocess.Popen, "__init__", _forbid("a process is started"))
     monkeypatch.setattr(os, "fork", _forbid("a process is started"))
+    monkeypatch.setattr(wakeups.Listener, "start", lambda _listener: None)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)  # it waits for the disk, as long as others write
     monkeypatch.setattr(socket.socket, "bind", _forbid("a port is opened"))
     monkeypatch.setattr(socket.socket, "connect", _connect)

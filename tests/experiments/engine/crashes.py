@@ -13,7 +13,7 @@ from experiments.engine.verification import verify
 from experiments.models import Call, Run, Step
 
 WRITERS = [
-    *((recording, name) for name in ("record_facts", "open_call", "close_call")),
+    *((recording, name) for name in ("record_facts", "open_calls", "open_call", "close_call")),
     *((pauses, name) for name in ("open_pause", "park", "complete")),
     (executions, "begin"),
     (run_execution, "finish"),

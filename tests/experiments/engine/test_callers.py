@@ -33,7 +33,6 @@ def handing(settings, monkeypatch, tmp_path):
     settings.CALLERS, settings.DATA_DIR, settings.DRAIN_SECONDS = 1, tmp_path, 60
     monkeypatch.setattr(handover.wakeups, "wake", lambda channel: None)
     monkeypatch.setattr(spool.wakeups, "wake", lambda channel: None)
-    monkeypatch.setattr(handover.Listener, "start", lambda listener: None)
 
 
 class Hand:

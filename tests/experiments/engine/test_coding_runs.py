@@ -1,10 +1,14 @@
 """Contests that are really played: real requests, a real sandbox, real rows."""
 
+import threading
+
 import pytest
 from django.db import connections
 from django.utils import timezone
 
 from accounts.errors import Forbidden, Invalid
+from experiments.engine import driver, executions
+from experiments.engine.driver import Driver
 from experiments.models import Cycle, Run, SandboxHost, Step
 from experiments.runs import actions
 from experiments.runs.steering import branching, steering
@@ -30,6 +34,18 @@ from tests.experiments.deliberating import fresh
 from tests.fixtures import signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("hurried")]
+
+
+def test_a_driver_hears_of_executions_that_have_ended_and_need_not_look_for_them(alice, start, scripted, monkeypatch):
+    monkeypatch.setattr(driver, "LOOK_SECONDS", 3600)
+    monkeypatch.setattr(executions.wakeups, "wake", lambda _channel: Driver.current._wake())
+    run = begun(alice, start, models(scripted, None, None, None))
+    with sandbox_as_played():
+        Driver(threading.Event()).drive(0.1)
+
+    run = fresh(run)
+    assert run.state == "completed"
+    assert (run.ended - run.started).total_seconds() < 600
 
 
 @pytest.mark.system

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 
 from accounts.errors import AlreadyAnswered, Forbidden, Invalid
-from experiments.engine import run_execution
+from experiments.engine import recording, run_execution
 from experiments.engine.driver import Driver
 from experiments.engine.reservations import OverLimit
+from experiments.engine.verification import verify
 from experiments.models import Call, Run, Step
 from experiments.runs import actions
 from experiments.runs.steering import steering
@@ -47,6 +48,23 @@ def test_a_question_is_answered_ranked_and_concluded(convene):
     assert list(rankings.ranking(streamed).best) == streamed["best"]
     told_of = {one["reviewer"]: (one["order"], one["offered"]) for one in streamed["ballots"]}
     assert told_of == {one.reviewer: (one.order, list(one.labels.values())) for one in run.ballots.all()}
+
+
+@pytest.mark.databases
+def test_those_who_are_asked_at_once_are_written_ahead_in_one_transaction(council, start, drive, monkeypatch):
+    written, open_calls = [], recording.open_calls
+
+    def count(lease, begun, accounts=()):
+        written.append(len(begun))
+        return open_calls(lease, begun, accounts)
+
+    monkeypatch.setattr(recording, "open_calls", count)
+    run = start(council(*FAST, limits={"tokens": 1_000_000}))
+    drive()
+
+    assert fresh(run).state == "completed"
+    assert sorted(written) == [1, len(FAST), len(FAST)]  # the conclusion, the answers, the reviews
+    assert dict(verify(Run.objects.filter(pk=run.pk))) == {}
 
 
 def test_the_answers_and_then_the_reviews_are_under_way_together(council, start, settings):
