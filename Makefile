@@ -70,9 +70,9 @@ fix: setup-dev ## repair what can be repaired by itself: lint and format
 bench: setup-dev ## measure, and print what was measured
 	$(BIN)/python -m benchmarks
 
-faults: setup-dev ## break everything while all workflows are played, then compare the books (SEED, MINUTES, DATABASE, ONLY)
+faults: setup-dev ## break everything while all workflows are played, then compare the books (SEED, MINUTES, DATABASE, CALLERS, ONLY)
 	$(BIN)/python -m benchmarks.faults --seed $(or $(SEED),7) --minutes $(or $(MINUTES),10) \
-	  --database $(or $(DATABASE),postgresql) $(if $(ONLY),--only $(ONLY))
+	  --database $(or $(DATABASE),postgresql) $(if $(CALLERS),--callers) $(if $(ONLY),--only $(ONLY))
 
 mutants: setup-dev ## change lines of functions one by one, and count what the fast tests notice (SEED, LINES, ONLY)
 	$(MANAGE) compile_translations --verbosity 0

@@ -28,7 +28,14 @@ def main(arguments: list[str]) -> int:
     folder.chmod(0o755)
     is_mounted = disk.mount(folder / "disk", DISK_MEGABYTES)
     chosen = Options(
-        options.seed, options.minutes, options.database, options.kinds, pace_of(options.minutes), options.patience
+        options.seed,
+        options.minutes,
+        options.database,
+        options.kinds,
+        pace_of(options.minutes),
+        options.patience,
+        options.callers,
+        options.every,
     )
     print(f"seed {options.seed}, {options.minutes:g} minutes on {options.database}; the small disk is ", end="")
     print(f"{'a tmpfs' if is_mounted else 'a limit on the length of files: nothing may be mounted here'}", flush=True)
@@ -53,7 +60,9 @@ def main(arguments: list[str]) -> int:
 
 def repeated(options: argparse.Namespace) -> str:
     only = f" --only {options.only}" if options.only else ""
-    return f"--seed {options.seed} --minutes {options.minutes:g} --database {options.database}{only}"
+    callers = " --callers" if options.callers else ""
+    every = f" --every {options.every:g}" if options.every else ""
+    return f"--seed {options.seed} --minutes {options.minutes:g} --database {options.database}{callers}{every}{only}"
 
 
 def kept(folder: Path) -> Path:
@@ -66,13 +75,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=7, help="which faults, when, and which answers are spoiled")
     parser.add_argument("--minutes", type=float, default=10, help="for which things break; 5 or more is the long form")
     parser.add_argument("--database", choices=("postgresql", "sqlite"), default="postgresql")
+    parser.add_argument("--callers", action="store_true", help="two callers make the calls of the workers")
+    parser.add_argument("--every", type=float, help="seconds between two faults")
     parser.add_argument("--only", default="", help="kinds of faults by the beginning of their names: worker,redis,…")
     parser.add_argument("--patience", type=float, default=1.0, help="stretches every bound of time, on a slow machine")
     parser.add_argument("--verbose", action="store_true", help="say what happens while it does")
     parser.add_argument("--keep", action="store_true", help="keep logs and books also when nothing differs")
     options = parser.parse_args(arguments)
     try:
-        options.kinds = named(options.only, database=options.database)
+        options.kinds = named(options.only, database=options.database, has_callers=options.callers)
     except ValueError as error:
         parser.error(str(error))
     return options

@@ -47,6 +47,7 @@ class Called:
     purpose: str = "reply"
     text: str = ""
     error_kind: str = ""
+    error: str = ""
     output_tokens: int | None = None
     is_estimated: bool = False
     cost: Decimal | None = None

@@ -49,6 +49,10 @@ def worker_frozen(stage: Stage, rng: Random, happening: Happening) -> Undo | Non
     return lambda: stage.send(name, signal.SIGCONT, to_all=True)
 
 
+def caller_killed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
+    return _kill(stage, rng.choice(stage.callers), happening)
+
+
 def horse_killed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
     """The worker of files, datasets, ratings and webhooks."""
     return _kill(stage, "reports", happening)
@@ -73,8 +77,10 @@ def web_killed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
 
 
 def deployed(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
-    """Everything that is ours is asked to end, and is started anew once it has."""
-    for name in (*WORKERS, *WEB):
+    """Everything that is ours is asked to end, and is started anew once it has; of the callers, one is."""
+    leaving = [rng.choice(stage.callers)] if stage.callers else []
+    happening.note = " ".join(leaving)
+    for name in (*leaving, *WORKERS, *WEB):
         stage.ask_to_end(name)
     return None
 
@@ -115,7 +121,7 @@ def postgres_frozen(stage: Stage, rng: Random, happening: Happening) -> Undo | N
 
 def disk_full(stage: Stage, rng: Random, happening: Happening) -> Undo | None:
     def limited() -> list[int]:
-        return [pid for name in (*WORKERS, *WEB, "redis") for pid in stage.family(name)]
+        return [pid for name in (*WORKERS, *stage.callers, *WEB, "redis") for pid in stage.family(name)]
 
     happening.note = stage.disk.fill(limited())
     return lambda: stage.disk.empty(limited())
@@ -133,6 +139,7 @@ FAULTS: dict[str, Fault] = {
     "worker": worker_killed,
     "workers": workers_killed,
     "freeze": worker_frozen,
+    "caller": caller_killed,
     "horse": horse_killed,
     "sandbox": sandbox_killed,
     "web": web_killed,
@@ -151,11 +158,12 @@ OF_POSTGRES = ("postgres", "clock")  # beginnings of what needs a database with 
 PROVIDER = "provider"  # the name under which answers are spoiled
 
 
-def named(only: str, *, database: str) -> list[str]:
+def named(only: str, *, database: str, has_callers: bool = False) -> list[str]:
     """The kinds that are wanted: `worker,redis` has every kind whose name begins with one of the words. Raises
     ValueError for a word that fits none.
     """
-    possible = [kind for kind in (*FAULTS, PROVIDER) if database == "postgresql" or not kind.startswith(OF_POSTGRES)]
+    absent = (*(() if database == "postgresql" else OF_POSTGRES), *(() if has_callers else ("caller",)))
+    possible = [kind for kind in (*FAULTS, PROVIDER) if not kind.startswith(absent)]
     words = [word for word in only.split(",") if word]
     if strange := [word for word in words if not any(kind.startswith(word) for kind in (*FAULTS, PROVIDER))]:
         raise ValueError(f"There is no fault called {', '.join(strange)}. Known are {', '.join((*FAULTS, PROVIDER))}.")

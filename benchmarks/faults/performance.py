@@ -34,7 +34,9 @@ Open = tuple[float, Happening, Undo]  # a fault that lasts: until when, in secon
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """kinds: of faults that are injected; patience: by how much a slow machine may stretch every bound of time."""
+    """kinds: of faults that are injected; patience: by how much a slow machine may stretch every bound of time; every:
+    seconds between two faults.
+    """
 
     seed: int
     minutes: float
@@ -42,12 +44,14 @@ class Options:
     kinds: Sequence[str]
     pace: Pace
     patience: float = 1.0
+    has_callers: bool = False
+    every: float | None = None
 
 
 class Performance:
     def __init__(self, options: Options, folder: Path, disk: Disk) -> None:
         self._options, self._folder = options, folder
-        self._stage = Stage(folder, disk, options.pace, database=options.database)
+        self._stage = Stage(folder, disk, options.pace, database=options.database, has_callers=options.has_callers)
         self._audience: list[subprocess.Popen[bytes]] = []
         self.happened: list[Happening] = []
         self.play: Play | None = None
@@ -107,7 +111,7 @@ class Performance:
     def _break_things(self, play: Play) -> None:
         options, stage = self._options, self._stage
         kinds = [kind for kind in options.kinds if kind != PROVIDER]
-        planned = plan(options.seed, kinds, options.minutes * 60, options.pace)
+        planned = plan(options.seed, kinds, options.minutes * 60, options.pace, options.every)
         rng, began = Random(f"{options.seed}/faults"), time.monotonic()
         undone: list[Open] = []
         while time.monotonic() < play.until or undone or planned:
@@ -179,6 +183,7 @@ class Performance:
             drain_seconds=30.0 * patience,
             drains=self._stage.drains,
             troubles=self.troubles(),
+            has_callers=bool(self._stage.callers),
         )
 
     def troubles(self) -> dict[str, int]:

@@ -72,6 +72,7 @@ def call_of(call: Call) -> dict[str, Any]:
         "purpose": call.step.purpose,
         "text": call.text,
         "error_kind": call.error_kind,
+        "error": call.error,
         "output_tokens": call.output_tokens,
         "is_estimated": call.usage_is_estimated,
         "cost": _money(call.cost),

@@ -20,15 +20,15 @@ class Planned:
     seconds: float
 
 
-def plan(seed: int, kinds: Sequence[str], seconds: float, pace: Pace) -> list[Planned]:
+def plan(seed: int, kinds: Sequence[str], seconds: float, pace: Pace, every: float | None = None) -> list[Planned]:
     """Every kind once in a drawn order, then again, until the time is over; the next one begins at a random moment, and
-    often before the last one is over.
+    often before the last one is over. every: seconds between two of them, on the average.
     """
     rng = Random(f"{seed}/plan")
     planned: list[Planned] = []
     if not kinds:
         return planned
-    slot = max(LEAST_SECONDS, min(pace.away / 2, (seconds - FIRST_SECONDS) / len(kinds)))
+    slot = max(LEAST_SECONDS, every or min(pace.away / 2, (seconds - FIRST_SECONDS) / len(kinds)))
     bag: list[str] = []
     for number in range(int((seconds - FIRST_SECONDS) / slot + 0.001)):
         bag = bag or rng.sample(list(kinds), len(kinds))

@@ -23,6 +23,7 @@ from benchmarks.preloading import build
 
 OURS = ("REDIS_URL", "DATABASE_URL", "ARENA_", "OPENROUTER_API_KEY", "PORT")
 ENGINE = ("worker-1", "worker-2")
+CALLERS = ("caller-1", "caller-2")  # where workers make no calls themselves
 WORKERS = (*ENGINE, "reports", "sandbox")
 WEB = ("web", "web-2")  # at one socket, which nobody closes
 START_SECONDS = 240.0  # of a machine that does much else
@@ -37,8 +38,18 @@ class NotThere(Exception):
 class Stage:
     """disk: where data and database are. Everything is started, kept and ended by one thread."""
 
-    def __init__(self, folder: Path, disk: Disk, pace: Pace, *, database: str, waits_for_disk: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        disk: Disk,
+        pace: Pace,
+        *,
+        database: str,
+        waits_for_disk: bool = False,
+        has_callers: bool = False,
+    ) -> None:
         self.folder, self.disk = folder, disk
+        self.callers = CALLERS if has_callers else ()
         self._listener = places.listen("127.0.0.1", 0)
         self.port = int(self._listener.getsockname()[1])
         self.children: dict[str, Child] = {}
@@ -64,6 +75,7 @@ class Stage:
             "ARENA_SWEEP_SECONDS": str(pace.sweep),
             "ARENA_DRAIN_SECONDS": str(pace.drain),
             "ARENA_WEB_DRAIN_SECONDS": "0",
+            "ARENA_CALLERS": str(len(self.callers)),
             "ARENA_API_PER_PERSON": "0",
             "ARENA_API_PER_ADDRESS": "0",
             "ARENA_LOG_LEVEL": "INFO",
@@ -92,6 +104,8 @@ class Stage:
     def serve(self) -> None:
         for number, name in enumerate(WEB, 1):
             self._start(name, self._parts.web(number, self._listener.fileno()).argv)
+        for number, name in enumerate(self.callers, 1):
+            self._start(name, self._parts.caller(number).argv)
         for number in (1, 2):
             self._start(f"worker-{number}", self._parts.worker(number).argv)
         self._start("reports", self._parts.reports().argv)
@@ -99,7 +113,7 @@ class Stage:
         self.require(self.is_well, "the web server")
 
     def end(self) -> None:
-        for name in (*WORKERS, *WEB, "proxy", "provider", "redis", "postgres"):
+        for name in (*WORKERS, *CALLERS, *WEB, "proxy", "provider", "redis", "postgres"):
             if child := self.children.pop(name, None):
                 if child.process and child.is_alive:
                     child.process.send_signal(signal.SIGCONT)
@@ -152,7 +166,9 @@ class Stage:
     # --- keeping ---
 
     def ask_to_end(self, name: str) -> None:
-        """As a service manager does: SIGTERM, and SIGKILL for who takes too long. Then it is started anew."""
+        """As a service manager does: SIGTERM, and SIGKILL for who takes too long; callers may take as long as their
+        longest call. Then it is started anew.
+        """
         if self.children[name].is_alive and name not in self._asked:
             self._asked[name] = time.monotonic()
             self.send(name, signal.SIGTERM)
@@ -160,10 +176,11 @@ class Stage:
     def keep(self) -> None:
         """Start again whatever has ended and is not meant to be away."""
         for name, child in self.children.items():
-            if name in self._asked and time.monotonic() - self._asked[name] > DRAIN_SECONDS:
+            is_late = name in self._asked and time.monotonic() - self._asked[name] > DRAIN_SECONDS
+            if is_late and name not in CALLERS:
                 child.kill()
             if child.has_ended:
-                if asked := self._asked.pop(name, None):
+                if (asked := self._asked.pop(name, None)) and name not in CALLERS:
                     self.drains.append((name, time.monotonic() - asked))
                 child.bury()
                 child.due = time.monotonic() + AGAIN_SECONDS
@@ -191,7 +208,7 @@ class Stage:
             return False
 
     def _start(self, name: str, argv: Sequence[str]) -> None:
-        clock = self.clocks.get(name) or (self.clocks.get("host") if name in (*WORKERS, *WEB) else None)
+        clock = self.clocks.get(name) or (self.clocks.get("host") if name in (*WORKERS, *CALLERS, *WEB) else None)
         environment = self.environment | (clock.environment if clock else {})
         child = Child(name, argv, self.folder / "logs" / f"{name}.log", environment)
         child.handed = (self._listener.fileno(),) if name in WEB else ()

@@ -75,6 +75,10 @@ WRONG = {
     "requests nobody recorded": replace(RIGHT, served=[SERVED, Served("call-9", "finished", 3)]),
     "requests made twice": replace(RIGHT, served=[SERVED, SERVED]),
     "answers nobody gave": replace(RIGHT, served=[]),
+    "calls lost without their caller": replace(
+        called(replace(LOST, error="The worker that made this call was killed."), replace(CALL, attempt=2)),
+        extra={**RIGHT.extra, "has_callers": True},
+    ),
     "steps asked again": called(CALL, replace(CALL, id="call-2", attempt=2)),
     "attempts out of order": called(replace(CALL, attempt=2)),
     "tokens that differ": replace(RIGHT, served=[replace(SERVED, tokens=7)]),

@@ -18,6 +18,7 @@ CHECKS: Mapping[str, Check] = {
     "tokens that differ": ledger.miscounted,
     "costs taken for nothing": ledger.unpaid,
     "calls left open": ledger.left_open,
+    "calls lost without their caller": ledger.lost_needlessly,
     "runs without an end": ends.unended,
     "runs the engine failed": ends.broken,
     "leases of nobody": ends.still_leased,
