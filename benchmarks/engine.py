@@ -5,6 +5,7 @@ import statistics
 import time
 import urllib.request
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from benchmarks.parts import PYTHON, Parts, free_port, platform
@@ -30,17 +31,21 @@ def main() -> None:
 def wall_time(parts: Parts, times: int = 5) -> None:
     """A run of two turns, filtered and judged, against the sum of its requests' times at the provider."""
     cast = {"judge": True, "filter": True, "max_turns": 2}
-    ratios = []
+    ratios, gaps = [], []
     for _ in range(times):
         body = {"workflow": "arena", "config": {"prompt": "Share seven panels.", "gap_seconds": 0, **cast}}
         seats = dict(zip(("A", "B", "judge", "filter"), [*SPEAKERS[:2], *TOOLS], strict=True))
         body["cast"] = {seat: {"model": model} for seat, model in seats.items()}
         run, seconds = played(parts, body)
-        ratios.append(seconds / sum(provider_seconds(parts, run).values()))
+        times = sorted(at_provider(parts, run).values())
+        ratios.append(seconds / sum(ended - received for received, ended in times))
+        gaps += [later[0] - earlier[1] for earlier, later in pairwise(times)]
     ratio = statistics.median(ratios)
     print(
         f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)"
     )
+    p50, p95 = (1000 * statistics.quantiles(gaps, n=20)[place] for place in (9, 18))
+    print(f"end of a request until the next one arrives   {p50:.0f} ms, p95 {p95:.0f} ms   (of {len(gaps)})")
 
 
 def council(parts: Parts, times: int = 5) -> None:

@@ -11,16 +11,19 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import django
+from django.conf import settings
 from django.core.management import call_command
 
 from benchmarks.parts import PYTHON, ROOT, free_port, platform
 
 STREAMS, RATE, TOKENS, ROUNDS = 50, 50, 400, 3
 TURNS = 2
+CALLER = "experiments.engine.callers.CallerWorker"
 MODELS = ("stamp-a", "stamp-b")
 
 
@@ -37,20 +40,35 @@ def measure(address: str) -> None:
     call_command("migrate", verbosity=0)
     prepare(address)
     readers = {"bare aiohttp": bare, "gateway": through_the_gateway}
-    tokens: dict[str, list[float]] = {name: [] for name in (*readers, "worker")}
-    rows = []
+    tokens: dict[str, list[float]] = {name: [] for name in (*readers, "worker", "caller")}
+    rows: dict[str, list[float]] = {"": [], ", where a caller makes it": []}
+    command = [PYTHON, "manage.py", "rqworker", "callers", "--worker-class", CALLER, "--skip-checks"]
+    caller = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"ARENA_CALLERS": "1"}, stdout=subprocess.DEVNULL)
     for _ in range(ROUNDS):
         for name, reader in readers.items():
             tokens[name].append(asyncio.run(_side_by_side(reader, address)) / (STREAMS * TOKENS))
-        of_all, of_main_thread, calls = driven()
-        tokens["worker"].append(of_all / (calls * TOKENS))
-        rows.append(of_main_thread / calls)
+        for is_handed, spent in enumerate(rows.values()):
+            settings.CALLERS = is_handed
+            before = _processor_seconds(caller.pid)
+            of_all, of_main_thread, calls = driven()
+            of_process = _processor_seconds(caller.pid) - before if is_handed else of_all
+            tokens["caller" if is_handed else "worker"].append(of_process / (calls * TOKENS))
+            spent.append(of_main_thread / calls)
+    caller.terminate()
+    caller.wait()
     each = {name: statistics.median(seconds) * 1e6 for name, seconds in tokens.items()}
     for name, microseconds in each.items():
         of_bare = microseconds / each["bare aiohttp"]
         print(f"processor time of a token, {name}   {microseconds:.0f} µs   ({of_bare:.2f} of bare aiohttp's)")
-    print(f"processor time of the thread that records, for each ended call   {statistics.median(rows) * 1e3:.1f} ms")
+    for how, spent in rows.items():
+        milliseconds = statistics.median(spent) * 1e3
+        print(f"processor time of the thread that records, for each ended call{how}   {milliseconds:.1f} ms")
     print(f"(medians of {ROUNDS}; {STREAMS} streams of {RATE} tokens/s, {TOKENS} tokens a call)")
+
+
+def _processor_seconds(pid: int) -> float:
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 async def _side_by_side(reader: Callable[[str, Any], Awaitable[None]], address: str) -> float:

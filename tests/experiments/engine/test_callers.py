@@ -1,5 +1,6 @@
 """Calls that a caller makes: drivers hand them over and take their answers, whichever of them dies."""
 
+import json
 import threading
 from datetime import timedelta
 from unittest.mock import Mock
@@ -232,6 +233,25 @@ def test_an_answer_comes_back_as_it_was():
     assert (back.completion, back.seconds, back.call_id) == (completion, 1.5, result.call_id)
     assert (type(back.error), str(back.error)) == (RateLimited, "Wait.")
     assert (back.error.retry_after, back.error.status, back.error.partial) == (7.5, 429, completion)
+
+
+def with_more(value):
+    """As the release to come may write it: every object has a field that we do not know."""
+    if isinstance(value, dict):
+        return {**{name: with_more(one) for name, one in value.items()}, "of_a_later_release": 1}
+    return [with_more(one) for one in value] if isinstance(value, list) else value
+
+
+def test_what_the_next_release_adds_to_orders_and_answers_is_passed_over(run, hand):
+    with driving():
+        handed(run)
+    text = HandedCall.objects.get().order
+    later = json.dumps({**json.loads(text), "request": with_more(json.loads(text)["request"]), "of_a_later_release": 1})
+    assert order_of(later) == order_of(text)
+
+    result = handover.CallResult(uuid4(), uuid4(), Completion(text="Yes.", usage=Usage(1, 2)), None, 1.5, None)
+    answer = json.dumps(with_more(json.loads(answer_text(result))))
+    assert orders.result_of(answer, result.call_id, result.run_id) == result
 
 
 @each_case("text", ["", "{}", "[1", '{"completion": 7}'])
