@@ -25,7 +25,7 @@ from redis.exceptions import RedisError
 from accounts.logs import HOST
 from experiments.engine import keys, spool, wakeups
 from experiments.engine.events import Broadcaster
-from experiments.engine.executor import CallExecutor, CallResult, PendingCall
+from experiments.engine.executor import CallExecutor, CallResult, PendingCall, WakeUp
 from experiments.engine.jobs import WORKER_SECONDS, BaseWorker, send_heartbeat
 from experiments.engine.life_locks import LifeLock
 from experiments.engine.orders import answer_text, order_of, unsent
@@ -141,7 +141,7 @@ class CallerProcess:
         return self._executor.paused_providers()
 
     def serve(self) -> None:
-        listener = wakeups.Listener(lambda: self._executor.results.put(None), wakeups.CALLS)
+        listener = wakeups.Listener(lambda _about: self._executor.results.put(WakeUp()), wakeups.CALLS)
         done = threading.Event()
         spooler = threading.Thread(target=self._spool_forever, args=[done], name="spool", daemon=True)
         self._executor.start()
@@ -206,7 +206,7 @@ class CallerProcess:
         with suppress(queue.Empty):
             result = results.get(timeout=seconds)
             while True:
-                if result is None:
+                if isinstance(result, WakeUp):
                     self._due["poll"] = 0.0
                 else:
                     self._ended[result.call_id] = result

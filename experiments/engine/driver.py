@@ -19,7 +19,7 @@ from django.db import InterfaceError, OperationalError, connection
 from accounts import logs
 from experiments.engine import leases, wakeups
 from experiments.engine.events import Broadcaster, LeaseLost, News, as_message
-from experiments.engine.executor import CallExecutor, CallResult, PendingCall
+from experiments.engine.executor import CallExecutor, CallResult, PendingCall, WakeUp
 from experiments.engine.handover import Handover
 from experiments.engine.leases import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.partial_text import PartialTextWriter, save
@@ -171,25 +171,24 @@ class Driver:
             if execution := self._executions.get(run_id):
                 self._guarded(run_id, partial(execution.lose, call_id))
 
-    def _settle(self, result: CallResult | None) -> None:
-        if result is None:
-            self._take_what_came()
-            return
-        if execution := self._executions.get(result.run_id):
+    def _settle(self, result: CallResult | WakeUp) -> None:
+        if isinstance(result, WakeUp):
+            self._take_what_came(result.run_id)
+        elif execution := self._executions.get(result.run_id):
             self._guarded(result.run_id, lambda: execution.settle(result))
 
-    def _wake(self) -> None:
-        """Callers or sandboxes have done something: look for it now, not at the next look."""
-        self._executor.results.put(None)
+    def _wake(self, about: str) -> None:
+        """A caller has answered, or a sandbox has executed code of a run: look for it now, not at the next look."""
+        self._executor.results.put(WakeUp(UUID(about) if about else None))
 
-    def _take_what_came(self) -> None:
-        try:
-            self._take_answers()
-        except DATABASE_AWAY as error:
-            self._wait_for_database(error)
-        for run_id, execution in list(self._executions.items()):
-            if execution.is_executing:
-                self._guarded(run_id, execution.take_executed)
+    def _take_what_came(self, run_id: UUID | None) -> None:
+        if run_id is None:
+            try:
+                self._take_answers()
+            except DATABASE_AWAY as error:
+                self._wait_for_database(error)
+        elif execution := self._executions.get(run_id):
+            self._guarded(run_id, execution.take_executed)
 
     # --- runs come and go ---
 
@@ -290,7 +289,7 @@ class Driver:
                 result = self._executor.results.get(timeout=left)
             except queue.Empty:
                 break
-            if result is None:
+            if isinstance(result, WakeUp):
                 continue
             cut_off.discard(result.call_id)
             if result.is_stopped and result.was_sent:

@@ -170,7 +170,7 @@ def _end(execution: Execution, fields: dict[str, object], state: str) -> bool:
             return False
         Step.objects.filter(pk=execution.step_id).update(state=state, ended=execution.ended)
         measuring.execution_ended(execution)
-        transaction.on_commit(partial(wakeups.wake, wakeups.EXECUTED))
+        transaction.on_commit(partial(wakeups.wake, wakeups.EXECUTED, str(execution.run_id)))
     return True
 
 

@@ -93,6 +93,13 @@ class CallResult:
     was_sent: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class WakeUp:
+    """There may be something elsewhere: of a run what the sandbox has found, without one the answers of callers."""
+
+    run_id: UUID | None = None
+
+
 class Outlet(Protocol):
     """Where the viewers' news goes."""
 
@@ -106,7 +113,7 @@ class CallExecutor:
     """
 
     def __init__(self, outlet: Outlet, limits: SharedLimits | None = None) -> None:
-        self.results: queue.Queue[CallResult | None] = queue.Queue()  # None: there may be answers elsewhere
+        self.results: queue.Queue[CallResult | WakeUp] = queue.Queue()
         self._outlet, self._limits = outlet, limits
         self._pending: dict[UUID, PendingCall] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}

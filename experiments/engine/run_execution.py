@@ -99,11 +99,6 @@ class RunExecution:
         """Whether it waits for nothing but its end."""
         return self._ending is not None and not self._batched
 
-    @property
-    def is_executing(self) -> bool:
-        """Whether the sandbox is at work."""
-        return bool(self._executing)
-
     # --- what the driver calls; whatever the database refuses for now stays on the agenda ---
 
     def begin(self) -> None:

@@ -16,24 +16,24 @@ CALLS, ANSWERS, EXECUTED = "arena:callers:calls", "arena:callers:answers", "aren
 LISTEN_SECONDS, RETRY_SECONDS = 1.0, 1.0
 
 
-def wake(channel: str) -> None:
-    """Wake everybody who listens. Call after the commit."""
-    job_queue.in_background(channel, partial(_publish, channel))
+def wake(channel: str, about: str = "") -> None:
+    """Wake everybody who listens; about: the run that it concerns, where it is one. Call after the commit."""
+    job_queue.in_background((channel, about), partial(_publish, channel, about))
 
 
-def _publish(channel: str) -> None:
+def _publish(channel: str, about: str) -> None:
     if job_queue.is_circuit_open():
         return
     try:
-        counting.connect().publish(channel, "")
+        counting.connect().publish(channel, about)
     except (RedisError, OSError) as error:
         job_queue.note_error(error)
 
 
 class Listener(threading.Thread):
-    """Calls `heard`, in this thread, for each wake-up of the channels."""
+    """Calls `heard`, in this thread, for each wake-up of the channels, with what it is about."""
 
-    def __init__(self, heard: Callable[[], None], *channels: str) -> None:
+    def __init__(self, heard: Callable[[str], None], *channels: str) -> None:
         super().__init__(name="wake-ups", daemon=True)
         self._heard, self._channels = heard, channels
         self._end = threading.Event()
@@ -53,5 +53,5 @@ class Listener(threading.Thread):
         with counting.connect().pubsub(ignore_subscribe_messages=True) as messages:
             messages.subscribe(*self._channels)
             while not self._end.is_set():
-                if messages.get_message(timeout=LISTEN_SECONDS):
-                    self._heard()
+                if message := messages.get_message(timeout=LISTEN_SECONDS):
+                    self._heard(message["data"])

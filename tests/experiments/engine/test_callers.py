@@ -32,8 +32,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.databases]
 def handing(settings, monkeypatch, tmp_path):
     """Drivers hand their calls over, and nobody wakes anybody."""
     settings.CALLERS, settings.DATA_DIR, settings.DRAIN_SECONDS = 1, tmp_path, 60
-    monkeypatch.setattr(handover.wakeups, "wake", lambda channel: None)
-    monkeypatch.setattr(spool.wakeups, "wake", lambda channel: None)
+    monkeypatch.setattr(handover.wakeups, "wake", lambda channel, about="": None)
+    monkeypatch.setattr(spool.wakeups, "wake", lambda channel, about="": None)
 
 
 class Hand:
