@@ -15,6 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import Error as DatabaseTrouble
 from django.db import InterfaceError, OperationalError, connection
+from django.db.models import F
 
 from accounts import logs
 from experiments.engine import leases, wakeups
@@ -207,7 +208,8 @@ class Driver:
     def _waiting(self) -> list[UUID]:
         """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""
         room = max(0, settings.RUNS_PER_WORKER - len(self._executions))
-        waiting = Run.objects.claimable().order_by("created").values_list("pk", flat=True)
+        longest_first = (F("lease_until").asc(nulls_first=True), "created")
+        waiting = Run.objects.claimable().order_by(*longest_first).values_list("pk", flat=True)
         if not waiting.exists():
             return []
         alone = list(without_shards(waiting)[:room])
