@@ -5,13 +5,14 @@ import os
 import signal
 import threading
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import django_rq
 import pytest
 import redis
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
+from django.utils import timezone
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -136,6 +137,16 @@ def test_a_run_is_counted_as_begun_once_and_as_taken_over_when_its_driver_died(a
     expire_leases()
     leases.claim(run.pk, lambda event: None)
     assert counted == [counting.RUNS_STARTED, counting.TAKEOVERS]
+
+
+@pytest.mark.databases
+def test_what_has_waited_longest_for_a_driver_is_claimed_first(arena, start):
+    older, newer, queued = (start(arena()) for _ in range(3))
+    for run, seconds in ((older, 1), (newer, 100)):
+        leases.claim(run.pk, lambda event: None)
+        Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=seconds))
+
+    assert driver.Driver(threading.Event())._waiting() == [queued.pk, newer.pk, older.pk]
 
 
 def test_a_run_that_only_waits_for_its_next_attempt_goes_on_elsewhere_at_once(arena, start, provider, until, settings):
