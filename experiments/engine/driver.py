@@ -206,10 +206,13 @@ class Driver:
                 break  # the others wait, or another worker claims them
 
     def _waiting(self) -> list[UUID]:
-        """What to claim now: first runs that stand for themselves, then a few shards, however many of them wait."""
+        """What to claim now: first runs that stand for themselves, then a few shards, however many wait. None is
+        driven here: a lease that we were late to renew is renewed, unless somebody else has it.
+        """
         room = max(0, settings.RUNS_PER_WORKER - len(self._executions))
         longest_first = (F("lease_until").asc(nulls_first=True), "created")
-        waiting = Run.objects.claimable().order_by(*longest_first).values_list("pk", flat=True)
+        others = Run.objects.claimable().exclude(pk__in=list(self._executions))
+        waiting = others.order_by(*longest_first).values_list("pk", flat=True)
         if not waiting.exists():
             return []
         alone = list(without_shards(waiting)[:room])

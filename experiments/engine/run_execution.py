@@ -40,7 +40,7 @@ from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
 from experiments.workflows.shards import is_sharded
 
 Asked = tuple[Ask, UUID, int]  # with the id of its call, and among how many it is asked at once
-MOST_TOGETHER = 8  # calls written ahead in one transaction: none of them leaves before the last is prepared
+MOST_TOGETHER = 5  # calls written ahead in one transaction: none of them leaves before the last is prepared
 MOMENT = 0.1  # seconds that one run may keep the driver from its other work
 KEY_NOTE_SECONDS = keys.USED_AT_MOST_EVERY.total_seconds()  # between two notes that a key is in use
 ROOM_SECONDS = 0.5  # between two looks whether calls under way leave room below the limit of tokens

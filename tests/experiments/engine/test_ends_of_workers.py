@@ -149,6 +149,20 @@ def test_what_has_waited_longest_for_a_driver_is_claimed_first(arena, start):
     assert driver.Driver(threading.Event())._waiting() == [queued.pk, newer.pk, older.pk]
 
 
+def test_a_driver_that_was_late_to_renew_a_lease_keeps_its_run_and_its_calls(arena, start, provider):
+    run = start(arena(TALKATIVE))
+    with stepped_engine.driving(threading.Event()):
+        wait_until(is_streaming(provider), "a stream")
+        fence, here = fresh(run).fence, driver.Driver.current
+        expire_leases()
+        assert here._waiting() == []
+        leases.renew({run.pk: fence})
+        assert fresh(run).lease_until > timezone.now()
+
+    assert not run.calls.filter(state=Call.State.LOST).exists()
+    assert fresh(run).fence == fence
+
+
 def test_a_run_that_only_waits_for_its_next_attempt_goes_on_elsewhere_at_once(arena, start, provider, until, settings):
     settings.DRAIN_SECONDS = 60
     run = start(arena(a="sim/cooperative:fail=503"))
