@@ -17,7 +17,7 @@ from tests.fixtures import Worker, wait_until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 
 STREAMS = 20
-SPEAKER = "sim/cooperative:first=0:tps=20:words=120"
+SPEAKER = "sim/cooperative:first=0:tps=6:words=120"
 QUEUE = ("callers", "--worker-class", "experiments.engine.callers.CallerWorker")
 
 
@@ -34,7 +34,7 @@ def caller():
 
 @pytest.fixture
 def runs(transactional_db, arena, start):
-    """Twenty that are woken, each with a call of six seconds."""
+    """Twenty that are woken, each with a call of twenty seconds: all are under way before the first one ends."""
     runs = [start(arena(a=SPEAKER, max_turns=1, judge=False)) for _ in range(STREAMS)]
     for run in runs:
         wake(run.pk)
