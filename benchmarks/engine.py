@@ -37,9 +37,9 @@ def wall_time(parts: Parts, times: int = 5) -> None:
         seats = dict(zip(("A", "B", "judge", "filter"), [*SPEAKERS[:2], *TOOLS], strict=True))
         body["cast"] = {seat: {"model": model} for seat, model in seats.items()}
         run, seconds = played(parts, body)
-        times = sorted(at_provider(parts, run).values())
-        ratios.append(seconds / sum(ended - received for received, ended in times))
-        gaps += [later[0] - earlier[1] for earlier, later in pairwise(times)]
+        requests = sorted(at_provider(parts, run).values())
+        ratios.append(seconds / sum(ended - received for received, ended in requests))
+        gaps += [later[0] - earlier[1] for earlier, later in pairwise(requests)]
     ratio = statistics.median(ratios)
     print(
         f"run wall time / provider's critical path   {ratio:.3f}   (median of {times}; 10 requests at {RATE} tokens/s)"

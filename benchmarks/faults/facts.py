@@ -38,7 +38,9 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call as the platform has recorded it. cost: what it counts, None where nobody knows; reserved likewise."""
+    """A call as the platform has recorded it. cost: what it counts, None where nobody knows; reserved likewise.
+    caller_died: whether it was lost with its caller.
+    """
 
     id: str
     step: str
@@ -47,12 +49,12 @@ class Called:
     purpose: str = "reply"
     text: str = ""
     error_kind: str = ""
-    error: str = ""
     output_tokens: int | None = None
     is_estimated: bool = False
     cost: Decimal | None = None
     cost_source: str = ""
     reserved: Decimal | None = None
+    caller_died: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arenasite.settings")
 django.setup()
 
+from experiments.engine.recording import CALLER_DIED  # noqa: E402
 from experiments.models import Battle, Board, BudgetPeriod, Call, Reservation, Run  # noqa: E402
 from experiments.runs.timeline import Entry, from_rows, replayed  # noqa: E402
 from experiments.workflows.battles.campaign import counting  # noqa: E402
@@ -72,7 +73,7 @@ def call_of(call: Call) -> dict[str, Any]:
         "purpose": call.step.purpose,
         "text": call.text,
         "error_kind": call.error_kind,
-        "error": call.error,
+        "caller_died": call.error == CALLER_DIED,
         "output_tokens": call.output_tokens,
         "is_estimated": call.usage_is_estimated,
         "cost": _money(call.cost),

@@ -313,7 +313,7 @@ class RunExecution:
         self.drain_agenda()
 
     def _ask_together(self, asks: deque[Asked]) -> None:
-        """Calls that are begun at once are written ahead in one transaction, where nothing is to be said about one."""
+        """Calls that are begun at once, in one transaction if all of them are for models and none was asked before."""
         for call in self._written_together(asks) if self._are_plain(asks) else ():
             self._send(call)
             asks.popleft()
@@ -363,7 +363,7 @@ class RunExecution:
             self._send(call)
 
     def _send(self, call: OpenCall) -> None:
-        """It is written ahead."""
+        """Have a call made that is written ahead."""
         with logs.about(step=call.ask.key, call=call.id):  # also what the thread does that makes the call
             if call.order.is_batched and not call.order.problem:
                 self._batched[call.id] = call

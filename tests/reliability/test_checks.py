@@ -76,7 +76,7 @@ WRONG = {
     "requests made twice": replace(RIGHT, served=[SERVED, SERVED]),
     "answers nobody gave": replace(RIGHT, served=[]),
     "calls lost without their caller": replace(
-        called(replace(LOST, error="The worker that made this call was killed."), replace(CALL, attempt=2)),
+        called(LOST, replace(CALL, attempt=2)),
         extra={**RIGHT.extra, "has_callers": True},
     ),
     "steps asked again": called(CALL, replace(CALL, id="call-2", attempt=2)),

@@ -7,7 +7,6 @@ from benchmarks.faults.facts import Called, Facts
 
 SENT, COMPLETED, FAILED, LOST, STOPPED = "sent", "completed", "failed", "lost", "stopped"
 FREE = ("unsent", "refused")  # sources of a cost that is known to be nothing
-CALLER_DIED = "The process that made this call died."
 TRIED_AGAIN = (FAILED, LOST)  # states after which the same step may be asked once more
 
 
@@ -89,8 +88,8 @@ def left_open(facts: Facts) -> Iterator[str]:
 def lost_needlessly(facts: Facts) -> Iterator[str]:
     """With callers, a call is lost with its caller and with nothing else."""
     for call in facts.calls if facts.extra.get("has_callers") else ():
-        if call.state == LOST and call.error != CALLER_DIED:
-            yield f"call {call.id} ({call.step}) is lost, and its caller had not died: {call.error}"
+        if call.state == LOST and not call.caller_died:
+            yield f"call {call.id} ({call.step}) is lost, and its caller had not died"
 
 
 def _by_step(calls: Sequence[Called]) -> dict[str, list[Called]]:
