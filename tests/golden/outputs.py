@@ -22,12 +22,22 @@ TIMES = re.compile(r'("\w*(?:seconds|latency|ttft|duration|total_time|working_ti
 INVISIBLE = ("script", "style", "template", "svg", "head", "noscript")
 
 
-def of_all_runs(client: Client) -> Iterator[tuple[str, str]]:
-    """Name and text of each output."""
-    seen: set[str] = set()
+def all_runs() -> Iterator[tuple[str, Run]]:
+    """Each with the name under which its outputs are kept."""
     for number, run in enumerate(Run.objects.select_related("experiment").order_by("pk"), 1):
-        name = f"{number:02} {run.experiment.workflow}"
-        yield from of_run(name, run, client)
+        yield f"{number:02} {run.experiment.workflow}", run
+
+
+def by_programs(name: str) -> bool:
+    """Whether an output of this name is one of `of_run`."""
+    last = name.rpartition("/")[2]
+    return last in FILES or last.startswith("api ")
+
+
+def as_shown(client: Client) -> Iterator[tuple[str, str]]:
+    """Name and text of what people read: pages and reports, and the API's description of itself."""
+    seen: set[str] = set()
+    for name, run in all_runs():
         yield f"{name}/run page", as_read(client.get(reverse("run", args=[run.pk])).content)
         yield f"{name}/html", as_read(written(run, "html"))
         yield f"{name}/markdown", written(run, "md").decode()

@@ -14,15 +14,17 @@ from pathlib import Path
 
 import pytest
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.core import serializers
 from django.core.management.color import no_style
 from django.db import connection, transaction
+from django.test import override_settings
 from django.utils import timezone
 
 from experiments.engine import partial_text, run_execution
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
-from experiments.models import Provider, Run
+from experiments.models import Provider
 from tests.fixtures import PASSWORD, signed_in
 from tests.golden import outputs
 from tests.golden.playing import Playing, go_on
@@ -39,44 +41,65 @@ MOST_LINES = 30  # of a difference that are shown
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("alike")]
 
 
-@pytest.fixture
-def alike(monkeypatch, settings):
+@pytest.fixture(scope="module")
+def alike(django_db_setup, django_db_blocker):
     """What is recorded does not depend on how long something takes."""
-    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
-    monkeypatch.setattr(run_execution, "MOMENT", 1000.0)
-    settings.BATTLES_PER_RUN = 6
+    with pytest.MonkeyPatch.context() as patch, override_settings(BATTLES_PER_RUN=6):
+        patch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
+        patch.setattr(run_execution, "MOMENT", 1000.0)
+        if KEEP == "rows":
+            with django_db_blocker.unblock(), transaction.atomic():
+                _play(get_user_model().objects.create_user("alice", password=PASSWORD))
+                transaction.set_rollback(True)
+        yield
 
 
-def test_the_release_before_is_shown_and_gone_on_with_as_it_was(django_user_model, monkeypatch):
-    if KEEP == "rows":
-        with transaction.atomic():
-            _play(django_user_model.objects.create_user("alice", password=PASSWORD))
-            transaction.set_rollback(True)
+@pytest.fixture
+def kept(alike):
+    """The provider that answers as then, and the person whose runs these are."""
     files = archived()
     provider = Repeating(json.loads(files["answers.json"]))
     with served(provider) as base_url:
         load(files["rows.json"], base_url)
-        owner = django_user_model.objects.get(username="alice")
-        with monkeypatch.context() as clock:
-            clock.setattr(timezone, "now", lambda: LATER)
-            clock.setattr("experiments.tasks.clock.now", lambda: LATER)
-            now = {f"before/{name}": text for name, text in outputs.of_all_runs(signed_in(owner))}
-        Provider.objects.update(concurrency=1)  # calls end in the order in which they begin
-        go_on(owner)
-        client = signed_in(owner)
-        now |= {
-            f"after/{name}": outputs.normalised(text)
-            for number, run in enumerate(Run.objects.order_by("pk"), 1)
-            for name, text in outputs.of_run(
-                f"{number:02} {run.experiment.workflow}", run, client, ("json", "jsonl", "csv"), ("events", "calls")
-            )
-        }
-    if KEEP:
-        _archive({name: text for name, text in files.items() if "/" not in name} | now)
-    then = {name: text for name, text in archived().items() if "/" in name}
+        yield provider, get_user_model().objects.get(username="alice")
+
+
+@pytest.fixture
+def later(monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: LATER)
+    monkeypatch.setattr("experiments.tasks.clock.now", lambda: LATER)
+
+
+@pytest.mark.usefixtures("later")
+def test_programs_are_given_what_the_release_before_gave_out(kept):
+    client = signed_in(kept[1])
+    now = {
+        f"before/{name}": text for title, run in outputs.all_runs() for name, text in outputs.of_run(title, run, client)
+    }
+
+    assert _differences(now, lambda name: name.startswith("before/") and outputs.by_programs(name)) == {}
+
+
+@pytest.mark.usefixtures("later")
+def test_people_are_shown_what_the_release_before_showed(kept):
+    now = {f"before/{name}": text for name, text in outputs.as_shown(signed_in(kept[1]))}
+
+    assert _differences(now, lambda name: name.startswith("before/") and not outputs.by_programs(name)) == {}
+
+
+def test_what_the_release_before_began_is_gone_on_with_as_it_was(kept):
+    provider, owner = kept
+    Provider.objects.update(concurrency=1)  # calls end in the order in which they begin
+    go_on(owner)
+    client = signed_in(owner)
+    now = {
+        f"after/{name}": outputs.normalised(text)
+        for title, run in outputs.all_runs()
+        for name, text in outputs.of_run(title, run, client, ("json", "jsonl", "csv"), ("events", "calls"))
+    }
 
     assert provider.unknown == []
-    assert _differences(then, now) == {}
+    assert _differences(now, lambda name: name.startswith("after/")) == {}
 
 
 def _play(owner):
@@ -102,8 +125,13 @@ def _all_rows():
     )
 
 
-def _differences(then, now):
-    """By the name of what was given out."""
+def _differences(now, asked):
+    """By the name of what was given out. asked: whether a name is one of those that are compared."""
+    files = archived()
+    if KEEP:
+        files = {name: text for name, text in files.items() if not asked(name)} | now
+        _archive(files)
+    then = {name: text for name, text in files.items() if asked(name)}
     found = {}
     for name in sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name)):
         before, after = then.get(name, "").splitlines(), now.get(name, "").splitlines()
