@@ -154,10 +154,12 @@ def test_administrators_alone_read_a_private_run_in_the_admin_and_at_the_review_
     assert list(read.values_list("actor", "target")) == [("the-admin", f"run:{run.pk}")] * 3
 
 
+@pytest.mark.parametrize("of_the_api", [False, True], ids=["pages", "API"])
 @pytest.mark.parametrize("people", GROUPS, ids=" ".join)
-def test_everybody_is_answered_as_the_rules_say(things, only_what_decides, subtests, people):
+def test_everybody_is_answered_as_the_rules_say(things, only_what_decides, subtests, people, of_the_api):
     lab, alices = things
-    placed = [(name, route, alices.address(name, route)) for name, route in ADDRESSES]
+    addressed = ((name, route, alices.address(name, route)) for name, route in ADDRESSES)
+    placed = [about for about in addressed if about[2].startswith("/api/") == of_the_api]
     with connection.execute_wrapper(writes := Writes()):
         for who in people:
             only_what_decides(who)
