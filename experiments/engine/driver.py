@@ -26,6 +26,7 @@ from experiments.engine.leases import INTERNAL_ERROR, MANUAL_STOP, finish
 from experiments.engine.partial_text import PartialTextWriter, save
 from experiments.engine.recording import Lease, OpenCall
 from experiments.engine.requests import Catalogue
+from experiments.engine.reservations import Accounts
 from experiments.engine.run_execution import RunExecution
 from experiments.engine.shared_limits import SharedLimits
 from experiments.models import Event, Run
@@ -56,6 +57,7 @@ class Driver:
         self._wakeups = wakeups.Listener(self._wake, wakeups.ANSWERS, wakeups.EXECUTED)
         self._text_writer = PartialTextWriter(self._executor)
         self._catalogue = Catalogue(CATALOGUE_SECONDS)
+        self._accounts = Accounts()
         self._executions: dict[UUID, RunExecution] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -225,7 +227,7 @@ class Driver:
 
     def _begin(self, run: Run) -> None:
         hands = (self._announce, self._submit, self._stop_call, self._later)
-        execution = RunExecution(run, *hands, self._catalogue)
+        execution = RunExecution(run, *hands, self._catalogue, self._accounts)
         self._executions[run.pk] = execution
         execution.begin()
 

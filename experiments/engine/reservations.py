@@ -9,7 +9,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -132,21 +132,30 @@ class OverBudget(Exception):
 
 
 class Accounts:
-    """Those that apply to the calls of one experiment, looked up anew every few seconds and at midnight UTC."""
+    """Those that apply to the calls of experiments, looked up anew every few seconds and at midnight UTC. While no
+    budget is in force at all, that is one look for all experiments.
+    """
 
-    def __init__(self, experiment_id: UUID, seconds: float = APPLYING_SECONDS) -> None:
-        self._experiment_id, self._seconds = experiment_id, seconds
-        self._known: tuple[Account, ...] = ()
-        self._until = float("-inf")
-        self._day: object = None
+    def __init__(self, seconds: float = APPLYING_SECONDS) -> None:
+        self._seconds = seconds
+        self._known: dict[UUID, tuple[float, date, tuple[Account, ...]]] = {}  # until when, and on which day
+        self._none_until = float("-inf")
 
-    def now(self) -> tuple[Account, ...]:
+    def of(self, experiment_id: UUID) -> tuple[Account, ...]:
         """In the order in which their rows are taken."""
-        moment = clock.now()
-        if time.monotonic() >= self._until or moment.date() != self._day:
-            self._known = accounts_of(applying(self._experiment_id), moment)
-            self._until, self._day = time.monotonic() + self._seconds, moment.date()
-        return self._known
+        now, moment = time.monotonic(), clock.now()
+        if now < self._none_until:
+            return ()
+        until, day, found = self._known.get(experiment_id, (0.0, None, ()))
+        if now < until and day == moment.date():
+            return found
+        self._known = {key: known for key, known in self._known.items() if now < known[0]}
+        if not Budget.objects.active().exists():
+            self._none_until = now + self._seconds
+            return ()
+        found = accounts_of(applying(experiment_id), moment)
+        self._known[experiment_id] = now + self._seconds, moment.date(), found
+        return found
 
 
 def applying(experiment_id: UUID) -> list[Budget]:

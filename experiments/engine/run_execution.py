@@ -48,7 +48,8 @@ ROOM_SECONDS = 0.5  # between two looks whether calls under way leave room below
 
 class RunExecution:
     """Turns the next steps of a replay into recorded work. `submit`, `cancel` and `later` are methods of the driver,
-    which has one `catalogue` for all its runs."""
+    which has one `catalogue` and the `accounts` for all its runs.
+    """
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class RunExecution:
         cancel: Callable[[UUID], None],
         later: Callable[[float, UUID, Callable[[], None]], None],
         catalogue: Catalogue,
+        accounts: Accounts,
     ) -> None:
         self.run = run
         self.lease = Lease(run.pk, run.fence, announce)
@@ -86,7 +88,7 @@ class RunExecution:
         self.is_shard = is_sharded(run.experiment.workflow)  # its limits are those of all runs of its campaign
         self._catalogue = catalogue
         self._noted: dict[UUID, float] = {}  # stored keys, and when their use was last noted
-        self._accounts = Accounts(run.experiment_id)
+        self._accounts = accounts
         self._began = reservations.campaign_began(run.experiment_id) if self.is_shard else None
         play = workflow_of(run.experiment.workflow).run(self._config, run.experiment.cast(run.seed))
         recorded = recorded_outcomes(run) | executions.recorded(run)
@@ -329,7 +331,7 @@ class RunExecution:
 
     def _written_together(self, asks: Collection[Asked]) -> list[OpenCall]:
         """Those before the first that has no room; none where one was begun before, or a budget has none."""
-        accounts, spent, orders = self._accounts.now(), self._spent(), []
+        accounts, spent, orders = self._accounts.of(self.run.experiment_id), self._spent(), []
         for ask, call_id, among in asks:
             order = self._order(ask, call_id, among, spent)
             if self._over_limit(order, spent):
@@ -355,7 +357,9 @@ class RunExecution:
             pauses.ask_person(self.lease, ask, seated)
             self._open[ask.key] = False
             return
-        accounts = self._accounts.now()  # they may begin a new day, which stays whatever becomes of the call
+        accounts = self._accounts.of(
+            self.run.experiment_id
+        )  # they may begin a new day, which stays whatever becomes of the call
         is_shared = self.is_shard and self._has_limit
         with reservations.campaign_locked(self.run.experiment_id) if is_shared else nullcontext():
             call = self._written(ask, call_id, among, accounts)

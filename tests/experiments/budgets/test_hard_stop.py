@@ -206,7 +206,7 @@ def begin(arena):
         model = run.experiment.participants.first().model
         fields = {"reserved": AMOUNT.cost, "reserved_tokens": AMOUNT.tokens, "request": {}, "attempt": 1}
         made = Call.objects.create(run=run, step=step, model=model, **fields)
-        return reserve(made.pk, accounts.now(), AMOUNT)
+        return reserve(made.pk, accounts.of(run.experiment_id), AMOUNT)
 
     return call
 
@@ -214,9 +214,8 @@ def begin(arena):
 @pytest.mark.databases
 @pytest.mark.parametrize("period", ["month", "day"])
 def test_at_the_border_there_is_room_and_calls_are_settled_where_they_began(alice, arena, allow, clock, begin, period):
-    experiment = arena()
     budget = allow(alice, 1, period=period)
-    accounts = Accounts(experiment.pk)
+    accounts = Accounts()
     first = begin(accounts)
     with pytest.raises(OverBudget) as refused:
         begin(accounts)
@@ -237,7 +236,7 @@ def test_at_the_border_there_is_room_and_calls_are_settled_where_they_began(alic
 
 
 def test_a_budget_that_was_removed_is_looked_up_no_more_after_some_seconds(alice, arena, allow, admin, begin):
-    accounts = Accounts(arena().pk, seconds=0)
+    accounts = Accounts(seconds=0)
     budget = allow(alice, "0.1")
     with pytest.raises(OverBudget):
         begin(accounts)
@@ -247,8 +246,19 @@ def test_a_budget_that_was_removed_is_looked_up_no_more_after_some_seconds(alice
     assert begin(accounts) == ()
 
 
-def test_without_a_budget_one_look_serves_all_calls_of_some_seconds(arena, django_assert_num_queries):
-    accounts = Accounts(arena().pk)
+def test_without_a_budget_one_look_serves_the_calls_of_all_experiments_of_some_seconds(
+    arena, django_assert_num_queries
+):
+    accounts, asked = Accounts(), [arena().pk, arena().pk]
 
     with django_assert_num_queries(1):
-        assert [accounts.now() for _ in range(50)] == [()] * 50
+        assert [accounts.of(experiment) for experiment in asked * 25] == [()] * 50
+
+
+def test_each_experiment_is_held_to_its_own_budgets(arena, allow):
+    accounts, own, other = Accounts(), arena(), arena()
+    budget = allow(own, 1)
+
+    assert [account.budget for account in accounts.of(own.pk)] == [budget]
+    assert accounts.of(other.pk) == ()
+    assert [account.budget for account in accounts.of(own.pk)] == [budget]
