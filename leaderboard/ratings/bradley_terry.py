@@ -162,7 +162,7 @@ def solve(points: FloatArray, anchors: FloatArray | None = None) -> Solution:
     strengths = np.zeros(len(points))
     for group in members(groups):
         own, among = fixed[group], is_fixed[group]
-        inner = points[np.ix_(group, group)]
+        inner = points if len(group) == len(points) else points[np.ix_(group, group)]
         start = np.where(among, own, own[among].mean()) if among.any() else _near(inner)
         strengths[group] = maximise(inner, start, among) if len(group) > 1 else start
     return Solution(strengths, groups, groups_of(reach(paths | paths.T)), paths & ~paths.T)
@@ -173,15 +173,22 @@ def rated_groups(points: FloatArray, solution: Solution, fixed: FloatArray) -> d
 
     A component where this leaves several, or whose groups are single contestants, has no rated group.
     """
-    merits: dict[int, dict[int, tuple[float, ...]]] = {}
+    eligible: dict[int, list[IntArray]] = {}
     for group in members(solution.groups):
-        is_anchored = bool((~np.isnan(fixed[group])).any())
-        if len(group) > 1 or is_anchored:
-            busy, over = float(points[np.ix_(group, group)].sum()), int(solution.above[group[0]].sum())
-            component = merits.setdefault(int(solution.components[group[0]]), {})
-            component[int(group[0])] = (is_anchored, len(group), busy, over)
-    best = {c: [g for g, merit in of.items() if merit == max(of.values())] for c, of in merits.items()}
-    return {component: groups[0] for component, groups in best.items() if len(groups) == 1}
+        if len(group) > 1 or not np.isnan(fixed[group]).all():
+            eligible.setdefault(int(solution.components[group[0]]), []).append(group)
+
+    def merit(group: IntArray) -> tuple[float, ...]:
+        is_anchored, busy = not np.isnan(fixed[group]).all(), float(points[np.ix_(group, group)].sum())
+        return is_anchored, len(group), busy, int(solution.above[group[0]].sum())
+
+    found = {}
+    for component, groups in eligible.items():
+        merits = [merit(group) for group in groups] if len(groups) > 1 else [()]
+        best = [group for group, its in zip(groups, merits, strict=True) if its == max(merits)]
+        if len(best) == 1:
+            found[component] = int(best[0][0])
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,11 +323,12 @@ def ratings_of(found: Fitted) -> Ratings:
     values = np.full(len(names), np.nan)
     for part in found.parts:
         values[part] = MEAN + ELO * found.solution.strengths[part]
+    is_unrated = np.isnan(values).tolist()
     components = [tuple(names[index] for index in part) for part in members(found.solution.components)]
     return Ratings(
         contestants=tuple(names[index] for index in back.tolist()),
         values=values[back],
-        reasons=tuple(found.reason(index) for index in back.tolist()),
+        reasons=tuple(found.reason(index) if is_unrated[index] else None for index in back.tolist()),
         components=tuple(sorted(components, key=lambda component: (-len(component), component))),
         over=found.solution.above[np.ix_(back, back)],
     )

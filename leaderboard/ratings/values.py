@@ -120,7 +120,7 @@ def _counts(left: IntArray, right: IntArray, score: FloatArray, count: int) -> I
         if max(side.view(np.uint64).max() for side in (lefts, rights)) >= count:  # negative ones are large there
             raise ValueError("left or right is not the index of a contestant")
         won, tied = scores == 1, scores == 0.5
-        if np.count_nonzero(won) + np.count_nonzero(tied) + np.count_nonzero(scores == 0) < len(scores):
+        if np.count_nonzero(won) + np.count_nonzero(tied) < np.count_nonzero(scores):
             raise ValueError("a score is 1, 0.5 or 0; a battle without a verdict has no row")
         cells: IntArray = lefts * np.int64(count)
         cells += rights
