@@ -4,12 +4,13 @@ PostgreSQL has them in a `tsvector`; SQLite in a line of text, which a table of 
 counts as a word, and what is asked for, is the same on both.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from experiments.library.search.query import Phrase, Sought
-from experiments.library.search.words import words
+from experiments.library.search.words import folded_words
 
 EVERYTHING = "=all"  # a mark that every passage carries
 MOST_WORDS = 16_000  # of one passage; PostgreSQL counts places up to 16,383
@@ -28,24 +29,24 @@ class Content:
 
 def content(marks: Iterable[str], texts: Sequence[str]) -> Content:
     """Of several texts of one passage: each different one once."""
-    return Content((EVERYTHING, *dict.fromkeys(marks)), tuple(_words(dict.fromkeys(text for text in texts if text))))
+    found: list[str] = []
+    for text in dict.fromkeys(text for text in texts if text):
+        found += [GAP] if found else []
+        found += folded_words(text, MOST_WORDS)
+    is_small = len(found) <= MOST_WORDS and 4 * sum(map(len, found)) + 8 * len(found) <= MOST_BYTES
+    return Content((EVERYTHING, *dict.fromkeys(marks)), tuple(found if is_small else _cut(found)))
 
 
-def _words(texts: Iterable[str]) -> Iterable[str]:
-    seen: set[str] = set()
-    count = size = 0
-    for number, text in enumerate(texts):
-        if number:
-            yield GAP
-            count += 1
-        for word in words(text):
-            if word.folded not in seen:
-                seen.add(word.folded)
-                size += len(word.folded.encode()) + 8
-            count += 1
-            if count > MOST_WORDS or size > MOST_BYTES:
-                return
-            yield word.folded
+def _cut(words: Iterable[str]) -> Iterator[str]:
+    """As many of the first as a passage holds."""
+    seen, size = {GAP}, 0
+    for word in islice(words, MOST_WORDS):
+        if word not in seen:
+            seen.add(word)
+            size += len(word.encode()) + 8
+        if size > MOST_BYTES:
+            return
+        yield word
 
 
 class Backend(Protocol):

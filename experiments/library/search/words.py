@@ -7,9 +7,10 @@ that every letter begins a word: any two letters that stand together are found, 
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, islice
 from typing import NamedTuple
 
+LONG_TEXT = 1_000_000  # letters: all words of a shorter one are held at once
 LONGEST_WORD = 64  # letters: what is longer is found by its beginning
 
 UNSPACED = (
@@ -48,6 +49,13 @@ def words(text: str) -> Iterator[Word]:
             yield Word(folded(text[end - 1]), end - 1, end, is_rest=True)
         elif whole := folded(piece[0][:LONGEST_WORD]):
             yield Word(whole, start, end)
+
+
+def folded_words(text: str, most: int) -> list[str]:
+    """The first `most` of them as they are compared."""
+    if text.isascii() and len(text) < LONG_TEXT:  # nothing is unspaced, and no letter has a mark
+        return [word[:LONGEST_WORD] for word in PIECE.findall(text.lower())[:most]]
+    return [word.folded for word in islice(words(text), most)]
 
 
 def folded(word: str) -> str:

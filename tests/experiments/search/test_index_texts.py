@@ -1,6 +1,8 @@
 """What the index is given, and asked, in the words of a database."""
 
-from experiments.library.search import backends
+import pytest
+
+from experiments.library.search import backends, words
 from experiments.library.search.backends import PostgreSQL, content
 from experiments.library.search.indexing import marks_of_model
 from experiments.library.search.query import Sought, mark, phrase
@@ -16,6 +18,15 @@ def test_the_space_between_two_texts_takes_the_place_of_a_word(monkeypatch):
     monkeypatch.setattr(backends, "MOST_WORDS", 4)
 
     assert content([], ["one two", "three four"]).words == ("one", "two", "=", "three")
+
+
+@pytest.mark.parametrize("long_text", [0, 1_000])
+def test_words_are_the_same_however_they_are_looked_for(monkeypatch, long_text):
+    monkeypatch.setattr(words, "LONG_TEXT", long_text)
+    text = f"It's THE_end, 3.5 of\t(them)\n\n{'x' * 70} -- a_b"
+
+    assert words.folded_words(text, 9) == ["it", "s", "the", "end", "3", "5", "of", "them", "x" * 64]
+    assert content([], [text, "Ärger"]).words[-4:] == ("a", "b", "=", "arger")
 
 
 def test_a_model_is_marked_by_its_whole_name_its_end_and_what_it_is_called():
