@@ -62,12 +62,14 @@ def claim(run_id: UUID, announce: Announce) -> Run | None:
         if not taken:
             return None
         run = Run.objects.select_related("experiment").get(pk=run_id)
-        begun = ExperimentStarted if run.fence == 1 else ExperimentState
-        if not settings.CALLERS:
-            withdraw_handed(run)
-        lost = lose_calls(run, among=run.calls.filter(handed__isnull=True))
+        is_first, lost = run.fence == 1, []
+        if not is_first:  # who drove it before may have had calls under way
+            if not settings.CALLERS:
+                withdraw_handed(run)
+            lost = lose_calls(run, among=run.calls.filter(handed__isnull=True))
+        begun = ExperimentStarted if is_first else ExperimentState
         emit(run.pk, begun(state=run.state), *lost, fence=run.fence, announce=announce)
-        measuring.run_taken(run.experiment.workflow, is_first=run.fence == 1, is_abandoned=is_abandoned)
+        measuring.run_taken(run.experiment.workflow, is_first=is_first, is_abandoned=is_abandoned)
         return run
 
 

@@ -36,7 +36,7 @@ from experiments.workflows.base.events import BudgetReached
 from experiments.workflows.base.flags import load_ahead
 from experiments.workflows.base.records import Record
 from experiments.workflows.base.replay import Replay, Todo, passed
-from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen
+from experiments.workflows.base.steps import Ask, Cast, End, Execute, Listen, Outcome
 from experiments.workflows.shards import is_sharded
 
 Asked = tuple[Ask, UUID, int]  # with the id of its call, and among how many it is asked at once
@@ -91,9 +91,12 @@ class RunExecution:
         self._accounts = accounts
         self._began = reservations.campaign_began(run.experiment_id) if self.is_shard else None
         play = workflow_of(run.experiment.workflow).run(self._config, run.experiment.cast(run.seed))
-        recorded = recorded_outcomes(run) | executions.recorded(run)
-        self._asked = started_keys(run)
-        self._adopted = batches.open_calls(run)  # begun by earlier drivers and under way, by key
+        recorded: dict[str, Outcome] = {}
+        self._asked: set[str] = set()
+        self._adopted: dict[str, Call] = {}  # begun by earlier drivers and under way, by key
+        if run.steps.exists():  # not of a run that begins
+            recorded = recorded_outcomes(run) | executions.recorded(run)
+            self._asked, self._adopted = started_keys(run), batches.open_calls(run)
         self._replay = Replay(play, recorded, self._asked)
 
     @property
