@@ -49,6 +49,7 @@ FEW = 10  # battles within the rated group: with fewer, it is chance how even th
 
 Errors = Mapping[str, float] | FloatArray
 Spread = Callable[[Fitted, IntArray], tuple[FloatArray, FloatArray | float]]  # B of a part; what its errors are times
+Bounds = Callable[[Ratings], "OneSided"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,8 +123,14 @@ def sandwich(
     if isinstance(battles, Table) or labels.shape != battles.left.shape:
         raise ValueError("clusters are given for battles, one per battle")
     shared = Shared(battles, labels)
-    found = _normal(battles, lambda fit, part: (clustered_spread(fit, part, shared), 1.0), anchors, errors)
-    return replace(found, one_sided=bounds_by_items(found.ratings, tally(battles), shared))
+
+    def bounds(ratings: Ratings) -> OneSided:
+        return bounds_by_items(ratings, tally(battles), shared)
+
+    def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, float]:
+        return clustered_spread(found, part, shared), 1.0
+
+    return _normal(battles, spread, anchors, errors, bounds)
 
 
 def by_items(
@@ -155,8 +162,10 @@ def by_items(
         counts = items_of_each(found.order[part], shared) + of_rest
         return together, np.array([factor(count) for count in counts.tolist()])
 
-    intervals = _normal(table, spread, anchors, errors, at_least=at_least)
-    return replace(intervals, one_sided=bounds_by_items(intervals.ratings, table, shared))
+    def bounds(ratings: Ratings) -> OneSided:
+        return bounds_by_items(ratings, table, shared)
+
+    return _normal(table, spread, anchors, errors, bounds, at_least=at_least)
 
 
 def times_as_wide(table: Table, intervals: Intervals) -> FloatArray:
@@ -164,7 +173,7 @@ def times_as_wide(table: Table, intervals: Intervals) -> FloatArray:
 
     Both are at least what the model alone gives. inf: nothing can be said, of one item alone; nan: there is no rating.
     """
-    alone = _normal(table, _independent, None, None, at_least=True).errors
+    alone = errors_of(covariance_of(fitted(table, {}), _independent, at_least=True))
     return np.where(np.isnan(intervals.errors) & ~np.isnan(alone), np.inf, intervals.errors / alone)
 
 
@@ -184,10 +193,12 @@ def as_wide_as(
     def spread(found: Fitted, part: IntArray) -> tuple[FloatArray, FloatArray]:
         return independent_spread(found, found.table, part), whole[found.order[part]]
 
-    intervals = _normal(table, spread, anchors, errors, at_least=True)
-    effects = np.maximum(np.maximum(whole[:, None], whole[None, :]), 1.0) ** 2  # nan where nothing can be said
-    counts = np.nan_to_num(table.games / effects)
-    return replace(intervals, one_sided=one_sided_bounds(intervals.ratings, counts, counts))
+    def bounds(ratings: Ratings) -> OneSided:
+        effects = np.maximum(np.maximum(whole[:, None], whole[None, :]), 1.0) ** 2  # nan where nothing can be said
+        counts = np.nan_to_num(table.games / effects)
+        return one_sided_bounds(ratings, counts, counts)
+
+    return _normal(table, spread, anchors, errors, bounds, at_least=True)
 
 
 def _independent(found: Fitted, part: IntArray) -> tuple[FloatArray, float]:
@@ -199,29 +210,48 @@ def _normal(
     spread: Spread,
     anchors: Mapping[str, float] | None,
     errors: Errors | None,
+    bounds: Bounds | None = None,
     *,
     at_least: bool = False,
 ) -> Intervals:
-    """rating ± 1.96 errors from the spread of each rated group; one-sided bounds take battles for independent."""
+    """rating ± 1.96 errors from the spread of each rated group; one-sided `bounds`, which without them take battles for
+    independent.
+    """
     found = fitted(battles, anchors or {})
-    return intervals_of(
-        found, spread, anchor_covariance(found.table.contestants, anchors or {}, errors), at_least=at_least
-    )
+    known = anchor_covariance(found.table.contestants, anchors or {}, errors)
+    return intervals_of(found, spread, known, bounds, at_least=at_least)
 
 
-def intervals_of(found: Fitted, spread: Spread, known: FloatArray | float = 0.0, *, at_least: bool) -> Intervals:
+def intervals_of(
+    found: Fitted, spread: Spread, known: FloatArray | float = 0.0, bounds: Bounds | None = None, *, at_least: bool
+) -> Intervals:
     """rating ± 1.96 errors of a fit. known: the anchors' covariance, as `anchor_covariance` gives it."""
+    covariance, ratings = covariance_of(found, spread, known, at_least=at_least), ratings_of(found)
+    errors = errors_of(covariance)
+    if bounds:
+        one_sided = bounds(ratings)
+    else:
+        games = found.table.ordered(np.argsort(found.order)).games
+        one_sided = one_sided_bounds(ratings, games, games)
+    far = NORMAL * errors
+    return Intervals(ratings, ratings.values - far, ratings.values + far, errors, covariance, one_sided)
+
+
+def covariance_of(found: Fitted, spread: Spread, known: FloatArray | float = 0.0, *, at_least: bool) -> FloatArray:
+    """Of ratings in Elo², n × n in the contestants' own sequence; nan between groups and without a rating."""
     size = len(found.order)
     covariance, anchored = np.full((size, size), np.nan), np.broadcast_to(known, (size, size))
     for part in found.parts:
         inside = np.ix_(part, part)
         covariance[inside] = _covariance(found, part, *spread(found, part), anchored[inside], at_least=at_least)
     back = np.argsort(found.order)
-    elo = ELO**2 * covariance[np.ix_(back, back)]
-    ratings, deviations = ratings_of(found), np.sqrt(np.maximum(np.diag(elo), 0.0))
-    games, far = found.table.ordered(back).games, NORMAL * deviations
-    bounds = one_sided_bounds(ratings, games, games)
-    return Intervals(ratings, ratings.values - far, ratings.values + far, deviations, elo, bounds)
+    elo: FloatArray = ELO**2 * covariance[np.ix_(back, back)]
+    return elo
+
+
+def errors_of(covariance: FloatArray) -> FloatArray:
+    errors: FloatArray = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return errors
 
 
 def _covariance(

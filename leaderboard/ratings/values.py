@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -133,7 +134,7 @@ def _counts(left: IntArray, right: IntArray, score: FloatArray, count: int) -> I
     return counts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Table:
     """How often each beat each: wins[i, j] and ties[i, j] (the same both ways), n × n; fractions are allowed."""
 
@@ -141,12 +142,12 @@ class Table:
     ties: FloatArray
     contestants: tuple[str, ...]
 
-    @property
+    @cached_property
     def points(self) -> FloatArray:
         """What i took from j: wins, and half the ties."""
         return self.wins + self.ties / 2
 
-    @property
+    @cached_property
     def games(self) -> FloatArray:
         """How often i and j met."""
         return self.wins + self.wins.T + self.ties
