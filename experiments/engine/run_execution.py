@@ -360,9 +360,8 @@ class RunExecution:
             pauses.ask_person(self.lease, ask, seated)
             self._open[ask.key] = False
             return
-        accounts = self._accounts.of(
-            self.run.experiment_id
-        )  # they may begin a new day, which stays whatever becomes of the call
+        # They may begin a new day, which stays whatever becomes of the call.
+        accounts = self._accounts.of(self.run.experiment_id)
         is_shared = self.is_shard and self._has_limit
         with reservations.campaign_locked(self.run.experiment_id) if is_shared else nullcontext():
             call = self._written(ask, call_id, among, accounts)

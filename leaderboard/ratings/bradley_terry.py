@@ -184,8 +184,10 @@ def rated_groups(points: FloatArray, solution: Solution, fixed: FloatArray) -> d
 
     found = {}
     for component, groups in eligible.items():
-        merits = [merit(group) for group in groups] if len(groups) > 1 else [()]
-        best = [group for group, its in zip(groups, merits, strict=True) if its == max(merits)]
+        best = groups
+        if len(groups) > 1:
+            merits = list(map(merit, groups))
+            best = [group for group, its in zip(groups, merits, strict=True) if its == max(merits)]
         if len(best) == 1:
             found[component] = int(best[0][0])
     return found

@@ -49,7 +49,7 @@ FEW = 10  # battles within the rated group: with fewer, it is chance how even th
 
 Errors = Mapping[str, float] | FloatArray
 Spread = Callable[[Fitted, IntArray], tuple[FloatArray, FloatArray | float]]  # B of a part; what its errors are times
-Bounds = Callable[[Ratings], "OneSided"]
+Bounds = Callable[[Ratings], "OneSided"]  # of contestants without a finite rating
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,9 +214,7 @@ def _normal(
     *,
     at_least: bool = False,
 ) -> Intervals:
-    """rating ± 1.96 errors from the spread of each rated group; one-sided `bounds`, which without them take battles for
-    independent.
-    """
+    """rating ± 1.96 errors from the spread of each rated group. bounds: as of `intervals_of`."""
     found = fitted(battles, anchors or {})
     known = anchor_covariance(found.table.contestants, anchors or {}, errors)
     return intervals_of(found, spread, known, bounds, at_least=at_least)
@@ -225,7 +223,9 @@ def _normal(
 def intervals_of(
     found: Fitted, spread: Spread, known: FloatArray | float = 0.0, bounds: Bounds | None = None, *, at_least: bool
 ) -> Intervals:
-    """rating ± 1.96 errors of a fit. known: the anchors' covariance, as `anchor_covariance` gives it."""
+    """rating ± 1.96 errors of a fit. known: the anchors' covariance, as `anchor_covariance` gives it. bounds: None
+    takes battles for independent.
+    """
     covariance, ratings = covariance_of(found, spread, known, at_least=at_least), ratings_of(found)
     errors = errors_of(covariance)
     if bounds:
@@ -250,6 +250,7 @@ def covariance_of(found: Fitted, spread: Spread, known: FloatArray | float = 0.0
 
 
 def errors_of(covariance: FloatArray) -> FloatArray:
+    """Standard errors in Elo, of a covariance in Elo²."""
     errors: FloatArray = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return errors
 

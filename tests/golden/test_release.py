@@ -38,7 +38,7 @@ OURS = ("accounts", "experiments", "leaderboard")
 LATER = datetime(2036, 1, 1, tzinfo=UTC)  # than everything that is kept
 MOST_LINES = 30  # of a difference that are shown
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("alike")]
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,9 @@ def _all_rows():
 
 
 def _differences(now, asked):
-    """By the name of what was given out. asked: whether a name is one of those that are compared."""
+    """By the name of what was given out; with ARENA_KEEP, all that is given out now is kept first. asked: whether a
+    name is one of those that are compared.
+    """
     files = archived()
     if KEEP:
         files = {name: text for name, text in files.items() if not asked(name)} | now
