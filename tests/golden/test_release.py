@@ -9,6 +9,7 @@ import os
 import zipfile
 from datetime import UTC, datetime
 from difflib import unified_diff
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from django.contrib.auth import get_user_model
 from django.core import serializers
 from django.core.management.color import no_style
 from django.db import connection, transaction
-from django.test import override_settings
 from django.utils import timezone
 
 from experiments.engine import partial_text, run_execution
@@ -38,25 +38,22 @@ OURS = ("accounts", "experiments", "leaderboard")
 LATER = datetime(2036, 1, 1, tzinfo=UTC)  # than everything that is kept
 MOST_LINES = 30  # of a difference that are shown
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("alike")]
 
 
-@pytest.fixture(scope="module")
-def alike(django_db_setup, django_db_blocker):
+@pytest.fixture
+def alike(monkeypatch, settings):
     """What is recorded does not depend on how long something takes."""
-    with pytest.MonkeyPatch.context() as patch, override_settings(BATTLES_PER_RUN=6):
-        patch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
-        patch.setattr(run_execution, "MOMENT", 1000.0)
-        if KEEP == "rows":
-            with django_db_blocker.unblock(), transaction.atomic():
-                _play(get_user_model().objects.create_user("alice", password=PASSWORD))
-                transaction.set_rollback(True)
-        yield
+    monkeypatch.setattr(partial_text, "SAVE_SECONDS", 1000.0)
+    monkeypatch.setattr(run_execution, "MOMENT", 1000.0)
+    settings.BATTLES_PER_RUN = 6
 
 
 @pytest.fixture
 def kept(alike):
     """The provider that answers as then, and the person whose runs these are."""
+    if KEEP == "rows":
+        _played_anew()
     files = archived()
     provider = Repeating(json.loads(files["answers.json"]))
     with served(provider) as base_url:
@@ -100,6 +97,14 @@ def test_what_the_release_before_began_is_gone_on_with_as_it_was(kept):
 
     assert provider.unknown == []
     assert _differences(now, lambda name: name.startswith("after/")) == {}
+
+
+@cache
+def _played_anew():
+    """Once, by the test that comes first."""
+    with transaction.atomic():
+        _play(get_user_model().objects.create_user("alice", password=PASSWORD))
+        transaction.set_rollback(True)
 
 
 def _play(owner):
