@@ -60,15 +60,17 @@ def standings(ladder: Ladder, of: Slice = WHOLE, *, bootstrapped: bool = False, 
             raise Invalid({name: [said % {"names": name}] for name in of.chosen})
         return coding.standings() if ladder.workflow == coding.WORKFLOW else council.standings()
     changes = Board.objects.values_list("changes", flat=True).get(pk=board.pk)  # read first: counts may only be newer
-    counts = ranking.counts_of(board, of)
+    slices = ranking.slices_of(board)
+    counts = ranking.counts_of(board, of, slices)
     table = counts.table
     most = ranking.MOST_READ if is_awaited else float("inf")
     closed = ranking.board_intervals(board, counts, of, most=most)
     rounds = ranking.rounds_for(len(counts.contestants)) if bootstrapped else 0
     found = ranking.ranking_of(ranking.resampled(table, closed, rounds) if rounds else closed, table)
-    slices = ranking.slices_of(board)
-    kept = Standings.stored(ladder)
-    periods = months_of(board) if ranking.to_read(counts) <= most else kept.periods if kept else ()
+    if ranking.to_read(counts) <= most:
+        periods = months_of(board)
+    else:
+        periods = kept.periods if (kept := Standings.stored(ladder)) else ()
     described = {
         one.name: Row(
             name=one.name,

@@ -59,9 +59,11 @@ class Counts:
     excluded: dict[int, int]
 
 
-def counts_of(board: Board, of: Slice = WHOLE) -> Counts:
-    """Read the counts of a slice. Excluded contestants are not among its contestants. Raises Invalid like `_pairs`."""
-    pairs = _pairs(board, of)
+def counts_of(board: Board, of: Slice = WHOLE, slices: "Slices | None" = None) -> Counts:
+    """Read the counts of a slice. Excluded contestants are not among its contestants. slices: the board's, where they
+    are known. Raises Invalid like `_pairs`.
+    """
+    pairs = _pairs(board, of, slices)
     contestants = Contestant.objects.filter(dataset=board.dataset_id).order_by("name")
     battled = set(np.flatnonzero(np.bincount(pairs[:2].ravel())).tolist())
     known = [one for one in contestants.prefetch_related("model__provider") if one.pk in battled]
@@ -83,7 +85,7 @@ def counts_of(board: Board, of: Slice = WHOLE) -> Counts:
     return Counts(kept, table, both_bad, consistent, inconsistent, excluded)
 
 
-def _pairs(board: Board, of: Slice) -> IntArray:
+def _pairs(board: Board, of: Slice, slices: "Slices | None") -> IntArray:
     """Left, right and COLUMNS, in no sequence of pairs. Counts are kept by subset and category; by source, language and
     period battles are counted anew. Raises Invalid where these are too many.
     """
@@ -101,7 +103,7 @@ def _pairs(board: Board, of: Slice) -> IntArray:
             raise Invalid({name: [said % {"n": f"{most:,}"}]})
         battles = Battle.objects.filter(of.battles, board=board).counted().order_by()
         return _fetched(battles.values("left_id", "right_id").annotate(**COUNTS).values_list(*names))
-    pairs, slices = pairs.filter(**of.chosen), slices_of(board)
+    pairs, slices = pairs.filter(**of.chosen), slices or slices_of(board)
     if slices.subsets or slices.categories:
         return _fetched(pairs.values_list("left_id", "right_id").annotate(**{f"all_{x}": Sum(x) for x in COLUMNS}))
     listed = {f"listed_{name}": Listed(name) for name in names}

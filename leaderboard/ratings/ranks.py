@@ -6,6 +6,7 @@ Sources: Goldstein & Healy, J. R. Statist. Soc. A 158 (1995); Goldstein & Spiege
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,8 +46,9 @@ def ranks(
     ratings, values = intervals.ratings, intervals.ratings.values
     known = has_place(intervals) & (True if is_known is None else np.asarray(is_known, dtype=bool))
     found = Ranks(*(np.full(len(values), np.nan) for _ in range(5)))
+    place = {name: index for index, name in enumerate(ratings.contestants)}
     for component in ratings.components:
-        members = np.array([ratings.contestants.index(name) for name in sorted(component)], dtype=np.int64)
+        members = np.array([place[name] for name in sorted(component)], dtype=np.int64)
         part = members[known[members]]
         if not part.size:
             continue
@@ -60,9 +62,16 @@ def ranks(
         if rated.size and not ratings.above[part].any():
             sizes, axes = np.linalg.eigh(intervals.covariance[np.ix_(rated, rated)])
             root = axes * np.sqrt(np.maximum(sizes, 0.0))
-            lots = np.random.default_rng(seed).standard_normal((draws, len(rated)))
-            found.first[rated] = _shares_first(values[rated], root, lots)
+            found.first[rated] = _shares_first(values[rated], root, _lots(seed, draws, len(rated)))
     return found
+
+
+@lru_cache(maxsize=1)
+def _lots(seed: int, draws: int, size: int) -> FloatArray:
+    """Standard normal numbers, draws × size. Kept: the next look at a board of as many contestants takes the same."""
+    lots = np.random.default_rng(seed).standard_normal((draws, size))
+    lots.flags.writeable = False
+    return lots
 
 
 def _shares_first(values: FloatArray, root: FloatArray, lots: FloatArray) -> FloatArray:
@@ -94,8 +103,11 @@ def _surely_above(intervals: Intervals, part: IntArray) -> BoolArray:
     rated, lower, upper = ~np.isnan(values), one_sided.lower[part], one_sided.upper[part]
     at_least = np.where(rated[part], values[part], np.where(np.isnan(lower), -np.inf, lower))
     at_most = np.where(rated[part], values[part], np.where(np.isnan(upper), np.inf, upper))
-    weights = np.where(rated[:, None], np.eye(len(rated)), one_sided.weights)[np.ix_(part, rated)]
-    covariance = weights @ np.nan_to_num(intervals.covariance[np.ix_(rated, rated)]) @ weights.T
+    if rated[part].all():
+        covariance = np.nan_to_num(intervals.covariance[np.ix_(part, part)])
+    else:
+        weights = np.where(rated[:, None], np.eye(len(rated)), one_sided.weights)[np.ix_(part, rated)]
+        covariance = weights @ np.nan_to_num(intervals.covariance[np.ix_(rated, rated)]) @ weights.T
     variances = np.diag(covariance)
     errors = np.sqrt(np.maximum(variances[:, None] + variances[None, :] - 2 * covariance, 0.0))
     above: BoolArray = at_least[:, None] - at_most[None, :] > np.maximum(NORMAL * errors, 1e-9)
