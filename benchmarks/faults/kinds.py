@@ -160,13 +160,14 @@ PROVIDER = "provider"  # the name under which answers are spoiled
 
 def named(only: str, *, database: str, has_callers: bool = False) -> list[str]:
     """The kinds that are wanted: `worker,redis` has every kind whose name begins with one of the words. Raises
-    ValueError for a word that fits none.
+    ValueError for a word that fits none, or none that this run can have.
     """
     absent = (*(() if database == "postgresql" else OF_POSTGRES), *(() if has_callers else ("caller",)))
     possible = [kind for kind in (*FAULTS, PROVIDER) if not kind.startswith(absent)]
     words = [word for word in only.split(",") if word]
-    if strange := [word for word in words if not any(kind.startswith(word) for kind in (*FAULTS, PROVIDER))]:
-        raise ValueError(f"There is no fault called {', '.join(strange)}. Known are {', '.join((*FAULTS, PROVIDER))}.")
+    if strange := [word for word in words if not any(kind.startswith(word) for kind in possible)]:
+        others = "More need --callers or --database postgresql."
+        raise ValueError(f"No fault is called {', '.join(strange)} here. There are {', '.join(possible)}. {others}")
     return [kind for kind in possible if not words or any(kind.startswith(word) for word in words)]
 
 

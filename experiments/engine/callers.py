@@ -38,6 +38,7 @@ from experiments.gateway.types import Deadlines
 from experiments.lab.observing import counting
 from experiments.models import Caller, HandedCall
 from experiments.tasks import clock, job_queue
+from experiments.tasks.clock import Every
 from experiments.tasks.threads import spare_what_is_loaded
 
 logger = logging.getLogger(__name__)
@@ -130,7 +131,8 @@ class CallerProcess:
         self._mine: dict[UUID, UUID] = {}  # runs by calls that are claimed, and whose answers are not stored
         self._ended: dict[UUID, CallResult] = {}  # of these, those whose answers are there
         self._stopped: set[UUID] = set()  # by their drivers
-        self._due = {"beat": 0.0, "poll": 0.0, "inherit": 0.0}
+        self._heartbeat, self._look = Every(BEAT_SECONDS), Every(POLL_SECONDS)
+        self._inheritance = Every(INHERIT_SECONDS)
         self._is_known = False  # our row is in the database
 
     @property
@@ -151,7 +153,7 @@ class CallerProcess:
         try:
             while not self._stop.is_set():
                 self._round()
-            until, self._due["beat"] = time.monotonic() + DRAIN_SECONDS, 0.0
+            until, self._heartbeat.due = time.monotonic() + DRAIN_SECONDS, 0.0
             while self._mine and time.monotonic() < until and not self._leave.is_set():
                 self._executor.stop_unsent()
                 self._round()
@@ -178,36 +180,29 @@ class CallerProcess:
     def _round(self) -> None:
         self._take_results()
         try:
-            if self._is_due("beat", BEAT_SECONDS) or not self._is_known:
+            if self._heartbeat.is_due() or not self._is_known:
                 self._beat()
-            if self._is_due("inherit", INHERIT_SECONDS):
+            if self._inheritance.is_due():
                 spool.inherit()
             self._store()
-            if self._is_due("poll", POLL_SECONDS):
+            if self._look.is_due():
                 if not self._stop.is_set():
                     self._claim()
                 self._look_after_mine()
         except DATABASE_TROUBLE as error:
             logger.warning("the database does not answer (%s); trying again", type(error).__name__)
             connection.close()
-            self._due["beat"] = 0.0
+            self._heartbeat.due = 0.0
             time.sleep(DATABASE_PAUSE)
-
-    def _is_due(self, what: str, seconds: float) -> bool:
-        now = time.monotonic()
-        if now < self._due[what]:
-            return False
-        self._due[what] = now + seconds
-        return True
 
     def _take_results(self) -> None:
         """Wait until the next look, a result or a wake-up."""
-        results, seconds = self._executor.results, max(0.001, self._due["poll"] - time.monotonic())
+        results, seconds = self._executor.results, max(0.001, self._look.due - time.monotonic())
         with suppress(queue.Empty):
             result = results.get(timeout=seconds)
             while True:
                 if isinstance(result, WakeUp):
-                    self._due["poll"] = 0.0
+                    self._look.due = 0.0
                 else:
                     self._ended[result.call_id] = result
                 result = results.get_nowait()

@@ -31,6 +31,7 @@ from experiments.engine.run_execution import RunExecution
 from experiments.engine.shared_limits import SharedLimits
 from experiments.models import Event, Run
 from experiments.models.run import DRIVEN_STATES
+from experiments.tasks.clock import Every
 from experiments.workflows.base.steps import End
 from experiments.workflows.shards import only_shards, without_shards
 
@@ -61,7 +62,7 @@ class Driver:
         self._executions: dict[UUID, RunExecution] = {}
         self._timers: list[tuple[float, int, UUID, Callable[[], None]]] = []
         self._order = itertools.count()
-        self._due = {"look": 0.0, "renew": 0.0}
+        self._renewal, self._look = Every(settings.LEASE_SECONDS / 4), Every(LOOK_SECONDS)
         self._is_behind = False  # leases are renewed too late: no more work is taken from those who could do it
 
     @property
@@ -115,12 +116,12 @@ class Driver:
 
     def _round(self, claim: Callable[[], None]) -> None:
         try:
-            renewal, quarter = self._due["renew"], settings.LEASE_SECONDS / 4
-            self._is_behind = renewal > 0 and time.monotonic() > renewal + quarter
-            if self._is_due("renew", quarter):
+            renewal = self._renewal
+            self._is_behind = renewal.due > 0 and time.monotonic() > renewal.due + renewal.seconds
+            if renewal.is_due():
                 leases.renew({run_id: execution.lease.fence for run_id, execution in self._executions.items()})
                 self._heartbeat()
-            if self._is_due("look", LOOK_SECONDS):
+            if self._look.is_due():
                 self._look_after_runs()
                 self._take_answers()
                 self._lose_calls()
@@ -130,21 +131,14 @@ class Driver:
         self._fire_timers()
         self._take_results()
 
-    def _is_due(self, what: str, seconds: float) -> bool:
-        now = time.monotonic()
-        if now < self._due[what]:
-            return False
-        self._due[what] = now + seconds
-        return True
-
     def _is_late(self) -> bool:
         """Whether something is due that is done once a round."""
-        return time.monotonic() >= min(self._due.values())
+        return time.monotonic() >= min(self._renewal.due, self._look.due)
 
     def _take_results(self) -> None:
         """Wait shortly for a result, then take those that have come: the others have to wait when something is due."""
         next_timer = self._timers[0][0] if self._timers else float("inf")
-        nap = max(0.001, min(next_timer, *self._due.values()) - time.monotonic())
+        nap = max(0.001, min(next_timer, self._renewal.due, self._look.due) - time.monotonic())
         try:
             self._settle(self._executor.results.get(timeout=nap))
             while not self._is_late():

@@ -1,8 +1,10 @@
 """What time it is: by the database's clock, which all machines have in common. What one machine writes and another
-judges by, such as a lease, a lock or the time of the next attempt, is told by no other.
+judges by, such as a lease, a lock or the time of the next attempt, is told by no other. What a process alone does again
+and again goes by its own.
 """
 
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +12,21 @@ from django.db import connection
 from django.db.models.functions import Now
 
 SYNC_SECONDS = 30.0  # between two looks at the database's clock; in between, time passes as this machine counts it
+
+
+@dataclass(slots=True)
+class Every:
+    """Says once in so many seconds that something is due, by this machine's monotonic clock; the first time at once."""
+
+    seconds: float
+    due: float = 0.0
+
+    def is_due(self) -> bool:
+        now = time.monotonic()
+        if now < self.due:
+            return False
+        self.due = now + self.seconds
+        return True
 
 
 class _Reading:

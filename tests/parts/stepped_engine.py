@@ -19,6 +19,7 @@ from experiments.engine.driver import Driver
 from experiments.engine.events import News, group_of
 from experiments.engine.executor import CallExecutor, CallResult
 from experiments.engine.partial_text import PartialTextWriter
+from experiments.tasks.clock import Every
 from tests.parts import virtual_time
 from tests.parts.virtual_time import VirtualLoop
 
@@ -162,25 +163,20 @@ def _stepped(one: Driver) -> Iterator[None]:
             pass
 
 
-class Look:
+class Look(Every):
     """When a driver looks at the database: in a wait of a minute, which takes no time, it would 300 times in vain."""
 
-    def __init__(self, is_due: Callable[..., bool]) -> None:
-        self._is_due = is_due
-        self._driver: Driver | None = None
-        self._written: Any = None
-        self._until = 0.0
+    _written: Any = None
+    _until = 0.0
 
-    def is_due(self, one: Driver, what: str, seconds: float) -> bool:
-        """As the driver says; where nothing was written since this driver has looked, once a second."""
-        if not self._is_due(one, what, seconds):
+    def is_due(self) -> bool:
+        """As the driver says; where nothing was written since it has looked, once a second."""
+        if not super().is_due():
             return False
-        if what != "look":
-            return True
-        written, is_its_own = _written(), self._driver is one
-        if is_its_own and written is not None and written == self._written and time.monotonic() < self._until:
+        written = _written()
+        if written is not None and written == self._written and time.monotonic() < self._until:
             return False
-        self._driver, self._written, self._until = one, written, time.monotonic() + LOOK_SECONDS
+        self._written, self._until = written, time.monotonic() + LOOK_SECONDS
         return True
 
 
@@ -193,8 +189,7 @@ def _written() -> Any:
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """For one test."""
-    look = Look(Driver._is_due)
-    monkeypatch.setattr(Driver, "_is_due", lambda *asked: look.is_due(*asked))
+    monkeypatch.setattr(driver, "Every", lambda seconds: (Look if seconds == driver.LOOK_SECONDS else Every)(seconds))
     monkeypatch.setattr(driver, "CallExecutor", SteppedExecutor)
     monkeypatch.setattr(driver, "PartialTextWriter", SteppedWriter)
     monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)

@@ -2,8 +2,7 @@
 
 import platform
 import threading
-import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 from django.conf import settings
@@ -18,21 +17,6 @@ NO_BACKEND = "off"
 UNSAFE = "unsafe"
 is_doubted = threading.Event()  # something could not be run: the machine is to be tested anew
 SWITCHED_OFF = "The sandbox of this machine is switched off (ARENA_SANDBOX=off)."
-
-
-@dataclass(slots=True)
-class Every:
-    """Says once in so many seconds that something is due; the first time at once."""
-
-    seconds: float
-    due: float = 0.0
-
-    def is_due(self) -> bool:
-        now = time.monotonic()
-        if now < self.due:
-            return False
-        self.due = now + self.seconds
-        return True
 
 
 def wanted_backend() -> str | None:

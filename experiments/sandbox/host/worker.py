@@ -25,6 +25,7 @@ from experiments.models import Execution, Run
 from experiments.sandbox.host import hosts
 from experiments.sandbox.standby import Standby
 from experiments.sandbox.values import shallow
+from experiments.tasks.clock import Every
 from experiments.workflows import REGISTRY
 
 logger = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ class SandboxWorker(BaseWorker):
 
 def _sweep_forever() -> None:
     """Find executions that no job was enqueued for, and report that this machine is there."""
-    clock = hosts.Every(hosts.TOLD_SECONDS)
+    clock = Every(hosts.TOLD_SECONDS)
 
     def report_host() -> None:
         if clock.is_due() or hosts.is_doubted.is_set():
@@ -122,7 +123,7 @@ def _run_until_none_waits(
     stop: threading.Event,
     heartbeat: Callable[[], None],
 ) -> None:
-    clock = hosts.Every(settings.LEASE_SECONDS / 4)
+    clock = Every(settings.LEASE_SECONDS / 4)
     done: set[Future[Found]] = set()
     while True:
         takes_none = stop.is_set() or (not flights and hosts.is_spared())
