@@ -1,5 +1,6 @@
 """What became of each change: kept as soon as it is known, so that a run goes on where the one before it stopped."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ class Mutant:
 
 class Outcomes:
     """An outcome holds as long as the product, the helpers of the tests, and the test modules that it rests on are
-    unchanged: the module of the test that killed, or those of all tests that were tried.
+    unchanged: the module of the test that killed, or those of all tests that were tried, which must be the same.
     """
 
     def __init__(self, seed: int) -> None:
@@ -68,8 +69,9 @@ class Outcomes:
         unfinished.rename(self._place)
 
     def _digest(self, mutant: Mutant, killer: str) -> str:
-        needed = {test.split("::")[0] for test in ([killer] if killer else mutant.tests)}
-        return self._code + digest_of(needed)
+        tried = [killer] if killer else sorted(mutant.tests)
+        needed = {test.split("::")[0] for test in tried}
+        return self._code + digest_of(needed) + hashlib.sha256("".join(tried).encode()).hexdigest()
 
 
 def report(mutants: Sequence[Mutant], possible: int, seed: int, failing: int) -> None:

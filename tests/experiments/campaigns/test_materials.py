@@ -11,6 +11,7 @@ from accounts.errors import Invalid
 from experiments.engine import materials
 from experiments.gateway import ImagePart
 from experiments.gateway.errors import NoMaterial
+from experiments.gateway.types import ChatMessage
 from experiments.models import Call, Campaign, Dataset, DatasetImage, Image, Output, Sample
 from experiments.workflows.base.steps import Prompt, Stored
 from tests.experiments.campaigns.conftest import of, state_of
@@ -54,6 +55,15 @@ def gallery(field, /, samples=3):
 def opened(part):
     kind, _, data = part.url.partition(";base64,")
     return kind, Pictures.open(io.BytesIO(base64.b64decode(data)))
+
+
+def test_a_prompt_in_parts_that_holds_nothing_stored_is_their_text():
+    prompts = [Prompt("system", "Be brief."), Prompt("user", parts=("Is a kestrel ", "a bird?"))]
+
+    assert materials.messages(prompts) == (
+        ChatMessage("system", "Be brief."),
+        ChatMessage("user", "Is a kestrel a bird?"),
+    )
 
 
 def test_parts_follow_each_other_as_they_were_written(gallery, django_assert_max_num_queries):

@@ -332,3 +332,17 @@ def test_a_call_is_begun_at_the_next_look_where_the_database_went_away_once_it_w
             process._look_after_mine()
 
     assert begun == [run.calls.get().pk]
+
+
+def test_rows_of_callers_that_ended_a_day_ago_go_unless_a_call_is_still_theirs(run, hand):
+    long_ago = timezone.now() - timedelta(days=2)
+    with driving():
+        handed(run)
+        hand.claim()
+    Caller.objects.create(id=uuid4(), host="here", seen_until=long_ago)
+    recent = Caller.objects.create(id=uuid4(), host="here", seen_until=timezone.now() - timedelta(hours=2))
+    Caller.objects.filter(pk=hand.row.pk).update(seen_until=long_ago)
+    process = CallerProcess(threading.Event(), threading.Event())
+    process._beat()
+
+    assert {*Caller.objects.values_list("pk", flat=True)} == {process._id, recent.pk, hand.row.pk}
