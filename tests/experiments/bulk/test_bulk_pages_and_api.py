@@ -126,6 +126,7 @@ def test_a_report_that_is_sent_twice_on_a_page_or_over_the_api_is_the_run_of_the
     assert first.json()["id"] == second.json()["id"]
     assert first.json()["id"] in page.redirect_chain[-1][0]
     assert "was imported before" in read(page).text
+    assert list(api.post("runs/import/", [1]).json()["errors"]) == ["document"]
 
 
 def test_a_file_over_the_api_is_stored_or_looked_through(api, browser):
@@ -136,6 +137,7 @@ def test_a_file_over_the_api_is_stored_or_looked_through(api, browser):
     stored = api.post(f"{address}store/")
 
     assert (stored.status_code, stored.json()["report"]["stored"]) == (200, 1)
+    assert stored.json()["ended"] > preview.json()["ended"]
     assert api.get(address).json()["source"] == "council"
     again = browser.post("/api/runs/import/", {"file": sent(), "source": "council"}).json()["report"]
     assert (again["stored"], again["known"], again["runs"][0]["run"]) == (0, 1, str(Run.objects.get().pk))

@@ -1,5 +1,7 @@
 """A campaign fights every battle once, over many runs, says how far it is, and goes on whatever changes meanwhile."""
 
+import json
+import threading
 from collections import Counter
 
 import pytest
@@ -7,6 +9,8 @@ import pytest
 from accounts.errors import Conflict, Forbidden, Invalid
 from accounts.models import Membership, Project
 from experiments.engine import reservations
+from experiments.library.bulk import making
+from experiments.library.bulk.formats import FORMATS
 from experiments.library.datasets import contestants
 from experiments.library.instruments import choosing, services
 from experiments.library.instruments.builtin import builtin
@@ -65,6 +69,17 @@ def test_every_pair_is_compared_on_every_sample_once(field, battles, campaign, p
     assert (shown.calls, shown.failed_calls, shown.eta_seconds, shown.note) == (48, 0, None, "")
     assert shown.cost == sum(call.cost for call in Call.objects.filter(run__experiment=experiment)) > 0
     assert all(verdict.call for battle in of(experiment) for verdict in battle.verdicts.all())
+
+
+def test_a_file_of_runs_has_the_battles_of_each(field, battles, campaign, play):
+    experiment = battles(field(contestants=2, samples=7))
+    play(campaign(experiment))
+    file = making.ask({"experiment": str(experiment.pk)}, by=experiment.owner, format_=FORMATS["jsonl"], language="en")
+    making.make_all(threading.Event())
+    file.refresh_from_db()
+
+    lines = file.path.read_bytes().splitlines()
+    assert (len(lines), sum(len(json.loads(line)["battles"]) for line in lines)) == (2, 7)
 
 
 def test_what_has_been_fought_or_made_void_is_not_fought_again(field, battles, campaign, play, alice):
