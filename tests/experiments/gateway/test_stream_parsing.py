@@ -3,7 +3,8 @@
 import json
 
 from experiments.gateway.reasoning import AnswerSplitter, Merged
-from experiments.gateway.streaming import Delta, Event, EventPattern, Parser, parse_chunk
+from experiments.gateway.streaming import LEAST_LOGPROB, Delta, Event, EventPattern, Parser, parse_chunk, parse_logprobs
+from experiments.gateway.types import TokenLogprob
 from tests.cases import each_case
 
 
@@ -78,6 +79,12 @@ def split(*texts: str, opened: bool = False) -> tuple[str, str]:
     splitter = AnswerSplitter(opened=opened)
     pieces = [piece for text in texts for piece in splitter.feed(text)] + splitter.close()
     return tuple("".join(piece.text for piece in pieces if piece.kind == wanted) for wanted in ("text", "reasoning"))
+
+
+@each_case(("said", "read"), [("-inf", LEAST_LOGPROB), ("-Infinity ", LEAST_LOGPROB), (-2e4, LEAST_LOGPROB), (1, 0.0)])
+def test_an_impossible_word_has_the_least_probability_however_it_is_written(said, read):
+    content = [{"token": "a", "logprob": said}, {"token": "b", "logprob": "none"}]
+    assert parse_logprobs({"content": content}) == (TokenLogprob("a", read),)
 
 
 @each_case(
