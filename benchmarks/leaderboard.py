@@ -1,6 +1,7 @@
 """The leaderboard with a million battles in the database, and a board of 200 contestants and two million battles.
 
-BENCH_DATABASE_URL=postgres://… measures another database than SQLite; it has to be empty.
+`python -m benchmarks.leaderboard --counts` measures the second alone. BENCH_DATABASE_URL=postgres://… measures another
+database than SQLite; it has to be empty.
 """
 
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,10 +22,18 @@ from benchmarks.parts import PYTHON, ROOT
 
 CONTESTANTS, BATTLES_PER_PAIR = 200, 101  # 19,900 pairs: 2,009,900 battles
 TIMES = 15
+COUNTS = ("benchmarks.leaderboard", "counts")
+ALL = (
+    ("benchmarks.filled",),
+    ("benchmarks.browser",),
+    ("benchmarks.leaderboard", "rerate"),
+    ("benchmarks.leaderboard", "periods"),
+    COUNTS,
+)
 
 
-def main() -> None:
-    """Each measurement in a process of its own, over the same database."""
+def main(measurements: Sequence[Sequence[str]] = ALL) -> None:
+    """Each measurement in a process of its own, over the same database. measurements: modules with their arguments."""
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
         socket = f"{folder}/redis.sock"
         database = os.environ.get("BENCH_DATABASE_URL", f"sqlite:///{folder}/bench.sqlite3")
@@ -32,17 +42,10 @@ def main() -> None:
         command = [str(_binary.get_binary_path()), "--port", "0", "--unixsocket", socket, "--save", ""]
         with subprocess.Popen([*command, "--dir", folder, "--loglevel", "warning"], cwd=ROOT) as redis:
             try:
-                _measure(environment, "benchmarks.filled")
-                _measure(environment, "benchmarks.browser")
-                _measure(environment, "benchmarks.leaderboard", "rerate")
-                _measure(environment, "benchmarks.leaderboard", "periods")
-                _measure(environment, "benchmarks.leaderboard", "counts")
+                for measurement in measurements:
+                    subprocess.run([PYTHON, "-m", *measurement], cwd=ROOT, env=environment, check=True)
             finally:
                 redis.terminate()
-
-
-def _measure(environment: dict[str, str], module: str, *arguments: str) -> None:
-    subprocess.run([PYTHON, "-m", module, *arguments], cwd=ROOT, env=environment, check=True)
 
 
 def rerate() -> None:
@@ -88,10 +91,13 @@ def periods() -> None:
 
 def counts() -> None:
     """Ratings with intervals of 200 contestants from the counts that are kept, and from a vote to a ladder with it."""
+    from django.core.management import call_command  # noqa: PLC0415 - after the set-up
+
     from leaderboard.boards import compute  # noqa: PLC0415
     from leaderboard.votes import voting  # noqa: PLC0415 - after the set-up
     from leaderboard.votes.voters import person_voter  # noqa: PLC0415
 
+    call_command("migrate", verbosity=0)  # where this is all that is measured
     board = _counted_board()
     ladder = compute.ensure_ladder(board)
     computed = [_seconds(lambda: compute.standings(ladder)) for _time in range(TIMES)]
@@ -143,8 +149,11 @@ def _seconds(work: Any) -> float:
 
 
 if __name__ == "__main__":
-    if verbs := sys.argv[1:]:
-        django.setup()
-        {"rerate": rerate, "periods": periods, "counts": counts}[verbs[0]]()
-    else:
-        main()
+    match sys.argv[1:]:
+        case []:
+            main()
+        case ["--counts"]:
+            main([COUNTS])
+        case [verb]:
+            django.setup()
+            {"rerate": rerate, "periods": periods, "counts": counts}[verb]()
