@@ -51,7 +51,6 @@ LEFT_OUT = (
 )
 MOST_TESTS = 250  # for one changed line; an exit status has to name each of them
 MOST_SECONDS = 60.0  # of processor time, of all tests that are tried on one changed line
-QUICK = 0.5  # seconds
 TIMED_OUT = {-signal.SIGXCPU, -signal.SIGKILL}
 
 
@@ -107,9 +106,9 @@ def _choose_tests(mutants: Sequence[Mutant], lines: Lines, outcomes: Outcomes) -
 
 
 def _choose_tests_of(mutant: Mutant, lines: Lines, last_killer: str) -> None:
-    """The one that noticed this change the last time, those in a folder or module that is named after the file, the
-    quick ones in a folder that is named after its own, then the fastest of each module, the second of each, and so on:
-    modules look at a line from different sides.
+    """The one that noticed this change the last time, those in a folder or module that is named after the file,
+    those in a folder that is named after its own, then all others. Of these the fastest of each module, the second of
+    each, and so on: modules look at a line from different sides.
     """
     change, seconds = mutant.change, 0.0
     covering = lines.covering(mutant.file, change.line) or lines.covering(mutant.file, change.statement)
@@ -119,7 +118,7 @@ def _choose_tests_of(mutant: Mutant, lines: Lines, last_killer: str) -> None:
     for test in sorted(covering, key=lambda test: covering[test]):
         module = test.split("::")[0]
         is_named = place.stem in module
-        is_near = covering[test] < QUICK and any(part.startswith(place.parent.name) for part in Path(module).parts)
+        is_near = any(part.startswith(place.parent.name) for part in Path(module).parts)
         order.append((test != last_killer, not is_named, not is_near, rank[module], covering[test], test))
         rank[module] += 1
     for *_, cost, test in sorted(order)[:MOST_TESTS]:
