@@ -7,15 +7,10 @@ REASONS: dict[tuple[str, str, str], str] = {
         "return None",
     ): "one caller asks only whether there is any, and the other never asks for what is not there",
     (
-        "experiments/engine/recording.py",
-        "if HandedCall.objects.unclaimed().filter(pk=row.pk).delete()[0]:",
-        "if True:",
-    ): "it is for a caller that claims the call between the two queries, which the tests of one process cannot play",
-    (
         "experiments/engine/run_execution.py",
         "self.drain_agenda()  # what they have said is recorded: the next look stops them",
         "pass  # what they have said is recorded: the next look stops them",
-    ): "the next look does it as well; the call saves the time until then",
+    ): "the look that stops the run does it as well; the call saves the time until then",
     (
         "experiments/engine/run_execution.py",
         "if held.overrides != self.run.overrides:",

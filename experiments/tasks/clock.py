@@ -1,6 +1,6 @@
 """What time it is: by the database's clock, which all machines have in common. What one machine writes and another
-judges by, such as a lease, a lock or the time of the next attempt, is told by no other. What a process alone does again
-and again goes by its own.
+judges by, such as a lease, a lock or the time of the next attempt, is told by no other. `Every` is for what one process
+repeats by itself, and uses that process's monotonic clock.
 """
 
 import time

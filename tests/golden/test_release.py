@@ -131,8 +131,8 @@ def _all_rows():
 
 
 def _differences(now, asked):
-    """By the name of what was given out; with ARENA_KEEP, all that is given out now is kept first. asked: whether a
-    name is one of those that are compared.
+    """What differs from the kept outputs, by their names. asked: whether a name is compared. With ARENA_KEEP, the
+    outputs of now replace the kept ones first.
     """
     files = archived()
     if KEEP:

@@ -54,8 +54,8 @@ HOW: dict[str, Any] = {"database": None, "deadline": None, "derandomize": True, 
 
 @cache
 def cases(most: int) -> list[Any]:
-    """Requests of every operation, at most so many of each: the same for everybody and in every session. Signing in
-    and the things in the address are left to whoever asks.
+    """Requests of every operation, at most so many of each: the same for everybody and in every session. Whoever
+    asks signs in, and puts ids into the address.
     """
     document = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
     document["components"].pop("securitySchemes")
@@ -114,7 +114,7 @@ class Asker:
             self.wrong.append(f"{case.method} {address[:150]} {said[:150]!r}: {status}, with a field that is not there")
 
     def ask_oddly(self, case: Any, most: int) -> None:
-        """As nobody should, with at most so many words for each parameter, and as many bodies."""
+        """Send invalid values: at most `most` for each query parameter, and at most as many bodies."""
         name, route = self._routes[nameless(case.operation.path), case.method.lower()]
         address = self._things.address(name, route)
         for parameter in case.operation.query:

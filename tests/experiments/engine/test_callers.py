@@ -7,10 +7,10 @@ from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from experiments.engine import handover, orders, spool
+from experiments.engine import handover, orders, recording, spool
 from experiments.engine.callers import CallerProcess
 from experiments.engine.life_locks import LifeLock
 from experiments.engine.orders import answer_text, order_of, unsent
@@ -213,6 +213,18 @@ def test_without_callers_a_driver_takes_back_what_nobody_has_claimed(run, settin
 
     assert len(provider.ledger()) == run.calls.count()
     assert_books_balance(fresh(run), provider)
+
+
+def test_what_a_caller_claims_while_others_are_taken_back_stays_its_own(start, council, hand, monkeypatch):
+    run = start(council())
+    with driving():
+        wait_until(lambda: HandedCall.objects.count() > 1, "calls that are handed over")
+    rows = HandedCall.objects.count()
+    monkeypatch.setattr(recording, "settle", lambda *_: hand.claim())
+    with transaction.atomic():
+        recording.withdraw_handed(run)
+
+    assert HandedCall.objects.filter(caller=hand.row.pk).count() == run.calls.count() == rows - 1
 
 
 def test_a_key_never_stands_in_a_row(run, hand):
