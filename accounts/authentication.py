@@ -13,7 +13,6 @@ from django.http.request import split_domain_port, validate_host
 from django.utils import timezone
 from django.utils.http import is_same_domain
 from django.utils.translation import gettext as _
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
@@ -64,22 +63,6 @@ class KeyHeaderAuthentication(BearerAuthentication):
         user, found = self.authenticate_credentials(token)
         note_use(found, address_of(request._request))
         return user, found
-
-
-class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular registers a class untyped
-    target_class = KeyHeaderAuthentication
-    name = "keyHeader"
-
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "apiKey", "in": "header", "name": "X-API-Key"}
-
-
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular registers a class untyped
-    target_class = BearerAuthentication
-    name = "bearer"
-
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {"type": "http", "scheme": "bearer"}
 
 
 class SocketAuthentication:

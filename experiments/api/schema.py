@@ -4,7 +4,7 @@ import re
 from http import HTTPStatus
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
@@ -26,6 +26,22 @@ class Untitled(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+
+class KeyHeaderScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular has it untyped
+    target_class = "accounts.authentication.KeyHeaderAuthentication"
+    name = "keyHeader"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {"type": "apiKey", "in": "header", "name": "X-API-Key"}
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # drf-spectacular has it untyped
+    target_class = "accounts.authentication.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}
 
 
 class EventSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # drf-spectacular has it untyped

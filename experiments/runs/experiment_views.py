@@ -39,7 +39,7 @@ from experiments.runs.statistics import rows
 from experiments.runs.statistics.estimates import CONFIDENCE, Contrast, Estimate, Share
 from experiments.runs.statistics.summary import COLUMNS, SWITCHES, TurnSummary, table
 from experiments.runs.steering.repeating import MoreRuns, fresh_form, may_repeat
-from experiments.workflows import REGISTRY, services_of
+from experiments.workflows import REGISTRY, surface_of
 
 RUNS_PER_PAGE = 25
 FORMATS = ("json", "csv")
@@ -294,7 +294,7 @@ def _statistics_document(found: rows.Repeats) -> dict[str, Any]:
 def experiment(request: HttpRequest, pk: UUID) -> HttpResponse:
     """An experiment: its set-up, its runs, what they say together, and what branched from them."""
     shown = _visible_experiment(request, pk)
-    if page := services_of(shown.workflow).page:
+    if page := surface_of(shown.workflow).page:
         return cast(HttpResponse, page(request, shown))
     return _page(request, shown, fresh_form(shown) if may_repeat(shown) else None)
 

@@ -66,17 +66,19 @@ REGISTRY = registry()
 
 
 def load() -> None:
-    """Load what each declares beyond its rules, and connect its receivers. Called once all apps are loaded, before
-    routes are made of it. An installed one that fails is left out.
+    """Connect the receivers of each. Called once all apps are loaded, before routes are made of them. Of those that
+    come along, surfaces are loaded when a page first needs one; of an installed one everything is, and it is left out
+    where that fails.
     """
     for slug, workflow in list(REGISTRY.items()):
+        if workflow.config.__module__.startswith(f"{__name__}."):
+            services_of(slug).connect()
+            continue
         try:
             surface_of(slug)
             import_module(workflow.rows or __name__)
             services_of(slug).connect()
         except Exception as error:  # whatever a stranger's module does
-            if workflow.config.__module__.startswith(f"{__name__}."):
-                raise
             _leave_out(slug, error)
             del REGISTRY[slug]
 

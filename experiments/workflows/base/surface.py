@@ -246,7 +246,8 @@ class ReadyInstrument:
 class Surface:
     """name, description: what people call it, and what it does. purpose: what it is for, in one short sentence. icon:
     what is inside of its <svg viewBox="0 0 16 16">. setup: its set-up page; home: the route of that page, "" where
-    there is none. urls, api_urls: modules with routes of its own.
+    there is none. page: answers a request for the page of an experiment, of (request, experiment), where that is
+    another one. urls, api_urls: modules with routes of its own.
     formats: module with the FORMAT of files that are taken over, see `imports.formats`. seats: what seats are called
     in its transcripts, where that is another word than elsewhere, or only this workflow has them.
 
@@ -270,6 +271,7 @@ class Surface:
     icon: str = ""
     setup: Setup | None = None
     home: str = ""
+    page: Callable[[Any, Any], Any] | None = None
     urls: str = ""
     api_urls: str = ""
     formats: str = ""

@@ -32,16 +32,15 @@ class Services:
 
     check: whether a new experiment can be played, beyond its Config and cast: (workflow, config, participants, owner=),
     raises Invalid. start: begins the runs of a sharded workflow: (experiment, by=, seed=). queued: in the
-    transaction that queues a run. page: answers a request for the page of an experiment. ground, progress: of a sharded
-    workflow whose campaign is not about a dataset: what is missing, for (campaign, tried: since when what was left open
-    is not tried again, None for never), see `battles.campaign.planning.Ground`; and how far an experiment is now, for
-    (experiment, now). connect: called once all apps are loaded, to connect receivers of `experiments.models.signals`.
+    transaction that queues a run. ground, progress: of a sharded workflow whose campaign is not about a dataset: what
+    is missing, for (campaign, tried: since when what was left open is not tried again, None for never), see
+    `battles.campaign.planning.Ground`; and how far an experiment is now, for (experiment, now). connect: called once
+    all apps are loaded, to connect receivers of `experiments.models.signals`.
     """
 
     check: Callable[..., None] = lambda *about, **more: None
     start: Callable[..., list[Any]] | None = None
     queued: Callable[[Any], None] = lambda run: None
-    page: Callable[[Any, Any], Any] | None = None
     ground: Callable[[Any, Any], Any] | None = None
     progress: Callable[[Any, Any], Any] | None = None
     connect: Callable[[], None] = lambda: None

@@ -12,7 +12,6 @@ from experiments.workflows.base.workflow import Services
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.logs import queueing
 from experiments.workflows.battles.campaign.scope import check_setup
-from experiments.workflows.battles.pages.views import campaign
 from experiments.workflows.shards import SHARDED
 
 logger = logging.getLogger(__name__)
@@ -42,4 +41,4 @@ def _connect() -> None:
     swept.connect(_sweep, dispatch_uid="battles")
 
 
-SERVICES = Services(check=check_setup, start=campaigns.start, page=campaign, connect=_connect)
+SERVICES = Services(check=check_setup, start=campaigns.start, connect=_connect)

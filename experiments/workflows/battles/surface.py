@@ -151,6 +151,7 @@ SURFACE = Surface(
     purpose=_("A judge compares the outputs of contestants on a dataset and rates them."),
     icon='<path d="M2.5 3h4v10h-4zM9.5 3h4v10h-4zM8 2v12"/>',
     setup=SETUP,
+    page=views.campaign,
     formats="experiments.workflows.battles.campaign.logs.importing",
     home="battles",
     urls="experiments.workflows.battles.pages.urls",

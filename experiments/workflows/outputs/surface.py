@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatRows, Setup, Surface, Told
 from experiments.workflows.battles.campaign.estimates import plan_of_outputs
 from experiments.workflows.battles.pages import report, setup
+from experiments.workflows.battles.pages.views import campaign
 from experiments.workflows.outputs import MOST_CONTESTANTS
 
 SETUP = Setup(
@@ -48,6 +49,7 @@ SURFACE = Surface(
         "battles can compare."
     ),
     setup=SETUP,
+    page=campaign,
     entries={"output_made": "output-{contestant}-{sample}"},
     unseen=(("output", ""),),
     styles=("workflows/battles/campaign.css",),

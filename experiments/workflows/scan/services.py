@@ -25,7 +25,6 @@ from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.planning import Flags, Lane, Survey, laps
 from experiments.workflows.battles.campaign.progress import RECENT, Progress, reasons
 from experiments.workflows.scan.config import Config
-from experiments.workflows.scan.pages.views import scan_page
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -206,4 +205,4 @@ def check(workflow: str, config: Any, seated: Sequence[Participant], *, owner: "
         raise Invalid(errors)
 
 
-SERVICES = Services(check=check, start=campaigns.start, page=scan_page, ground=ground, progress=progress)
+SERVICES = Services(check=check, start=campaigns.start, ground=ground, progress=progress)

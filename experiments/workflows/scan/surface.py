@@ -6,6 +6,7 @@ from experiments.workflows.base.dry_run import Assumptions
 from experiments.workflows.base.surface import LIMIT_FIELDS, Group, SeatForm, Seats, Setup, Surface, Told
 from experiments.workflows.scan.config import JUDGES
 from experiments.workflows.scan.pages import report, setup
+from experiments.workflows.scan.pages.views import scan_page
 
 SETUP = Setup(
     title=_("Scan"),
@@ -58,6 +59,7 @@ SURFACE = Surface(
     purpose=_("An instrument measures runs that are there already."),
     icon='<circle cx="7" cy="7" r="4.5"/><path d="m10.5 10.5 3.5 3.5M5 7h4"/>',
     setup=SETUP,
+    page=scan_page,
     home="scan",
     styles=("workflows/battles/campaign.css",),
     urls="experiments.workflows.scan.pages.urls",
