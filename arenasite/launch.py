@@ -230,11 +230,11 @@ class Launch:
 
 
 def load_pages() -> None:
-    """Each web process begins with them. One that cannot be loaded is left to these processes: they say so in their
-    log, and are restarted.
+    """Each web process begins with them, and each worker with what carries calls. One that cannot be loaded is left to
+    these processes: they say so in their log, and are restarted.
     """
     with warnings.catch_warnings(action="ignore"):  # that no files were collected, which need not be
-        for name in ("arenasite.asgi", settings.ROOT_URLCONF):
+        for name in ("arenasite.asgi", settings.ROOT_URLCONF, "experiments.gateway.transport"):
             try:
                 import_module(name)
             except Exception as error:  # whatever stands in it

@@ -16,9 +16,8 @@ from uuid import UUID
 from experiments.engine.events import News
 from experiments.engine.partial_text import Partial
 from experiments.engine.shared_limits import ModelLimits, SharedLimits, Slot
-from experiments.gateway import Client, GatewayError
+from experiments.gateway import Client, GatewayError, guarded_transport
 from experiments.gateway.retry import START, Limiter
-from experiments.gateway.transport import guarded_transport
 from experiments.gateway.types import ChatRequest, Completion
 
 logger = logging.getLogger(__name__)
@@ -118,7 +117,10 @@ class CallExecutor:
         self._pending: dict[UUID, PendingCall] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._clients: dict[tuple[str, str, bool], Client] = {}
-        self._transports: dict[bool, Any] = {}
+        self._transports = {
+            allowed: guarded_transport(allow_private=allowed, max_connections=MOST_CONNECTIONS)
+            for allowed in (False, True)
+        }
         self._limiters: dict[tuple[str, str], Limiter] = {}
         self._named: dict[tuple[str, str], str] = {}  # the limiters' providers
         self._outbox: list[News] = []
@@ -260,10 +262,8 @@ class CallExecutor:
     def _client(self, endpoint: Endpoint) -> Client:
         key = (endpoint.base_url, endpoint.api_key, endpoint.allow_private)
         if key not in self._clients:
-            allowed = endpoint.allow_private
-            if allowed not in self._transports:
-                self._transports[allowed] = guarded_transport(allow_private=allowed, max_connections=MOST_CONNECTIONS)
-            self._clients[key] = Client(endpoint.base_url, endpoint.api_key, self._transports[allowed])
+            transport = self._transports[endpoint.allow_private]
+            self._clients[key] = Client(endpoint.base_url, endpoint.api_key, transport)
         return self._clients[key]
 
     def _limiter(self, endpoint: Endpoint) -> Limiter:

@@ -5,14 +5,12 @@ when something is missing or cannot be read: nothing is sent then.
 """
 
 import base64
-import io
 import time
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from uuid import UUID
-
-from PIL import Image as Pictures
 
 from accounts.errors import Unavailable
 from experiments.engine import excerpts
@@ -26,7 +24,6 @@ LONGEST_SIDE = 2048  # pixels
 MOST_BYTES = 5_000_000
 TAKEN = ("image/png", "image/jpeg", "image/webp")
 KEPT = 48  # pictures that are held encoded: both orders of a battle show the same ones
-JPEG_QUALITY = 90
 
 
 def messages(
@@ -109,7 +106,7 @@ def image_part(image: Image) -> ImagePart:
         url, pixels = _encoded(image.sha256, str(shared_files.here(image.path)), image.mime if is_fine else "")
     except Unavailable as away:
         raise NoMaterial(str(away)) from away
-    except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
+    except (OSError, ValueError, SyntaxError) as error:
         raise NoMaterial(f"A picture cannot be read ({type(error).__name__}): upload it again.") from error
     return ImagePart(url, f"sha256:{image.sha256}", pixels or image.width * image.height)
 
@@ -117,29 +114,8 @@ def image_part(image: Image) -> ImagePart:
 @lru_cache(maxsize=KEPT)
 def _encoded(sha: str, path: str, mime: str) -> tuple[str, int]:
     """The data URI, and the number of pixels where it was made smaller. mime: "" for a picture to be made anew."""
-    data = Path(path).read_bytes()
-    if mime:
-        return _uri(mime, data), 0
-    with Pictures.open(io.BytesIO(data)) as picture:
-        return _reduced(picture)
-
-
-def _reduced(picture: Pictures.Image) -> tuple[str, int]:
-    """Within the limits of side and bytes: halved as long as it is too large. PNG where something shows through."""
-    has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
-    made: Pictures.Image = picture.convert("RGBA" if has_alpha else "RGB")
-    side = LONGEST_SIDE
-    while True:
-        made.thumbnail((side, side))
-        target = io.BytesIO()
-        if has_alpha:
-            made.save(target, "PNG")
-        else:
-            made.save(target, "JPEG", quality=JPEG_QUALITY)
-        if len(data := target.getvalue()) <= MOST_BYTES:
-            return _uri("image/png" if has_alpha else "image/jpeg", data), made.width * made.height
-        side //= 2
-
-
-def _uri(mime: str, data: bytes) -> str:
-    return f"data:{mime};base64,{base64.b64encode(data).decode()}"
+    data, pixels = Path(path).read_bytes(), 0
+    if not mime:  # what does this takes long to load, and most pictures are sent as they are
+        reduced = import_module("experiments.engine.pictures").reduced
+        mime, data, pixels = reduced(data, longest_side=LONGEST_SIDE, most_bytes=MOST_BYTES)
+    return f"data:{mime};base64,{base64.b64encode(data).decode()}", pixels

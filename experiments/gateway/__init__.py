@@ -1,6 +1,6 @@
 """The gateway: asks a model at any OpenAI-compatible provider. Knows HTTP, and neither Django nor a database."""
 
-from experiments.gateway.client import Client
+from experiments.gateway.client import Client, guarded_transport
 from experiments.gateway.errors import (
     BadAnswer,
     BadKey,
@@ -24,7 +24,6 @@ from experiments.gateway.errors import (
     Unreachable,
 )
 from experiments.gateway.retry import GiveUp, Limiter, Wait, decide
-from experiments.gateway.transport import guarded_transport
 from experiments.gateway.types import (
     Capabilities,
     ChatMessage,

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any, Self, TypeVar, cast
 
 import httpx
@@ -25,9 +26,9 @@ from experiments.gateway.errors import (
 )
 from experiments.gateway.redaction import redact
 from experiments.gateway.request import prepare
-from experiments.gateway.transport import guarded_transport
 from experiments.gateway.types import ChatRequest, Chunk, Completion, Deadlines
 
+MAX_CONNECTIONS = 500
 LINGER_SECONDS = 2.0
 """How long an answer whose finish reason has come may take to say its usage or [DONE]."""
 DRAIN_SECONDS = 0.05
@@ -154,6 +155,19 @@ _READING_FAILED = (httpx.HTTPError, httpx.InvalidURL, UnicodeEncodeError, Deadli
 
 
 # --- the client ---
+
+
+def guarded_transport(
+    *, allow_private: bool, max_connections: int = MAX_CONNECTIONS, keeps_connections: bool = True
+) -> httpx.AsyncBaseTransport:
+    """A transport to be shared by clients and closed by the caller. Raises ForbiddenAddress when connecting.
+
+    aiohttp, which carries it, takes a quarter of a second to load: processes that ask nobody go without.
+    """
+    transport: httpx.AsyncBaseTransport = import_module("experiments.gateway.transport").GuardedTransport(
+        allow_private=allow_private, max_connections=max_connections, keeps_connections=keeps_connections
+    )
+    return transport
 
 
 class Client:

@@ -16,7 +16,6 @@ from yarl import URL
 from experiments.gateway.addresses import is_allowed
 from experiments.gateway.errors import ForbiddenAddress
 
-MAX_CONNECTIONS = 500
 IDLE_SECONDS = 30.0
 _AUTOMATIC = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that aiohttp adds by itself
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)  # ValueError: a header that cannot be sent
@@ -121,15 +120,6 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
-
-
-def guarded_transport(
-    *, allow_private: bool, max_connections: int = MAX_CONNECTIONS, keeps_connections: bool = True
-) -> GuardedTransport:
-    """A transport to be shared by clients and closed by the caller. Raises ForbiddenAddress when connecting."""
-    return GuardedTransport(
-        allow_private=allow_private, max_connections=max_connections, keeps_connections=keeps_connections
-    )
 
 
 @cache

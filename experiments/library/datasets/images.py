@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 
 from django.db import transaction
-from PIL import Image as Picture
 
 from experiments.models import Contestant, Dataset, DatasetImage, Image, Output, Sample, shared_files
 from experiments.tasks import durable
@@ -27,7 +27,8 @@ class Spoiled(ValueError):
 
 def store(data: bytes) -> Image:
     """Keep a picture of our own making. What others send is checked by the limited process instead."""
-    with Picture.open(BytesIO(data), formats=tuple(MIMES)) as picture:
+    open_ = import_module("PIL.Image").open  # it takes long to load, and few processes draw
+    with open_(BytesIO(data), formats=tuple(MIMES)) as picture:
         mime, (width, height) = MIMES[picture.format or ""], picture.size
     image = Image(sha256=hashlib.sha256(data).hexdigest(), mime=mime, width=width, height=height, size=len(data))
     if not _is_whole(image):

@@ -104,7 +104,7 @@ def test_the_connections_to_providers_are_closed_with_the_executor(viewers, simu
         assert ended.results.get(timeout=60).error is None
     ended.close()
 
-    assert len(closed) == 1
+    assert sorted(one.allow_private for one in closed) == [False, True], "one for each kind of address"
 
 
 def test_what_is_sent_reaches_the_viewers_though_no_call_is_under_way(executor, viewers):

@@ -21,8 +21,8 @@ from arena_lab.credentials import Credentials
 from arena_lab.following import socket_arguments
 from arenasite.environment import Mail, SignInServer
 from arenasite.supervisor.children import Child
-from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable
-from experiments.gateway.transport import guarded_transport, tls_context
+from experiments.gateway import ChatMessage, ChatRequest, Client, Unreachable, guarded_transport
+from experiments.gateway.transport import tls_context
 from experiments.lab.webhooks import sending
 from tests.cases import each_case
 from tests.deployment.outside import certificate
