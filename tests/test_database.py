@@ -1,8 +1,16 @@
-"""The database of the tests: every test that commits begins with that of the migrations, whatever thread reads it."""
+"""The database: every test that commits begins with that of the migrations, and an update leaves a fast one."""
 
 import asyncio
 
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.models.signals import post_migrate
 from django.test import TransactionTestCase
+from django.test.utils import CaptureQueriesContext
+
+from tests.cases import each_case
 
 
 def test_asynchronous_code_reads_the_database_that_was_put_back(transactional_db, django_user_model):
@@ -12,3 +20,24 @@ def test_asynchronous_code_reads_the_database_that_was_put_back(transactional_db
     django_user_model.objects.create_user("anna")
 
     assert asyncio.run(django_user_model.objects.aexists())
+
+
+@pytest.mark.databases
+@each_case(
+    "applied, is_update",
+    [
+        ([], False),
+        (["0038_callers"], True),
+        (["0001_squashed_0024_submitted_and_returned", "0038_callers"], False),
+    ],
+    ids=["nothing new", "an update", "a new database"],
+)
+def test_after_an_update_postgresql_looks_through_its_tables(db, applied, is_update):
+    known = MigrationLoader(connection).disk_migrations
+    about = {"app_config": apps.get_app_config("experiments"), "using": "default", "verbosity": 0, "interactive": False}
+
+    with CaptureQueriesContext(connection) as asked:
+        post_migrate.send(about["app_config"], plan=[(known["experiments", name], False) for name in applied], **about)
+
+    has_looked = any(query["sql"] == "ANALYZE" for query in asked.captured_queries)
+    assert has_looked == (is_update and connection.vendor == "postgresql")
