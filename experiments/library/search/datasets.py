@@ -10,7 +10,7 @@ from operator import or_
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import BigIntegerField, Model, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -95,7 +95,7 @@ def _hits(asked: Asked, person: "User | AnonymousUser") -> Iterator[tuple[Datase
 
 
 def _newest(rows: QuerySet[Row], count: int) -> QuerySet[Row]:
-    newest: int = rows.model._default_manager.order_by("-pk").values_list("pk", flat=True).first() or 0
+    newest = Subquery(rows.model._default_manager.order_by("-pk").values("pk")[:1], output_field=BigIntegerField())
     return rows.filter(pk__gt=newest - count).order_by("-pk")
 
 
