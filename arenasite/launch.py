@@ -75,7 +75,7 @@ class Launch:
         simulated = self._start_simulated()
         health = Health(self._host, self._port, settings.ALLOWED_HOSTS)
         web = self._parts.web(1, self._listener)
-        load_pages()
+        preload()
         self._supervisor.start(web)
         health.start()
         is_registered = simulated is None or self._register(simulated)
@@ -229,9 +229,9 @@ class Launch:
         return "\n".join([*lines, ""])
 
 
-def load_pages() -> None:
-    """Each web process begins with them, and each worker with what carries calls. One that cannot be loaded is left to
-    these processes: they say so in their log, and are restarted.
+def preload() -> None:
+    """Load what copies of this process begin with: web processes with the pages, workers with the transport of calls.
+    A module that cannot be loaded is left to these processes: they say so in their log, and are restarted.
     """
     with warnings.catch_warnings(action="ignore"):  # that no files were collected, which need not be
         for name in ("arenasite.asgi", settings.ROOT_URLCONF, "experiments.gateway.transport"):

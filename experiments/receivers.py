@@ -59,8 +59,8 @@ def _store_builtin(sender: Any, **more: Any) -> None:
 
 
 def _analyze(sender: Any, using: str, plan: Sequence[tuple[Migration, bool]], **more: Any) -> None:
-    """Of a column that an update has added PostgreSQL guesses what is in it, and so may look for minutes, until it has
-    looked through the table: by itself only once a tenth of the rows have changed.
+    """PostgreSQL has no statistics of a column that an update has added, and may plan queries on it that take minutes,
+    until autovacuum analyzes the table: once a tenth of its rows have changed.
     """
     is_new = any(migration.initial and migration.app_label == sender.label for migration, _backwards in plan)
     if plan and not is_new and connections[using].vendor == "postgresql":

@@ -1,4 +1,4 @@
-"""The database: every test that commits begins with that of the migrations, and an update leaves a fast one."""
+"""The database: every test that commits begins with that of the migrations, and an update ends with statistics."""
 
 import asyncio
 
@@ -32,12 +32,12 @@ def test_asynchronous_code_reads_the_database_that_was_put_back(transactional_db
     ],
     ids=["nothing new", "an update", "a new database"],
 )
-def test_after_an_update_postgresql_looks_through_its_tables(db, applied, is_update):
+def test_after_an_update_postgresql_analyzes_its_tables(db, applied, is_update):
     known = MigrationLoader(connection).disk_migrations
     about = {"app_config": apps.get_app_config("experiments"), "using": "default", "verbosity": 0, "interactive": False}
 
     with CaptureQueriesContext(connection) as asked:
         post_migrate.send(about["app_config"], plan=[(known["experiments", name], False) for name in applied], **about)
 
-    has_looked = any(query["sql"] == "ANALYZE" for query in asked.captured_queries)
-    assert has_looked == (is_update and connection.vendor == "postgresql")
+    is_analyzed = any(query["sql"] == "ANALYZE" for query in asked.captured_queries)
+    assert is_analyzed == (is_update and connection.vendor == "postgresql")

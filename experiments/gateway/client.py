@@ -162,7 +162,7 @@ def guarded_transport(
 ) -> httpx.AsyncBaseTransport:
     """A transport to be shared by clients and closed by the caller. Raises ForbiddenAddress when connecting.
 
-    aiohttp, which carries it, takes a quarter of a second to load: processes that ask nobody go without.
+    aiohttp, which carries it, takes long to load: processes that ask no provider do not load it.
     """
     transport: httpx.AsyncBaseTransport = import_module("experiments.gateway.transport").GuardedTransport(
         allow_private=allow_private, max_connections=max_connections, keeps_connections=keeps_connections

@@ -166,3 +166,10 @@ def test_pictures_of_kinds_that_not_all_take_or_too_large_are_made_anew():
     assert large.pixels == 2048 * 1024
     kind, shown = opened(clear)
     assert (kind, shown.mode, shown.size) == ("data:image/png", "RGBA", (2048, 2048))
+
+
+def test_a_picture_of_too_many_pixels_is_refused_before_they_are_unpacked(db, monkeypatch):
+    monkeypatch.setattr(Pictures, "MAX_IMAGE_PIXELS", 500)
+
+    with pytest.raises(NoMaterial, match="cannot be read"):
+        materials.image_part(picture(kind="GIF", mode="P", colour=3))
