@@ -1,13 +1,11 @@
 """Words and figures of the pages: events as fragments, Markdown, numbers, moments and icons."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
@@ -38,7 +36,7 @@ from experiments.runs.markdown import to_html
 from experiments.runs.timeline import Entry
 from experiments.setup.forms import CHOICES
 from experiments.setup.layout import SetupFact, facts
-from experiments.workflows import REGISTRY, surface_of, workflow_of
+from experiments.workflows import surface_of, workflow_of
 from experiments.workflows.base.judge import SENTIMENTS
 from experiments.workflows.base.limits import WORDS
 
@@ -48,20 +46,6 @@ register = template.Library()
 MISSING = "–"
 SAID_BY_FINISH = {"length": "truncated", "content_filter": "refusal"}
 MINUS = "−"
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The set-up page of a workflow, as the navigation names it."""
-
-    name: Any
-    address: str
-
-
-@register.simple_tag
-def workflow_pages() -> list[Page]:
-    surfaces = [surface_of(slug) for slug in REGISTRY]
-    return [Page(surface.name, reverse(surface.home)) for surface in surfaces if surface.home]
 
 
 @register.simple_tag

@@ -103,7 +103,7 @@ def complaints(lab: Lab, page: Page, addresses: Sequence[str], *, in_all: bool) 
             expect(page.locator("main")).to_be_visible()
             shift, first_words = page.evaluate(SHIFT), below_the_middle(page, width)
             page.evaluate(OPEN)
-            wrong = violations(page)
+            wrong = violations(page, whole=in_all)
             if shift > MOST_SHIFT:
                 wrong.append(f"shifts by {shift:.3f}")
             if first_words:

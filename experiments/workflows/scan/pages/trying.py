@@ -16,7 +16,7 @@ from accounts.errors import Invalid
 from experiments.engine.excerpts import material_of
 from experiments.library.instruments import builtin, findings
 from experiments.library.instruments.findings import Finding
-from experiments.library.instruments.transcripts import label_of, spoken_one
+from experiments.library.instruments.transcripts import spoken_one
 from experiments.models import Annotation, Experiment, InstrumentCase, InstrumentVersion, Run
 from experiments.models.labels import seat_name
 from experiments.runs import actions
@@ -45,10 +45,6 @@ class Shown:
     unit: ScanUnit
     choices: list[tuple[int, str]]
     prompt: str
-
-    @property
-    def run_label(self) -> str:
-        return label_of(self.run)
 
 
 def shown(definition: Definition, reader: "User", run: str = "", place: str = "") -> Shown | None:
