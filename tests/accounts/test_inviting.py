@@ -13,6 +13,7 @@ from accounts import invitations, projects, roles
 from accounts.errors import Forbidden
 from accounts.invitations import InvitationUnusable
 from accounts.models import AuditEntry, Invitation, Membership, User
+from tests.cases import each_case
 from tests.fixtures import signed_in
 from tests.rivals import at_once
 
@@ -43,16 +44,16 @@ def test_the_link_leads_to_an_account_with_the_role(admin, entries_of):
     assert (entry.actor, entry.detail["invited_by"]) == ("zoe", "ada")
 
 
-@pytest.mark.parametrize(("email", "verified"), [("zoe@lab.example", True), ("eve@evil.example", False)])
-def test_it_gives_a_place_in_the_project_and_its_address_is_verified(admin, project, entries_of, email, verified):
-    place = {"project": project, "project_role": "watcher"}
-    _, token = invitations.invite(by=admin, role="researcher", email="zoe@lab.example", **place)
-    opened(token).post("/sign-up/", {**NEW, "email": email})
+def test_it_gives_a_place_in_the_project_and_its_address_is_verified(admin, project, entries_of):
+    place = {"project": project, "project_role": "watcher", "email": "zoe@lab.example"}
+    for name, email, verified in (("zoe", "zoe@lab.example", True), ("eve", "eve@evil.example", False)):
+        _, token = invitations.invite(by=admin, role="researcher", **place)
+        opened(token).post("/sign-up/", {**NEW, "username": name, "email": email})
 
-    [address] = EmailAddress.objects.filter(user__username="zoe")
-    assert (address.email, address.verified) == (email, verified)
-    assert Membership.objects.get(project=project, user__username="zoe").role == "watcher"
-    assert entries_of(Action.MEMBER_CHANGED)[-1].detail == {"person": "zoe", "before": None, "after": "watcher"}
+        [address] = EmailAddress.objects.filter(user__username=name)
+        assert (address.email, address.verified) == (email, verified)
+        assert Membership.objects.get(project=project, user__username=name).role == "watcher"
+        assert entries_of(Action.MEMBER_CHANGED)[-1].detail == {"person": name, "before": None, "after": "watcher"}
 
 
 def demote(rows, invitation, admin):
@@ -60,7 +61,7 @@ def demote(rows, invitation, admin):
     roles.change_role(admin, "researcher", by=admin)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("void", "said"),
     [
         (lambda rows, *_: rows.update(accepted=timezone.now()), "has been used"),
@@ -143,30 +144,27 @@ def test_somebody_of_the_lab_takes_the_place_in_a_project_and_uses_up_nothing_el
     assert into_the_project.accepted_by == bob
 
 
-@pytest.mark.parametrize("has_mail", [False, True])
-def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(settings, admins, has_mail):
-    settings.HAS_MAIL = has_mail
+def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(settings, admins):
+    for has_mail in (False, True):
+        settings.HAS_MAIL = has_mail
 
-    page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
+        page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
 
-    link = page.partition('value="http://testserver')[2].partition('"')[0]
-    assert invitations.find(link.split("/")[2]).email == "zoe@lab.example"
-    assert link not in admins.get("/people/").content.decode()
-    assert [letter.to for letter in mail.outbox] == [["zoe@lab.example"]] * has_mail
-    assert all(f"http://testserver{link}" in letter.body for letter in mail.outbox)
-    assert ("sent to zoe@lab.example" in page) == has_mail
+        link = page.partition('value="http://testserver')[2].partition('"')[0]
+        assert invitations.find(link.split("/")[2]).email == "zoe@lab.example"
+        assert link not in admins.get("/people/").content.decode()
+        assert [letter.to for letter in mail.outbox] == [["zoe@lab.example"]] * has_mail
+        assert all(f"http://testserver{link}" in letter.body for letter in mail.outbox)
+        assert ("sent to zoe@lab.example" in page) == has_mail
 
 
-def test_no_address_adds_to_a_letter(admins, settings):
+@pytest.mark.system
+def test_no_address_adds_to_a_letter_and_a_mail_server_that_is_away_does_not_lose_the_invitation(admins, settings):
     settings.HAS_MAIL = True
     for address in ("a@b.example\nBcc: c@d.example", "a@b.example\r\n\r\nHello", "a@b.example,c@d.example"):
         admins.post("/people/", {"email": address, "role": "reviewer"})
     assert mail.outbox == []
 
-
-@pytest.mark.system
-def test_a_mail_server_that_is_away_does_not_lose_the_invitation(settings, admins):
-    settings.HAS_MAIL = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_PORT = 1
 

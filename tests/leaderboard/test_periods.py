@@ -13,6 +13,7 @@ from experiments.models import Battle
 from leaderboard.boards import compute, ranking, tables
 from leaderboard.boards.periods import Period, months_of
 from leaderboard.boards.standings import Slice
+from tests.cases import each_case
 from tests.fixtures import told
 from tests.leaderboard import boards
 from tests.markup import Page
@@ -32,7 +33,7 @@ def dated(league, monkeypatch):
     return ladder
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "first", "last"),
     [
         ("2026-02", date(2026, 2, 1), date(2026, 2, 28)),
@@ -53,17 +54,14 @@ def test_a_period_has_a_first_and_a_last_day(word, first, last, monkeypatch):
     assert Period.read(found.word) == found
 
 
-@pytest.mark.parametrize(
-    "word", ["soon", "2026", "2026-13", "0d", "2026-02-30..", "2026-03-02..2026-03-01", "30D", "١d"]
-)
-def test_what_is_no_period_is_refused_with_what_to_write(word, client, league):
-    with pytest.raises(Invalid):
-        Period.read(word)
-
-    refused = client.get(reverse("api-ladder", args=[league(contestants=3, battles=30).slug]), {"period": word})
-
-    assert refused.status_code == 400
-    assert "Write a month as 2026-11" in refused.json()["errors"]["period"][0]
+def test_what_is_no_period_is_refused_with_what_to_write(client, league):
+    address = reverse("api-ladder", args=[league(contestants=3, battles=30).slug])
+    for word in ("soon", "2026", "2026-13", "0d", "2026-02-30..", "2026-03-02..2026-03-01", "30D", "١d"):
+        with pytest.raises(Invalid):
+            Period.read(word)
+        refused = client.get(address, {"period": word})
+        assert refused.status_code == 400, word
+        assert "Write a month as 2026-11" in refused.json()["errors"]["period"][0], word
 
 
 @pytest.mark.databases

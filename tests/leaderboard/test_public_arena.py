@@ -151,6 +151,11 @@ def test_only_what_was_offered_and_approved_is_published_and_exported(open_arena
         *("anony", "language", "tstamp"),
     ]
     assert CANARY in Client().get(reverse("battle", args=[offered.battle_id])).content.decode()
+    open_arena(is_moderated=False)
+    address = ask(visitor, "An egret on the ice", may_publish="on")
+    drive()
+    visitor.post(address, {"choice": "second"})
+    assert "An egret on the ice" in b"".join(Client().get(f"{ARENA}votes.jsonl")).decode(), "without review, at once"
 
 
 def test_what_is_not_published_is_on_no_public_page_and_not_voted_on(open_arena, drive, settings, curator):
@@ -168,17 +173,6 @@ def test_what_is_not_published_is_on_no_public_page_and_not_voted_on(open_arena,
     assert after == before, "nor does a number say which models have answered"
     assert Client().get(arena.prompts.get_absolute_url()).status_code == 404
     assert signed_in(curator).get(address).status_code == 404
-
-
-def test_without_review_a_prompt_is_published_with_the_vote(open_arena, drive):
-    open_arena(is_moderated=False)
-    visitor = Client()
-    address = ask(visitor, may_publish="on")
-    drive()
-
-    visitor.post(address, {"choice": "second"})
-
-    assert CANARY in b"".join(Client().get(f"{ARENA}votes.jsonl")).decode()
 
 
 def test_an_administrator_opens_and_closes_the_arena_on_its_page(provider, admin, woken_runs):

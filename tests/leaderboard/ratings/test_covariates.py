@@ -123,10 +123,16 @@ def test_a_covariate_that_tells_nothing_is_left_out_with_its_reason(covariates, 
     assert found.intervals.ratings.values == pytest.approx(controlled(battles, x).intervals.ratings.values)
 
 
-def test_covariates_that_explain_everything_have_no_finite_effect():
+def test_covariates_that_explain_everything_and_the_undefeated_have_a_reason_and_no_figure():
     battles, _truth = league(3, 200, 1)
 
     assert controlled(battles, battles.score - 0.5) == Undefined(Reason.SEPARATED)
+
+    battles = rows(*[(a, b, s) for a, b in ("ab", "bc", "ca") for s in (1, 0, 1, 0, 1)], *[("z", "a", 1)] * 3)
+    found = controlled(battles, np.tile([1.0, -1.0, 0.5], 6))
+
+    assert found.intervals.ratings.reasons[3] == Reason.UNDEFEATED
+    assert np.isnan(found.intervals.ratings.values[3])
 
 
 def test_groups_that_no_battle_links_share_effects_and_keep_scales_of_their_own():
@@ -142,14 +148,6 @@ def test_groups_that_no_battle_links_share_effects_and_keep_scales_of_their_own(
     assert (values[:3].mean(), values[3:].mean()) == pytest.approx((1000, 1000))
     assert np.isnan(found.intervals.covariance[0, 4])
     assert abs(found.effects[0]) < 4 * found.errors[0]
-
-
-def test_the_undefeated_keeps_its_reason_and_has_no_adjusted_rating():
-    battles = rows(*[(a, b, s) for a, b in ("ab", "bc", "ca") for s in (1, 0, 1, 0, 1)], *[("z", "a", 1)] * 3)
-    found = controlled(battles, np.tile([1.0, -1.0, 0.5], 6))
-
-    assert found.intervals.ratings.reasons[3] == Reason.UNDEFEATED
-    assert np.isnan(found.intervals.ratings.values[3])
 
 
 def test_the_style_of_a_text_is_counted_outside_of_its_code():

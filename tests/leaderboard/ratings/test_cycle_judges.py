@@ -58,13 +58,24 @@ def test_the_interval_of_severity_takes_a_cycle_for_one_observation():
     assert (found.severity.units, found.severity.clusters) == (4, 2)
 
 
-def test_votes_are_held_against_what_the_sandbox_saw():
+def test_votes_are_held_against_what_the_sandbox_saw_and_against_each_other():
     """a ranks b, c, d as 5, 3, 9; the sandbox as 0.5, 0.9, 0.1: exactly the other way round but for one pair."""
     found = judging([cycle("abcd", TABLE, passed={"a": 1.0, "b": 0.5, "c": 0.9, "d": 0.1})])
 
     assert of("a", found).passed.value == pytest.approx(-1)
     assert of("d", found).passed.value == pytest.approx(0.5)  # votes 7, 6, 2 and shares 1.0, 0.5, 0.9
     assert found.consensus.value == pytest.approx(-0.4)  # means 7, 5, 3, 9 and shares 1.0, 0.5, 0.9, 0.1
+
+    x = np.nan
+    table = [[x, 5, 3, 9], [8, x, 4, 9], [6, 4, x, x], [7, 6, 2, x]]
+
+    judged = judging([cycle("abcd", TABLE)])
+
+    assert judged.alpha.value == pytest.approx(krippendorff_alpha(table, "interval"))
+    assert (judged.alpha.units, judged.alpha.clusters) == (4, 1)
+    found = of("b", judged)
+    assert found.consensus.value == pytest.approx(np.corrcoef([8, 4, 9], [6.5, 2.5, 9])[0, 1])
+    assert found.consensus_ranks.value == pytest.approx(1)
 
 
 def test_what_does_not_exist_has_a_reason_and_is_never_nought():
@@ -82,8 +93,6 @@ def test_what_does_not_exist_has_a_reason_and_is_never_nought():
     assert alone.alpha.value == Undefined(Reason.NOTHING_PAIRED)
     assert alone.consensus.value == Undefined(Reason.NOTHING_RUN)
 
-
-def test_a_judge_whose_votes_all_failed_is_named_with_nothing():
     found = of("c", judging([cycle("abc", {("a", "b"): 3, ("b", "a"): 4})]))
 
     assert (found.votes, found.cycles) == (0, 0)
@@ -91,7 +100,7 @@ def test_a_judge_whose_votes_all_failed_is_named_with_nothing():
     assert found.spread == Undefined(Reason.NO_VOTES)
 
 
-def test_a_mean_of_single_units_has_the_usual_error():
+def test_a_mean_has_the_usual_error_and_beyond_fifty_clusters_several_are_left_out_at_a_time():
     values = np.array([1.0, 2.0, 4.0, 5.0])
     found = mean_estimate(values, np.arange(4), empty=Reason.NO_VOTES)
 
@@ -100,26 +109,9 @@ def test_a_mean_of_single_units_has_the_usual_error():
     jackknife = jackknifed(lambda kept: float(values[kept].mean()), np.arange(4))
     assert jackknife == Estimate(3.0, pytest.approx(found.interval), 4, 4)
 
-
-def test_beyond_fifty_clusters_several_are_left_out_at_a_time():
-    values = np.random.default_rng(1).normal(size=400)
-    asked = []
+    values, asked = np.random.default_rng(1).normal(size=400), []
     found = jackknifed(lambda kept: asked.append(kept.sum()) or float(values[kept].mean()), np.arange(400))
 
     assert len(asked) == 51
     usual = mean_estimate(values, np.arange(400), empty=Reason.NO_VOTES).interval
     assert found.interval == pytest.approx(usual, abs=0.05)
-
-
-def test_alpha_and_the_consensus_are_those_of_the_table_of_votes():
-    """b gave 8, 4 and 9 where the others' means were 6.5, 2.5 and 9."""
-    x = np.nan
-    table = [[x, 5, 3, 9], [8, x, 4, 9], [6, 4, x, x], [7, 6, 2, x]]
-
-    judged = judging([cycle("abcd", TABLE)])
-    found = of("b", judged)
-
-    assert judged.alpha.value == pytest.approx(krippendorff_alpha(table, "interval"))
-    assert (judged.alpha.units, judged.alpha.clusters) == (4, 1)
-    assert found.consensus.value == pytest.approx(np.corrcoef([8, 4, 9], [6.5, 2.5, 9])[0, 1])
-    assert found.consensus_ranks.value == pytest.approx(1)

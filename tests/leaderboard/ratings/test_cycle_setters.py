@@ -67,22 +67,23 @@ def test_who_never_set_what_could_be_played_is_there_without_figures():
         (lambda: Cycle(("a", "b"), "a", (Vote("a", "b", 5), Vote("a", "b", 6))), "votes once"),
         (lambda: Cycle(("a", "b"), "a", passed={"a": 1.1}), "from 0 to 1"),
         (lambda: Cycle(("a", "b"), "a", passed={"a": math.nan}), "from 0 to 1"),
+        (lambda: Vote("a", "a", 10), "its own solution"),
+        *((lambda vote=vote: Vote("a", "b", vote), "from 0 to 10") for vote in (math.nan, math.inf, -math.inf)),
+        *((lambda vote=vote: Vote("a", "b", vote), "from 0 to 10") for vote in (-0.001, 10.001)),
     ],
 )
-def test_a_cycle_that_cannot_have_been_is_refused(found, complaint):
+def test_a_cycle_and_a_vote_that_cannot_have_been_are_refused(found, complaint):
     with pytest.raises(ValueError, match=complaint):
         found()
 
 
-def test_a_score_is_the_mean_of_the_votes_and_the_overall_the_mean_of_scores():
+def test_a_score_is_the_mean_of_the_votes_where_there_is_a_quorum_and_the_overall_the_mean_of_scores():
     found = cycle("abc", {("a", "b"): 8, ("a", "c"): 6, ("b", "a"): 4, ("c", "a"): 0, ("c", "b"): 0})
 
     assert scores(found) == {"a": 7, "b": 4, "c": 0}
     assert overall(found) == pytest.approx((7 + 4 + 0) / 3)  # of solvers, not of votes: b's one vote counts as much
     assert overall(cycle("abc", {})) is None
 
-
-def test_below_the_quorum_a_solver_is_unrated():
     found = cycle("abc", {("a", "b"): 8, ("a", "c"): 6, ("b", "a"): 4})
 
     assert scores(found, quorum=2) == {"a": 7}
@@ -90,19 +91,6 @@ def test_below_the_quorum_a_solver_is_unrated():
     assert overall(found, quorum=3) is None
     with pytest.raises(ValueError, match="one vote or more"):
         scores(found, quorum=0)
-
-
-@each_case(("level", "expected"), [(0, 0), (2.5, 0.5), (5, 1), (7.42, 0.516), (7.5, 0.5), (10, 0), (-3, 0), (334.7, 0)])
-def test_calibration_is_best_in_the_middle(level, expected):
-    assert calibration(level) == pytest.approx(expected)
-
-
-@each_case("given", [math.nan, math.inf, -math.inf, -0.001, 10.001])
-def test_a_vote_outside_nought_to_ten_or_for_ones_own_solution_is_refused(given):
-    with pytest.raises(ValueError, match="from 0 to 10"):
-        Vote("a", "b", given)
-    with pytest.raises(ValueError, match="its own solution"):
-        Vote("a", "a", 10)
 
 
 def test_what_one_problem_equal_ones_or_none_with_votes_cannot_tell_is_undefined():
@@ -117,3 +105,5 @@ def test_what_one_problem_equal_ones_or_none_with_votes_cannot_tell_is_undefined
     assert unscored.calibration == Estimate(nothing, nothing, 0, 0)
     assert hard.calibration.value == easy.calibration.value == 0.5
     assert (hard.overall.value, easy.overall.value) == (2.5, 7.5), "too hard and too easy are told apart"
+    levels = {0: 0, 2.5: 0.5, 5: 1, 7.42: 0.516, 7.5: 0.5, 10: 0, -3: 0, 334.7: 0}
+    assert {level: calibration(level) for level in levels} == pytest.approx(levels), "best in the middle"

@@ -43,7 +43,7 @@ def test_two_answers_are_as_dissimilar_as_dice_and_sorensen_say():
     assert (found == found.T).all()
 
 
-def test_the_diversity_of_a_cell_and_its_error_are_those_of_their_formulas():
+def test_the_diversity_of_a_cell_is_that_of_its_formula_and_expected_alike_of_any_number_of_runs():
     """The variance of the mean over pairs, from the products of all disjoint and overlapping pairs (Hoeffding 1948)."""
     table = diversity.dissimilarities([diversity.fingerprints(text) for text in TEXTS])
     runs = len(table)
@@ -62,8 +62,6 @@ def test_the_diversity_of_a_cell_and_its_error_are_those_of_their_formulas():
     assert estimate.error**2 == pytest.approx(mean**2 - square, abs=1e-9)
     assert estimate.degrees == pytest.approx((runs - 1) * (estimate.error**2 / (jackknife / runs)) ** 2, abs=1e-9)
 
-
-def test_it_is_expected_to_be_the_same_however_many_runs_there_are():
     random = np.random.default_rng(5)
     texts = [" ".join(random.choice(list("abcdef"), size=8)) for _ in range(10)]
     table = diversity.dissimilarities([diversity.fingerprints(text) for text in texts])

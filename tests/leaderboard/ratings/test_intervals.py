@@ -5,7 +5,6 @@ import pytest
 
 from leaderboard.ratings import Battles, Table, bootstrap, sandwich, tally
 from leaderboard.ratings.intervals import Shared, as_wide_as, by_items, times_as_wide
-from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows, sampled_league
 
 LEAGUES = 400
@@ -52,7 +51,7 @@ def test_the_same_seed_gives_the_same_interval_in_any_sequence(kind):
     assert not np.array_equal(bootstrap(battles, 100, 5, kind=kind).lower, before.lower)
 
 
-def test_who_is_unbeaten_in_many_resamples_has_no_upper_bound():
+def test_who_is_unbeaten_in_many_resamples_has_no_upper_bound_and_who_has_no_rating_no_interval():
     inner, _truth = league(5, 500, 2)
     left, right, score = [*inner.left, *[5] * 10], [*inner.right, *[0, 1, 2, 3, 4] * 2], [*inner.score, *[1] * 9, 0]
     found = bootstrap(Battles(left, right, score, names(6)), 300)
@@ -61,8 +60,6 @@ def test_who_is_unbeaten_in_many_resamples_has_no_upper_bound():
     assert np.isfinite(found.lower).all()
     assert np.isfinite(found.upper[:5]).all()
 
-
-def test_who_has_no_rating_has_no_interval():
     battles = rows(("a", "b", 1), ("a", "b", 0), ("c", "a", 1))
 
     for found in (sandwich(battles), bootstrap(battles, 50)):
@@ -72,7 +69,7 @@ def test_who_has_no_rating_has_no_interval():
     assert np.isnan(sandwich(apart).covariance[0, 2]), "nothing is said of differences between components"
 
 
-def test_an_exact_anchor_has_no_width():
+def test_an_exact_anchor_has_no_width_and_an_uncertain_one_widens_everybody_by_its_error():
     battles, _truth = league(5, 500, 3)
     anchors = {"c000": 1100.0, "c002": 900.0}
 
@@ -81,8 +78,6 @@ def test_an_exact_anchor_has_no_width():
         assert found.upper[[0, 2]] == pytest.approx([1100, 900])
         assert (found.upper - found.lower)[[1, 3, 4]].min() > 10
 
-
-def test_one_uncertain_anchor_widens_everybody_by_its_error():
     battles, _truth = league(4, 500, 3)
     exact = sandwich(battles, anchors={"c000": 1000.0})
     loose = sandwich(battles, anchors={"c000": 1000.0}, errors={"c000": 30.0})
@@ -113,7 +108,7 @@ def test_a_newcomer_is_compared_with_uncertain_anchors_at_the_level_that_is_clai
     assert 0.93 <= share(joint) <= (0.97 if leagues == LEAGUES else 1)
 
 
-def test_clusters_of_one_battle_change_nothing_and_doubled_battles_widen():
+def test_clusters_of_one_battle_change_nothing_doubled_battles_widen_and_many_are_summed_in_portions(monkeypatch):
     battles, _truth = league(6, 400, 2, ties=0.2)
     twice = Battles(*(np.tile(side, 2) for side in (battles.left, battles.right, battles.score)), battles.contestants)
     once = sandwich(battles)
@@ -122,9 +117,6 @@ def test_clusters_of_one_battle_change_nothing_and_doubled_battles_widen():
     assert sandwich(twice).errors == pytest.approx(once.errors / np.sqrt(2))
     assert sandwich(twice, clusters=np.tile(np.arange(400), 2)).errors == pytest.approx(once.errors)
 
-
-def test_many_clusters_are_summed_in_portions(monkeypatch):
-    battles, _truth = league(6, 400, 2)
     clusters = np.random.default_rng(0).integers(0, 90, 400)
     whole = sandwich(battles, clusters=clusters).errors
     monkeypatch.setattr("leaderboard.ratings.intervals.MOST_AT_ONCE", 6 * 7)
@@ -132,19 +124,16 @@ def test_many_clusters_are_summed_in_portions(monkeypatch):
     assert sandwich(battles, clusters=clusters).errors == pytest.approx(whole)
 
 
-@each_case("errors", [{"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))])
-def test_errors_that_are_not_the_anchors_are_refused(errors):
-    with pytest.raises(ValueError, match="anchors"):
-        sandwich(league(3, 50)[0], anchors={"c000": 1000.0}, errors=errors)
-
-
-def test_fractions_are_weighed_but_not_drawn():
+def test_fractions_are_weighed_but_not_drawn_and_errors_that_are_not_the_anchors_are_refused():
     table = tally(league(4, 100)[0])
     halved = Table(table.wins / 3, table.ties, table.contestants)
 
     assert np.isfinite(bootstrap(halved, 20, kind="bayesian").lower).all()
     with pytest.raises(ValueError, match="bayesian"):
         bootstrap(halved, 20)
+    for errors in ({"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))):
+        with pytest.raises(ValueError, match="anchors"):
+            sandwich(league(3, 50)[0], anchors={"c000": 1000.0}, errors=errors)
 
 
 def parted(bridges):
@@ -168,9 +157,12 @@ def test_two_groups_that_two_battles_link_may_be_any_distance_apart():
 
 
 @pytest.mark.parametrize(
-    "leagues", [40, pytest.param(LEAGUES, marks=pytest.mark.exhaustive)], ids=["few leagues", "many leagues"]
+    ("kind", "leagues"),
+    [
+        ("sandwich", 40),  # a bootstrap has its spread: see above
+        *(pytest.param(one, LEAGUES, marks=pytest.mark.exhaustive) for one in ("sandwich", "multinomial", "bayesian")),
+    ],
 )
-@pytest.mark.parametrize("kind", ["sandwich", "multinomial", "bayesian"])
 def test_intervals_of_many_leagues_cover_the_truth(kind, leagues):
     found = []
     for battles, truth in (league(5, 400, seed) for seed in range(leagues)):
@@ -273,16 +265,14 @@ def test_who_is_known_from_one_sample_alone_has_no_error_and_who_is_new_has_the_
     assert np.isnan(times_as_wide(tally(unbeaten), found_of(unbeaten, items))).tolist() == [False] * 5 + [True]
 
 
-def test_where_nothing_is_known_of_widths_battles_are_taken_for_independent():
+def test_where_no_width_is_known_battles_are_taken_for_independent_and_of_one_sample_nothing_is():
     table = tally(league(4, 100)[0])
 
     assert as_wide_as(table, [np.nan] * 4).errors == pytest.approx(as_wide_as(table, np.ones(4)).errors)
 
-
-def test_one_sample_tells_of_no_other_and_one_of_others_is_refused():
     battles, _items, _truth = sampled_league(4, 30)
-    table = Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b"))
-
     assert np.isnan(found_of(battles, np.zeros(len(battles), dtype=int)).errors).all()
     with pytest.raises(ValueError, match="contestants"):
-        by_items(table, Shared(battles, np.zeros(len(battles), dtype=int)))
+        by_items(
+            Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b")), Shared(battles, np.zeros(len(battles), dtype=int))
+        )

@@ -58,15 +58,12 @@ def test_who_won_everything_is_first_with_a_rank_interval_that_follows_from_the_
     assert list(zip(4 - down.worst[[2, 0, 1]], 4 - down.best[[2, 0, 1]], strict=True)) == places
 
 
-def test_two_that_won_everything_and_never_met_share_the_first_place():
+def test_who_won_everything_shares_the_first_place_and_wins_without_a_loss_order_the_unrated():
     found = ranks(sandwich(rows(*EVEN, *[("c", "a", 1), ("d", "b", 1)] * 20)))
 
     assert found.rank.tolist() == [3, 3, 1, 1]
     assert list(zip(found.best, found.worst, strict=True)) == [(3, 4), (3, 4), (1, 2), (1, 2)]
 
-
-def test_where_nobody_can_be_rated_wins_without_a_loss_still_order_contestants():
-    """a beat b, b beat c, and a never met c."""
     found = ranks(sandwich(rows(*[("a", "b", 1), ("b", "c", 1)] * 6)))
 
     assert found.rank.tolist() == [1, 2, 3]

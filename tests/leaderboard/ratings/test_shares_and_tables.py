@@ -61,15 +61,18 @@ def test_alpha_of_two_observers_is_as_published(first, second, alpha):
     assert alpha_of_table(table, range(len(places)), "nominal") == pytest.approx(alpha, abs=1e-9)
 
 
-@each_case(("level", "weights"), [("nominal", "none"), ("ordinal", "linear"), ("interval", "quadratic")])
-def test_a_table_says_what_its_units_say(level, weights):
+def test_a_table_says_what_its_units_say():
     first, second = zip(*UNITS, strict=True)
+    for level, weights in (("nominal", "none"), ("ordinal", "linear"), ("interval", "quadratic")):
+        alpha = krippendorff_alpha([first, second], level)
+        assert alpha_of_table(table_of(UNITS), (0, 1, 2), level) == pytest.approx(alpha), level
+        kappa = cohen_kappa(first, second, weights=weights, categories=(0, 1, 2))
+        assert kappa_of_table(table_of(UNITS), weights=weights) == pytest.approx(kappa, abs=1e-9), weights
+    assert kappa_of_table(table_of(UNITS)) == pytest.approx(cohen_kappa(first, second))
 
-    assert alpha_of_table(table_of(UNITS), (0, 1, 2), level) == pytest.approx(
-        krippendorff_alpha([first, second], level)
-    )
-    pairs = cohen_kappa(first, second, weights=weights, categories=(0, 1, 2))
-    assert kappa_of_table(table_of(UNITS), weights=weights) == pytest.approx(pairs, abs=1e-9)
+    drawn, found = cohen_interval(first, second, rounds=1000), kappa_interval_of_items(items_of(UNITS), rounds=1000)
+    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=0.02)
+    assert kappa_interval_of_items(items_of(UNITS)[::-1], rounds=1000) == found
 
 
 @each_case(
@@ -107,12 +110,16 @@ def test_a_table_of_another_shape_is_refused(found, complaint):
         found()
 
 
-def test_intervals_are_the_wider_the_more_a_voter_repeats_an_opinion_and_the_fewer_they_are():
+def test_intervals_are_the_wider_the_more_a_voter_repeats_an_opinion_and_of_one_nothing_is_known():
     battles, who = league(40, 10)
 
     assert widening(*league(200, 10)) == pytest.approx(1.0, abs=0.15)
     assert widening(*league(40, 50, of_one_mind=True)) > 3
     assert widening(battles, who % 3) > widening(battles, who)
+
+    assert widening(battles, np.zeros_like(who)) == Undefined(Reason.TOO_FEW_UNITS)
+    ties = Battles([0, 0], [1, 1], [0.5, 0.5], ["a", "b"])
+    assert widening(ties, [0, 1]) == Undefined(Reason.NO_SPREAD)
 
 
 def test_spearman_by_hand_and_with_ties():
@@ -122,7 +129,7 @@ def test_spearman_by_hand_and_with_ties():
     assert spearman([1, 2, np.nan, 3], [5, 6, 7, 9]) == pytest.approx(1)
 
 
-def test_items_of_one_vote_have_wilsons_interval():
+def test_items_of_one_vote_have_wilsons_interval_and_ten_that_agree_are_no_more_than_one():
     low, high = Share(3, 5).interval
 
     assert (low, high) == (pytest.approx(0.2307, abs=1e-4), pytest.approx(0.8824, abs=1e-4))
@@ -130,8 +137,6 @@ def test_items_of_one_vote_have_wilsons_interval():
     assert share_of_items([], []).interval is None
     assert (Share(0, 0).value, Share(0, 0).interval) == (None, None)
 
-
-def test_ten_votes_that_agree_on_every_item_are_no_more_than_one():
     together, alone = share_of_items([10, 0, 10, 10] * 10, [10] * 40), Share(30, 40)
 
     low, high = together.interval
@@ -153,22 +158,3 @@ def league(voters, votes, seed=3, *, of_one_mind=False):
     opinion = random.integers(0, 2, (voters, 3))
     score = opinion[who, pairs] if of_one_mind else random.integers(0, 2, voters * votes)
     return Battles(left, right, score.astype(float), ["a", "b", "c"]), who
-
-
-def test_of_one_voter_and_of_ties_alone_nothing_is_known():
-    battles, who = league(4, 10)
-
-    assert widening(battles, np.zeros_like(who)) == Undefined(Reason.TOO_FEW_UNITS)
-    ties = Battles([0, 0], [1, 1], [0.5, 0.5], ["a", "b"])
-    assert widening(ties, [0, 1]) == Undefined(Reason.NO_SPREAD)
-
-
-def test_kappa_of_a_table_and_its_interval_are_those_of_its_units():
-    first, second = zip(*UNITS, strict=True)
-    drawn = cohen_interval(first, second, rounds=1000)
-
-    found = kappa_interval_of_items(items_of(UNITS), rounds=1000)
-
-    assert kappa_of_table(table_of(UNITS)) == pytest.approx(cohen_kappa(first, second))
-    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=0.02)
-    assert kappa_interval_of_items(items_of(UNITS)[::-1], rounds=1000) == found

@@ -97,17 +97,15 @@ def test_an_interval_of_bounded_scores_stays_on_their_scale_and_repeats(scope):
     assert moved.value == pytest.approx(found.value, abs=1e-12)
 
 
-def test_a_prompt_of_one_condition_alone_is_drawn_as_well():
-    found = scores.difference(*_rows([0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0, 1, 2, 0, 1]), scope="prompts")
-
-    assert (found.value, found.low, found.high) == (pytest.approx(1 / 3), 0, 0.5), "never of the third alone"
-
-
-def test_signs_of_prompts_are_all_tried():
+def test_signs_of_prompts_are_all_tried_and_a_prompt_of_one_condition_alone_is_drawn_as_well():
     values, first = np.array([3.0, 1, 4, 2, 5, 1, 2, 1]), np.array([1, 0] * 4, dtype=bool)
     found = scores.permutation_test(values, first, np.repeat(np.arange(4), 2), scope="prompts")
 
     assert found == 2 / 2**4, "all four prompts say the same, so only all signs turned say as much"
+
+    found = scores.difference(*_rows([0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0, 1, 2, 0, 1]), scope="prompts")
+
+    assert (found.value, found.low, found.high) == (pytest.approx(1 / 3), 0, 0.5), "never of the third alone"
 
 
 @each_case(
@@ -179,7 +177,7 @@ def test_looks_have_the_bounds_of_lan_and_demets(shares, expected):
     assert corrections.look_bounds(shares, 0.05) == pytest.approx(expected, abs=6e-5)
 
 
-def test_sizes_are_planned_as_in_textbooks():
+def test_sizes_are_planned_as_in_textbooks_and_solve_each_other():
     assert planning.runs_for_rates(0.6, 0.5) == 388
     assert planning.runs_for_scores(0.5, 1) == 64  # Cohen (1988), table 2.4.1
     assert planning.visible_rate(0.5, 50) == pytest.approx(0.27, abs=0.005)
@@ -188,8 +186,6 @@ def test_sizes_are_planned_as_in_textbooks():
     assert planning.visible_rate(0.5, 3) is None
     assert planning.clustered(100, 5, 0.25) == 200
 
-
-def test_sizes_of_times_mixed_models_and_diversities_solve_each_other():
     halved = 4 * (1.959964 + 0.841621) ** 2 / math.log(2) ** 2  # events: Schoenfeld (1983)
     assert planning.runs_for_times(0.75, 0.5) == math.ceil(halved / 1.25)
     assert planning.visible_time(0.75, math.ceil(halved / 1.25)) == pytest.approx(0.25, abs=0.002)
@@ -220,7 +216,7 @@ DESIGN = np.column_stack([np.ones(len(CELLS)), *(number == PERIOD for number in 
 BINOMIAL = sum(math.log(math.comb(n, k)) for n, k in zip(ANIMALS.tolist(), CASES.tolist(), strict=True))
 
 
-def test_herds_have_the_estimates_of_lme4():
+def test_herds_have_the_estimates_of_lme4_and_the_likelihood_by_one_node_is_laplaces():
     """glmer(cbind(incidence, size - incidence) ~ period + (1 | herd), cbpp, binomial, nAGQ = 9), four digits."""
     found = fit(CASES, ANIMALS, DESIGN, HERD, nodes=9)
 
@@ -228,9 +224,6 @@ def test_herds_have_the_estimates_of_lme4():
     assert found.errors == pytest.approx([0.2335, 0.3068, 0.3268, 0.4276], abs=5e-5)
     assert found.spread == pytest.approx(0.6475, abs=5e-5)
 
-
-def test_the_likelihood_by_one_node_is_laplaces():
-    """At lme4's estimates by Laplace's method; its highest value, -92.0262819, is that of MixedModels.jl's tests."""
     at = [-1.3983428639994453, -0.9919249753929507, -1.1282162163483180, -1.5797454141259091, 0.642069925403405]
     model = _Model(CASES.astype(float), ANIMALS.astype(float), DESIGN, HERD, *np.polynomial.hermite.hermgauss(1))
 
@@ -254,13 +247,19 @@ PROMPTS = np.repeat(np.arange(5), 12)
 NONE = np.zeros(60, dtype=int)
 
 
-def test_a_side_on_which_it_always_happens_has_a_test_and_no_finite_odds():
+def test_a_side_on_which_it_always_happens_has_no_finite_odds_and_what_does_not_vary_no_test():
     happened = FIRST | (np.arange(60) % 3 == 0)
     found = mixed_difference(happened, FIRST, PROMPTS, NONE)
 
     assert found.log_odds is None
     assert 0 < found.p < 1e-6
     assert mixed_difference(~happened, FIRST, PROMPTS, NONE).p == pytest.approx(found.p)
+
+    even = np.arange(60) % 2 == 0
+
+    assert mixed_difference(even, FIRST, NONE, NONE) == Undefined(Reason.TOO_FEW_UNITS)
+    assert mixed_difference(even, NONE > 0, PROMPTS, NONE) == Undefined(Reason.TOO_FEW_UNITS)
+    assert mixed_difference(NONE > 0, FIRST, PROMPTS, NONE) == Undefined(Reason.NO_SPREAD)
 
 
 def test_settings_have_effects_of_their_own_and_sides_are_alike():
@@ -272,11 +271,3 @@ def test_settings_have_effects_of_their_own_and_sides_are_alike():
     assert found.log_odds.low < found.log_odds.value < found.log_odds.high
     assert (turned.p, turned.log_odds.value) == pytest.approx((found.p, -found.log_odds.value), abs=1e-6)
     assert found.p < mixed_difference(happened, FIRST, PROMPTS, NONE).p
-
-
-def test_what_does_not_vary_has_no_test():
-    even = np.arange(60) % 2 == 0
-
-    assert mixed_difference(even, FIRST, NONE, NONE) == Undefined(Reason.TOO_FEW_UNITS)
-    assert mixed_difference(even, NONE > 0, PROMPTS, NONE) == Undefined(Reason.TOO_FEW_UNITS)
-    assert mixed_difference(NONE > 0, FIRST, PROMPTS, NONE) == Undefined(Reason.NO_SPREAD)

@@ -100,7 +100,7 @@ def test_ratings_of_a_part_are_put_on_the_scale_of_those_rated_in_both():
     assert abs(found.shift) > 1
 
 
-def test_nothing_is_compared_where_the_part_rates_fewer_than_two():
+def test_where_the_part_rates_fewer_than_two_nothing_is_compared_and_of_one_item_without_an_interval():
     whole = contaminated(1)[1]
     nothing = Shared(Battles([], [], [], names(5)), np.zeros(0, dtype=np.int64))
 
@@ -108,8 +108,6 @@ def test_nothing_is_compared_where_the_part_rates_fewer_than_two():
     with pytest.raises(ValueError, match="contestants of the whole"):
         moved(Shared(Battles([], [], [], names(4)), np.zeros(0, dtype=np.int64)), whole)
 
-
-def test_of_one_item_alone_a_difference_has_no_interval():
     whole = contaminated(2)[1]
     tied = np.array([0, 1]), np.array([1, 2]), np.array([0.5, 0.5])
     one = Shared(Battles(*tied, names(5)), np.array([199, 199]))
