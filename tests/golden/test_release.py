@@ -25,6 +25,7 @@ from experiments.engine import partial_text, run_execution
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Provider
+from experiments.workflows import event_classes
 from tests.fixtures import PASSWORD, signed_in
 from tests.golden import outputs
 from tests.golden.playing import Playing, go_on
@@ -68,20 +69,12 @@ def later(monkeypatch):
 
 
 @pytest.mark.usefixtures("later")
-def test_programs_are_given_what_the_release_before_gave_out(kept):
+def test_programs_and_people_are_given_what_the_release_before_gave_out(kept):
     client = signed_in(kept[1])
-    now = {
-        f"before/{name}": text for title, run in outputs.all_runs() for name, text in outputs.of_run(title, run, client)
-    }
+    of_runs = [one for title, run in outputs.all_runs() for one in outputs.of_run(title, run, client)]
+    now = {f"before/{name}": text for name, text in (*of_runs, *outputs.as_shown(client))}
 
-    assert _differences(now, lambda name: name.startswith("before/") and outputs.by_programs(name)) == {}
-
-
-@pytest.mark.usefixtures("later")
-def test_people_are_shown_what_the_release_before_showed(kept):
-    now = {f"before/{name}": text for name, text in outputs.as_shown(signed_in(kept[1]))}
-
-    assert _differences(now, lambda name: name.startswith("before/") and not outputs.by_programs(name)) == {}
+    assert _differences(now, "before/") == {}
 
 
 def test_what_the_release_before_began_is_gone_on_with_as_it_was(kept):
@@ -96,7 +89,7 @@ def test_what_the_release_before_began_is_gone_on_with_as_it_was(kept):
     }
 
     assert provider.unknown == []
-    assert _differences(now, lambda name: name.startswith("after/")) == {}
+    assert _differences(now, "after/") == {}
 
 
 @cache
@@ -130,15 +123,15 @@ def _all_rows():
     )
 
 
-def _differences(now, asked):
-    """What differs from the kept outputs, by their names. asked: whether a name is compared. With ARENA_KEEP, the
-    outputs of now replace the kept ones first.
+def _differences(now, part):
+    """What differs from the kept outputs of a part, by their names. With ARENA_KEEP, the outputs of now replace the kept
+    ones first.
     """
     files = archived()
     if KEEP:
-        files = {name: text for name, text in files.items() if not asked(name)} | now
+        files = {name: text for name, text in files.items() if not name.startswith(part)} | now
         _archive(files)
-    then = {name: text for name, text in files.items() if asked(name)}
+    then = {name: text for name, text in files.items() if name.startswith(part)}
     found = {}
     for name in sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name)):
         before, after = then.get(name, "").splitlines(), now.get(name, "").splitlines()
@@ -167,3 +160,11 @@ def _archive(files):
     with zipfile.ZipFile(KEPT, "w") as archive:
         for name, text in sorted(files.items()):
             archive.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), text.encode(), zipfile.ZIP_DEFLATED, 9)
+
+
+def test_every_stored_event_is_read_by_its_class_and_would_be_written_the_same():
+    rows = json.loads(archived()["rows.json"])
+    events = [row["fields"] for row in rows if row["model"] == "experiments.event"]
+    written = [event_classes()[event["type"]].read(event["data"]).data() for event in events]
+
+    assert [json.dumps(data) for data in written] == [json.dumps(event["data"]) for event in events]
