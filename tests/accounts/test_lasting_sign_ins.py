@@ -27,10 +27,19 @@ def wind_back(browser, **ago):
     session.save()
 
 
-def test_one_that_is_used_goes_on_for_two_weeks_at_most(browser):
+def test_one_that_is_used_goes_on_for_two_weeks_at_most_and_use_is_written_down_now_and_then(
+    browser, django_assert_num_queries
+):
+    wind_back(browser, begun=HOUR, seen=4 * HOUR)
+    browser.get("/language/")
+    seen = browser.session["seen"]
+    assert seen > time.time() - HOUR
+    with django_assert_num_queries(2):  # the session and its person
+        browser.get("/language/")
+    assert browser.session["seen"] == seen
+
     wind_back(browser, begun=13 * DAY, seen=HOUR)
     assert browser.get("/account/").status_code == 200
-
     wind_back(browser, begun=15 * DAY, seen=1)
     assert browser.get("/account/").status_code == 302
     assert browser.get("/api/runs/").status_code == 401
@@ -45,27 +54,6 @@ def test_one_that_was_not_used_for_days_ends_and_its_row_is_of_no_use(browser, e
 
     assert "Your sign-in has expired." in answer.content.decode()
     assert entries_of(Action.SIGNED_OUT)[0].detail == {"expired": True}
-
-
-def test_use_is_written_down_now_and_then_alone(browser, django_assert_num_queries):
-    wind_back(browser, begun=HOUR, seen=4 * HOUR)
-    browser.get("/language/")
-    seen = browser.session["seen"]
-    assert seen > time.time() - HOUR
-
-    with django_assert_num_queries(2):  # the session and its person
-        browser.get("/language/")
-    assert browser.session["seen"] == seen
-
-
-def test_what_has_expired_is_forgotten_with_its_address_and_browser(visitor, alice):
-    sign_in(visitor)
-    other = Client()
-    sign_in(other)
-    Session.objects.filter(pk=visitor.session.session_key).update(expire_date=timezone.now() - timezone.timedelta(1))
-
-    assert sessions.forget_expired() == 1
-    assert UserSession.objects.get().session_key == other.session.session_key
 
 
 def test_one_elsewhere_is_ended_by_itself_or_all_others_and_somebody_elses_is_not_found(
@@ -133,7 +121,7 @@ def test_an_hour_later_the_password_is_asked_for_and_it_is_done_then(visitor, al
     assert ApiToken.objects.count() == 2
 
 
-def test_confirming_goes_on_in_a_session_of_a_new_name(visitor, alice):
+def test_confirming_goes_on_in_a_session_of_a_new_name_and_expired_ones_are_forgotten(visitor, alice):
     sign_in(visitor)
     step_up(visitor, alice, ago=3600)
     former = visitor.session.session_key
@@ -141,10 +129,15 @@ def test_confirming_goes_on_in_a_session_of_a_new_name(visitor, alice):
     visitor.post(CONFIRM, {"password": PASSWORD})
 
     assert visitor.session.session_key != former
-    thief = Client()
+    thief, other = Client(), Client()
     thief.cookies["arena_session"] = former
-    assert thief.get("/account/").status_code == 302
+    assert not is_in(thief)
     assert UserSession.objects.count() == 1
+
+    sign_in(other)
+    Session.objects.filter(pk=visitor.session.session_key).update(expire_date=timezone.now() - timezone.timedelta(1))
+    assert sessions.forget_expired() == 1
+    assert UserSession.objects.get().session_key == other.session.session_key
 
 
 def test_roles_invitations_the_django_admin_and_what_one_signs_in_with_ask_too(stale, alice):

@@ -52,20 +52,20 @@ def mailed(settings):
     return mail
 
 
-def reset(visitor, letters):
-    """Asks for a letter to Bob, and sets the new password by its link, which is returned."""
-    visitor.post("/forgotten/", {"email": "bob@lab.example"})
-    link = link_in(letters[0])
-    visitor.post(visitor.get(link)["Location"], {"password1": NEW, "password2": NEW})
-    return link
+def test_a_forgotten_password_is_set_by_a_letter_once_and_does_not_get_around_the_second_factor(
+    visitor, bob, app_of, mailed, entries_of, settings
+):
+    def reset():
+        visitor.post("/forgotten/", {"email": "bob@lab.example"})
+        link = link_in(mailed.outbox[-1])
+        visitor.post(visitor.get(link)["Location"], {"password1": NEW, "password2": NEW})
+        return link
 
-
-def test_a_forgotten_password_is_set_by_a_letter_once(visitor, bob, mailed, entries_of, settings):
     elsewhere = signed_in(bob)
     for _ in range(5):
         sign_in(visitor, "bob", "wrong")
 
-    link = reset(visitor, mailed.outbox)
+    link = reset()
 
     assert sign_in(visitor, "bob", NEW).status_code == 302, "at once, though wrong ones were tried too often"
     assert not is_in(elsewhere)
@@ -73,14 +73,11 @@ def test_a_forgotten_password_is_set_by_a_letter_once(visitor, bob, mailed, entr
     assert "no longer works" in Client().get(link).content.decode()
     assert settings.PASSWORD_RESET_TIMEOUT == 3600
 
-
-def test_a_reset_does_not_get_around_the_second_factor(visitor, bob, app_of, mailed):
     app_of(bob)
-
-    reset(visitor, mailed.outbox)
-
+    visitor.post("/sign-out/")
+    reset()
     assert not is_in(visitor)
-    assert sign_in(Client(), "bob", NEW)["Location"] == "/account/second-factor/authenticate/"
+    assert sign_in(Client(), "bob", NEW)["Location"] == CODE
 
 
 def test_a_password_is_compared_exactly_as_it_was_typed_however_long_and_old_it_is(visitor, alice):
@@ -123,10 +120,12 @@ def test_an_unknown_address_looks_the_same_and_gets_nothing_as_everybody_without
 CODE = "/account/second-factor/authenticate/"
 
 
-def test_a_password_alone_opens_nothing_and_the_code_of_the_app_opens_once(visitor, admin, app_of, entries_of):
+def test_a_password_alone_opens_nothing_the_code_of_the_app_opens_once_and_wrong_ones_are_not_tried_for_long(
+    visitor, admin, app_of, entries_of
+):
     app = app_of(admin)
-    second = Client()
-    for browser in (visitor, second):
+    second, third = Client(), Client()
+    for browser in (visitor, second, third):
         assert sign_in(browser, "ada", next="/runs/")["Location"].startswith(CODE)
         assert not is_in(browser)
         assert browser.get("/admin/").status_code == 302
@@ -137,20 +136,15 @@ def test_a_password_alone_opens_nothing_and_the_code_of_the_app_opens_once(visit
     second.post(CODE, {"code": app.code})
     assert not is_in(second)
 
-
-def test_a_wrong_code_is_recorded_and_codes_are_not_tried_for_long(visitor, alice, app_of, entries_of):
-    app = app_of(alice)
     wrong = f"{(int(app.code) + 1) % 1_000_000:06}"
-    sign_in(visitor)
-
-    assert "not the current code" in visitor.post(CODE, {"code": wrong}).content.decode()
-    [entry] = entries_of(Action.SIGN_IN_FAILED)
-    assert (entry.target, entry.detail) == (f"user:{alice.pk}", {"kind": "totp"})
-
+    before = len(entries_of(Action.SIGN_IN_FAILED))
+    assert "not the current code" in third.post(CODE, {"code": wrong}).content.decode()
+    [entry] = entries_of(Action.SIGN_IN_FAILED)[before:]
+    assert (entry.target, entry.detail) == (f"user:{admin.pk}", {"kind": "totp"})
     for number in range(4):
-        visitor.post(CODE, {"code": f"x{number}"})
-    assert "Too many attempts" in visitor.post(CODE, {"code": app.code}).content.decode()
-    assert not is_in(visitor)
+        third.post(CODE, {"code": f"x{number}"})
+    assert "Too many attempts" in third.post(CODE, {"code": app.code}).content.decode()
+    assert not is_in(third)
 
 
 def test_recovery_codes_are_hard_to_guess_open_once_and_are_downloaded_after_the_password(
@@ -201,13 +195,17 @@ def test_an_app_is_set_up_after_the_password_was_asked_for(alice, monkeypatch, e
     assert not Authenticator.objects.exists()
 
 
-def test_its_pages_are_ours(browser, alice, app_of):
+def test_its_pages_are_ours_and_a_passkey_is_offered_before_the_app_and_named_first(browser, alice, app_of):
     def is_ours(path):
         return 'class="site"' in browser.get(f"/account/second-factor/{path}").content.decode()
 
+    page = browser.get("/account/second-factor/", headers={"host": "localhost"}).content.decode()
+    assert page.index(reverse("mfa_add_webauthn")) < page.index(reverse("mfa_activate_totp"))
     assert all(map(is_ours, ("", "totp/activate/", "webauthn/", "webauthn/add/")))
     app_of(alice)
     assert all(map(is_ours, ("", "reauthenticate/", "recovery-codes/", "recovery-codes/generate/", "totp/deactivate/")))
+    Authenticator.objects.create(user=alice, type=Authenticator.Type.WEBAUTHN, data={"name": "my phone"})
+    assert [factor.type for factor in browser.get("/account/").context["factors"]] == ["webauthn", "totp"]
 
 
 @pytest.fixture
@@ -249,12 +247,3 @@ def test_an_admin_alone_removes_the_factors_of_somebody_who_has_lost_them(admin,
     assert not is_in(elsewhere)
     [entry] = entries_of(Action.FACTOR_REMOVED)
     assert (entry.actor, entry.name) == ("ada", "alice")
-
-
-def test_a_passkey_is_offered_before_the_app_and_named_first(browser, alice, app_of):
-    page = browser.get("/account/second-factor/", headers={"host": "localhost"}).content.decode()
-    assert page.index(reverse("mfa_add_webauthn")) < page.index(reverse("mfa_activate_totp"))
-    app_of(alice)
-    Authenticator.objects.create(user=alice, type=Authenticator.Type.WEBAUTHN, data={"name": "my phone"})
-
-    assert [factor.type for factor in browser.get("/account/").context["factors"]] == ["webauthn", "totp"]

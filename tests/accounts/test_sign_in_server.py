@@ -98,19 +98,6 @@ def test_the_policy_holds_for_people_of_the_server_and_unverified_addresses_are_
         assert not is_in(visitor), claim
 
 
-def test_an_invitation_lets_a_person_of_the_server_in_once(server, admin, visitor):
-    invitation, token = invitations.invite(by=admin, role="curator")
-    visitor.get(f"/invitations/{token}/")
-    server.person |= UNI
-
-    come_in(visitor, server)
-
-    assert is_in(visitor)
-    assert User.objects.get(username="zoe").role == "curator"
-    invitation.refresh_from_db()
-    assert invitation.accepted_by.username == "zoe"
-
-
 def test_an_account_is_joined_where_both_sides_have_verified_the_address_and_keeps_its_second_factor(
     server, bob, visitor, app_of
 ):
@@ -139,17 +126,24 @@ def test_an_account_is_not_joined_otherwise(server, by_domain, bob, here, there)
     assert SocialAccount.objects.count() == 0
 
 
-def test_somebody_signed_in_adds_the_server_and_signs_in_by_it(server, visitor, bob, entries_of):
+def test_who_is_invited_or_signed_in_comes_in_by_the_server_from_then_on(server, admin, visitor, bob, entries_of):
     sign_in(visitor, "bob")
-
     come_in(visitor, server, "?process=connect")
-
     assert SocialAccount.objects.get().user == bob
     assert entries_of(AuditEntry.Action.FACTOR_ADDED)[0].detail == {"kind": "sign_in_server"}
     assert "42" in visitor.get("/account/server/").content.decode()
     other = Client()
     come_in(other, server)
     assert is_in(other)
+
+    invitation, token = invitations.invite(by=admin, role="curator")
+    invited = Client()
+    invited.get(f"/invitations/{token}/")
+    server.person |= UNI | {"sub": "43"}
+    come_in(invited, server)
+    assert is_in(invited)
+    invitation.refresh_from_db()
+    assert (invitation.accepted_by.username, invitation.accepted_by.role) == ("zoe", "curator")
 
 
 LIES = {
@@ -170,9 +164,7 @@ def test_a_token_that_is_not_right_lets_nobody_in(server, by_domain, monkeypatch
     with monkeypatch.context() as patch:
         for name, value in LIES[lie].items():
             patch.setattr(server, name, value)
-        answer = come_in(Client(), server)
-
-    assert answer.status_code == 401
+        assert come_in(Client(), server).status_code == 401
     assert User.objects.count() == 0
 
 

@@ -14,12 +14,11 @@ from experiments.models import Run
 pytestmark = pytest.mark.django_db
 
 
-def test_everybody_signs_in_with_the_published_password_which_is_set_back_when_it_was_changed():
+def test_everybody_signs_in_with_the_published_password_which_is_set_back_and_addresses_are_those_of_pages():
     call_command("demo")
     before = set(User.objects.values_list("username", "password"))
     for role in ("researcher", "reviewer", "admin"):
         user = authenticate(username=role, password=demo.PASSWORD)
-        assert user is not None
         assert (user.role, user.is_superuser) == (role, role == "admin")
 
     demo.prepare_people()
@@ -30,6 +29,11 @@ def test_everybody_signs_in_with_the_published_password_which_is_set_back_when_i
     demo.prepare_people()
     assert authenticate(username="reviewer", password=demo.PASSWORD)
     assert len(demo.PASSWORD) >= 12
+
+    run = Run()
+    assert launch.RUN_PATH.format(run.pk) == reverse("run", args=[run.pk])
+    assert launch.CAMPAIGN_PATH.format(run.pk) == reverse("experiment", args=[run.pk])
+    assert first_admin.PATH.format("t") == reverse("first-administrator", args=["t"])
 
 
 def test_real_people_are_left_alone_and_outside_the_demonstration_nobody_signs_in_with_its_password(alice):
@@ -97,11 +101,3 @@ def test_every_pair_of_pictures_is_judged_and_there_is_nothing_to_play_again(on_
     assert (campaign.state, campaign.wanted) == ("completed", 72)
     assert run.experiment.battles.decided().count() == 72
     assert showcase.SCENES["battles"].start() is None
-
-
-def test_the_addresses_that_are_printed_are_those_of_the_pages():
-    run = Run()
-
-    assert launch.RUN_PATH.format(run.pk) == reverse("run", args=[run.pk])
-    assert launch.CAMPAIGN_PATH.format(run.pk) == reverse("experiment", args=[run.pk])
-    assert first_admin.PATH.format("t") == reverse("first-administrator", args=["t"])

@@ -97,7 +97,7 @@ def test_the_token_is_sent_neither_where_a_redirect_points_nor_where_the_next_pa
     assert [request.url.params.get("cursor") for request in scripted.asked] == [None, None, "abc"]
 
 
-def test_what_is_no_record_or_no_event_is_a_bad_answer():
+def test_what_is_no_record_or_no_event_is_a_bad_answer_and_a_socket_that_is_wanted_needs_its_library(monkeypatch):
     for body in ("<html>", "[" * 100_000, "{}", '{"last_seq": 1' + "0" * 400 + "}"):
         response = httpx.Response(200, text=body, request=httpx.Request("GET", "http://platform.test/"))
         with pytest.raises(BadAnswer):
@@ -106,14 +106,10 @@ def test_what_is_no_record_or_no_event_is_a_bad_answer():
         with pytest.raises(BadAnswer):
             Follower().read(text)
 
-
-def test_a_socket_that_is_wanted_needs_its_library(monkeypatch):
     def no_library(name):
         raise ImportError(name)
 
     monkeypatch.setattr("arena_lab.following.import_module", no_library)
-
-    assert not uses_socket(None)
-    assert not uses_socket(False)
+    assert (uses_socket(None), uses_socket(False)) == (False, False)
     with pytest.raises(NotSetUp, match="live"):
         uses_socket(True)

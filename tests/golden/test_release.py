@@ -124,9 +124,7 @@ def _all_rows():
 
 
 def _differences(now, part):
-    """What differs from the kept outputs of a part, by their names. With ARENA_KEEP, the outputs of now replace the kept
-    ones first.
-    """
+    """What differs from the kept outputs, by their names. With ARENA_KEEP, those of now replace them first."""
     files = archived()
     if KEEP:
         files = {name: text for name, text in files.items() if not name.startswith(part)} | now

@@ -66,17 +66,19 @@ def queries(client, address):
     return len(captured)
 
 
-def test_the_table_is_sorted_and_searched_as_the_address_says(client, league):
-    address = reverse("ladder", args=[league(contestants=12).slug])
+def test_the_table_is_sorted_and_searched_and_the_matrix_shows_forty_unless_all_are_asked_for(client, league):
+    slug = league(contestants=42, battles=900).slug
+    address, matrix = reverse("ladder", args=[slug]), reverse("ladder-matrix", args=[slug])
 
-    falling = told(client.get(address, {"sort": "-name"}))
-    found = told(client.get(address, {"search": "MODEL-01"}))
+    falling, found = (told(client.get(address, asked)) for asked in ({"sort": "-name"}, {"search": "MODEL-01"}))
 
     table = falling[falling.index("<tbody>") :]
     assert table.index("model-004") < table.index("model-001")
     assert 'aria-sort="descending"' in falling
     names = found[found.index("<tbody>") :]
     assert ("model-010" in names, "model-009" in names) == (True, False)
+    assert "The 40 highest of 42" in told(client.get(matrix))
+    assert "highest of" not in told(client.get(matrix, {"all": "1"}))
 
 
 def test_names_of_rated_contestants_are_text(client, alice):
@@ -166,18 +168,6 @@ def test_a_page_that_has_not_changed_is_not_sent_again(client, league, alice, se
     assert "Renamed" in told(client.get(address))
 
 
-def test_the_history_is_drawn_for_those_chosen_with_a_table_behind(client, league):
-    ladder = league(contestants=12, battles=900)
-    address = reverse("ladder-history", args=[ladder.slug])
-    compute.refresh(ladder)
-
-    first, chosen = told(client.get(address)), told(client.get(address, {"name": ["model-012", "nobody"]}))
-
-    assert first.count('<th scope="col">model-') == 8
-    assert chosen.count('<th scope="col">model-') == 1
-    assert '<polygon class="area' in chosen
-
-
 def test_simulated_judges_and_contestants_are_named_as_such(client, alice, provider):
     model = ProviderModel.objects.get(slug="sim/judge:tps=0:first=0")
     dataset = boards.dataset_of(alice, visibility="public")
@@ -197,28 +187,27 @@ def test_simulated_judges_and_contestants_are_named_as_such(client, alice, provi
         assert said in told(client.get(address)), address
 
 
-def test_whoever_joins_later_has_no_value_in_the_history_before(client, league, alice):
+def test_the_history_is_drawn_for_those_chosen_who_have_no_value_before_they_joined(client, league, alice):
+    many = league(contestants=12, battles=900)
+    compute.refresh(many)
+    address = reverse("ladder-history", args=[many.slug])
+    first, chosen = told(client.get(address)), told(client.get(address, {"name": ["model-012", "nobody"]}))
+    assert [one.count('<th scope="col">model-') for one in (first, chosen)] == [8, 1]
+    assert '<polygon class="area' in chosen
+
     ladder = league(contestants=3, battles=90)
     compute.refresh(ladder)
     RatingPoint.objects.update(at=timezone.now() - timedelta(hours=1))
     boards.board_of(alice, [("late", "model-001", "left"), ("model-001", "late", "left")] * 6, ladder.board)
     compute.refresh(ladder)
-
     page = told(client.get(reverse("ladder-history", args=[ladder.slug])))
-
-    rows = re.findall('aria-label="([^"]*): ([^"]*)" data-values="([^"]*)"', page)
-    (_then, names, values), (_now, later_names, later_values) = rows
+    (_then, names, values), (_now, later_names, later_values) = re.findall(
+        'aria-label="([^"]*): ([^"]*)" data-values="([^"]*)"', page
+    )
     assert ("late" in names, "late" in later_names) == (False, True)
     assert not names.endswith(", ")
     assert len(values.split()) == len(later_values.split()) == 4
     assert (values.split().count("–"), later_values.count("–")) == (1, 0)
-
-
-def test_the_matrix_shows_forty_unless_all_are_asked_for(client, league):
-    address = reverse("ladder-matrix", args=[league(contestants=42, battles=900).slug])
-
-    assert "The 40 highest of 42" in told(client.get(address))
-    assert "highest of" not in told(client.get(address, {"all": "1"}))
 
 
 def test_what_a_judge_leans_to_is_told_from_its_single_verdicts(client, league):
@@ -258,40 +247,23 @@ def test_battles_are_filtered_by_subset_and_by_source_or_the_filter_is_refused(c
     assert client.get(page, {"source": "a"}).status_code == 400
 
 
-def test_a_published_board_may_be_framed_and_no_other_page(client, league, alice):
-    public, private = league(), league(visibility="private")
+def test_a_published_board_may_be_framed_and_its_chart_is_a_picture_for_those_who_see_it(client, league, alice):
+    public, private = league(), league(visibility="private", name="<Trees>")
+    svg, png = (reverse("ladder-picture", args=[private.slug, kind]) for kind in ("svg", "png"))
+    assert client.get(svg).status_code == 404
     client.force_login(alice)
 
     framed = client.get(reverse("ladder-embed", args=[public.slug]), {"theme": "dark"})
     page = client.get(public.get_absolute_url())
+    drawn, painted = client.get(svg), client.get(png, {"theme": "dark"})
 
     assert 'data-theme="dark"' in told(framed)
     assert "frame-ancestors *" in framed["Content-Security-Policy"]
     assert "X-Frame-Options" not in framed
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     assert client.get(reverse("ladder-embed", args=[private.slug])).status_code == 404, "hers, but not published"
-    Ladder.objects.update(withdrawn_reason="Stale.")
-    assert client.get(reverse("ladder-embed", args=[public.slug])).status_code == 404
-
-
-def test_the_chart_is_a_picture_for_those_who_see_the_board(client, league, alice):
-    ladder = league(visibility="private", name="<Trees>")
-    svg, png = (reverse("ladder-picture", args=[ladder.slug, kind]) for kind in ("svg", "png"))
-
-    assert client.get(svg).status_code == 404
-    client.force_login(alice)
-    drawn, painted = client.get(svg), client.get(png, {"theme": "dark"})
-
     assert (drawn["Content-Type"], painted["Content-Type"]) == ("image/svg+xml", "image/png")
     assert len(ElementTree.fromstring(drawn.content).findall(".//{*}circle")) == 6
     assert Image.open(io.BytesIO(painted.content)).size == (1600, 2 * (78 + 6 * 26 + 34))
-
-
-def test_contestants_stand_beside_each_other_by_category(client, league):
-    ladder = league(contestants=4, battles=240, categories=("maths", "prose"))
-
-    page = Page(told(client.get(reverse("ladder-slices", args=[ladder.slug]), {"by": "category"})))
-
-    assert [one.text.split()[0] for one in page.root.findall(".//th/a")] == ["maths", "prose"]
-    assert len(page.root.findall(".//tbody/tr")) == 4
-    assert len(page.root.findall(".//tbody/tr/td")) == 12
+    Ladder.objects.update(withdrawn_reason="Stale.")
+    assert client.get(reverse("ladder-embed", args=[public.slug])).status_code == 404

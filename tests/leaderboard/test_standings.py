@@ -51,14 +51,6 @@ def test_equal_battles_give_identical_standings_in_whatever_sequence_they_arrive
     assert (computed(alice, [("a", "b", "")]).rows, computed(alice, []).battles) == ((), 0), "nothing decided, no rows"
 
 
-def test_both_bad_counts_in_no_rating_and_is_shown_apart(alice):
-    plain, with_bad = computed(alice, CIRCLE), computed(alice, [*CIRCLE, *[("a", "b", "both_bad")] * 5])
-
-    assert [row.rating for row in plain.rows] == [row.rating for row in with_bad.rows]
-    assert (with_bad.both_bad, with_bad.battles) == (5, 17)
-    assert sum(row.both_bad for row in with_bad.rows) == 10
-
-
 ENDS = [(name, other, won) for name, won in (("best", "left"), ("worst", "right")) for other in "abc" * 3]
 
 
@@ -95,19 +87,6 @@ def test_who_met_too_few_prompts_keeps_rating_and_interval_without_a_rank(alice)
     assert new.lower < new.rating < new.upper
 
 
-def test_bootstrap_intervals_are_repeatable_and_as_wide_as_samples_ask_for(alice):
-    ladder = compute.ensure_ladder(boards.filled(alice, contestants=5, battles=100))
-    closed = compute.standings(ladder)
-
-    first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
-
-    assert first == second
-    assert (first.method, first.rounds, first.seed) == ("bootstrap", 1000, 1)
-    assert [row.rating for row in first.rows] == [row.rating for row in closed.rows]
-    for one, other in zip(closed.rows, first.rows, strict=True):
-        assert other.upper - other.lower == pytest.approx(one.upper - one.lower, rel=0.25)
-
-
 def test_a_newcomer_with_one_win_is_last_and_contestants_that_no_battle_links_are_groups_of_their_own(alice):
     new = computed(alice, [*CIRCLE, ("new", "a", "left")]).rows[-1]
     found = computed(alice, [*CIRCLE, ("x", "y", "left"), ("y", "x", "left"), *[("x", "y", "tie")] * 6])
@@ -118,22 +97,23 @@ def test_a_newcomer_with_one_win_is_last_and_contestants_that_no_battle_links_ar
     assert {row.rank for row in found.rows if row.component == 1} == {1}
 
 
-def test_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
+def test_both_bad_counts_in_no_rating_and_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
+    plain, with_bad = computed(alice, CIRCLE), computed(alice, [*CIRCLE, *[("a", "b", "both_bad")] * 5])
+    assert [row.rating for row in plain.rows] == [row.rating for row in with_bad.rows]
+    assert (with_bad.both_bad, with_bad.battles) == (5, 17)
+    assert sum(row.both_bad for row in with_bad.rows) == 10
+
     board = boards.board_of(alice, [*CIRCLE, *[("faulty", "a", "left")] * 4, ("a", "faulty", "left")])
-    ladder = compute.ensure_ladder(board)
     contestants.void(board.dataset.contestants.get(name="faulty"), by=alice, reason="It had seen the answers.")
-
-    found = compute.standings(ladder)
-
-    assert without_keys(replace(found, excluded=())) == without_keys(computed(alice, CIRCLE))
+    found = compute.standings(compute.ensure_ladder(board))
+    assert without_keys(replace(found, excluded=())) == without_keys(plain)
     [left_out] = found.excluded
     assert (left_out.name, left_out.reason, left_out.battles) == ("faulty", "It had seen the answers.", 5)
 
 
-def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
-    ladder = compute.ensure_ladder(
-        boards.filled(alice, contestants=5, battles=2000, gap=100, subsets=("x", "y"), categories=("a", "b"))
-    )
+def test_the_order_of_a_league_is_found_with_intervals_that_hold_it_by_bootstrap_too(alice):
+    of_league = {"gap": 100, "subsets": ("x", "y"), "categories": ("a", "b")}
+    ladder = compute.ensure_ladder(boards.filled(alice, contestants=5, battles=2000, **of_league))
     found = compute.standings(ladder)
 
     assert [row.name for row in found.rows] == [f"model-{n:03}" for n in range(1, 6)]
@@ -145,6 +125,13 @@ def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
     assert (found.subsets, found.categories) == (("x", "y"), ("a", "b"))
     parts = [compute.standings(ladder, Slice(subset, category)) for subset in "xy" for category in "ab"]
     assert sum(part.battles for part in parts) == found.battles == 2000, "slices add up to the whole"
+
+    first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
+    assert first == second
+    assert (first.method, first.rounds, first.seed) == ("bootstrap", 1000, 1)
+    assert [row.rating for row in first.rows] == [row.rating for row in found.rows]
+    for one, other in zip(found.rows, first.rows, strict=True):
+        assert other.upper - other.lower == pytest.approx(one.upper - one.lower, rel=0.25)
 
 
 @pytest.mark.databases
@@ -231,37 +218,27 @@ def test_ladders_together_read_no_battle_where_nobody_is_common_or_battles_are_m
 
 
 @pytest.mark.databases
-def test_the_slim_log_gives_the_ladders_ratings_and_intervals(votes):
-    """Whoever has the file of votes comes to the same figures."""
-    rows = [json.loads(line) for line in b"".join(slim_lines(votes)).splitlines()]
-    names = sorted({row[side] for row in rows for side in ("model_a", "model_b")})
-    battles = Battles(
-        [names.index(row["model_a"]) for row in rows],
-        [names.index(row["model_b"]) for row in rows],
-        [{row["model_a"]: 1.0, row["model_b"]: 0.0, "tie": 0.5}[row["final_winner"]] for row in rows],
-        names,
-    )
-
-    by_hand = by_items(tally(battles), Shared(battles, np.array([row["sample_index"] for row in rows])))
-
-    shown = {
-        row.name: (row.rating, row.lower, row.upper) for row in compute.standings(compute.ensure_ladder(votes)).rows
-    }
-    assert len(rows) == 360
-    for place, name in enumerate(names):
-        told = [by_hand.ratings.values[place], by_hand.lower[place], by_hand.upper[place]]
-        assert tuple(round(float(value), 6) for value in told) == shown[name]
-
-
-@pytest.fixture
-def votes(alice):
-    """Votes of seven voters on four contestants, of which one voter's are left out."""
-    board = boards.filled(alice, contestants=4, battles=420, judge="people")
-    for number, battle in enumerate(board.battles.order_by("pk")):
+def test_the_slim_log_gives_the_ladders_ratings_and_intervals(alice):
+    """Whoever has the file of votes comes to the same figures; one of seven voters is left out."""
+    votes = boards.filled(alice, contestants=4, battles=420, judge="people")
+    for number, battle in enumerate(votes.battles.order_by("pk")):
         shown = {"ballot": f"visitor:{number % 7}", "shown_left_first": bool(number % 2), "is_consistent": None}
         Battle.objects.filter(pk=battle.pk).update(**shown)
-    counting.recount(board)
-    word = voter_report.pseudonym_of(board, "visitor:3")
-    assert voter_report.exclude_voter(board.dataset, word, by=alice, reason="A program voted.") == 60
-    board.refresh_from_db()
-    return board
+    counting.recount(votes)
+    word = voter_report.pseudonym_of(votes, "visitor:3")
+    assert voter_report.exclude_voter(votes.dataset, word, by=alice, reason="A program voted.") == 60
+    votes.refresh_from_db()
+
+    rows = [json.loads(line) for line in b"".join(slim_lines(votes)).splitlines()]
+    names = sorted({row[side] for row in rows for side in ("model_a", "model_b")})
+    sides = ([names.index(row[side]) for row in rows] for side in ("model_a", "model_b"))
+    score = [{row["model_a"]: 1.0, row["model_b"]: 0.0, "tie": 0.5}[row["final_winner"]] for row in rows]
+    battles = Battles(*sides, score, names)
+    by_hand = by_items(tally(battles), Shared(battles, np.array([row["sample_index"] for row in rows])))
+
+    assert len(rows) == 360
+    shown = {row.name: row for row in compute.standings(compute.ensure_ladder(votes)).rows}
+    for place, name in enumerate(names):
+        told = [by_hand.ratings.values[place], by_hand.lower[place], by_hand.upper[place]]
+        row = shown[name]
+        assert [round(float(value), 6) for value in told] == [row.rating, row.lower, row.upper]

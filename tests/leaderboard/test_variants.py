@@ -58,7 +58,7 @@ def test_what_is_known_is_looked_up_unless_a_curator_has_entered_it(dataset):
     assert [family.base_model for family in register(dataset)] == ["sim/neutral:first=0:tps=0", ""]
 
 
-def test_what_a_contestant_is_pinned_to_is_its_upstream_and_its_quantization(dataset):
+def test_upstreams_are_those_that_answered_or_that_a_contestant_is_pinned_to(dataset, arena):
     for pinned, upstream, quantization in (
         ("deepinfra/fp8", "deepinfra/fp8", "fp8"),
         ("deepinfra, together, bf16", "deepinfra, together", "bf16"),
@@ -70,8 +70,6 @@ def test_what_a_contestant_is_pinned_to_is_its_upstream_and_its_quantization(dat
         found = lines(dataset)["elsewhere"]
         assert (found.upstream.value, found.quantization.value) == (upstream, quantization), pinned
 
-
-def test_upstreams_are_those_that_answered(dataset, arena):
     boards.samples_of(dataset, 3)
     run = Run.objects.create(experiment=arena(), seed=1)
     about = {"run": run, "model": run.experiment.participants.first().model, "attempt": 1, "request": {}}
@@ -79,9 +77,7 @@ def test_upstreams_are_those_that_answered(dataset, arena):
         step = Step.objects.create(run=run, key=upstream + str(sample), kind="ask", purpose="output")
         call = Call.objects.create(step=step, state=Call.State.COMPLETED, served_provider=upstream, **about)
         Output.objects.create(sample=sample, contestant=dataset.contestants.get(name="chat"), text="Yes.", call=call)
-
     chat = lines(dataset)["chat"]
-
     assert (chat.upstream.value, chat.upstream.origin) == ("Together/bf16, Novita/bf16", Origin.CALLS)
     assert chat.quantization.value == "bf16"
 

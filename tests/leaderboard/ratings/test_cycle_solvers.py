@@ -127,7 +127,7 @@ def test_ratings_are_the_likeliest_and_errors_those_of_cycles():
     assert found.battles.sum() == 2 * len(compared.battles)
 
 
-def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
+def test_who_is_undefeated_never_compared_or_rated_from_one_cycle_has_a_reason_and_no_figure():
     cycles = [
         cycle("abcdn", {("a", "d"): 9, ("b", "d"): low, ("c", "d"): high, ("n", "a"): 4})
         for low, high in ((4, 6), (6, 4), (5, 3))
@@ -142,8 +142,6 @@ def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
     assert reasons["b"] is None
     assert found.intervals.ratings["b"] > found.intervals.ratings["c"]
 
-
-def test_one_cycle_or_ties_alone_give_ratings_and_say_why_there_is_no_interval():
     found, tied = solver_ratings(league(4, 1, seed=4)), solver_ratings([cycle("abc", {"a": 7, "b": 7, "c": 7})] * 3)
     rated = ~np.isnan(found.intervals.ratings.values)
 

@@ -37,25 +37,16 @@ def test_who_may_be_first_is_drawn_as_if_nobody_had_been_left_out_for_being_far_
     assert np.ptp(values) > 300
 
 
-@pytest.mark.parametrize("score", [1, 0])
-def test_one_battle_makes_no_newcomer_first_or_last(score):
-    found = ranks(sandwich(rows(*EVEN, ("c", "a", score))))
-
-    assert found.rank.tolist() == pytest.approx([1, 1, math.nan], nan_ok=True)
-    assert (found.best[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [2, 2])
-    assert found.first[:2].sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("wins", "places"), [(5, [(1, 3), (1, 3), (1, 3)]), (10, [(1, 1), (2, 3), (2, 3)])])
-def test_who_won_everything_is_first_with_a_rank_interval_that_follows_from_the_bound(wins, places):
+def test_who_won_everything_is_first_with_a_rank_interval_that_follows_from_the_bound():
     """Ten wins against one of two equals are a bound above both; five are none, by chance one in 32."""
-    up, down = (ranks(sandwich(rows(*EVEN, *[("c", "a", score)] * wins))) for score in (1, 0))
+    for wins, places in ((5, [(1, 3), (1, 3), (1, 3)]), (10, [(1, 1), (2, 3), (2, 3)])):
+        up, down = (ranks(sandwich(rows(*EVEN, *[("c", "a", score)] * wins))) for score in (1, 0))
 
-    assert up.rank.tolist() == [2, 2, 1]
-    assert list(zip(up.best[[2, 0, 1]], up.worst[[2, 0, 1]], strict=True)) == places
-    assert np.isnan(up.first).all()
-    assert down.rank.tolist() == [1, 1, 3]
-    assert list(zip(4 - down.worst[[2, 0, 1]], 4 - down.best[[2, 0, 1]], strict=True)) == places
+        assert up.rank.tolist() == [2, 2, 1]
+        assert list(zip(up.best[[2, 0, 1]], up.worst[[2, 0, 1]], strict=True)) == places
+        assert np.isnan(up.first).all()
+        assert down.rank.tolist() == [1, 1, 3]
+        assert list(zip(4 - down.worst[[2, 0, 1]], 4 - down.best[[2, 0, 1]], strict=True)) == places
 
 
 def test_who_won_everything_shares_the_first_place_and_wins_without_a_loss_order_the_unrated():
@@ -100,24 +91,27 @@ def test_who_won_nothing_but_against_the_winless_is_above_nobody_else():
     assert found.first[:2].sum() == pytest.approx(1)
 
 
-def test_those_of_whom_too_little_is_known_take_no_place():
-    found = ranks(sandwich(rows(*EVEN, *[("c", "a", 1)] * 3)), is_known=[True, True, False])
+def test_one_battle_makes_no_newcomer_first_or_last_and_those_of_whom_too_little_is_known_take_no_place():
+    for found in (
+        *(ranks(sandwich(rows(*EVEN, ("c", "a", score)))) for score in (1, 0)),
+        ranks(sandwich(rows(*EVEN, *[("c", "a", 1)] * 3)), is_known=[True, True, False]),
+    ):
+        assert found.rank.tolist() == pytest.approx([1, 1, math.nan], nan_ok=True)
+        assert (found.best[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [2, 2])
+        assert found.first[:2].sum() == pytest.approx(1)
 
-    assert (found.best[:2].tolist(), found.rank[:2].tolist(), found.worst[:2].tolist()) == ([1, 1], [1, 1], [2, 2])
-    assert found.first[:2].sum() == pytest.approx(1)
 
-
-@pytest.mark.parametrize("score", [1, 0])
-def test_at_the_bound_all_battles_come_out_alike_with_a_probability_of_one_in_forty(score):
+def test_at_the_bound_all_battles_come_out_alike_with_a_probability_of_one_in_forty():
     inner, _truth = league(4, 400, 1)
     left, right = [*inner.left, *[4] * 30], [*inner.right, *[0, 1, 1, 2, 3] * 6]
-    found = sandwich(Battles(left, right, [*inner.score, *[score] * 30], [*inner.contestants, "new"]))
-    bound = (found.one_sided.lower if score else found.one_sided.upper)[4]
-    gaps = (2 * score - 1) * (bound - found.ratings.values[[0, 1, 1, 2, 3]])
+    for score, side in ((1, "lower"), (0, "upper")):
+        found = sandwich(Battles(left, right, [*inner.score, *[score] * 30], [*inner.contestants, "new"]))
+        bound = getattr(found.one_sided, side)[4]
+        gaps = (2 * score - 1) * (bound - found.ratings.values[[0, 1, 1, 2, 3]])
 
-    assert np.prod(1 / (1 + 10 ** (-gaps / 400))) ** 6 == pytest.approx(0.025)
-    assert np.isnan(found.one_sided.lower[:4]).all()
-    assert found.one_sided.weights[4].sum() == pytest.approx(1)
+        assert np.prod(1 / (1 + 10 ** (-gaps / 400))) ** 6 == pytest.approx(0.025)
+        assert np.isnan(found.one_sided.lower[:4]).all()
+        assert found.one_sided.weights[4].sum() == pytest.approx(1)
 
 
 def test_battles_on_one_item_count_as_the_hardest_of_them():
@@ -135,8 +129,6 @@ def test_battles_on_one_item_count_as_the_hardest_of_them():
     assert not of_one.surely.any()
     assert of_six.lower[3] < sandwich(battles).one_sided.lower[3]
 
-
-def test_without_their_items_battles_count_as_many_times_less_as_intervals_are_wider():
     many, few = (tally(rows(*CIRCLE, *[("new", name, 1) for name in "abc"] * n)) for n in (12, 6))
-
-    assert as_wide_as(many, [2**0.5] * 4).one_sided.lower[3] == pytest.approx(sandwich(few).one_sided.lower[3])
+    widened = as_wide_as(many, [2**0.5] * 4).one_sided.lower[3]  # without items, of intervals that much wider
+    assert widened == pytest.approx(sandwich(few).one_sided.lower[3])

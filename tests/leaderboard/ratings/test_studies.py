@@ -22,24 +22,19 @@ P_VALUES = [
 ]
 
 
-@each_case(
-    ("counts", "low", "high"),
-    [
-        ((56, 70, 48, 80), 0.0524, 0.3339),
-        ((9, 10, 3, 10), 0.1705, 0.8090),
-        ((6, 7, 2, 7), 0.0582, 0.8062),
-        ((5, 56, 0, 29), -0.0381, 0.1926),
-        ((0, 10, 0, 10), -0.2775, 0.2775),
-        ((10, 10, 0, 10), 0.6075, 1.0),
-    ],
-)
-def test_the_interval_of_a_difference_of_rates_is_newcombes(counts, low, high):
+def test_the_interval_of_a_difference_of_rates_is_newcombes():
     """Newcombe (1998), table II, method 10, which gives four digits."""
-    first, runs, second, others = counts
-    happened = np.array([1] * first + [0] * (runs - first) + [1] * second + [0] * (others - second), dtype=bool)
-    found = rates.rate_difference(happened, np.arange(runs + others) < runs, np.zeros(runs + others, dtype=int))
-
-    assert (found.low, found.high) == pytest.approx((low, high), abs=5.1e-5)
+    for (first, runs, second, others), expected in {
+        (56, 70, 48, 80): (0.0524, 0.3339),
+        (9, 10, 3, 10): (0.1705, 0.8090),
+        (6, 7, 2, 7): (0.0582, 0.8062),
+        (5, 56, 0, 29): (-0.0381, 0.1926),
+        (0, 10, 0, 10): (-0.2775, 0.2775),
+        (10, 10, 0, 10): (0.6075, 1.0),
+    }.items():
+        happened = np.array([1] * first + [0] * (runs - first) + [1] * second + [0] * (others - second), dtype=bool)
+        found = rates.rate_difference(happened, np.arange(runs + others) < runs, np.zeros(runs + others, dtype=int))
+        assert (found.low, found.high) == pytest.approx(expected, abs=5.1e-5)
 
 
 def test_the_exact_test_of_strata_counts_assignments():
@@ -83,18 +78,17 @@ def test_cliffs_delta_has_the_interval_of_the_literature():
     assert apart.low == pytest.approx((3 - 2.570581835636197**2) / (3 + 2.570581835636197**2), abs=1e-9)
 
 
-@each_case("scope", ["runs", "prompts"])
-def test_an_interval_of_bounded_scores_stays_on_their_scale_and_repeats(scope):
+def test_an_interval_of_bounded_scores_stays_on_their_scale_and_repeats():
     random = np.random.default_rng(3)
     values = random.binomial(1, np.where(np.arange(120) < 60, 0.97, 0.05)).astype(float)
-    first, prompts = np.arange(120) < 60, np.arange(120) % 6
-    found = scores.difference(values, first, prompts, scope=scope, seed=1)
-    order = random.permutation(120)
+    first, prompts, order = np.arange(120) < 60, np.arange(120) % 6, random.permutation(120)
+    for scope in ("runs", "prompts"):
+        found, again = (scores.difference(values, first, prompts, scope=scope, seed=1) for _ in "ab")
+        moved = scores.difference(values[order], first[order], prompts[order], scope=scope, seed=1)
 
-    assert -1 <= found.low < found.value < found.high <= 1
-    assert found == scores.difference(values, first, prompts, scope=scope, seed=1)
-    moved = scores.difference(values[order], first[order], prompts[order], scope=scope, seed=1)
-    assert moved.value == pytest.approx(found.value, abs=1e-12)
+        assert -1 <= found.low < found.value < found.high <= 1
+        assert found == again
+        assert moved.value == pytest.approx(found.value, abs=1e-12)
 
 
 def test_signs_of_prompts_are_all_tried_and_a_prompt_of_one_condition_alone_is_drawn_as_well():
@@ -145,36 +139,26 @@ def test_remissions_are_those_of_the_textbooks():
     assert (untreated.median, untreated.median_interval) == (8, (4, 11))
     test = survival.log_rank(TREATED + PLACEBO, RELAPSED + [1] * 21, [1] * 21 + [0] * 21, [0] * 42)
     assert (test.statistic, test.observed, test.expected) == pytest.approx((16.79, 9, 19.25), abs=5.1e-3)
-
-
-def test_without_censoring_the_restricted_mean_is_the_mean():
-    for until in (23, 30):
+    for until in (23, 30):  # without censoring
         mean, error = survival.restricted_mean(PLACEBO, [1] * 21, until)
-
         assert mean == pytest.approx(np.mean(PLACEBO), abs=1e-9)
         assert error == pytest.approx(np.std(PLACEBO) / math.sqrt(21), abs=1e-9)
 
 
-def test_several_tests_are_corrected_as_in_their_papers():
+def test_several_tests_and_looks_are_corrected_as_in_their_papers():
+    """Looks: Reboussin, DeMets, Kim & Lan, "Programs for computing group sequential boundaries" (1998)."""
     adjusted = corrections.benjamini_hochberg(P_VALUES)
-
     assert sum(p <= 0.05 for p in adjusted) == 4
     assert sum(p <= 0.05 for p in corrections.holm(P_VALUES)) == 3
     assert adjusted[3] == pytest.approx(0.0095 * 15 / 4, abs=1e-12)
     assert corrections.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02], abs=1e-12)
 
-
-@each_case(
-    ("shares", "expected"),
-    [
+    for shares, expected in (
         ((0.2, 0.4, 0.6, 0.8, 1), (4.8769, 3.3570, 2.6803, 2.2898, 2.0310)),
         ((0.5, 1), (2.9626, 1.9686)),
         ((1,), (1.959963984540054,)),
-    ],
-)
-def test_looks_have_the_bounds_of_lan_and_demets(shares, expected):
-    """Reboussin, DeMets, Kim & Lan, "Programs for computing group sequential boundaries" (1998), to four digits."""
-    assert corrections.look_bounds(shares, 0.05) == pytest.approx(expected, abs=6e-5)
+    ):
+        assert corrections.look_bounds(shares, 0.05) == pytest.approx(expected, abs=6e-5)
 
 
 def test_sizes_are_planned_as_in_textbooks_and_solve_each_other():
@@ -228,18 +212,6 @@ def test_herds_have_the_estimates_of_lme4_and_the_likelihood_by_one_node_is_lapl
     model = _Model(CASES.astype(float), ANIMALS.astype(float), DESIGN, HERD, *np.polynomial.hermite.hermgauss(1))
 
     assert model.likelihood(np.array(at))[0] + BINOMIAL == pytest.approx(-92.02628186840045, abs=5e-6)
-
-
-def test_slope_and_curvature_are_those_of_the_likelihood():
-    nodes = np.polynomial.hermite.hermgauss(25)
-    model = _Model(CASES.astype(float), ANIMALS.astype(float), DESIGN, HERD, *nodes)
-    at, size = np.array([-1.0, -0.5, -1.5, -1.0, 0.9]), 1e-5
-    value, slope, curvature = model.likelihood(at)
-    around = [(model.likelihood(at + e), model.likelihood(at - e)) for e in size * np.eye(5)]
-
-    assert slope == pytest.approx([(up[0] - down[0]) / (2 * size) for up, down in around], abs=1e-5)
-    assert curvature == pytest.approx(np.array([(up[1] - down[1]) / (2 * size) for up, down in around]), abs=1e-5)
-    assert value < fit(CASES, ANIMALS, DESIGN, HERD).log_likelihood
 
 
 FIRST = np.tile(np.repeat([True, False], 6), 5)
