@@ -7,7 +7,7 @@ from arenasite import environment
 from tests.cases import each_case
 
 
-def test_a_mail_server(monkeypatch):
+def test_a_mail_server_is_read_from_its_address_and_a_sign_in_server_named_whole_or_not_at_all(monkeypatch):
     for url, expected in {
         "smtp+tls://lab:p%40ss@mail.uni.example:587": ("mail.uni.example", 587, "lab", "p@ss", True, False),
         "smtp+ssl://mail.uni.example": ("mail.uni.example", 465, "", "", False, True),
@@ -17,6 +17,19 @@ def test_a_mail_server(monkeypatch):
         mail = environment.mail("ARENA_EMAIL_URL")
         assert (mail.host, mail.port, mail.user, mail.password, mail.starttls, mail.tls) == expected
         assert "p@ss" not in repr(mail)
+
+    monkeypatch.delenv("ARENA_OIDC_ISSUER", raising=False)
+    assert environment.oidc() is None
+
+    monkeypatch.setenv("ARENA_OIDC_ISSUER", "https://id.uni.example/")
+    with pytest.raises(ImproperlyConfigured, match="ARENA_OIDC_CLIENT_ID"):
+        environment.oidc()
+
+    monkeypatch.setenv("ARENA_OIDC_CLIENT_ID", "arena")
+    monkeypatch.setenv("ARENA_OIDC_CLIENT_SECRET", "hush")
+    server = environment.oidc()
+    assert (server.name, server.issuer) == ("id.uni.example", "https://id.uni.example")
+    assert "hush" not in repr(server)
 
 
 @each_case(
@@ -44,21 +57,6 @@ def test_what_cannot_be_read_is_said_without_a_password(monkeypatch, name, read,
     with pytest.raises(ImproperlyConfigured, match=said) as raised:
         read(name)
     assert "secret" not in str(raised.value)
-
-
-def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
-    monkeypatch.delenv("ARENA_OIDC_ISSUER", raising=False)
-    assert environment.oidc() is None
-
-    monkeypatch.setenv("ARENA_OIDC_ISSUER", "https://id.uni.example/")
-    with pytest.raises(ImproperlyConfigured, match="ARENA_OIDC_CLIENT_ID"):
-        environment.oidc()
-
-    monkeypatch.setenv("ARENA_OIDC_CLIENT_ID", "arena")
-    monkeypatch.setenv("ARENA_OIDC_CLIENT_SECRET", "hush")
-    server = environment.oidc()
-    assert (server.name, server.issuer) == ("id.uni.example", "https://id.uni.example")
-    assert "hush" not in repr(server)
 
 
 def test_what_is_said_is_read_and_an_empty_line_says_nothing(monkeypatch):

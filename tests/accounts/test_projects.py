@@ -15,13 +15,25 @@ def role_of(project, person):
     return getattr(Membership.objects.filter(project=project, user=person).first(), "role", None)
 
 
-def test_whoever_makes_one_leads_it_and_a_reviewer_makes_none(alice, reviewer, project, entries_of):
+def test_whoever_makes_one_leads_it_and_invites_where_the_lab_allows_it(
+    alice, reviewer, project, entries_of, settings, browser
+):
     assert role_of(project, alice) == "lead"
     assert entries_of(Action.PROJECT_CREATED)[0].target == f"project:{project.pk}"
 
     with pytest.raises(Forbidden):
         projects.create(by=reviewer, name="Wind")
     assert signed_in(reviewer).post("/projects/new/", {"name": "Wind"}).status_code == 403
+
+    sent = {"role": "researcher", "project_role": "member"}
+    assert browser.post(f"{project.get_absolute_url()}invite/", sent).status_code == 403
+
+    settings.SIGNUP = "invite"
+    page = browser.post(f"{project.get_absolute_url()}invite/", sent).content.decode()
+
+    assert "http://testserver/invitations/" in page
+    assert browser.post(f"{project.get_absolute_url()}invite/", {**sent, "role": "admin"}).status_code == 200
+    assert project.invitation_set.count() == 1
 
 
 def test_members_come_change_and_leave_but_the_last_lead_and_it_is_recorded(browser, alice, bob, project, entries_of):
@@ -95,15 +107,3 @@ def test_a_lead_does_it_all_on_the_pages_and_is_told_what_cannot_be(browser, ali
     projects.set_member(project, alice, "lead", by=admin)
     assert role_of(project, alice) == "lead", "an administrator helps where the leads are gone"
     assert signed_in(admin).get(made).status_code == 200
-
-
-def test_a_lead_invites_from_the_page_where_the_lab_allows_it(settings, browser, project):
-    sent = {"role": "researcher", "project_role": "member"}
-    assert browser.post(f"{project.get_absolute_url()}invite/", sent).status_code == 403
-
-    settings.SIGNUP = "invite"
-    page = browser.post(f"{project.get_absolute_url()}invite/", sent).content.decode()
-
-    assert "http://testserver/invitations/" in page
-    assert browser.post(f"{project.get_absolute_url()}invite/", {**sent, "role": "admin"}).status_code == 200
-    assert project.invitation_set.count() == 1

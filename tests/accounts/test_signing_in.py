@@ -152,13 +152,18 @@ NEW = {
 }
 
 
-def test_nobody_comes_in_by_themselves(settings, visitor):
+def test_nobody_comes_in_by_themselves_but_by_domain_which_needs_domains_and_a_mail_server(settings, visitor):
     for policy in ("closed", "invite"):
         settings.SIGNUP = policy
         for answer in (visitor.get("/sign-up/"), visitor.post("/sign-up/", NEW)):
             assert "by invitation" in answer.content.decode(), policy
         assert "/sign-up/" not in visitor.get("/sign-in/").content.decode(), policy
     assert User.objects.count() == 0
+
+    settings.SIGNUP = "domain"
+    for domains, has_mail, errors in (([], False, {"accounts.E001", "accounts.E002"}), (["uni.example"], True, set())):
+        settings.SIGNUP_DOMAINS, settings.HAS_MAIL = domains, has_mail
+        assert {found.id for found in run_checks() if str(found.id).startswith("accounts.")} == errors
 
 
 def test_an_address_of_the_lab_is_verified_before_the_first_sign_in(by_domain, visitor, entries_of):
@@ -196,10 +201,3 @@ def test_whoever_has_been_in_is_not_held_up_for_a_letter_and_no_address_is_given
     assert visitor.post("/sign-up/", NEW)["Location"] == "/account/email/sent/"
     assert User.objects.count() == 1
     assert "already belongs to an account" in mail.outbox[0].body
-
-
-def test_by_domain_needs_domains_and_a_mail_server(settings):
-    settings.SIGNUP = "domain"
-    for domains, has_mail, errors in (([], False, {"accounts.E001", "accounts.E002"}), (["uni.example"], True, set())):
-        settings.SIGNUP_DOMAINS, settings.HAS_MAIL = domains, has_mail
-        assert {found.id for found in run_checks() if str(found.id).startswith("accounts.")} == errors

@@ -79,7 +79,7 @@ def test_every_page_stands_in_a_group_or_is_known_to_stand_in_none():
     assert {name for name in routes if not name.startswith("api-") and place(name) is None} == OUTSIDE
 
 
-def test_groups_are_those_that_the_role_may_open(people):
+def test_groups_are_those_that_the_role_may_open_and_a_workflow_starts_in_two_clicks_and_a_prompt(people):
     menus = {role: groups(page_of(signed_in(who))) for role, who in people.items()}
     assert {role: list(found) for role, found in menus.items()} == {
         role: [*(["New"] if who.may_experiment else []), "Runs", "Library", "Leaderboard", "Review", "Lab"]
@@ -95,8 +95,6 @@ def test_groups_are_those_that_the_role_may_open(people):
             assert client.get(address).status_code == 200, (role, address)
         seen |= links
 
-
-def test_a_workflow_starts_in_two_clicks_and_a_prompt(people):
     client = signed_in(people["researcher"])
     [cards] = page_of(client).find("ul", class_="home-cards")
     addresses = [link.get("href") for link in cards.iter("a")]

@@ -31,7 +31,7 @@ def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told():
         assert len(scripted.asked) == 3
 
 
-def test_a_start_is_sent_again_under_the_same_key_and_two_starts_have_two(scripted):
+def test_a_start_is_sent_again_under_the_same_key_and_anything_else_only_when_it_never_arrived(scripted):
     arena = scripted.says(503).breaks().says(201, STARTED).arena()
 
     assert arena.experiments.start("an-id") == ()
@@ -42,8 +42,6 @@ def test_a_start_is_sent_again_under_the_same_key_and_two_starts_have_two(script
     assert first == second == third != other
     assert named == ["mine", "mine"]
 
-
-def test_what_could_be_done_twice_is_sent_again_only_when_it_never_arrived():
     for error, said, times in (
         (httpx.ReadError, "look before you repeat it", 1),
         (httpx.ConnectError, Scripted.url, 4),
@@ -52,14 +50,6 @@ def test_what_could_be_done_twice_is_sent_again_only_when_it_never_arrived():
         with pytest.raises(Unreachable, match=said):
             scripted.arena().experiments.create("arena", {}, {})
         assert len(scripted.asked) == times
-
-
-def test_it_gives_up_after_some_attempts_or_when_it_had_to_wait_too_long():
-    for headers, times, seconds in (({}, 4, None), ({"Retry_After": "3600"}, 1, 3600)):
-        scripted = Scripted().says(429, {"title": "T", "status": 429, "detail": "Wait a minute."}, **headers)
-        with pytest.raises(TooMany, match="Wait a minute") as refused:
-            scripted.arena().models().all()
-        assert (refused.value.retry_after, len(scripted.asked)) == (seconds, times)
 
 
 def test_the_time_to_wait_is_a_number_or_a_date_and_a_server_that_stays_away_is_given_up():
@@ -76,7 +66,7 @@ def test_the_time_to_wait_is_a_number_or_a_date_and_a_server_that_stays_away_is_
         trouble.wait(Unreachable("gone"))
 
 
-def test_a_refusal_has_what_the_platform_said_and_is_not_repeated(scripted):
+def test_a_refusal_is_not_repeated_and_it_gives_up_after_some_attempts_or_a_long_wait(scripted):
     scripted.says(409, {"title": "T", "status": 409, "detail": "D.", "errors": {"cast": ["Choose a model."]}})
 
     with pytest.raises(Conflict) as refused:
@@ -84,6 +74,12 @@ def test_a_refusal_has_what_the_platform_said_and_is_not_repeated(scripted):
     assert (refused.value.status, refused.value.title, refused.value.detail) == (409, "T", "D.")
     assert refused.value.errors == {"cast": ["Choose a model."]}
     assert len(scripted.asked) == 1
+
+    for headers, times, seconds in (({}, 4, None), ({"Retry_After": "3600"}, 1, 3600)):
+        scripted = Scripted().says(429, {"title": "T", "status": 429, "detail": "Wait a minute."}, **headers)
+        with pytest.raises(TooMany, match="Wait a minute") as refused:
+            scripted.arena().models().all()
+        assert (refused.value.retry_after, len(scripted.asked)) == (seconds, times)
 
 
 def test_the_token_is_sent_neither_where_a_redirect_points_nor_where_the_next_page_is_said_to_be(scripted):

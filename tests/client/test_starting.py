@@ -16,7 +16,7 @@ def models(found):
     return {seat: one["model"] for seat, one in found.cast.items()}
 
 
-def test_prompt_and_turns_are_what_the_workflow_calls_so():
+def test_prompt_and_turns_are_what_the_workflow_calls_so_and_any_setting_is_json_or_text():
     for workflow, prompt, turns in (
         ("arena", "prompt", "max_turns"),
         ("starchamber", "first_message", "max_turns"),
@@ -25,6 +25,16 @@ def test_prompt_and_turns_are_what_the_workflow_calls_so():
         ("coding", "topic", "cycles"),
     ):
         assert plan(workflow, "--prompt", "Why?", "--turns", "2").config == {prompt: "Why?", turns: 2}, workflow
+
+    found = plan("arena", "--set", "limits.cost=0.5", "--set", "judge=false", "--set", "first=B", "--dataset", "trees")
+    assert found.config == {"limits": {"cost": 0.5}, "judge": False, "first": "B", "dataset": "trees"}
+
+    found = plan("arena", "--model", "A=x/1", "--param", "A.temperature=0.2")
+    assert found.cast == {"A": {"model": "x/1", "params": {"temperature": 0.2}}}
+
+    for option in ("--set", "--param"):
+        with pytest.raises(Misunderstood, match="a name and a value"):
+            plan("arena", option, "judge")
 
 
 def test_models_without_a_seat_take_the_free_ones_in_order_and_one_too_many_is_asked_for_its_seat():
@@ -37,18 +47,6 @@ def test_models_without_a_seat_take_the_free_ones_in_order_and_one_too_many_is_a
         assert models(plan(workflow, *(f"--model={one}" for one in given))) == seats
     with pytest.raises(Misunderstood, match=r"--model x/3.*SEAT=MODEL"):
         plan("arena", "--model", "x/1", "--model", "x/2", "--model", "x/3")
-
-
-def test_any_setting_and_parameter_can_be_set_as_json_or_as_text():
-    found = plan("arena", "--set", "limits.cost=0.5", "--set", "judge=false", "--set", "first=B", "--dataset", "trees")
-    assert found.config == {"limits": {"cost": 0.5}, "judge": False, "first": "B", "dataset": "trees"}
-
-    found = plan("arena", "--model", "A=x/1", "--param", "A.temperature=0.2")
-    assert found.cast == {"A": {"model": "x/1", "params": {"temperature": 0.2}}}
-
-    for option in ("--set", "--param"):
-        with pytest.raises(Misunderstood, match="a name and a value"):
-            plan("arena", option, "judge")
 
 
 PLANS = {

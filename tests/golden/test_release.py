@@ -69,12 +69,20 @@ def later(monkeypatch):
 
 
 @pytest.mark.usefixtures("later")
-def test_programs_and_people_are_given_what_the_release_before_gave_out(kept):
+def test_programs_are_given_what_the_release_before_gave_out(kept):
     client = signed_in(kept[1])
-    of_runs = [one for title, run in outputs.all_runs() for one in outputs.of_run(title, run, client)]
-    now = {f"before/{name}": text for name, text in (*of_runs, *outputs.as_shown(client))}
+    now = {
+        f"before/{name}": text for title, run in outputs.all_runs() for name, text in outputs.of_run(title, run, client)
+    }
 
-    assert _differences(now, "before/") == {}
+    assert _differences(now, lambda name: name.startswith("before/") and outputs.by_programs(name)) == {}
+
+
+@pytest.mark.usefixtures("later")
+def test_people_are_shown_what_the_release_before_showed(kept):
+    now = {f"before/{name}": text for name, text in outputs.as_shown(signed_in(kept[1]))}
+
+    assert _differences(now, lambda name: name.startswith("before/") and not outputs.by_programs(name)) == {}
 
 
 def test_what_the_release_before_began_is_gone_on_with_as_it_was(kept):
@@ -89,7 +97,7 @@ def test_what_the_release_before_began_is_gone_on_with_as_it_was(kept):
     }
 
     assert provider.unknown == []
-    assert _differences(now, "after/") == {}
+    assert _differences(now, lambda name: name.startswith("after/")) == {}
 
 
 @cache
@@ -123,13 +131,15 @@ def _all_rows():
     )
 
 
-def _differences(now, part):
-    """What differs from the kept outputs, by their names. With ARENA_KEEP, those of now replace them first."""
+def _differences(now, asked):
+    """What differs from the kept outputs, by their names. asked: whether a name is compared. With ARENA_KEEP, the
+    outputs of now replace the kept ones first.
+    """
     files = archived()
     if KEEP:
-        files = {name: text for name, text in files.items() if not name.startswith(part)} | now
+        files = {name: text for name, text in files.items() if not asked(name)} | now
         _archive(files)
-    then = {name: text for name, text in files.items() if name.startswith(part)}
+    then = {name: text for name, text in files.items() if asked(name)}
     found = {}
     for name in sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name)):
         before, after = then.get(name, "").splitlines(), now.get(name, "").splitlines()

@@ -149,11 +149,19 @@ def test_several_upstreams_of_a_contestant_are_said_on_page_and_api_and_are_a_co
     assert [one["name"] for one in both["covariates"]] == [*names, "upstream"]
 
 
-def test_answers_whose_upstream_is_not_known_are_nobodys(client, league):
+def test_answers_of_unknown_upstreams_are_nobodys_and_a_board_alone_offers_no_combination(client, league):
     assert mixed([("a", "A", "", 5), ("a", "A", "X", 2), ("b", "B", "X", 1), ("b", "B", "Y", 1)]) == mixed(
         [("b", "B", "Y", 1), ("b", "B", "X", 1)]
     )
     assert client.get(reverse("api-ladder", args=[league().slug])).json()["upstreams"] == []
+
+    ladder = league()
+
+    refused = asked(client, ladder, combine="0.5")
+
+    assert 'name="combine"' not in client.get(ladder.get_absolute_url()).content.decode()
+    assert refused.status_code == 400
+    assert "no other board" in refused.json()["errors"]["combine"][0]
 
 
 @maker
@@ -243,16 +251,6 @@ def test_page_and_files_show_both_ratings_and_the_weight_of_each_board(client, b
     assert "Each verdict counts as 0.5 votes." in text.content.decode()
     body = page[page.index("<tbody>") :]
     assert sorted(ratings, key=body.index) == sorted(ratings, key=ratings.get, reverse=True)
-
-
-def test_a_board_without_the_other_kind_offers_nothing_and_refuses(client, league):
-    ladder = league()
-
-    refused = asked(client, ladder, combine="0.5")
-
-    assert 'name="combine"' not in client.get(ladder.get_absolute_url()).content.decode()
-    assert refused.status_code == 400
-    assert "no other board" in refused.json()["errors"]["combine"][0]
 
 
 def test_a_weight_that_means_nothing_is_refused_by_name(client, both):

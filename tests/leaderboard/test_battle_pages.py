@@ -39,7 +39,7 @@ def html(path, browser=None, status=200):
     return answer.content.decode()
 
 
-def test_a_battle_says_everything_that_is_known_of_it(battle):
+def test_a_battle_says_all_that_is_known_of_it_also_why_curators_made_it_void(battle, curator):
     page = html(f"/battles/{battle.pk}/")
 
     for said in ("<strong>bold</strong>", "plain words", "no verdict in it", "Clearer.", "confidence 0.75"):
@@ -49,6 +49,16 @@ def test_a_battle_says_everything_that_is_known_of_it(battle):
     open_one = battle.board.battles.get(winner="")
     Battle.objects.filter(pk=open_one.pk).update(open_reason="The judge did not answer.")
     assert "The judge did not answer." in html(f"/battles/{open_one.pk}/")
+
+    browser = signed_in(curator)
+
+    browser.post(f"/battles/{battle.pk}/void/?contestant=a", {"reason": "The picture is broken."})
+
+    assert "The picture is broken." in html(f"/battles/{battle.pk}/")
+    assert html(f"/leaderboard/{battle.board.slug}/battles/").count("<li data-item>") == 2
+    browser.post(f"/battles/{battle.pk}/void/", {"restore": "1"})
+    assert "The picture is broken." not in html(f"/battles/{battle.pk}/")
+    assert html(f"/leaderboard/{battle.board.slug}/battles/").count("<li data-item>") == 3
 
 
 def test_scores_are_a_table_of_both_contestants_in_the_order_shown_and_of_another_shape_lines_of_text(battle):
@@ -73,18 +83,6 @@ def test_scores_are_a_table_of_both_contestants_in_the_order_shown_and_of_anothe
     page = html(f"/battles/{battle.pk}/")
     for said in ("<dt>Left</dt><dd>3</dd>", "<dt>A</dt><dd>Clarity 5, Why &lt;i&gt;so&lt;/i&gt;</dd>"):
         assert said in page, said
-
-
-def test_curators_make_a_battle_void_with_a_reason_and_take_that_back(battle, curator):
-    browser = signed_in(curator)
-
-    browser.post(f"/battles/{battle.pk}/void/?contestant=a", {"reason": "The picture is broken."})
-
-    assert "The picture is broken." in html(f"/battles/{battle.pk}/")
-    assert html(f"/leaderboard/{battle.board.slug}/battles/").count("<li data-item>") == 2
-    browser.post(f"/battles/{battle.pk}/void/", {"restore": "1"})
-    assert "The picture is broken." not in html(f"/battles/{battle.pk}/")
-    assert html(f"/leaderboard/{battle.board.slug}/battles/").count("<li data-item>") == 3
 
 
 def test_a_name_that_looks_like_an_address_is_found_by_its_link(alice):

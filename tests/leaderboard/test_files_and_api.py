@@ -177,21 +177,6 @@ def test_battles_are_paged_filtered_and_opened_but_votes_to_be_cast_and_private_
     assert read("subsets") == {"subsets": []}
 
 
-def test_samples_are_listed_searched_and_opened(read):
-    whole = "SUBSET/experiments/__all__"
-    first = read(f"{whole}/prompts", page_size="1")["prompts"][0]
-    index = first["sample_index"]
-
-    found = read(f"{whole}/search/prompts", q=first["instruction"])
-
-    assert index in [one["sample_index"] for one in found["prompts"]]
-    assert read(f"{whole}/samples/{index}/all_models")["sample_index"] == index
-    assert read(f"SUBSET/samples/{index}/input_count") == {"count": 0}
-    mine = read(f"{whole}/samples/{index}/models/b/battles")
-    assert {one["result"] for one in mine["battles"]} <= {"win", "loss", "tie"}
-    assert read(f"{whole}/search", q="Task")["query"] == "Task"
-
-
 def test_several_ladders_side_by_side_and_pairs_counted_alike_everywhere(read, board):
     assert read("overview/leaderboards")["subset_info"][board.slug]["total_battles"] == 28
     assert read("cross-subset/info", subsets=board.slug)["common_models"] == ["b", "c", "org_vs_a"]
@@ -212,7 +197,7 @@ def test_several_ladders_side_by_side_and_pairs_counted_alike_everywhere(read, b
     assert matrix["matrix"][b][b] is None
 
 
-def test_the_ladders_are_the_subsets_with_a_leaderboard_a_history_and_sources(read, board):
+def test_the_ladders_are_the_subsets_with_leaderboard_history_and_samples_to_search_and_open(read, board):
     [first, *_others] = read("SUBSET/leaderboard")["leaderboard"]
     history = read("SUBSET/elo-history")
 
@@ -228,9 +213,22 @@ def test_the_ladders_are_the_subsets_with_a_leaderboard_a_history_and_sources(re
         )
     assert set(read("SUBSET/leaderboard/by-source")) == {"sources", "leaderboards", "battle_counts"}
 
+    whole = "SUBSET/experiments/__all__"
+    first = read(f"{whole}/prompts", page_size="1")["prompts"][0]
+    index = first["sample_index"]
+
+    found = read(f"{whole}/search/prompts", q=first["instruction"])
+
+    assert index in [one["sample_index"] for one in found["prompts"]]
+    assert read(f"{whole}/samples/{index}/all_models")["sample_index"] == index
+    assert read(f"SUBSET/samples/{index}/input_count") == {"count": 0}
+    mine = read(f"{whole}/samples/{index}/models/b/battles")
+    assert {one["result"] for one in mine["battles"]} <= {"win", "loss", "tie"}
+    assert read(f"{whole}/search", q="Task")["query"] == "Task"
+
 
 def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_does(client, league, alice):
-    ladder = league(contestants=4, battles=120, subsets=("easy", "hard"))
+    ladder = league(contestants=4, battles=120, subsets=("easy", "hard"), categories=("maths", "prose"))
     compute.refresh(ladder)
     for name in ("spring_20260101", "autumn_20260901"):
         milestones.take(ladder, name=name, by=alice)
@@ -260,6 +258,7 @@ def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_doe
     assert (sliced["by"], [one["value"] for one in sliced["battles"]]) == ("subset", ["easy", "hard"])
     assert {name: row["whole"]["rating"] for name, row in rows.items()} == {row.name: row.rating for row in whole.rows}
     assert {name: row["slices"]["easy"]["wins"] for name, row in rows.items()} == wins
+    assert [one["value"] for one in api("slices", by="category")["battles"]] == ["maths", "prose"]
     found = {(one["value"], one["name"]): one["battles"] for one in lines("slices") if one["by"] == "subset"}
     assert found == {
         (value, name): str(one["battles"]) for name, row in rows.items() for value, one in row["slices"].items()

@@ -54,7 +54,7 @@ def test_equal_battles_give_identical_standings_in_whatever_sequence_they_arrive
 ENDS = [(name, other, won) for name, won in (("best", "left"), ("worst", "right")) for other in "abc" * 3]
 
 
-def test_the_undefeated_is_first_and_the_winless_last_each_with_a_bound_in_place_of_a_rating(alice):
+def test_the_undefeated_is_first_the_winless_last_with_a_bound_and_who_no_battle_links_apart(alice):
     found = computed(alice, CIRCLE * 9 + ENDS)
     rows, best, worst = found.rows, found.rows[0], found.rows[-1]
 
@@ -65,6 +65,14 @@ def test_the_undefeated_is_first_and_the_winless_last_each_with_a_bound_in_place
     assert {(row.rank, row.best, row.worst, row.first) for row in rows[1:-1]} == {(2, 2, 4, None)}
     assert Standings.from_json(found.as_json()) == found, "as it is kept"
     assert Standings.from_json({**found.as_json(), "shape": 0}) is None
+
+    new = computed(alice, [*CIRCLE, ("new", "a", "left")]).rows[-1]
+    found = computed(alice, [*CIRCLE, ("x", "y", "left"), ("y", "x", "left"), *[("x", "y", "tie")] * 6])
+
+    assert (new.name, new.rank, new.rating, new.reason, new.lower) == ("new", None, None, "few_battles", None)
+    assert found.components == 2
+    assert {row.name: row.component for row in found.rows} == {"a": 0, "b": 0, "c": 0, "x": 1, "y": 1}
+    assert {row.rank for row in found.rows if row.component == 1} == {1}
 
 
 def newcomer_on(board, contestants, samples):
@@ -85,16 +93,6 @@ def test_who_met_too_few_prompts_keeps_rating_and_interval_without_a_rank(alice)
 
     assert (new.rank, new.reason) == (None, "few_samples")
     assert new.lower < new.rating < new.upper
-
-
-def test_a_newcomer_with_one_win_is_last_and_contestants_that_no_battle_links_are_groups_of_their_own(alice):
-    new = computed(alice, [*CIRCLE, ("new", "a", "left")]).rows[-1]
-    found = computed(alice, [*CIRCLE, ("x", "y", "left"), ("y", "x", "left"), *[("x", "y", "tie")] * 6])
-
-    assert (new.name, new.rank, new.rating, new.reason, new.lower) == ("new", None, None, "few_battles", None)
-    assert found.components == 2
-    assert {row.name: row.component for row in found.rows} == {"a": 0, "b": 0, "c": 0, "x": 1, "y": 1}
-    assert {row.rank for row in found.rows if row.component == 1} == {1}
 
 
 def test_both_bad_counts_in_no_rating_and_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):

@@ -52,48 +52,20 @@ def ballots(*rankings):
 ALL_OF_THREE = (frozenset({0, 1, 2}),) * 2
 
 
-@each_case(
-    ("found", "reason"),
-    [
-        (lambda: krippendorff_alpha(np.ones((3, 4)), "interval"), Reason.CONSTANT),
-        (lambda: krippendorff_alpha([[1, x], [x, 2]], "nominal"), Reason.NOTHING_PAIRED),
-        (lambda: cohen_kappa(["a"] * 5, ["a"] * 5), Reason.CONSTANT),
-        (lambda: cohen_kappa([None], ["a"]), Reason.NOTHING_PAIRED),
-        (lambda: fleiss_kappa([[2, 0], [1, 2]]), Reason.UNEQUAL_RATERS),
-        (lambda: fleiss_kappa([[2, 0], [2, 0]]), Reason.CONSTANT),
-        (lambda: fleiss_kappa([[1, 0], [0, 1]]), Reason.NOTHING_PAIRED),
-        (lambda: cohen_interval(["a"], ["b"]), Reason.TOO_FEW_UNITS),
-        (lambda: kendalls_w(ballots(ranking(1, 2, 3), ranking(1, 2))), Reason.INCOMPLETE_BALLOTS),
-        (lambda: kendalls_w(Ballots((ranking(1, 2),) * 2, tuple("abc"), ALL_OF_THREE)), Reason.INCOMPLETE_BALLOTS),
-        (lambda: kendalls_w(ballots(ranking(1, 2, 3))), Reason.ONE_BALLOT),
-        (lambda: kendalls_w(Ballots(((),), ("a",))), Reason.NO_COMPARISONS),
-        (lambda: kendalls_w(ballots(ranking(1), ranking(1))), Reason.ONE_CANDIDATE),
-        (lambda: kendalls_w(ballots(ranking(1, 1, 1), ranking(1, 1, 1))), Reason.CONSTANT),
-    ],
-)
-def test_a_coefficient_that_does_not_exist_has_a_reason(found, reason):
-    assert found() == Undefined(reason)
-
-
-@each_case(
-    ("found", "complaint"),
-    [
-        (lambda: krippendorff_alpha([[-1, 2], [1, 2]], "ratio"), "negative"),
-        (lambda: cohen_kappa([1], [2], weights="linear"), "categories"),
-        (lambda: cohen_kappa([1], [2], weights="linear", categories=(1, 3)), "not one of the categories"),
-    ],
-)
-def test_values_that_cannot_be_weighed_are_refused(found, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        found()
-
-
 def test_coefficients_are_those_of_published_examples():
     """Krippendorff's own; ten subjects of Fleiss (mean agreement 0.378, by chance 0.213); and 50 grant proposals, of
     which 20, 5, 10 and 15 (en.wikipedia.org/wiki/Cohen's_kappa: observed .7, expected .5).
     """
     for level, published in (("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)):
         assert krippendorff_alpha(KRIPPENDORFF, level=level) == pytest.approx(published, abs=5e-4), level
+    for first, second, alpha in (  # of the same paper, sections A and B
+        ("0100000010", "1110010000", 1 - 19 * 8 / (2 * 14 * 6)),
+        ("aabbdcccedda", "babbbccceddd", 1 - 23 * 6 / (24 * 23 - 4 * 3 - 3 * 6 * 5 - 2)),
+    ):
+        places = sorted({*first, *second})
+        table = np.zeros((len(places), len(places)))
+        np.add.at(table, tuple([places.index(one) for one in row] for row in (first, second)), 1)
+        assert alpha_of_table(table, range(len(places)), "nominal") == pytest.approx(alpha, abs=1e-9)
     assert fleiss_kappa(FLEISS) == pytest.approx(0.210, abs=5e-4)
     assert cohen_kappa(*zip(*TABLE, strict=True)) == pytest.approx(0.4, abs=1e-9)
     for weights in ("linear", "quadratic"):  # which make no difference to two categories
@@ -101,7 +73,7 @@ def test_coefficients_are_those_of_published_examples():
         assert found == pytest.approx(0.4, abs=1e-9), weights
 
 
-def test_quadratic_kappa_of_mirrored_raters_is_their_correlation():
+def test_quadratic_kappa_of_mirrored_raters_and_spearman_are_correlations_also_with_ties():
     """Fleiss & Cohen, Educ. Psychol. Meas. 33 (1973): with equal margins it is the intraclass correlation."""
     first, second = [1, 2, 3, 1, 2, 3, 2], [2, 1, 3, 1, 3, 2, 2]
 
@@ -109,6 +81,11 @@ def test_quadratic_kappa_of_mirrored_raters_is_their_correlation():
     found = cohen_kappa(first, second, weights="quadratic", categories=(1, 2, 3))
     assert found == pytest.approx(np.corrcoef(first, second)[0, 1], abs=1e-9)
     assert cohen_kappa(["a", None, "b", "a"], ["a", "b", "b", None]) == 1, "missing verdicts are no category"
+
+    assert spearman([1, 2, 3, 4], [10, 20, 40, 30]) == pytest.approx(0.8)
+    assert spearman([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert spearman([1, 1, 2, 3], [1, 1, 2, 3]) == pytest.approx(1)
+    assert spearman([1, 2, np.nan, 3], [5, 6, 7, 9]) == pytest.approx(1)
 
 
 def test_intervals_hold_the_figure_are_the_same_for_the_same_seed_and_count_rounds_without_one():
@@ -142,7 +119,6 @@ def test_intervals_hold_the_figure_are_the_same_for_the_same_seed_and_count_roun
         (ballots(*[ranking(1, 2, 2, 3)] * 3), 1),
         (Ballots((ranking(1, 2), (), ranking(1, 2)), ("a", "b")), 1),
     ],
-    ids=["executives", "with ties", "a circle", "the same ballots", "an abstention"],
 )
 def test_concordance_is_that_of_published_examples(given, expected):
     assert kendalls_w(given) == pytest.approx(expected, abs=1e-9)
@@ -156,8 +132,7 @@ PAIRED_TWICE = np.concatenate([np.eye(2)[:, :, None] * np.eye(2)[:, None, :], np
 
 def table_of(units):
     table = np.zeros((3, 3))
-    for first, second in units:
-        table[first, second] += 1
+    np.add.at(table, tuple(zip(*units, strict=True)), 1)
     return table
 
 
@@ -166,7 +141,7 @@ def items_of(units, times=1):
     return np.array([times * table_of([unit]) for unit in units])
 
 
-def test_the_same_answer_again_on_the_same_item_makes_no_interval_narrower():
+def test_the_same_answer_again_makes_no_interval_narrower_and_an_opinion_repeated_a_wider_one():
     once, often = (kappa_interval_of_items(items_of(UNITS, times), rounds=500) for times in (1, 25))
     alphas = [alpha_interval_of_items(items_of(UNITS, times), (1, 2, 3), "ordinal", rounds=500) for times in (1, 25)]
 
@@ -174,21 +149,15 @@ def test_the_same_answer_again_on_the_same_item_makes_no_interval_narrower():
     assert (alphas[1].low, alphas[1].high) == pytest.approx((alphas[0].low, alphas[0].high), abs=0.01)
     assert alphas[0].low < alpha_of_table(table_of(UNITS), (1, 2, 3), "ordinal") < alphas[0].high
 
+    battles, who = league(40, 10)
 
-@each_case(
-    ("first", "second", "alpha"),
-    [  # Krippendorff, "Computing Krippendorff's alpha-reliability" (2011), sections A and B
-        ("0100000010", "1110010000", 1 - 19 * 8 / (2 * 14 * 6)),
-        ("aabbdcccedda", "babbbccceddd", 1 - 23 * 6 / (24 * 23 - 4 * 3 - 3 * 6 * 5 - 2)),
-    ],
-)
-def test_alpha_of_two_observers_is_as_published(first, second, alpha):
-    places = sorted({*first, *second})
-    table = np.zeros((len(places), len(places)))
-    for one, other in zip(first, second, strict=True):
-        table[places.index(one), places.index(other)] += 1
+    assert widening(*league(200, 10)) == pytest.approx(1.0, abs=0.15)
+    assert widening(*league(40, 50, of_one_mind=True)) > 3
+    assert widening(battles, who % 3) > widening(battles, who)
 
-    assert alpha_of_table(table, range(len(places)), "nominal") == pytest.approx(alpha, abs=1e-9)
+    assert widening(battles, np.zeros_like(who)) == Undefined(Reason.TOO_FEW_UNITS)
+    ties = Battles([0, 0], [1, 1], [0.5, 0.5], ["a", "b"])
+    assert widening(ties, [0, 1]) == Undefined(Reason.NO_SPREAD)
 
 
 def test_a_table_says_what_its_units_say():
@@ -208,6 +177,20 @@ def test_a_table_says_what_its_units_say():
 @each_case(
     ("found", "reason"),
     [
+        (lambda: krippendorff_alpha(np.ones((3, 4)), "interval"), Reason.CONSTANT),
+        (lambda: krippendorff_alpha([[1, x], [x, 2]], "nominal"), Reason.NOTHING_PAIRED),
+        (lambda: cohen_kappa(["a"] * 5, ["a"] * 5), Reason.CONSTANT),
+        (lambda: cohen_kappa([None], ["a"]), Reason.NOTHING_PAIRED),
+        (lambda: fleiss_kappa([[2, 0], [1, 2]]), Reason.UNEQUAL_RATERS),
+        (lambda: fleiss_kappa([[2, 0], [2, 0]]), Reason.CONSTANT),
+        (lambda: fleiss_kappa([[1, 0], [0, 1]]), Reason.NOTHING_PAIRED),
+        (lambda: cohen_interval(["a"], ["b"]), Reason.TOO_FEW_UNITS),
+        (lambda: kendalls_w(ballots(ranking(1, 2, 3), ranking(1, 2))), Reason.INCOMPLETE_BALLOTS),
+        (lambda: kendalls_w(Ballots((ranking(1, 2),) * 2, tuple("abc"), ALL_OF_THREE)), Reason.INCOMPLETE_BALLOTS),
+        (lambda: kendalls_w(ballots(ranking(1, 2, 3))), Reason.ONE_BALLOT),
+        (lambda: kendalls_w(Ballots(((),), ("a",))), Reason.NO_COMPARISONS),
+        (lambda: kendalls_w(ballots(ranking(1), ranking(1))), Reason.ONE_CANDIDATE),
+        (lambda: kendalls_w(ballots(ranking(1, 1, 1), ranking(1, 1, 1))), Reason.CONSTANT),
         (lambda: kappa_of_table(np.zeros((3, 3))), Reason.NOTHING_PAIRED),
         (lambda: kappa_of_table(np.diag([5, 0, 0])), Reason.CONSTANT),
         (lambda: kappa_interval_of_items(np.zeros((0, 3, 3))), Reason.TOO_FEW_UNITS),
@@ -229,34 +212,18 @@ def test_a_figure_that_does_not_exist_says_why(found, reason):
 @each_case(
     ("found", "complaint"),
     [
+        (lambda: krippendorff_alpha([[-1, 2], [1, 2]], "ratio"), "negative"),
+        (lambda: cohen_kappa([1], [2], weights="linear"), "categories"),
+        (lambda: cohen_kappa([1], [2], weights="linear", categories=(1, 3)), "not one of the categories"),
         (lambda: kappa_of_table([[1, 2, 3], [4, 5, 6]]), "square"),
         (lambda: kappa_interval_of_items([[1, 2], [3, 4]]), "items"),
         (lambda: alpha_of_table([[1, 2], [3, 4]], (1, 2, 3), "nominal"), "square"),
         (lambda: spearman([1, 2], [1, 2, 3]), "one length"),
     ],
 )
-def test_a_table_of_another_shape_is_refused(found, complaint):
+def test_values_that_cannot_be_weighed_and_tables_of_another_shape_are_refused(found, complaint):
     with pytest.raises(ValueError, match=complaint):
         found()
-
-
-def test_intervals_are_the_wider_the_more_a_voter_repeats_an_opinion_and_of_one_nothing_is_known():
-    battles, who = league(40, 10)
-
-    assert widening(*league(200, 10)) == pytest.approx(1.0, abs=0.15)
-    assert widening(*league(40, 50, of_one_mind=True)) > 3
-    assert widening(battles, who % 3) > widening(battles, who)
-
-    assert widening(battles, np.zeros_like(who)) == Undefined(Reason.TOO_FEW_UNITS)
-    ties = Battles([0, 0], [1, 1], [0.5, 0.5], ["a", "b"])
-    assert widening(ties, [0, 1]) == Undefined(Reason.NO_SPREAD)
-
-
-def test_spearman_by_hand_and_with_ties():
-    assert spearman([1, 2, 3, 4], [10, 20, 40, 30]) == pytest.approx(0.8)
-    assert spearman([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
-    assert spearman([1, 1, 2, 3], [1, 1, 2, 3]) == pytest.approx(1)
-    assert spearman([1, 2, np.nan, 3], [5, 6, 7, 9]) == pytest.approx(1)
 
 
 def test_items_of_one_vote_have_wilsons_interval_and_ten_that_agree_are_no_more_than_one():

@@ -61,7 +61,7 @@ def test_ratings_are_cleaned_of_length():
     assert bias.ratings[0] == pytest.approx(1000, abs=35)
 
 
-def test_a_covariate_that_does_not_fit_is_refused():
+def test_a_covariate_that_does_not_fit_is_refused_and_verdicts_of_one_sample_are_one_observation():
     battles, _truth = league(3, 30)
 
     with pytest.raises(ValueError, match="per battle"):
@@ -71,9 +71,6 @@ def test_a_covariate_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="0 or more"):
         length_bias(battles, [-1] * 30, [1] * 30)
 
-
-def test_verdicts_of_one_sample_are_one_observation():
-    """Each judgment three times over is no more evidence than once."""
     battles, _truth = league(5, 600, 4)
     times = Battles(*(np.tile(side, 3) for side in (battles.left, battles.right, battles.score)), battles.contestants)
     once, thrice = position_bias(battles), position_bias(times, clusters=np.tile(np.arange(600), 3))

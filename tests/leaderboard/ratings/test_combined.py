@@ -136,7 +136,7 @@ def test_a_correction_of_no_weight_leaves_what_people_said_and_a_good_judge_gets
     assert corrected(people, judges).weight > 0.3
 
 
-def test_a_correction_needs_votes_on_judged_outputs_and_people_who_rate_somebody():
+def test_a_correction_needs_votes_on_judged_outputs_people_who_rate_somebody_and_a_weight():
     votes = Shared(rows(("a", "b", 1), ("b", "a", 1), ("a", "b", 1)), np.arange(3))
     elsewhere = Shared(rows(("a", "b", 1), ("b", "a", 1)), np.array([8, 9]))
     won = Shared(rows(("a", "b", 1), ("a", "b", 1)), np.array([8, 9]))
@@ -147,11 +147,6 @@ def test_a_correction_needs_votes_on_judged_outputs_and_people_who_rate_somebody
     assert corrected(none, elsewhere) == Undefined(Reason.NO_BATTLES)
     assert pooled(none, none, 1.0) == Undefined(Reason.NO_BATTLES)
     assert pooled(none, elsewhere, 0.5).intervals.ratings.values == pytest.approx(fit(elsewhere.battles).values)
-
-
-def test_a_weight_that_means_nothing_is_refused():
-    people, judges, _truth = panel(1, votes=50, samples=20)
-
     for function, weight in ((pooled, 0.0), (pooled, np.inf), (corrected, 1.5), (corrected, -0.1)):
         with pytest.raises(ValueError, match="weight"):
-            function(people, judges, weight)
+            function(votes, elsewhere, weight)

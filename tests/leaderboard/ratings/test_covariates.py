@@ -30,7 +30,7 @@ def dense(battles, x, clusters):
     return 1000 + ELO * strengths, ELO * found[count:], inverse @ scores.T @ scores @ inverse * ELO**2
 
 
-def test_the_fit_is_that_of_a_plain_logistic_regression():
+def test_the_fit_and_its_likelihood_are_those_of_a_plain_logistic_regression():
     battles, _truth = league(7, 3000, 5, ties=0.2)
     random = np.random.default_rng(5)
     x, clusters = random.normal(size=(4, 3000)), random.integers(0, 2500, 3000)
@@ -47,8 +47,6 @@ def test_the_fit_is_that_of_a_plain_logistic_regression():
     )
     assert found.intervals.errors == pytest.approx(np.sqrt(np.diag(covariance))[:7], rel=3e-3)
 
-
-def test_the_likelihood_is_the_product_of_the_chances_of_all_battles():
     battles, _truth = league(5, 300, 4, ties=0.2)
     random = np.random.default_rng(4)
     rows = covariates._rows_of(fitted(battles, {}), battles, random.normal(size=(2, 300)), np.arange(300))
@@ -118,19 +116,7 @@ def test_a_covariate_that_tells_nothing_is_left_out_with_its_reason():
         assert found.intervals.ratings.values == pytest.approx(alone)
 
 
-def test_covariates_that_explain_everything_and_the_undefeated_have_a_reason_and_no_figure():
-    battles, _truth = league(3, 200, 1)
-
-    assert controlled(battles, battles.score - 0.5) == Undefined(Reason.SEPARATED)
-
-    battles = rows(*[(a, b, s) for a, b in ("ab", "bc", "ca") for s in (1, 0, 1, 0, 1)], *[("z", "a", 1)] * 3)
-    found = controlled(battles, np.tile([1.0, -1.0, 0.5], 6))
-
-    assert found.intervals.ratings.reasons[3] == Reason.UNDEFEATED
-    assert np.isnan(found.intervals.ratings.values[3])
-
-
-def test_groups_that_no_battle_links_share_effects_and_keep_scales_of_their_own():
+def test_groups_that_no_battle_links_keep_their_scales_and_who_has_no_figure_a_reason():
     first, _truth = league(3, 600, 1)
     second, _truth = league(3, 600, 2)
     sides = [np.append(a, b + 3) for a, b in ((first.left, second.left), (first.right, second.right))]
@@ -143,6 +129,16 @@ def test_groups_that_no_battle_links_share_effects_and_keep_scales_of_their_own(
     assert (values[:3].mean(), values[3:].mean()) == pytest.approx((1000, 1000))
     assert np.isnan(found.intervals.covariance[0, 4])
     assert abs(found.effects[0]) < 4 * found.errors[0]
+
+    battles, _truth = league(3, 200, 1)
+
+    assert controlled(battles, battles.score - 0.5) == Undefined(Reason.SEPARATED)
+
+    battles = rows(*[(a, b, s) for a, b in ("ab", "bc", "ca") for s in (1, 0, 1, 0, 1)], *[("z", "a", 1)] * 3)
+    found = controlled(battles, np.tile([1.0, -1.0, 0.5], 6))
+
+    assert found.intervals.ratings.reasons[3] == Reason.UNDEFEATED
+    assert np.isnan(found.intervals.ratings.values[3])
 
 
 def test_the_style_of_a_text_is_counted_outside_of_its_code():

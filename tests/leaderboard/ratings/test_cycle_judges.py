@@ -40,7 +40,15 @@ def test_severity_is_what_a_judge_gives_less_than_the_others():
         assert figure.interval == Undefined(Reason.TOO_FEW_UNITS), "of one cycle"
 
 
-def test_the_interval_of_a_correlation_stays_within_one_and_needs_more_than_one_cycle():
+def test_a_cycle_is_one_observation_and_the_interval_of_a_correlation_stays_within_one():
+    """Two cycles with differences 1, 3 and 0, 0: mean 1, sums about it 2 and -2, error √(2 · 8) / 4 = 1."""
+    rows = [{("a", "j"): 4, ("a", "o"): 5, ("b", "j"): 2, ("b", "o"): 5}, {"a": 6, "b": 6}]
+    found = of("j", judging([cycle("abjo", row) for row in rows]))
+
+    assert found.severity.value == pytest.approx(1)
+    assert found.severity.interval == pytest.approx((1 - 12.706205, 1 + 12.706205))
+    assert (found.severity.units, found.severity.clusters) == (4, 2)
+
     x, alike = np.array([1.0, 2, 3, 4, 5, 6]), np.array([1.0, 2, 3, 5, 5, 5])
     y = np.array([1.0, 2, 3, 4, 5, 7])
     low, high = jackknifed(lambda kept: pearson(x[kept], y[kept]), np.arange(6), is_correlation=True).interval
@@ -50,16 +58,6 @@ def test_the_interval_of_a_correlation_stays_within_one_and_needs_more_than_one_
     assert -1 < low < pearson(x, y) < high < 1
     assert one.value == pytest.approx(1)
     assert one.interval == Undefined(Reason.RESTS_ON_ONE)
-
-
-def test_the_interval_of_severity_takes_a_cycle_for_one_observation():
-    """Two cycles with differences 1, 3 and 0, 0: mean 1, sums about it 2 and -2, error √(2 · 8) / 4 = 1."""
-    rows = [{("a", "j"): 4, ("a", "o"): 5, ("b", "j"): 2, ("b", "o"): 5}, {"a": 6, "b": 6}]
-    found = of("j", judging([cycle("abjo", row) for row in rows]))
-
-    assert found.severity.value == pytest.approx(1)
-    assert found.severity.interval == pytest.approx((1 - 12.706205, 1 + 12.706205))
-    assert (found.severity.units, found.severity.clusters) == (4, 2)
 
 
 def test_votes_are_held_against_what_the_sandbox_saw_and_against_each_other():
@@ -125,7 +123,7 @@ def problems(*levels, setter="a"):
     return [cycle("abc", {"a": level, "b": level, "c": level}, setter=setter) for level in levels]
 
 
-def test_the_mean_of_three_problems_with_students_interval_by_hand():
+def test_the_mean_of_three_problems_by_hand_and_a_vote_for_the_own_one_is_seen_through():
     """5, 7 and 6 are calibrations of 1, 0.6 and 0.8: mean 0.8, s 0.2, t 4.303, so 0.8 ± 0.497, cut at 1."""
     (found,) = setters(problems(5, 7, 6))
 
@@ -136,9 +134,6 @@ def test_the_mean_of_three_problems_with_students_interval_by_hand():
     assert found.overall.interval == pytest.approx((6 - 4.302653 / 3**0.5, 6 + 4.302653 / 3**0.5))
     assert (found.overall.units, found.overall.clusters) == (3, 3)
 
-
-def test_a_setter_that_votes_its_problem_into_the_middle_is_seen_through():
-    """Others give 10 to everybody; the setter gives 0, which draws two of the means down to 5."""
     pairs = [(solver, judge) for solver in "abc" for judge in "abc" if solver != judge]
     (found,) = setters([cycle("abc", {(s, j): 0 if j == "a" else 10 for s, j in pairs})])
 
@@ -146,15 +141,13 @@ def test_a_setter_that_votes_its_problem_into_the_middle_is_seen_through():
     assert found.by_others.value == 0
 
 
-def test_the_sandbox_says_how_hard_it_was_for_the_others():
+def test_the_sandbox_says_how_hard_it_was_and_who_never_set_what_could_be_played_is_without_figures():
     passed = {"a": 1.0, "b": 0.25, "c": 0.75}
     (found,) = setters([cycle("abc", {"b": 5}, passed=passed), cycle("abc", {"b": 5}, passed={"b": 0.0})])
 
     assert found.passed.value == 0.25
     assert setters(problems(5))[0].passed.value == Undefined(Reason.NOTHING_RUN)
 
-
-def test_who_never_set_what_could_be_played_is_there_without_figures():
     found, other = setters(problems(5), others={"b", "a"})
 
     assert (found.name, found.problems) == ("a", 1)

@@ -93,7 +93,13 @@ def test_the_sequence_of_rows_and_of_contestants_changes_nothing_at_all(seed, ra
     assert after.components == before.components
 
 
-def test_battles_and_anchors_that_make_no_sense_are_refused():
+def test_the_table_counts_wins_and_ties_and_battles_and_anchors_that_make_no_sense_are_refused():
+    table = tally(rows(("a", "b", 1), ("b", "a", 0), ("b", "a", 0.5), ("b", "a", 1)))
+
+    assert table.wins.tolist() == [[0, 2], [1, 0]]
+    assert table.ties.tolist() == [[0, 1], [1, 0]]
+    assert table.points.tolist() == [[0, 2.5], [1.5, 0]]
+
     for left, right, score in (
         *(([0], [0], [1]), ([0], [2], [1]), ([-1], [0], [1])),
         *(([0], [1], [0.7]), ([0], [1], [math.nan]), ([0], [1], [1, 1])),
@@ -107,15 +113,16 @@ def test_battles_and_anchors_that_make_no_sense_are_refused():
             fit(rows(("a", "b", 0.5)), anchors=anchors)
 
 
-def test_the_table_counts_wins_and_ties():
-    table = tally(rows(("a", "b", 1), ("b", "a", 0), ("b", "a", 0.5), ("b", "a", 1)))
+def test_elo_moves_half_of_k_between_equals_less_to_the_favourite_and_by_the_mean_of_many_no_more():
+    """Elo's table: 200 points are an expected score of .76; the favourite gains .24 · k."""
+    favourite = sequential_elo(rows(("a", "b", 1)), k=10, previous={"a": 1200, "b": 1000})
+    forth = rows(("a", "b", 0.5), ("a", "c", 0.5), ("b", "c", 1))
+    back = Battles(forth.left[::-1], forth.right[::-1], forth.score[::-1], forth.contestants)
 
-    assert table.wins.tolist() == [[0, 2], [1, 0]]
-    assert table.ties.tolist() == [[0, 1], [1, 0]]
-    assert table.points.tolist() == [[0, 2.5], [1.5, 0]]
+    assert sequential_elo(rows(("a", "b", 1)), k=32).values.tolist() == [1016, 984]
+    assert favourite.values[0] == pytest.approx(1200 + 10 * (1 - 1 / (1 + 10**-0.5)))
+    assert sequential_elo(forth).values.tolist() != sequential_elo(back).values.tolist(), "the sequence matters"
 
-
-def test_the_mean_of_many_opponents_moves_no_more_than_one_and_who_has_no_battle_stays():
     many = batch_elo(rows(*[("a", other, 1) for other in "bcdef"]), weight="mean")
 
     assert many.values.tolist() == [1016, *[984] * 5]
@@ -125,17 +132,6 @@ def test_the_mean_of_many_opponents_moves_no_more_than_one_and_who_has_no_battle
 
     for found in (sequential_elo(battles, previous={"d": 1111}), batch_elo(battles, previous={"d": 1111})):
         assert found.values[2:].tolist() == pytest.approx([math.nan, 1111], nan_ok=True)
-
-
-def test_one_battle_moves_half_of_k_between_equals_and_less_to_the_favourite():
-    """Elo's table: 200 points are an expected score of .76; the favourite gains .24 · k."""
-    favourite = sequential_elo(rows(("a", "b", 1)), k=10, previous={"a": 1200, "b": 1000})
-    forth = rows(("a", "b", 0.5), ("a", "c", 0.5), ("b", "c", 1))
-    back = Battles(forth.left[::-1], forth.right[::-1], forth.score[::-1], forth.contestants)
-
-    assert sequential_elo(rows(("a", "b", 1)), k=32).values.tolist() == [1016, 984]
-    assert favourite.values[0] == pytest.approx(1200 + 10 * (1 - 1 / (1 + 10**-0.5)))
-    assert sequential_elo(forth).values.tolist() != sequential_elo(back).values.tolist(), "the sequence matters"
 
 
 def test_the_examples_of_the_page_on_ratings_run(capsys):

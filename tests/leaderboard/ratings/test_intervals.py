@@ -19,7 +19,7 @@ def share(found):
     return float(np.mean(np.concatenate(found)))
 
 
-def test_an_even_pair_has_the_error_of_a_share():
+def test_an_even_pair_has_the_error_of_a_share_and_large_tables_are_drawn_as_small_ones_are():
     """n battles, half won: the difference has variance 4 / n in nats, and each is half of it from the mean."""
     battles = Battles([0] * 100, [1] * 100, [1, 0] * 50, ["a", "b"])
     found = sandwich(battles)
@@ -27,9 +27,6 @@ def test_an_even_pair_has_the_error_of_a_share():
     assert found.errors == pytest.approx([ELO * np.sqrt(4 / 100) / 2] * 2)
     assert found.difference("a", "b") == pytest.approx((0, -1.959964 * ELO * 0.2, 1.959964 * ELO * 0.2))
 
-
-def test_large_tables_are_drawn_as_small_ones_are():
-    """Above 10,000 battles counts are topped-up Poisson numbers: their spread is that of the sandwich all the same."""
     for size in (9_000, 30_000):
         battles, _truth = league(4, size, ties=0.1)
         errors = sandwich(battles).errors
@@ -192,7 +189,7 @@ def test_where_battles_share_samples_the_interval_covers_the_truth_and_that_of_i
     assert 0.92 <= np.mean(told) <= 0.99
 
 
-def test_samples_that_only_the_unbeaten_saw_make_nobody_surer():
+def test_samples_of_the_unbeaten_make_nobody_surer_and_who_only_tied_has_no_narrower_interval():
     even = [(*pair, score) for pair in ROUND for score in (1, 0)] * 3
     battles = rows(*even, *[("z", "a", 1)] * 50)
     few = [place % 3 for place in range(len(even))]
@@ -202,8 +199,6 @@ def test_samples_that_only_the_unbeaten_saw_make_nobody_surer():
 
     assert found.errors[:4] == pytest.approx(without.errors)
 
-
-def test_who_only_tied_has_no_narrower_interval_than_the_model_gives():
     decided = [(*pair, score) for pair in ROUND for score in (1, 0) for _time in range(10)]
     tied = [("t", other, 0.5) for other in "abcd" for _time in range(5)]
     battles = rows(*decided, *tied)
@@ -237,7 +232,7 @@ def met_by_one_more(samples, *met):
     return Battles(left, right, [*battles.score, *score], names(6)), np.array([*items, *where])
 
 
-def test_widths_of_all_battles_give_the_errors_of_all_battles():
+def test_widths_of_all_battles_give_their_errors_of_one_sample_none_and_the_usual_one_of_who_is_new():
     """A newcomer's six battles on three samples happen to come out evenly: nobody is surer of it for that."""
     newcomer = [(other, score, sample) for sample, other in enumerate((0, 1, 2)) for score in (1, 0)]
     battles, items = met_by_one_more(2_500, *newcomer)
@@ -249,8 +244,6 @@ def test_widths_of_all_battles_give_the_errors_of_all_battles():
     assert times.min() > 0.5
     assert found.errors[5] > 100
 
-
-def test_who_is_known_from_one_sample_alone_has_no_error_and_who_is_new_has_the_usual_width():
     battles, items = met_by_one_more(60, (0, 1, 7), (1, 0, 7), (2, 1, 7), (3, 0, 7))
     table = tally(battles)
     times = times_as_wide(table, found_of(battles, items))

@@ -46,7 +46,7 @@ def test_tied_candidates_and_those_passed_over_share_positions_and_ties_half_a_p
     assert pairwise(tied).tolist() == [[0, 1.5, 1], [0.5, 0, 1], [0, 0, 0]]
 
 
-def test_an_abstention_counts_nowhere_and_a_ballot_with_one_candidate_compares_nothing():
+def test_an_abstention_counts_nowhere_and_positions_move_up_when_the_own_answer_is_left_out():
     abstention = Ballots(((), ((0,), (1,))), NAMES[:2], (frozenset({0, 1}),) * 2)
     ballots = strict([2], [2, 0])
 
@@ -56,9 +56,6 @@ def test_an_abstention_counts_nowhere_and_a_ballot_with_one_candidate_compares_n
     assert np.isnan(mean_rank(strict([2]))).all()
     assert votes(ballots)[2] == 2
 
-
-def test_positions_move_up_when_the_own_answer_is_left_out():
-    """The worked example of four answers whose reviewer wrote the second: the third falls to 2/3, not to 1/3."""
     ballots = strict([1, 0, 2, 3], names=NAMES[:4]).without_own([1])
     offered = Ballots((((1,), (0,)),), NAMES[:3], (frozenset({0, 1, 2}),)).without_own([1])
 

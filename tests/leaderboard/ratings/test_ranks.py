@@ -13,7 +13,7 @@ EVEN = [("a", "b", 1), ("a", "b", 0)] * 20
 CIRCLE = [("a", "b", 1), ("b", "c", 1), ("c", "a", 1)] * 12
 
 
-def test_contestants_who_cannot_be_told_apart_are_one_group():
+def test_contestants_who_cannot_be_told_apart_are_one_group_and_ranks_can_be_made_of_a_bootstrap():
     even = sandwich(rows(*[("a", "b", score) for score in (1, 0)] * 20, *[("a", "c", s) for s in [1] * 39 + [0]]))
     found = ranks(even)
     apart = ranks(sandwich(rows(("a", "b", 1), ("a", "b", 0), ("c", "d", 1), ("c", "d", 0))))
@@ -23,6 +23,14 @@ def test_contestants_who_cannot_be_told_apart_are_one_group():
     assert found.rank.tolist() == [1, 1, 3]
     assert apart.rank.tolist() == [1, 1, 1, 1], "each component has ranks of its own"
     assert apart.first.tolist() == pytest.approx([0.5] * 4, abs=0.02)
+
+    battles, _truth = league(5, 2000, 1)
+    by_bootstrap, by_sandwich = ranks(bootstrap(battles)), ranks(sandwich(battles))
+
+    assert by_bootstrap.rank.tolist() == by_sandwich.rank.tolist()
+    assert by_bootstrap.first == pytest.approx(by_sandwich.first, abs=0.05)
+    assert by_sandwich.first.sum() == pytest.approx(1)
+    assert np.argmax(by_sandwich.first) == np.argmin(by_sandwich.rank)
 
 
 def test_who_may_be_first_is_drawn_as_if_nobody_had_been_left_out_for_being_far_below():
@@ -61,17 +69,7 @@ def test_who_won_everything_shares_the_first_place_and_wins_without_a_loss_order
     assert list(zip(found.best, found.worst, strict=True)) == [(1, 2), (2, 2), (2, 3)]
 
 
-def test_ranks_can_be_made_of_a_bootstrap():
-    battles, _truth = league(5, 2000, 1)
-    by_bootstrap, by_sandwich = ranks(bootstrap(battles)), ranks(sandwich(battles))
-
-    assert by_bootstrap.rank.tolist() == by_sandwich.rank.tolist()
-    assert by_bootstrap.first == pytest.approx(by_sandwich.first, abs=0.05)
-    assert by_sandwich.first.sum() == pytest.approx(1)
-    assert np.argmax(by_sandwich.first) == np.argmin(by_sandwich.rank)
-
-
-def test_a_group_that_never_lost_towards_the_rated_is_above_them():
+def test_a_group_that_never_lost_is_above_the_rated_and_who_only_beat_the_winless_above_nobody():
     rated = [(one, other, score) for one, other in ("ab", "bc", "ca") for score in (1, 0)]
     intervals = sandwich(rows(*rated, ("x", "y", 1), ("x", "y", 0), *[("x", "a", 1), ("y", "b", 1)] * 2))
     found = ranks(intervals)
@@ -80,9 +78,6 @@ def test_a_group_that_never_lost_towards_the_rated_is_above_them():
     assert found.rank.tolist() == [3, 3, 3, 1, 1]
     assert np.isnan(found.first).all()
 
-
-def test_who_won_nothing_but_against_the_winless_is_above_nobody_else():
-    """c only beat d, whom a beat too: no chain of wins leads from c to a or b."""
     intervals = sandwich(rows(*EVEN, *[("c", "d", 1), ("a", "d", 1)] * 9))
     found = ranks(intervals)
 

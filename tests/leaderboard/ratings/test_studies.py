@@ -219,7 +219,16 @@ PROMPTS = np.repeat(np.arange(5), 12)
 NONE = np.zeros(60, dtype=int)
 
 
-def test_a_side_on_which_it_always_happens_has_no_finite_odds_and_what_does_not_vary_no_test():
+def test_settings_have_effects_of_their_own_and_what_always_or_never_happens_no_finite_odds():
+    settings = np.tile([0, 1], 30)
+    happened = np.random.default_rng(4).random(60) < np.where(settings, 0.8, 0.3) * np.where(FIRST, 1, 0.6)
+    found = mixed_difference(happened, FIRST, PROMPTS, settings)
+    turned = mixed_difference(happened, ~FIRST, PROMPTS, 1 - settings)
+
+    assert found.log_odds.low < found.log_odds.value < found.log_odds.high
+    assert (turned.p, turned.log_odds.value) == pytest.approx((found.p, -found.log_odds.value), abs=1e-6)
+    assert found.p < mixed_difference(happened, FIRST, PROMPTS, NONE).p
+
     happened = FIRST | (np.arange(60) % 3 == 0)
     found = mixed_difference(happened, FIRST, PROMPTS, NONE)
 
@@ -232,14 +241,3 @@ def test_a_side_on_which_it_always_happens_has_no_finite_odds_and_what_does_not_
     assert mixed_difference(even, FIRST, NONE, NONE) == Undefined(Reason.TOO_FEW_UNITS)
     assert mixed_difference(even, NONE > 0, PROMPTS, NONE) == Undefined(Reason.TOO_FEW_UNITS)
     assert mixed_difference(NONE > 0, FIRST, PROMPTS, NONE) == Undefined(Reason.NO_SPREAD)
-
-
-def test_settings_have_effects_of_their_own_and_sides_are_alike():
-    settings = np.tile([0, 1], 30)
-    happened = np.random.default_rng(4).random(60) < np.where(settings, 0.8, 0.3) * np.where(FIRST, 1, 0.6)
-    found = mixed_difference(happened, FIRST, PROMPTS, settings)
-    turned = mixed_difference(happened, ~FIRST, PROMPTS, 1 - settings)
-
-    assert found.log_odds.low < found.log_odds.value < found.log_odds.high
-    assert (turned.p, turned.log_odds.value) == pytest.approx((found.p, -found.log_odds.value), abs=1e-6)
-    assert found.p < mixed_difference(happened, FIRST, PROMPTS, NONE).p

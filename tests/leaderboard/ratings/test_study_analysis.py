@@ -57,7 +57,7 @@ CONTRASTS = (
 )
 
 
-def test_the_planted_contrasts_are_found_and_the_others_are_not():
+def test_the_planted_contrasts_are_found_and_of_too_few_runs_the_reason_is_said():
     found = {one.contrast: one for one in analyse(plan(*CONTRASTS), study())}
 
     assert [name for name, one in found.items() if one.is_found] == ["refusals", "sooner"]
@@ -69,6 +69,16 @@ def test_the_planted_contrasts_are_found_and_the_others_are_not():
     assert found["sooner"].difference < 0, "fewer turns without a refusal"
     assert found["deviation"].delta.low < 0 < found["deviation"].delta.high
     assert all(one.low < 0 < one.high for one in found.values() if "deviation" in one.contrast)
+
+    rows = [row for row in study(1) if row.levels["model"] == "a" and row.levels["prompt"] == "w"]
+    found = {one.contrast: one for one in analyse(plan(*CONTRASTS), rows)}
+
+    assert found["deviation"].low is None
+    assert found["deviation"].no_interval == "too_few_units"
+    assert found["deviation, any prompt"].no_interval == "too_few_units"
+    [empty] = analyse(plan(CONTRASTS[0]), rows[:1])
+    assert (empty.p, empty.no_test, empty.first.value, empty.is_found) == (None, "too_few_units", None, False)
+    assert not any(isinstance(one.difference, float) and math.isnan(one.difference) for one in found.values())
 
 
 def test_what_is_missing_is_counted_and_bounds_the_difference():
@@ -98,18 +108,6 @@ def test_looks_before_the_end_need_more_and_explored_contrasts_decide_nothing():
     assert both[0] == whole
     assert [(one.is_planned, one.is_found) for one in both] == [(True, True)] + [(False, False)] * 3
     assert all(one.adjusted >= one.p for one in both)
-
-
-def test_of_too_few_runs_the_reason_is_said_and_no_number():
-    rows = [row for row in study(1) if row.levels["model"] == "a" and row.levels["prompt"] == "w"]
-    found = {one.contrast: one for one in analyse(plan(*CONTRASTS), rows)}
-
-    assert found["deviation"].low is None
-    assert found["deviation"].no_interval == "too_few_units"
-    assert found["deviation, any prompt"].no_interval == "too_few_units"
-    [empty] = analyse(plan(CONTRASTS[0]), rows[:1])
-    assert (empty.p, empty.no_test, empty.first.value, empty.is_found) == (None, "too_few_units", None, False)
-    assert not any(isinstance(one.difference, float) and math.isnan(one.difference) for one in found.values())
 
 
 PLAN = Plan(
@@ -151,7 +149,7 @@ def test_labels_of_all_units_replace_what_the_judge_said_and_units_read_as_they_
     assert labeled.read(labeled.written(odd)) == odd
 
 
-def test_runs_count_alike_within_prompts_and_prompts_alike():
+def test_runs_count_alike_within_prompts_and_where_a_scale_begins_moves_what_is_on_it():
     """One run of the first prompt says yes; of three of the second one none does. Two units of a run share it."""
     rows = [row(number, side, "p" if number == 0 else "q") for side in ("first", "second") for number in range(4)]
     units = [unit(0, side, 1.0, 1.0, share=0.5) for side in ("first", "second") for _half in range(2)]
@@ -159,6 +157,16 @@ def test_runs_count_alike_within_prompts_and_prompts_alike():
     [found] = corrected_contrasts(PLAN, rows, units)
 
     assert (found.first.value, found.second.value) == (0.5, 0.5)
+
+    sides, found = [(number, side) for side in ("first", "second") for number in range(8)], []
+    for least in (0.0, 1.0):
+        scale = (Outcome("said", "score", least, least + 4), OUTCOMES[2])
+        ruled = Plan(scale, PLAN.contrasts, explored=PLAN.explored, factors=PLAN.factors)
+        units = [unit(number, side, least, least + 4 * (number == 0)) for number, side in sides]
+        found += corrected_contrasts(ruled, [row(number, side) for number, side in sides], units)
+
+    below, above = ((one.first.low, one.first.value, one.first.high) for one in found)
+    assert above == pytest.approx([one + 1 for one in below])
 
 
 def test_what_is_missing_has_its_reason_and_runs_that_the_plan_leaves_out_are_left_out(sides):
@@ -177,18 +185,6 @@ def test_what_is_missing_has_its_reason_and_runs_that_the_plan_leaves_out_are_le
     [found] = corrected_contrasts(ruled, rows, units)
 
     assert found.labels == (7, 8)
-
-
-def test_where_a_scale_begins_moves_what_is_on_it_and_nothing_else():
-    sides, found = [(number, side) for side in ("first", "second") for number in range(8)], []
-    for least in (0.0, 1.0):
-        scale = (Outcome("said", "score", least, least + 4), OUTCOMES[2])
-        ruled = Plan(scale, PLAN.contrasts, explored=PLAN.explored, factors=PLAN.factors)
-        units = [unit(number, side, least, least + 4 * (number == 0)) for number, side in sides]
-        found += corrected_contrasts(ruled, [row(number, side) for number, side in sides], units)
-
-    below, above = ((one.first.low, one.first.value, one.first.high) for one in found)
-    assert above == pytest.approx([one + 1 for one in below])
 
 
 NEAR = pytest.approx
@@ -228,7 +224,7 @@ def test_the_vaccine_trials_have_the_published_summary_and_a_further_one_lies_fu
     assert pooled([0.1, 0.3], [0.1, 0.1]).predicted is None, "two studies do not say how far studies differ"
 
 
-def test_studies_that_agree_are_not_narrower_than_their_errors_and_rates_stay_on_their_scale():
+def test_studies_that_agree_are_not_narrower_than_their_errors_and_one_study_is_refused():
     found = pooled([0.2, 0.2, 0.2], [0.1, 0.1, 0.1])
 
     assert (found.tau2, found.dl_tau2, found.q, found.i2) == NEAR((0, 0, 0, 0), abs=1e-12)
@@ -240,8 +236,6 @@ def test_studies_that_agree_are_not_narrower_than_their_errors_and_rates_stay_on
     assert (found.low, found.high, found.predicted) == (-1.0, free.high, (-1.0, 1.0))
     assert (found.value, found.by_dl) == (free.value, free.by_dl)
 
-
-def test_one_study_and_one_without_an_error_are_refused():
     for values, errors, reason in (
         ([0.2], [0.1], Reason.TOO_FEW_UNITS),
         ([0.2, 0.3], [0.1, 0.0], Reason.NO_SPREAD),

@@ -147,7 +147,7 @@ def test_what_is_said_is_what_leaving_out_shows_of_few_units_and_of_many():
         assert abs(found.after - found.before) == np.abs(after - before).max()
 
 
-def test_a_unit_that_holds_a_rank_up_is_named_with_whose_rank_it_is():
+def test_a_unit_that_holds_a_rank_up_is_named_with_whose_rank_it_is_and_one_unit_says_nothing():
     """Voter 9 alone puts c first; without that voter it is last."""
     even = [("a", "b", 1), ("a", "b", 0), ("a", "b", 1), ("b", "c", 1), ("a", "c", 1), ("b", "c", 0)]
     battles = rows(*even * 8, *[("c", "a", 1), ("c", "b", 1)] * 30)
@@ -159,8 +159,6 @@ def test_a_unit_that_holds_a_rank_up_is_named_with_whose_rank_it_is():
     assert found.moves < -100
     assert found.first == 1
 
-
-def test_one_unit_says_nothing_and_a_contestant_that_only_one_knows_is_last_without_it():
     battles = rows(("a", "b", 1), ("b", "a", 1), ("a", "b", 1))
 
     assert influence(battles, [4, 4, 4]) is None
