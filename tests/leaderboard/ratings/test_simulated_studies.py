@@ -49,6 +49,23 @@ def test_rates_over_prompts(effect):
     assert 0.04 <= significant <= 0.06 if not effect else significant > 0.7
 
 
+@each_case("effect", [0.0, 1.0])
+def test_rates_over_prompts_by_the_mixed_model(effect):
+    """Prompts differ by a standard deviation of 1 in log-odds, and a second factor has an effect of its own."""
+    settings = np.tile([0, 1], len(PROMPT) // 2)
+
+    def study(random):
+        prompts = random.normal(0, 1, PROMPTS)
+        happened = random.random(len(PROMPT)) < logistic(prompts[PROMPT] + effect * FIRST + 0.5 * settings - 0.5)
+        found = mixed.mixed_difference(happened, FIRST, PROMPT, settings)
+        return found.log_odds.low <= effect <= found.log_odds.high, found.p <= ALPHA
+
+    covered, significant = share(study, 10, studies=2_000)
+
+    assert 0.93 <= covered <= 0.97
+    assert 0.04 <= significant <= 0.06 if not effect else significant > 0.7
+
+
 @each_case(("scope", "effect"), [("runs", 0.0), ("runs", 1.0), ("prompts", 0.0), ("prompts", 1.0)])
 def test_bounded_scores_over_prompts(scope, effect):
     """Scores of 0 to 10. Where further prompts are meant, the effect differs from prompt to prompt."""
@@ -73,6 +90,28 @@ def test_bounded_scores_over_prompts(scope, effect):
 
     assert 0.93 <= covered <= 0.97
     assert 0.04 <= significant <= 0.06 if not effect else significant > 0.7
+
+
+def test_times_that_are_censored():
+    """At most ten turns; some runs end before, whatever happens. Prompts differ in how soon it happens."""
+
+    def ended(random, hazards):
+        times = np.ceil(random.exponential(1 / hazards))
+        ends = np.where(random.random(len(times)) < 0.15, random.integers(3, 10, len(times)), 10)
+        return np.minimum(times, ends), times <= ends
+
+    def null(random):
+        times, happened = ended(random, 0.12 * np.exp(random.normal(0, 0.5, PROMPTS))[PROMPT])
+        return survival.log_rank(times, happened, FIRST, PROMPT).p <= ALPHA
+
+    def apart(random):
+        found = survival.restricted_difference(*ended(random, np.where(FIRST, 0.2, 0.12)), FIRST, 10)
+        return found.low <= truth <= found.high
+
+    truth = sum(np.exp(-0.2 * turn) - np.exp(-0.12 * turn) for turn in range(10))
+
+    assert 0.04 <= share(null, 5) <= 0.06
+    assert 0.93 <= share(apart, 6) <= 0.97
 
 
 def test_plans_keep_their_power():
