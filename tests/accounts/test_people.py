@@ -59,6 +59,7 @@ def test_pages_change_roles_deactivate_and_activate_and_say_what_is_refused(admi
     assert "last administrator" in admins.post(f"{own}/deactivate/", follow=True).content.decode()
 
     invitation, _ = invitations.invite(by=admin, role="reviewer", email="zoe@lab.example")
+    assert entries_of(Action.INVITED)[0].detail == {"role": "reviewer", "project": None}
     assert "zoe@lab.example" in admins.get("/people/").content.decode()
     for _ in range(2):
         admins.post(f"/invitations/{invitation.pk}/revoke/")

@@ -73,7 +73,7 @@ def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhi
         assert voiding.void_all(by=curator, reason="A fresh start.", count=12) == 12
 
     assert (ratings.of_all(), coding.standings().rows) == (None, ())
-    assert rung
+    assert rung == [1]
     events = Event.objects.filter(type="cycle_voided")
     assert [events.filter(run=one.run).count() for one in (ten, other)] == [10, 2]
     assert set(Cycle.objects.values_list("void_reason", flat=True)) == {"A fresh start."}
