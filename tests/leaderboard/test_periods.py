@@ -137,6 +137,7 @@ def test_contestants_stand_beside_each_other_by_period_but_for_those_of_too_many
     assert counts == {"30d": 20, "90d": 50, "2026-03": 20, "2026-01": 30}
     heads = [one.text.strip() for one in page.root.findall(".//th/a")]
     assert heads == ["Last 30 days", "Last 90 days", "2026-03", "2026-01"]
+    assert len(page.root.findall(".//tbody/tr/td")) == 3 * 5
 
     monkeypatch.setattr(ranking, "MOST_IN_PERIOD", 25)
     monkeypatch.setattr(tables, "MOST_IN_PERIOD", 25)
