@@ -7,21 +7,29 @@ from arenasite import environment
 from tests.cases import each_case
 
 
-@each_case(
-    ("url", "expected"),
-    [
-        ("smtp+tls://lab:p%40ss@mail.uni.example:587", ("mail.uni.example", 587, "lab", "p@ss", True, False)),
-        ("smtp+ssl://mail.uni.example", ("mail.uni.example", 465, "", "", False, True)),
-        ("smtp://localhost:2525", ("localhost", 2525, "", "", False, False)),
-    ],
-)
-def test_a_mail_server(monkeypatch, url, expected):
-    monkeypatch.setenv("ARENA_EMAIL_URL", url)
+def test_a_mail_server_is_read_from_its_address_and_a_sign_in_server_named_whole_or_not_at_all(monkeypatch):
+    for url, expected in {
+        "smtp+tls://lab:p%40ss@mail.uni.example:587": ("mail.uni.example", 587, "lab", "p@ss", True, False),
+        "smtp+ssl://mail.uni.example": ("mail.uni.example", 465, "", "", False, True),
+        "smtp://localhost:2525": ("localhost", 2525, "", "", False, False),
+    }.items():
+        monkeypatch.setenv("ARENA_EMAIL_URL", url)
+        mail = environment.mail("ARENA_EMAIL_URL")
+        assert (mail.host, mail.port, mail.user, mail.password, mail.starttls, mail.tls) == expected
+        assert "p@ss" not in repr(mail)
 
-    mail = environment.mail("ARENA_EMAIL_URL")
+    monkeypatch.delenv("ARENA_OIDC_ISSUER", raising=False)
+    assert environment.oidc() is None
 
-    assert (mail.host, mail.port, mail.user, mail.password, mail.starttls, mail.tls) == expected
-    assert "p@ss" not in repr(mail)
+    monkeypatch.setenv("ARENA_OIDC_ISSUER", "https://id.uni.example/")
+    with pytest.raises(ImproperlyConfigured, match="ARENA_OIDC_CLIENT_ID"):
+        environment.oidc()
+
+    monkeypatch.setenv("ARENA_OIDC_CLIENT_ID", "arena")
+    monkeypatch.setenv("ARENA_OIDC_CLIENT_SECRET", "hush")
+    server = environment.oidc()
+    assert (server.name, server.issuer) == ("id.uni.example", "https://id.uni.example")
+    assert "hush" not in repr(server)
 
 
 @each_case(
@@ -51,24 +59,8 @@ def test_what_cannot_be_read_is_said_without_a_password(monkeypatch, name, read,
     assert "secret" not in str(raised.value)
 
 
-def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
-    monkeypatch.delenv("ARENA_OIDC_ISSUER", raising=False)
-    assert environment.oidc() is None
-
-    monkeypatch.setenv("ARENA_OIDC_ISSUER", "https://id.uni.example/")
-    with pytest.raises(ImproperlyConfigured, match="ARENA_OIDC_CLIENT_ID"):
-        environment.oidc()
-
-    monkeypatch.setenv("ARENA_OIDC_CLIENT_ID", "arena")
-    monkeypatch.setenv("ARENA_OIDC_CLIENT_SECRET", "hush")
-    server = environment.oidc()
-    assert (server.name, server.issuer) == ("id.uni.example", "https://id.uni.example")
-    assert "hush" not in repr(server)
-
-
-@each_case(
-    ("read", "texts", "value"),
-    [
+def test_what_is_said_is_read_and_an_empty_line_says_nothing(monkeypatch):
+    for read, texts, value in (
         (environment.mail, ["", "console://"], None),
         (lambda name: environment.seconds(name, 5), ["", "  "], 5.0),
         (lambda name: environment.seconds(name, 5), ["0"], 0.0),
@@ -76,9 +68,7 @@ def test_a_sign_in_server_is_named_whole_or_not_at_all(monkeypatch):
         (lambda name: environment.seconds(name, 5), ["2.5"], 2.5),
         (lambda name: environment.flag(name, default=True), ["", "1"], True),
         (lambda name: environment.flag(name, default=True), ["0", "no"], False),
-    ],
-)
-def test_what_is_said_is_read_and_an_empty_line_says_nothing(monkeypatch, read, texts, value):
-    for text in texts:
-        monkeypatch.setenv("ARENA_SOMETHING", text)
-        assert read("ARENA_SOMETHING") == value
+    ):
+        for text in texts:
+            monkeypatch.setenv("ARENA_SOMETHING", text)
+            assert read("ARENA_SOMETHING") == value, text

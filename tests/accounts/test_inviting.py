@@ -13,6 +13,7 @@ from accounts import invitations, projects, roles
 from accounts.errors import Forbidden
 from accounts.invitations import InvitationUnusable
 from accounts.models import AuditEntry, Invitation, Membership, User
+from tests.cases import each_case
 from tests.fixtures import signed_in
 from tests.rivals import at_once
 
@@ -27,58 +28,48 @@ def opened(token):
     return visitor
 
 
-def test_the_link_leads_to_an_account_with_the_role(admin, entries_of):
-    invitation, token = invitations.invite(by=admin, role="curator", email="zoe@lab.example")
-    assert token not in str([*Invitation.objects.values(), *AuditEntry.objects.values()]), "only its hash is kept"
+def test_the_link_leads_to_an_account_with_the_role_and_a_place_in_the_project(admin, project, entries_of):
+    place = {"project": project, "project_role": "watcher", "email": "zoe@lab.example"}
+    for name, email, verified in (("zoe", "zoe@lab.example", True), ("eve", "eve@evil.example", False)):
+        invitation, token = invitations.invite(by=admin, role="curator", **place)
+        stored = str([*Invitation.objects.values(), *AuditEntry.objects.values()])
+        assert token not in stored, "only its hash is kept"
+        opened(token)
+        sent = {**NEW, "username": name, "email": email}
+        assert opened(token).post("/sign-up/", sent).status_code == 302, "looking does not use it up"
 
-    opened(token)
-    assert opened(token).post("/sign-up/", NEW)["Location"] == "/", "looking does not use it up"
-
-    zoe = User.objects.get(username="zoe")
-    assert (zoe.role, zoe.is_staff) == ("curator", False)
-    invitation.refresh_from_db()
-    assert invitation.accepted_by == zoe
-    assert entries_of(Action.INVITED)[0].detail == {"role": "curator", "project": None}
-    [entry] = entries_of(Action.SIGNED_UP)
-    assert (entry.actor, entry.detail["invited_by"]) == ("zoe", "ada")
-
-
-@pytest.mark.parametrize(("email", "verified"), [("zoe@lab.example", True), ("eve@evil.example", False)])
-def test_it_gives_a_place_in_the_project_and_its_address_is_verified(admin, project, entries_of, email, verified):
-    place = {"project": project, "project_role": "watcher"}
-    _, token = invitations.invite(by=admin, role="researcher", email="zoe@lab.example", **place)
-    opened(token).post("/sign-up/", {**NEW, "email": email})
-
-    [address] = EmailAddress.objects.filter(user__username="zoe")
-    assert (address.email, address.verified) == (email, verified)
-    assert Membership.objects.get(project=project, user__username="zoe").role == "watcher"
-    assert entries_of(Action.MEMBER_CHANGED)[-1].detail == {"person": "zoe", "before": None, "after": "watcher"}
+        person = User.objects.get(username=name)
+        assert (person.role, person.is_staff) == ("curator", False)
+        invitation.refresh_from_db()
+        assert invitation.accepted_by == person
+        [address] = EmailAddress.objects.filter(user=person)
+        assert (address.email, address.verified) == (email, verified)
+        assert Membership.objects.get(project=project, user=person).role == "watcher"
+        assert entries_of(Action.MEMBER_CHANGED)[-1].detail == {"person": name, "before": None, "after": "watcher"}
+        assert entries_of(Action.INVITED)[-1].detail == {"role": "curator", "project": "Solar"}
+        came = entries_of(Action.SIGNED_UP)[-1]
+        assert (came.actor, came.detail["invited_by"]) == (name, "ada")
 
 
-def demote(rows, invitation, admin):
-    User.objects.create_user("other", role="admin")
-    roles.change_role(admin, "researcher", by=admin)
-
-
-@pytest.mark.parametrize(
+@each_case(
     ("void", "said"),
     [
         (lambda rows, *_: rows.update(accepted=timezone.now()), "has been used"),
-        (lambda rows, invitation, admin: invitations.revoke(invitation, by=admin), "was revoked"),
+        (lambda rows, admin: invitations.revoke(rows.get(), by=admin), "was revoked"),
         (lambda rows, *_: rows.update(expires=timezone.now() - timedelta(seconds=1)), "has expired"),
-        (demote, "may no longer invite"),
+        (lambda rows, admin: roles.change_role(admin, "researcher", by=admin), "may no longer invite"),
         (lambda rows, *_: rows.delete(), "not a valid invitation of this lab"),
     ],
 )
 def test_a_link_that_lets_nobody_in_says_why_and_makes_no_account(admin, void, said):
+    User.objects.create_user("other", role="admin")
     invitation, token = invitations.invite(by=admin, role="researcher")
     slow = opened(token)
-    void(Invitation.objects.filter(pk=invitation.pk), invitation, admin)
+    void(Invitation.objects.filter(pk=invitation.pk), admin)
 
     answer = Client().get(f"/invitations/{token}/")
 
-    assert answer.status_code == 410
-    assert said in answer.content.decode()
+    assert (answer.status_code, said in answer.content.decode()) == (410, True)
     for browser in (Client(), slow):
         assert browser.post("/sign-up/", NEW).status_code == 200
     assert not User.objects.filter(username="zoe").exists()
@@ -143,30 +134,27 @@ def test_somebody_of_the_lab_takes_the_place_in_a_project_and_uses_up_nothing_el
     assert into_the_project.accepted_by == bob
 
 
-@pytest.mark.parametrize("has_mail", [False, True])
-def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(settings, admins, has_mail):
-    settings.HAS_MAIL = has_mail
+def test_the_page_shows_the_link_once_and_mails_it_where_there_is_a_mail_server(settings, admins):
+    for has_mail in (False, True):
+        settings.HAS_MAIL = has_mail
 
-    page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
+        page = admins.post("/people/", {"email": "zoe@lab.example", "role": "reviewer"}).content.decode()
 
-    link = page.partition('value="http://testserver')[2].partition('"')[0]
-    assert invitations.find(link.split("/")[2]).email == "zoe@lab.example"
-    assert link not in admins.get("/people/").content.decode()
-    assert [letter.to for letter in mail.outbox] == [["zoe@lab.example"]] * has_mail
-    assert all(f"http://testserver{link}" in letter.body for letter in mail.outbox)
-    assert ("sent to zoe@lab.example" in page) == has_mail
+        link = page.partition('value="http://testserver')[2].partition('"')[0]
+        assert invitations.find(link.split("/")[2]).email == "zoe@lab.example"
+        assert link not in admins.get("/people/").content.decode()
+        assert [letter.to for letter in mail.outbox] == [["zoe@lab.example"]] * has_mail
+        assert all(f"http://testserver{link}" in letter.body for letter in mail.outbox)
+        assert ("sent to zoe@lab.example" in page) == has_mail
 
 
-def test_no_address_adds_to_a_letter(admins, settings):
+@pytest.mark.system
+def test_no_address_adds_to_a_letter_and_a_mail_server_that_is_away_does_not_lose_the_invitation(admins, settings):
     settings.HAS_MAIL = True
     for address in ("a@b.example\nBcc: c@d.example", "a@b.example\r\n\r\nHello", "a@b.example,c@d.example"):
         admins.post("/people/", {"email": address, "role": "reviewer"})
     assert mail.outbox == []
 
-
-@pytest.mark.system
-def test_a_mail_server_that_is_away_does_not_lose_the_invitation(settings, admins):
-    settings.HAS_MAIL = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_PORT = 1
 

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from accounts import sessions
 from accounts.models import ApiToken, AuditEntry, Invitation, User
-from tests.accounts.conftest import sign_in
-from tests.cases import each_case
+from tests.accounts.conftest import is_in, sign_in
 from tests.fixtures import PASSWORD, signed_in, step_up
 
 HOUR, DAY = 3600, 86_400
@@ -28,10 +27,19 @@ def wind_back(browser, **ago):
     session.save()
 
 
-def test_one_that_is_used_goes_on_for_two_weeks_at_most(browser):
+def test_one_that_is_used_goes_on_for_two_weeks_at_most_and_use_is_written_down_now_and_then(
+    browser, django_assert_num_queries
+):
+    wind_back(browser, begun=HOUR, seen=4 * HOUR)
+    browser.get("/language/")
+    seen = browser.session["seen"]
+    assert seen > time.time() - HOUR
+    with django_assert_num_queries(2):  # the session and its person
+        browser.get("/language/")
+    assert browser.session["seen"] == seen
+
     wind_back(browser, begun=13 * DAY, seen=HOUR)
     assert browser.get("/account/").status_code == 200
-
     wind_back(browser, begun=15 * DAY, seen=1)
     assert browser.get("/account/").status_code == 302
     assert browser.get("/api/runs/").status_code == 401
@@ -48,59 +56,42 @@ def test_one_that_was_not_used_for_days_ends_and_its_row_is_of_no_use(browser, e
     assert entries_of(Action.SIGNED_OUT)[0].detail == {"expired": True}
 
 
-def test_use_is_written_down_now_and_then_alone(browser, django_assert_num_queries):
-    wind_back(browser, begun=HOUR, seen=4 * HOUR)
-    browser.get("/language/")
-    seen = browser.session["seen"]
-    assert seen > time.time() - HOUR
-
-    with django_assert_num_queries(2):  # the session and its person
-        browser.get("/language/")
-    assert browser.session["seen"] == seen
-
-
-def test_what_has_expired_is_forgotten_with_its_address_and_browser(visitor, alice):
-    sign_in(visitor)
-    other = Client()
-    sign_in(other)
-    Session.objects.filter(pk=visitor.session.session_key).update(expire_date=timezone.now() - timezone.timedelta(1))
-
-    assert sessions.forget_expired() == 1
-    assert UserSession.objects.get().session_key == other.session.session_key
-
-
-def test_one_elsewhere_is_ended_by_itself_and_somebody_elses_is_not_found(visitor, alice, bob, entries_of):
+def test_one_elsewhere_is_ended_by_itself_or_all_others_and_somebody_elses_is_not_found(
+    visitor, alice, bob, entries_of
+):
     elsewhere, third, bobs = Client(), Client(), Client()
-    for browser, name in ((visitor, "alice"), (elsewhere, "alice"), (third, "alice"), (bobs, "bob")):
+    firefox = {"HTTP_USER_AGENT": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+    visitor.post("/sign-in/", {"username": "alice", "password": PASSWORD}, **firefox)
+    for browser, name in ((elsewhere, "alice"), (third, "alice"), (bobs, "bob")):
         sign_in(browser, name)
+    page = visitor.get("/account/").content.decode()
+    assert [words in page for words in ("Firefox · Linux", "127.0.0.1")] == [True, True]
     row = UserSession.objects.get(session_key=elsewhere.session.session_key)
     assert bobs.post(f"/account/sign-ins/{row.pk}/end/").status_code == 404
-    assert elsewhere.get("/account/").status_code == 200
+    assert is_in(elsewhere)
 
     visitor.post(f"/account/sign-ins/{row.pk}/end/")
+    assert [is_in(browser) for browser in (elsewhere, third)] == [False, True]
+    visitor.post("/account/sign-ins/end/")
 
-    assert elsewhere.get("/account/").status_code == 302
-    assert third.get("/account/").status_code == 200
-    assert entries_of(Action.SIGNED_OUT)[0].detail == {"elsewhere": 1}
+    assert [is_in(browser) for browser in (visitor, third, bobs)] == [True, False, True]
+    assert UserSession.objects.count() == 2
+    assert [entry.detail for entry in entries_of(Action.SIGNED_OUT)] == [{"elsewhere": 1}] * 2
 
 
 def test_the_command_ends_those_of_one_person_or_all(alice, bob, entries_of, capsys):
     first, second = signed_in(alice), signed_in(bob)
+    for asked in ([], ["nobody-of-that-name"], ["alice", "--all"]):
+        with pytest.raises(CommandError):
+            call_command("end_sessions", *asked)
 
     call_command("end_sessions", "alice")
-    assert first.get("/account/").status_code == 302
-    assert second.get("/account/").status_code == 200
+    assert [is_in(browser) for browser in (first, second)] == [False, True]
     call_command("end_sessions", "--all")
 
-    assert second.get("/account/").status_code == 302
+    assert not is_in(second)
     assert capsys.readouterr().out.splitlines() == ["1 sign-ins have ended."] * 2
     assert [entry.detail for entry in entries_of(Action.SIGNED_OUT)] == [{"by_command": 1}] * 2
-
-
-@each_case("asked", [[], ["nobody-of-that-name"], ["alice", "--all"]])
-def test_the_command_says_what_it_cannot_do(alice, asked):
-    with pytest.raises(CommandError):
-        call_command("end_sessions", *asked)
 
 
 CONFIRM = "/account/confirm/"
@@ -130,7 +121,7 @@ def test_an_hour_later_the_password_is_asked_for_and_it_is_done_then(visitor, al
     assert ApiToken.objects.count() == 2
 
 
-def test_confirming_goes_on_in_a_session_of_a_new_name(visitor, alice):
+def test_confirming_goes_on_in_a_session_of_a_new_name_and_expired_ones_are_forgotten(visitor, alice):
     sign_in(visitor)
     step_up(visitor, alice, ago=3600)
     former = visitor.session.session_key
@@ -138,13 +129,24 @@ def test_confirming_goes_on_in_a_session_of_a_new_name(visitor, alice):
     visitor.post(CONFIRM, {"password": PASSWORD})
 
     assert visitor.session.session_key != former
-    thief = Client()
+    thief, other = Client(), Client()
     thief.cookies["arena_session"] = former
-    assert thief.get("/account/").status_code == 302
+    assert not is_in(thief)
     assert UserSession.objects.count() == 1
 
+    sign_in(other)
+    Session.objects.filter(pk=visitor.session.session_key).update(expire_date=timezone.now() - timezone.timedelta(1))
+    assert sessions.forget_expired() == 1
+    assert UserSession.objects.get().session_key == other.session.session_key
 
-def test_roles_invitations_and_what_one_signs_in_with_ask_too(stale, alice):
+
+def test_roles_invitations_the_django_admin_and_what_one_signs_in_with_ask_too(stale, alice):
+    person = f"/admin/accounts/user/{alice.pk}"
+    django = {
+        f"{person}/change/": {"username": alice.username, "role": "admin", "is_active": "on"},
+        f"{person}/password/": {"password1": "taken over, word by word"},
+        "/admin/accounts/user/add/": {"username": "mallory", "role": "admin"},
+    }
     for path, sent in {
         f"/people/{alice.pk}/role/": {"role": "admin"},
         f"/people/{alice.pk}/deactivate/": {},
@@ -153,24 +155,14 @@ def test_roles_invitations_and_what_one_signs_in_with_ask_too(stale, alice):
         "/account/email/": {"email": "other@lab.example", "action_add": ""},
         "/account/second-factor/totp/activate/": {"code": "123456"},
         "/account/second-factor/recovery-codes/generate/": {},
+        **django,
     }.items():
+        assert path not in django or stale.get(path).status_code == 200, path
         assert stale.post(path, sent)["Location"].startswith((CONFIRM, "/account/second-factor/")), path
-    assert User.objects.get(pk=alice.pk).role == "researcher"
+    alice.refresh_from_db()
+    assert (alice.role, alice.check_password(PASSWORD), User.objects.count()) == ("researcher", True, 2)
     assert Invitation.objects.count() == 0
     assert not EmailAddress.objects.filter(email="other@lab.example").exists()
-
-
-def test_the_django_admin_asks_too(stale, alice):
-    for path, sent in {
-        f"/admin/accounts/user/{alice.pk}/change/": {"username": alice.username, "role": "admin", "is_active": "on"},
-        f"/admin/accounts/user/{alice.pk}/password/": {"password1": "taken over, word by word"},
-        "/admin/accounts/user/add/": {"username": "mallory", "role": "admin"},
-    }.items():
-        assert stale.get(path).status_code == 200
-        assert stale.post(path, sent)["Location"].startswith(CONFIRM), path
-    assert User.objects.get(pk=alice.pk).role == "researcher"
-    assert User.objects.get(pk=alice.pk).check_password(PASSWORD)
-    assert not User.objects.filter(username="mallory").exists()
 
 
 def test_what_reaches_keys_webhooks_and_tokens_asks_too_and_reading_does_not(stale):

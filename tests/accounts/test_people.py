@@ -11,15 +11,19 @@ from accounts import invitations, projects, roles
 from accounts.errors import Conflict, Forbidden
 from accounts.models import ApiToken, AuditEntry, User
 from accounts.tokens import create_token
-from tests.accounts.conftest import sign_in
-from tests.cases import each_case
+from tests.accounts.conftest import is_in, sign_in
 from tests.fixtures import PASSWORD, signed_in
 from tests.rivals import at_once
 
 Action = AuditEntry.Action
 
 
-def test_everybody_is_listed_with_what_matters(admins, alice, bob, app_of):
+def test_everybody_is_listed_with_what_matters_and_found(admins, alice, bob, app_of):
+    def found(query):
+        return {person.username for person in admins.get(f"/people/?{query}").context["page"]}
+
+    assert (found("search=BOB"), found("role=admin")) == ({"bob"}, {"ada"})
+    assert found("search=%00") == {"ada", "alice", "bob"}
     app_of(alice)
     projects.create(by=bob, name="Solar")
     User.objects.create_user("gone", is_active=False)
@@ -40,14 +44,7 @@ def test_the_list_costs_the_same_for_many(admins, django_assert_max_num_queries)
         admins.get("/people/")
 
 
-@each_case(
-    ("query", "names"), [("search=BOB", {"bob"}), ("role=admin", {"ada"}), ("search=%00", {"ada", "alice", "bob"})]
-)
-def test_people_are_found(admins, alice, bob, query, names):
-    assert {person.username for person in admins.get(f"/people/?{query}").context["page"]} == names
-
-
-def test_a_role_is_changed_and_somebody_deactivated_and_activated(admins, alice):
+def test_pages_change_roles_deactivate_and_activate_and_say_what_is_refused(admins, admin, alice, entries_of):
     for path, sent, expected in (
         ("role", {"role": "curator"}, ("curator", True)),
         ("deactivate", {}, ("curator", False)),
@@ -57,54 +54,52 @@ def test_a_role_is_changed_and_somebody_deactivated_and_activated(admins, alice)
         alice.refresh_from_db()
         assert (alice.role, alice.is_active) == expected
 
+    own = f"/people/{admin.pk}"
+    assert "no such role" in admins.post(f"{own}/role/", {"role": "king"}, follow=True).content.decode()
+    assert "last administrator" in admins.post(f"{own}/deactivate/", follow=True).content.decode()
 
-def test_what_the_verbs_refuse_is_said_on_the_page(admins, admin):
-    person = f"/people/{admin.pk}"
-    assert "no such role" in admins.post(f"{person}/role/", {"role": "king"}, follow=True).content.decode()
-    assert "last administrator" in admins.post(f"{person}/deactivate/", follow=True).content.decode()
-
-
-def test_whoever_gives_their_own_role_away_lands_on_their_account(admins, admin):
-    User.objects.create_user("other", role="admin")
-
-    answer = admins.post(f"/people/{admin.pk}/role/", {"role": "researcher"}, follow=True)
-
-    assert answer.redirect_chain[-1] == ("/account/", 302)
-
-
-def test_an_invitation_is_taken_back_on_the_page_once(admins, admin, entries_of):
     invitation, _ = invitations.invite(by=admin, role="reviewer", email="zoe@lab.example")
+    assert entries_of(Action.INVITED)[0].detail == {"role": "reviewer", "project": None}
     assert "zoe@lab.example" in admins.get("/people/").content.decode()
-
     for _ in range(2):
         admins.post(f"/invitations/{invitation.pk}/revoke/")
-
     assert "zoe@lab.example" not in admins.get("/people/").content.decode()
     assert len(entries_of(Action.INVITATION_REVOKED)) == 1
+
+    User.objects.create_user("other", role="admin")
+    answer = admins.post(f"{own}/role/", {"role": "researcher"}, follow=True)
+    assert answer.redirect_chain[-1] == ("/account/", 302), "who gives the own role away"
 
 
 FIELDS = {"first_name": "", "last_name": "", "email": "", "language": ""}
 
 
-def test_the_django_admin_changes_people_by_the_same_verbs(admins, alice, entries_of):
-    elsewhere = signed_in(alice)
+def test_the_django_admin_makes_and_changes_people_by_the_same_verbs(admins, admin, alice, entries_of):
+    elsewhere, people = signed_in(alice), "/admin/accounts/user"
+    words = {"password1": "quiet otters swim", "password2": "quiet otters swim", "usable_password": "true"}
 
-    admins.post(f"/admin/accounts/user/{alice.pk}/change/", {"username": "alice", "role": "admin", **FIELDS})
-
+    admins.post(f"{people}/{alice.pk}/password/", words)
+    assert not is_in(elsewhere)
+    elsewhere = Client()
+    assert sign_in(elsewhere, "alice", "quiet otters swim").status_code == 302
+    admins.post(f"{people}/{alice.pk}/change/", {"username": "alice", "role": "admin", **FIELDS})
     alice.refresh_from_db()
     assert (alice.role, alice.is_superuser, alice.is_active) == ("admin", True, False)
-    assert elsewhere.get("/account/").status_code == 302
-    assert entries_of(Action.ROLE_CHANGED)[0].actor == entries_of(Action.PERSON_DEACTIVATED)[0].actor == "ada"
+    assert not is_in(elsewhere)
 
-
-def test_the_django_admin_keeps_the_last_admin(admins, admin):
-    sent = {"username": "ada", "role": "reviewer", **FIELDS}
-
-    page = admins.post(f"/admin/accounts/user/{admin.pk}/change/", sent, follow=True).content.decode()
-
+    kept = {"username": "ada", "role": "reviewer", **FIELDS}
+    page = admins.post(f"{people}/{admin.pk}/change/", kept, follow=True).content.decode()
     admin.refresh_from_db()
-    assert admin.is_admin
-    assert "last administrator" in page
+    assert (admin.is_admin, "last administrator" in page) == (True, True)
+
+    admins.post(f"{people}/add/", {"username": "eva", "email": "", "role": "admin", **words})
+    eva = User.objects.get(username="eva")
+    assert (eva.is_staff, eva.is_superuser) == (True, True)
+    recorded = (Action.PASSWORD_CHANGED, Action.ROLE_CHANGED, Action.PERSON_DEACTIVATED, Action.SIGNED_UP)
+    assert [(entries_of(one)[0].actor, entries_of(one)[0].name) for one in recorded] == [
+        *[("ada", "alice")] * 3,
+        ("ada", "eva"),
+    ]
 
 
 def test_the_django_admin_changes_no_record_and_shows_no_secret(admins, admin):
@@ -116,17 +111,6 @@ def test_the_django_admin_changes_no_record_and_shows_no_secret(admins, admin):
         assert admins.get(f"/admin/accounts/{model}/add/").status_code == 403
     for model in ("mfa/authenticator", "socialaccount/socialapp", "socialaccount/socialtoken"):
         assert admins.get(f"/admin/{model}/").status_code == 404
-
-
-def test_the_django_admin_makes_an_admin_whole(admins, entries_of):
-    sent = {"username": "eva", "email": "", "role": "admin", "usable_password": "true"}
-    admins.post(
-        "/admin/accounts/user/add/", {**sent, "password1": "quiet otters swim", "password2": "quiet otters swim"}
-    )
-
-    eva = User.objects.get(username="eva")
-    assert (eva.is_staff, eva.is_superuser) == (True, True)
-    assert (entries_of(Action.SIGNED_UP)[0].actor, entries_of(Action.SIGNED_UP)[0].name) == ("ada", "eva")
 
 
 def test_an_admin_changes_a_role_and_it_is_recorded(admin, alice, entries_of):
@@ -145,21 +129,15 @@ def test_an_admin_changes_a_role_and_it_is_recorded(admin, alice, entries_of):
         assert (alice.is_staff, alice.is_superuser) == (is_admin, is_admin), "to Django too"
 
 
-@each_case("verb", [lambda who, by: roles.change_role(who, "admin", by=by), roles.deactivate])
-def test_only_an_active_admin_decides_on_people(admin, alice, bob, verb):
-    admin.is_active = False
-
-    for by in (bob, admin):
-        with pytest.raises(Forbidden):
-            verb(alice, by=by)
-
-
-@each_case("verb", [lambda who, by: roles.change_role(who, "curator", by=by), roles.deactivate])
-def test_the_last_active_admin_stays(admin, verb):
+def test_only_an_active_admin_decides_on_people_and_the_last_one_stays(admin, alice, bob):
     User.objects.create_user("old", role="admin", is_active=False)
-    with pytest.raises(Conflict):
-        verb(admin, by=admin)
-
+    gone = User(pk=admin.pk, username="ada", role="admin", is_active=False)
+    for verb in (lambda who, by: roles.change_role(who, "curator", by=by), roles.deactivate):
+        for by in (bob, gone):
+            with pytest.raises(Forbidden):
+                verb(alice, by=by)
+        with pytest.raises(Conflict):
+            verb(admin, by=admin)
     admin.refresh_from_db()
     assert admin.is_admin
 

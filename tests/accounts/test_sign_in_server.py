@@ -58,7 +58,7 @@ def test_the_button_is_there_and_leads_somewhere_only_with_a_server(visitor, set
     assert visitor.get(BEGIN).status_code == visitor.get(f"{BEGIN}callback/").status_code == 404
 
 
-def test_a_new_person_of_the_domain_comes_in(server, by_domain, visitor, entries_of):
+def test_a_new_person_of_the_domain_comes_in_and_again_until_deactivated(server, by_domain, visitor, entries_of):
     server.person |= UNI
 
     assert come_in(visitor, server)["Location"] == "/"
@@ -69,15 +69,9 @@ def test_a_new_person_of_the_domain_comes_in(server, by_domain, visitor, entries
     assert entries_of(AuditEntry.Action.SIGNED_UP)[0].actor == "zoe"
     assert entries_of(AuditEntry.Action.SIGNED_IN)[0].detail == {"by_means_of": ["socialaccount"]}
     assert SocialToken.objects.count() == 0
-
-
-def test_the_same_person_comes_in_again_until_deactivated(server, by_domain, visitor):
-    server.person |= UNI
-    come_in(visitor, server)
     again = Client()
     come_in(again, server)
     assert is_in(again)
-
     User.objects.update(is_active=False)
     third = Client()
     assert come_in(third, server)["Location"] == "/sign-in/inactive/"
@@ -85,41 +79,28 @@ def test_the_same_person_comes_in_again_until_deactivated(server, by_domain, vis
     assert User.objects.count() == 1
 
 
-@each_case(
-    ("policy", "email"),
-    [("domain", "zoe@evil.example"), ("domain", None), ("closed", UNI["email"]), ("invite", UNI["email"])],
-)
-def test_the_policy_holds_for_people_of_the_server(server, by_domain, settings, policy, email):
-    settings.SIGNUP = policy
-    server.person |= {"email": email, "email_verified": True}
-
-    assert "by invitation" in come_in(Client(), server).content.decode()
+def test_the_policy_holds_for_people_of_the_server_and_unverified_addresses_are_verified_here(
+    server, by_domain, settings
+):
+    for policy, email in (
+        *(("domain", "zoe@evil.example"), ("domain", None), ("closed", UNI["email"]), ("invite", UNI["email"])),
+    ):
+        settings.SIGNUP = policy
+        server.person |= {"email": email, "email_verified": True}
+        assert "by invitation" in come_in(Client(), server).content.decode(), policy
     assert User.objects.count() == 0
 
-
-@each_case("claim", [False, "true", "false", None])
-def test_an_address_that_the_server_has_not_verified_is_verified_here(server, by_domain, claim):
-    visitor = Client()
-    server.person |= {**UNI, "email_verified": claim}
-
-    assert come_in(visitor, server)["Location"] == "/account/email/sent/"
-    assert not is_in(visitor)
+    settings.SIGNUP = "domain"
+    for claim in (False, "true", "false", None):
+        visitor = Client()
+        server.person |= {**UNI, "email_verified": claim}
+        assert come_in(visitor, server)["Location"] == "/account/email/sent/", claim
+        assert not is_in(visitor), claim
 
 
-def test_an_invitation_lets_a_person_of_the_server_in_once(server, admin, visitor):
-    invitation, token = invitations.invite(by=admin, role="curator")
-    visitor.get(f"/invitations/{token}/")
-    server.person |= UNI
-
-    come_in(visitor, server)
-
-    assert is_in(visitor)
-    assert User.objects.get(username="zoe").role == "curator"
-    invitation.refresh_from_db()
-    assert invitation.accepted_by.username == "zoe"
-
-
-def test_an_account_is_joined_where_both_sides_have_verified_the_address(server, bob, visitor):
+def test_an_account_is_joined_where_both_sides_have_verified_the_address_and_keeps_its_second_factor(
+    server, bob, visitor, app_of
+):
     known(server, bob)
 
     come_in(visitor, server)
@@ -128,6 +109,10 @@ def test_an_account_is_joined_where_both_sides_have_verified_the_address(server,
     assert SocialAccount.objects.get().user == bob
     bob.refresh_from_db()
     assert bob.has_usable_password()
+    app_of(bob)
+    other = Client()
+    assert come_in(other, server)["Location"] == "/account/second-factor/authenticate/"
+    assert not is_in(other)
 
 
 @each_case(("here", "there"), [(False, True), (True, False), (None, True)])
@@ -141,11 +126,9 @@ def test_an_account_is_not_joined_otherwise(server, by_domain, bob, here, there)
     assert SocialAccount.objects.count() == 0
 
 
-def test_somebody_signed_in_adds_the_server_and_signs_in_by_it(server, visitor, bob, entries_of):
+def test_who_is_invited_or_signed_in_comes_in_by_the_server_from_then_on(server, admin, visitor, bob, entries_of):
     sign_in(visitor, "bob")
-
     come_in(visitor, server, "?process=connect")
-
     assert SocialAccount.objects.get().user == bob
     assert entries_of(AuditEntry.Action.FACTOR_ADDED)[0].detail == {"kind": "sign_in_server"}
     assert "42" in visitor.get("/account/server/").content.decode()
@@ -153,13 +136,14 @@ def test_somebody_signed_in_adds_the_server_and_signs_in_by_it(server, visitor, 
     come_in(other, server)
     assert is_in(other)
 
-
-def test_a_second_factor_is_asked_for_all_the_same(server, visitor, bob, app_of):
-    known(server, bob)
-    app_of(bob)
-
-    assert come_in(visitor, server)["Location"] == "/account/second-factor/authenticate/"
-    assert not is_in(visitor)
+    invitation, token = invitations.invite(by=admin, role="curator")
+    invited = Client()
+    invited.get(f"/invitations/{token}/")
+    server.person |= UNI | {"sub": "43"}
+    come_in(invited, server)
+    assert is_in(invited)
+    invitation.refresh_from_db()
+    assert (invitation.accepted_by.username, invitation.accepted_by.role) == ("zoe", "curator")
 
 
 LIES = {
@@ -180,13 +164,11 @@ def test_a_token_that_is_not_right_lets_nobody_in(server, by_domain, monkeypatch
     with monkeypatch.context() as patch:
         for name, value in LIES[lie].items():
             patch.setattr(server, name, value)
-        answer = come_in(Client(), server)
-
-    assert answer.status_code == 401
+        assert come_in(Client(), server).status_code == 401
     assert User.objects.count() == 0
 
 
-def test_an_answer_that_nobody_asked_for_lets_nobody_in(server, by_domain, visitor):
+def test_an_unasked_answer_lets_nobody_in_and_who_cancels_or_finds_no_server_is_told(server, by_domain, visitor):
     server.person |= UNI
     back = server.authorize(visitor.get(BEGIN)["Location"])
 
@@ -194,8 +176,6 @@ def test_an_answer_that_nobody_asked_for_lets_nobody_in(server, by_domain, visit
     assert visitor.get(BEGIN, headers={"sec-fetch-site": "cross-site"})["Location"] == "/sign-in/"
     assert User.objects.count() == 0
 
-
-def test_a_server_that_is_away_and_a_person_who_cancels_are_told(server, visitor):
     state = urlsplit(visitor.get(BEGIN)["Location"]).query.partition("state=")[2].partition("&")[0]
     answer = visitor.get(f"{BEGIN}callback/?error=access_denied&state={state}", follow=True)
     assert "was cancelled" in answer.content.decode()

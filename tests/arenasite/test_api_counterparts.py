@@ -86,22 +86,13 @@ def about_one_thing(client):
     }
 
 
-def test_each_page_about_one_thing_has_a_route_that_gives_its_data(client, admin):
+def test_each_page_about_one_thing_has_a_route_that_gives_its_data_at_its_own_address_or_in_a_list(client, admin):
     client.force_login(admin)
+    known = {route.name: address for address, route in routes()}
+
     assert about_one_thing(client) == set(COUNTERPARTS)
-
-
-def test_each_of_these_routes_is_read_with_the_same_ids_or_lists_what_the_page_is_about(client, admin):
-    client.force_login(admin)
-    known = {route.name: address for address, route in routes()}
     assert set(COUNTERPARTS.values()) <= set(known)
-    unread = {one for one in COUNTERPARTS.values() if not takes_get(client, known[one], one)}
-    assert unread == set()
-
-
-def test_data_of_one_thing_are_at_its_own_address(client):
-    known = {route.name: address for address, route in routes()}
-    for page, endpoint in COUNTERPARTS.items():
-        if page not in LISTED:
-            ids = re.findall(r"<(\w+):", known[page])
-            assert re.findall(r"<(\w+):", known[endpoint])[:1] == ids[:1], (page, endpoint)
+    assert {one for one in COUNTERPARTS.values() if not takes_get(client, known[one], one)} == set()
+    for page in set(COUNTERPARTS) - set(LISTED):
+        ids, of_data = (re.findall(r"<(\w+):", known[name]) for name in (page, COUNTERPARTS[page]))
+        assert of_data[:1] == ids[:1], page

@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from tests.arenasite.serving import served
-from tests.cases import each_case
 from tests.fixtures import wait_until
 
 pytestmark = pytest.mark.system
@@ -62,26 +61,21 @@ def told(server):
         return httpx.get(server, timeout=60).json()
 
 
-@each_case("kind", ["", "multipart/form-data", "application/x-www-form-urlencoded"])
-@each_case("length", [0, 1, 65_536, 65_537, 1_900_000])
-def test_what_is_not_too_long_arrives_byte_for_byte_and_a_form_is_read_by_the_application_alone(server, kind, length):
+def test_what_is_not_too_long_arrives_byte_for_byte_and_a_form_is_read_by_the_application_alone(server):
     """Twisted would read a form first, all of it, and refuse what is none."""
-    body = os.urandom(length)
+    for kind in ("", "multipart/form-data", "application/x-www-form-urlencoded"):
+        for length in (0, 1, 65_536, 65_537, 1_900_000):
+            body = os.urandom(length)
+            said = httpx.post(server, content=body, headers={"Content-Type": kind} if kind else {}, timeout=60).json()
+            assert (said["length"], said["hash"]) == (length, hashlib.sha256(body).hexdigest()), (kind, length)
 
-    answer = httpx.post(server, content=body, headers={"Content-Type": kind} if kind else {}, timeout=60)
 
-    said = answer.json()
-    assert (said["length"], said["hash"]) == (length, hashlib.sha256(body).hexdigest())
-
-
-def test_what_says_that_it_is_too_long_is_dropped_and_what_turns_out_to_be_is_refused(server):
+def test_what_is_too_long_is_dropped_or_refused_and_a_body_with_a_websocket_takes_up_no_room(server):
     with httpx.Client(base_url=server, timeout=60) as client:
         assert client.post("/", content=b"x" * 5_000_000).json()["length"] == 0
         assert client.post("/", content=b"abc").json()["length"] == 3, "the next request is as if nothing had been"
         assert client.post("/", content=(b"x" * 100_000 for _piece in range(50))).status_code == 413
 
-
-def test_what_asks_for_a_websocket_and_sends_a_body_takes_up_no_room(server):
     headers = {"Upgrade": "websocket", "Connection": "Upgrade"}
     long = b"x" * 1_900_000  # nine of them are more than may be coming in at the same time
 
@@ -91,30 +85,23 @@ def test_what_asks_for_a_websocket_and_sends_a_body_takes_up_no_room(server):
     assert httpx.post(server, content=long, timeout=60).json()["length"] == len(long)
 
 
-@each_case(
-    "framing",
-    [
+def test_a_request_with_two_ends_is_no_two_requests(server):
+    """Were it read in two ways, the second request would be somebody else's."""
+    port = int(server.rstrip("/").rpartition(":")[2])
+    body = "0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: x\r\nX: "
+    for framing in (
         "Content-Length: 4\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 4",
         "Content-Length: 4\r\nContent-Length: 40",
         "Content-Length: +4",
         "Transfer-Encoding: chunked, identity",
         "Transfer-Encoding : chunked",
-    ],
-)
-def test_a_request_with_two_ends_is_no_two_requests(server, framing):
-    """Were it read in two ways, the second request would be somebody else's."""
-    port = int(server.rstrip("/").rpartition(":")[2])
-    hidden = "GET /hidden HTTP/1.1\r\nHost: x\r\nX: "
-    body = f"0\r\n\r\n{hidden}"
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
-        line.sendall(f"POST / HTTP/1.1\r\nHost: x\r\n{framing}\r\n\r\n{body}".encode())
-        line.shutdown(socket.SHUT_WR)
-        answered = b""
-        while piece := line.recv(65_536):
-            answered += piece
-
-    assert answered.count(b"HTTP/1.1 200") <= 1
+    ):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
+            line.sendall(f"POST / HTTP/1.1\r\nHost: x\r\n{framing}\r\n\r\n{body}".encode())
+            line.shutdown(socket.SHUT_WR)
+            answered = b"".join(iter(lambda line=line: line.recv(65_536), b""))
+        assert answered.count(b"HTTP/1.1 200") <= 1, framing
 
 
 def test_what_nobody_takes_yet_stays_where_it_comes_from_and_a_slow_reader_has_all_of_it_in_the_end(server):
@@ -127,12 +114,10 @@ def test_what_nobody_takes_yet_stays_where_it_comes_from_and_a_slow_reader_has_a
     assert b"".join([first, *rest]) == b"".join(bytes([n % 256]) * PIECE for n in range(PIECES)) + b"the end"
 
 
-def test_an_answer_that_fails_half_way_breaks_off(server):
+def test_an_answer_that_fails_breaks_off_and_nothing_waits_for_a_reader_who_has_gone_or_takes_nothing(server):
     with httpx.stream("GET", f"{server}broken", timeout=60) as answer, pytest.raises(httpx.TransportError):
         answer.read()
 
-
-def test_nothing_waits_for_a_reader_who_has_gone_or_takes_nothing_for_long(server):
     with httpx.stream("GET", f"{server}long", timeout=60) as answer:
         next(answer.iter_raw())
     wait_until(lambda: told(server)["ended"], "the end of what nobody reads")

@@ -40,17 +40,12 @@ def address_of(name):
     return reverse("documentation") if name == "index" else reverse("documentation-page", args=[name])
 
 
-def test_a_search_finds_sections_headings_first(client):
-    assert results(client, "second+factor+scopes")
-    assert results(client, "tokens+SCOPES")[0] == "/help/api/#tokens-and-scopes"
-    assert results(client, "%3Cscript%3Exyzzy") == []
+def test_a_search_finds_sections_headings_first_and_there_is_no_other_page(client):
+    def results(words):
+        return page(client, f"/help/?q={words}").xpath("//*[@class='documentation-result']//a/@href")
+
+    assert results("second+factor+scopes")
+    assert results("tokens+SCOPES")[0] == "/help/api/#tokens-and-scopes"
+    assert results("%3Cscript%3Exyzzy") == []
     assert page(client, "/help/?q=%3Cscript%3Exyzzy").xpath("//article//script") == []
-
-
-def results(client, words):
-    return page(client, f"/help/?q={words}").xpath("//*[@class='documentation-result']//a/@href")
-
-
-def test_there_is_no_other_page(client):
-    assert client.get("/help/settings/").status_code == 404
-    assert client.get("/help/..%2FREADME/").status_code == 404
+    assert [client.get(f"/help/{name}/").status_code for name in ("settings", "..%2FREADME")] == [404, 404]

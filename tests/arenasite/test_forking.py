@@ -49,39 +49,27 @@ sys.exit(5)
 """
 
 
-@pytest.fixture
-def parent(tmp_path):
-    (tmp_path / "command.py").write_text(COMMAND)
-
-    def start(*words):
-        command = [sys.executable, "-c", PARENT, tmp_path, tmp_path / "command.py", *words]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-    return start
+def parent(folder, *words):
+    (folder / "command.py").write_text(COMMAND)
+    command = [sys.executable, "-c", PARENT, folder, folder / "command.py", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def test_a_copy_runs_a_command_as_a_new_interpreter_would(parent, tmp_path):
-    said, _ = parent("a", "b").communicate(timeout=60)
+def test_a_copy_runs_a_command_as_a_new_interpreter_would(tmp_path):
+    said, _ = parent(tmp_path, "a", "b").communicate(timeout=60)
 
     log = (tmp_path / "log").read_text().splitlines()
     code, _pid, handed = said.removeprefix("not twice ").split()
     assert code == "5"
     assert log[1:] == ["its thread", "at exit"]
-    assert json.loads(log[0]) == {
-        "argv": ["a", "b"],
-        "name": "__main__",
-        "environment": {"ONLY": "this"},
-        "group": True,
-        "term": True,
-        "blocked": 0,
-        "lock": [int(handed)],
-        "process": "worker-7",
-    }
+    as_new = {"name": "__main__", "environment": {"ONLY": "this"}, "group": True, "term": True, "blocked": 0}
+    own = {"argv": ["a", "b"], "lock": [int(handed)], "process": "worker-7"}
+    assert json.loads(log[0]) == as_new | own
 
 
-def test_a_copy_ends_when_it_is_asked_and_when_its_parent_is_killed(parent):
+def test_a_copy_ends_when_it_is_asked_and_when_its_parent_is_killed(tmp_path):
     for is_asked in (True, False):
-        started = parent("wait")
+        started = parent(tmp_path, "wait")
         pid = int(started.stdout.readline().removeprefix("not twice "))
         if is_asked:
             os.kill(pid, signal.SIGTERM)

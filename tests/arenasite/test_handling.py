@@ -85,32 +85,38 @@ def ask(server: str, path: str = "/where/"):
 
 
 @pytest.mark.system
-def test_a_request_has_one_thread_which_the_next_one_has_with_its_connection(server):
+def test_a_request_has_one_thread_which_the_next_one_has_and_those_at_the_same_time_have_threads_of_their_own(server):
     wait_until(lambda: ask(server)["all"] <= 2, "threads of other requests to go")
 
     found = [ask(server) for _ in range(5)]
-    told = found[0]
-    [thread] = set(told["threads"])
+    [thread] = set(found[0]["threads"])
 
-    assert len(told["threads"]) == 3  # first and last on the way in, and the view
+    assert len(found[0]["threads"]) == 3  # first and last on the way in, and the view
     wait_until(lambda: ask(server)["closed"][-1] == thread, "the end of the request before, in the same thread")
     assert {one["threads"][0] for one in found} == {thread}
     assert len({one["connection"] for one in found}) == 1
+    words = [
+        httpx.get(f"{server}/word/", headers={"Accept-Language": language}).text
+        for language in ("zh-hans", "en", "zh-hans", "xx")
+    ]
+    assert words == ["登录", "Sign in", "登录", "Sign in"], "a language leaves no trace in the thread"
 
-
-@pytest.mark.system
-def test_requests_at_the_same_time_meet_in_threads_of_their_own_which_go_when_they_are_not_needed(server):
     with ThreadPoolExecutor(TOGETHER) as people:
         found = list(people.map(lambda _: ask(server, "/meeting/"), range(TOGETHER)))
-
     assert len({one["threads"][0] for one in found}) == TOGETHER
     assert len({one["connection"] for one in found}) == TOGETHER
     assert max(one["all"] for one in found) >= TOGETHER
     wait_until(lambda: ask(server)["all"] <= 2, "threads that nobody needs to go")
 
 
-async def test_a_thread_in_which_something_goes_on_is_given_to_nobody():
+async def test_a_thread_in_which_something_goes_on_is_given_to_nobody_and_nothing_but_http_is_carried_out():
     """As when a request is broken off: whatever its thread was doing is not undone."""
+
+    async def never(*_told):
+        raise AssertionError("nothing is to be read or sent")
+
+    with pytest.raises(ValueError, match="websocket is not HTTP"):
+        Handler()({"type": "websocket"}, never, never).send(None)
     seats, released = Seats(), threading.Event()
 
     with seats.taken() as left:
@@ -124,19 +130,3 @@ async def test_a_thread_in_which_something_goes_on_is_given_to_nobody():
             await asyncio.sleep(0.01)
             with seats.taken() as next_one:
                 pass
-
-
-@pytest.mark.system
-def test_what_one_asks_in_its_language_leaves_no_trace_in_the_thread(server):
-    def word(language: str) -> str:
-        return httpx.get(f"{server}/word/", headers={"Accept-Language": language}).text
-
-    assert [word("zh-hans"), word("en"), word("zh-hans"), word("xx")] == ["登录", "Sign in", "登录", "Sign in"]
-
-
-def test_nothing_but_http_is_carried_out():
-    async def never(*_told):
-        raise AssertionError("nothing is to be read or sent")
-
-    with pytest.raises(ValueError, match="websocket is not HTTP"):
-        Handler()({"type": "websocket"}, never, never).send(None)

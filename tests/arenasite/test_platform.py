@@ -60,7 +60,7 @@ def freeze(platform, *parts):
             os.kill(pid, signal.SIGSTOP)
 
 
-def test_it_serves_when_it_says_so_and_says_where_everything_is(platform):
+def test_it_serves_when_it_says_so_with_simulated_models_and_a_link_to_its_first_administrator(platform):
     with urllib.request.urlopen(f"http://localhost:{platform.port}/api/health/") as answer:
         assert answer.status == 200
     assert f"Data      {platform.data}\n" in platform.output
@@ -70,15 +70,12 @@ def test_it_serves_when_it_says_so_and_says_where_everything_is(platform):
     children = set(platform.all_pids()) - {platform.process.pid}
     assert all(os.getpgid(pid) != os.getpgid(platform.process.pid) for pid in children), "a terminal interrupts one"
 
-
-def test_an_unconfigured_platform_has_simulated_models_and_a_link_to_its_first_administrator(platform):
     with sqlite3.connect(platform.data / "arena.sqlite3") as database:
         models = database.execute(
             "SELECT slug, is_tool FROM experiments_providermodel m JOIN experiments_provider p ON p.id = provider_id"
             " WHERE m.is_active AND p.is_active AND is_simulated AND EXISTS"
             " (SELECT 1 FROM experiments_modelprice WHERE model_id = m.id)"
         ).fetchall()
-
     assert {("sim/cooperative", 0), ("sim/judge", 1), ("sim/filter", 1)} <= set(models)
     assert "Models:   simulated provider (no real model is asked)\n" in platform.output
     [link] = re.findall(rf"http://localhost:{platform.port}/first-administrator/\S+", platform.output)
@@ -86,8 +83,6 @@ def test_an_unconfigured_platform_has_simulated_models_and_a_link_to_its_first_a
         assert answer.status == 200
     assert "password" not in platform.output
 
-
-def test_each_process_tells_its_own_figures(platform):
     client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"), decode_responses=True)
 
     def heard_of():
@@ -96,30 +91,24 @@ def test_each_process_tells_its_own_figures(platform):
 
     processes = set(platform.pids("worker") + platform.pids("reports"))
     assert len(processes) == WORKERS + 1
-    wait_until(lambda: processes <= heard_of(), "each of them")
+    wait_until(lambda: processes <= heard_of(), "the figures of each of them")
 
 
-def test_a_database_that_cannot_be_used_is_said_in_one_sentence(tmp_path):
-    away = {"ARENA_DATA": str(tmp_path / "data"), "DATABASE_URL": f"postgres://x@/y?host={tmp_path}"}
-
-    ended = manage("up", "--port", str(free_port()), **away)
-
+def test_a_database_that_cannot_be_used_or_is_damaged_is_said_with_what_to_do_about_it(tmp_path):
+    away = f"postgres://x@/y?host={tmp_path}"
+    ended = manage("up", "--port", str(free_port()), ARENA_DATA=str(tmp_path / "data"), DATABASE_URL=away)
     assert ended.returncode == 1
     assert ended.stderr.startswith("The database cannot be used:")
     assert "Traceback" not in ended.stderr
 
-
-def test_a_damaged_file_is_named_with_what_to_do_about_it(tmp_path):
     (tmp_path / "arena.sqlite3").write_bytes(b"SQLite format 3\0" + b"\x07" * 5000)
-
     ended = manage("up", "--port", str(free_port()), ARENA_DATA=str(tmp_path))
-
     assert ended.returncode == 1
     assert str(tmp_path / "arena.sqlite3") in ended.stderr
     assert "manage.py restore" in ended.stderr
 
 
-def test_killed_parts_are_started_again_and_the_models_have_the_port_they_had(platform):
+def test_killed_parts_are_started_again_with_the_port_they_had_and_what_was_queued_in_redis(platform):
     port = platform.data / "run" / "simulated.port"
     before = port.read_text().strip()
     killed = {part: min(platform.pids(part)) for part in ("worker", "simulated")}
@@ -134,20 +123,18 @@ def test_killed_parts_are_started_again_and_the_models_have_the_port_they_had(pl
     wait_until(lambda: is_answered(f"http://127.0.0.1:{before}/v1/models"), "the models at the port they had")
     assert port.read_text().strip() == before
 
-
-def test_redis_keeps_what_is_queued_when_it_is_killed_and_the_workers_live_on(platform):
     client = redis.Redis(unix_socket_path=str(platform.data / "run" / "redis.sock"))
     wait_until(lambda: is_registered(platform), "both workers to wait for work")
-    workers, [killed] = platform.pids("worker"), platform.pids("redis")
+    workers, [killed_redis] = platform.pids("worker"), platform.pids("redis")
     client.rpush("rq:queue:elsewhere", *range(500))
     wait_until(lambda: client.info("persistence")["aof_buffer_length"] == 0, "a busy disk")
 
-    os.kill(killed, signal.SIGKILL)
+    os.kill(killed_redis, signal.SIGKILL)
 
-    wait_until(lambda: is_replaced(platform, "redis", killed) and answers(client), "another Redis")
+    wait_until(lambda: is_replaced(platform, "redis", killed_redis) and answers(client), "another Redis")
     assert client.llen("rq:queue:elsewhere") == 500
     wait_until(lambda: platform.health()["status"] == "ok", "the platform to be well")
-    assert platform.pids("worker") == workers
+    assert platform.pids("worker") == workers, "they live on"
 
 
 def is_replaced(platform, part, killed):

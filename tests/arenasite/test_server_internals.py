@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 
-import pytest
 from autobahn.websocket.protocol import WebSocketProtocol as AutobahnProtocol
 from daphne import server
 from daphne.http_protocol import HTTPFactory, WebRequest
@@ -61,22 +60,12 @@ OWN = {"has_room", "held", "waiting", "write_frame", "numberAccepts", "pauseProd
 }
 
 
-@pytest.mark.parametrize(
-    ("holder", "name"), [(holder, name) for holder, names in METHODS.items() for name in names.split()]
-)
-def test_what_is_called_or_overridden_is_there(holder, name):
-    assert hasattr(holder, name)
+def test_what_is_called_overridden_read_or_set_is_there_under_that_name():
+    def gone(of, has):
+        return [f"{holder}: {name}" for holder, names in of.items() for name in names.split() if not has(holder, name)]
 
-
-@pytest.mark.parametrize(
-    ("holder", "name"), [(holder, name) for holder, names in ATTRIBUTES.items() for name in names.split()]
-)
-def test_what_is_read_or_set_of_an_object_is_kept_under_that_name(holder, name):
-    assert name in inspect.getsource(holder)
-
-
-@pytest.mark.parametrize(("own", "theirs"), OVERRIDING)
-def test_nothing_is_overridden_that_is_not_there(own, theirs):
-    public = {name for name in vars(own) if not name.startswith("_")} - OWN
-
-    assert {name for name in public if not hasattr(theirs, name)} == set()
+    assert gone(METHODS, hasattr) == []
+    assert gone(ATTRIBUTES, lambda holder, name: name in inspect.getsource(holder)) == []
+    for own, theirs in OVERRIDING:
+        public = {name for name in vars(own) if not name.startswith("_")} - OWN
+        assert {name for name in public if not hasattr(theirs, name)} == set(), own

@@ -11,13 +11,16 @@ from django.core.management import CommandError, call_command
 from arenasite.supervisor import CannotStart, children, parts, places, supervisor
 from arenasite.supervisor.children import Backoff, Child
 from arenasite.supervisor.parts import Parts, without_secrets
-from tests.cases import each_case
 
 CANARY = "sk-canary-7f3a9c55e1d24b08"
 SECRETS = ("OPENROUTER_API_KEY", "ARENA_KEY_SECRETS", "ARENA_SECRET_KEY", "DATABASE_URL", "A_TOKEN", "PGPASSWORD")
 
 
-def test_a_private_directory_is_closed_to_others_and_nobody_elses(tmp_path, monkeypatch):
+def test_a_private_directory_is_closed_to_others_and_a_lock_is_free_when_its_holder_is_done(tmp_path, monkeypatch):
+    with places.lock(tmp_path), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
+        places.lock(tmp_path)
+    places.lock(tmp_path).close()
+
     (tmp_path / "run").mkdir(mode=0o755)
     places.prepare_private(tmp_path / "run")
     assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700
@@ -30,24 +33,6 @@ def test_a_private_directory_is_closed_to_others_and_nobody_elses(tmp_path, monk
         places.prepare_private(tmp_path / "run")
 
 
-def test_a_lock_is_free_again_when_its_holder_is_done(tmp_path):
-    with places.lock(tmp_path), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
-        places.lock(tmp_path)
-
-    places.lock(tmp_path).close()
-
-
-@pytest.mark.system
-def test_a_listener_on_the_other_localhost_counts_as_in_use_and_an_address_that_is_not_ours_is_said():
-    with socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
-        port = other.getsockname()[1]
-        with pytest.raises(CannotStart, match=f"Port {port} is in use"):
-            places.listen("127.0.0.1", port)
-
-    with pytest.raises(CannotStart, match=r"Nobody can listen on 192\.0\.2\.1"):
-        places.listen("192.0.2.1", 8000)
-
-
 @pytest.mark.system
 def test_what_keeps_the_platform_from_starting_is_said_in_one_sentence(tmp_path, settings, monkeypatch, subtests):
     monkeypatch.setattr(supervisor.Supervisor, "listen", lambda self: None)
@@ -56,6 +41,12 @@ def test_what_keeps_the_platform_from_starting_is_said_in_one_sentence(tmp_path,
     (tmp_path / "held").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as other, places.lock(tmp_path / "held"):
         taken = str(other.getsockname()[1])
+        with pytest.raises(CannotStart, match=r"Nobody can listen on 192\.0\.2\.1"):
+            places.listen("192.0.2.1", 8000)
+        with socket.create_server(("::1", 0), family=socket.AF_INET6) as of_ipv6:
+            port = of_ipv6.getsockname()[1]  # at the other localhost, which counts as in use
+            with pytest.raises(CannotStart, match=f"Port {port} is in use"):
+                places.listen("127.0.0.1", port)
         cases = [
             ({"PORT": taken}, here, f"Port {taken} is in use by another program."),
             ({"PORT": "70000"}, here, "PORT: '70000' is no port from 0 to 65535.\n"),
@@ -124,25 +115,17 @@ def test_the_redis_server_of_the_package_is_found_or_the_machine_is_told_what_to
         parts.find_redis()
 
 
-@each_case("option", [["--web", "0"], ["--web", "65"], ["--workers", "two"], ["--port", "-1"]])
-def test_a_number_that_is_none_is_refused(option):
-    with pytest.raises(CommandError, match=f"'{option[1]}' is no "):
-        call_command("up", *option)
-
-
-@each_case(
-    ("lasted", "pauses"),
-    [
-        ([0, 0, 0, 0, 0, 0, 0], [1, 2, 4, 8, 10, 10, 10]),  # doubled up to the cap
+def test_a_number_that_is_none_is_refused_and_pauses_grow_up_to_a_cap_and_start_anew_after_a_stable_period():
+    for option in (["--web", "0"], ["--web", "65"], ["--workers", "two"], ["--port", "-1"]):
+        with pytest.raises(CommandError, match=f"'{option[1]}' is no "):
+            call_command("up", *option)
+    for lasted, pauses in (
+        ([0] * 5000, [1, 2, 4, 8] + [10] * 4996),  # doubled up to the cap
         ([0, 0, 59, 0], [1, 2, 4, 8]),
-        ([0, 0, 60, 0], [1, 2, 1, 2]),  # reset after a stable period
-        ([0] * 5000, [1, 2, 4, 8] + [10] * 4996),
-    ],
-)
-def test_pauses_grow_up_to_a_cap_and_start_anew_after_a_stable_period(lasted, pauses):
-    backoff = Backoff(first=1, longest=10, stable=60)
-
-    assert [backoff.pause(seconds) for seconds in lasted] == pauses
+        ([0, 0, 60, 0], [1, 2, 1, 2]),  # after a stable period
+    ):
+        backoff = Backoff(first=1, longest=10, stable=60)
+        assert [backoff.pause(seconds) for seconds in lasted] == pauses
 
 
 def test_children_that_need_no_secrets_get_none_and_no_command_line_has_one(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import gettext
 import io
 import os
+from contextlib import nullcontext
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,16 +20,12 @@ msgstr "运行"
 """
 
 
-@pytest.fixture
-def po(tmp_path, settings):
+def test_a_translation_is_compiled_and_left_alone_until_it_changes(tmp_path, settings):
     settings.LOCALE_PATHS = [tmp_path]
-    path = tmp_path / "zh_Hans" / "LC_MESSAGES" / "django.po"
-    path.parent.mkdir(parents=True)
-    path.write_text(PO, encoding="utf-8")
-    return path
+    po = tmp_path / "zh_Hans" / "LC_MESSAGES" / "django.po"
+    po.parent.mkdir(parents=True)
+    po.write_text(PO, encoding="utf-8")
 
-
-def test_a_translation_is_compiled_and_left_alone_until_it_changes(po):
     preparation.compile_translations()
 
     with po.with_suffix(".mo").open("rb") as file:
@@ -38,9 +35,8 @@ def test_a_translation_is_compiled_and_left_alone_until_it_changes(po):
     assert preparation.stale_translations() == [po]
 
 
-@pytest.fixture
-def source(tmp_path, settings):
-    """A source of one template with one sentence."""
+@pytest.mark.system
+def test_a_complete_translation_passes_and_what_is_wrong_with_another_is_reported_with_its_place(tmp_path, settings):
     settings.BASE_DIR = tmp_path
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "page.html").write_text(
@@ -48,31 +44,17 @@ def source(tmp_path, settings):
     )
     po = tmp_path / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.po"
     po.parent.mkdir(parents=True)
-
-    def translate(string: str, flags: str = "python-format") -> None:
+    for string, flags, wrong in (
+        ("%(n)s 次运行", "python-format", None),
+        ("", "python-format", "not translated: '%(n)s runs' (templates/page.html:1)"),
+        ("%(n)s 次运行", "fuzzy, python-format", "unsure (fuzzy): '%(n)s runs'"),
+        ("运行", "python-format", "other placeholders: '%(n)s runs'"),
+    ):
         po.write_text(f'{PO}\n#, {flags}\nmsgid "%(n)s runs"\nmsgstr "{string}"\n', encoding="utf-8")
-
-    return translate
-
-
-def check() -> str:
-    err = io.StringIO()
-    with pytest.raises(CommandError):
-        call_command("check_translations", stderr=err)
-    return err.getvalue()
-
-
-@pytest.mark.system
-def test_a_complete_translation_passes_and_what_is_wrong_with_another_is_reported_with_its_place(source):
-    source("%(n)s 次运行")
-    call_command("check_translations", stdout=io.StringIO())
-
-    source("")
-    assert "not translated: '%(n)s runs' (templates/page.html:1)" in check()
-    source("%(n)s 次运行", flags="fuzzy, python-format")
-    assert "unsure (fuzzy): '%(n)s runs'" in check()
-    source("运行")
-    assert "other placeholders: '%(n)s runs'" in check()
+        err = io.StringIO()
+        with pytest.raises(CommandError) if wrong else nullcontext():
+            call_command("check_translations", stdout=io.StringIO(), stderr=err)
+        assert wrong is None or wrong in err.getvalue()
 
 
 def test_without_xgettext_the_check_fails_in_ci_and_is_visible_elsewhere(monkeypatch):

@@ -72,7 +72,7 @@ def test_a_fork_tells_whether_a_change_is_noticed_and_leaves_this_process_alone(
     assert not module.is_below(1, 1)
 
 
-def test_lines_are_drawn_by_what_they_say(source: Source):
+def test_lines_are_drawn_by_what_they_say_and_what_no_test_could_notice_is_left_alone(source: Source):
     """A line above them changes nothing, so that a sample can be tried again after the code has changed."""
     moved = Source(source.path.with_name("moved.py"), "# Moved.\n" + CODE)
     drawn = sorted(source.drawn(7, "changed.py"))
@@ -81,7 +81,5 @@ def test_lines_are_drawn_by_what_they_say(source: Source):
     changes = [one.lines_of(one.change_of(number, place)) for one, number in ((source, line), (moved, line + 1))]
     assert changes[0] == changes[1]
 
-
-def test_what_no_test_could_notice_is_left_alone(source: Source):
     [last] = [changes for line, changes in source.changes.items() if line == len(CODE.splitlines())]
     assert {ast.unparse(change.new) for change in last} == {"return None", "6"}, "neither chunk_size nor strict"

@@ -19,53 +19,42 @@ class Nothing(Random):
         return of[0]
 
 
-@pytest.fixture
-def root(tmp_path):
-    (tmp_path / "before").write_bytes(b"as it was")
-    return tmp_path
-
-
 def left(disk, root, rng=None):
     folder = root.parent / f"{root.name}-left"
     disk.leave(folder, rng or Nothing(1))
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_what_nobody_has_waited_for_is_gone(root):
-    disk = Disk(root)
-    disk.note(b"c", FILE, 0, f"{root}/file\0".encode())
-    disk.note(b"w", FILE, 0, BLOCK)
-    disk.note(b"s", FILE, 0, b"")
+def test_what_nobody_has_waited_for_is_gone_in_part_or_whole_and_a_renamed_file_is_whole(tmp_path):
+    roots = [tmp_path / name for name in "abc"]
+    for root in roots:
+        root.mkdir()
+        (root / "before").write_bytes(b"as it was")
+    first, second, third = map(Disk, roots)
 
-    assert left(disk, root) == {"before": b"as it was"}  # its content is safe, and its name is not
-    disk.note(b"d", FOLDER, 0, b"")
-    disk.note(b"w", FILE, 1024, BLOCK)
-    disk.note(b"u", 0, 0, f"{root}/before\0".encode())
-    assert left(disk, root) == {"before": b"as it was", "file": BLOCK}
+    first.note(b"c", FILE, 0, f"{roots[0]}/file\0".encode())
+    first.note(b"w", FILE, 0, BLOCK)
+    first.note(b"s", FILE, 0, b"")
+    assert left(first, roots[0]) == {"before": b"as it was"}  # its content is safe, and its name is not
+    first.note(b"d", FOLDER, 0, b"")
+    first.note(b"w", FILE, 1024, BLOCK)
+    first.note(b"u", 0, 0, f"{roots[0]}/before\0".encode())
+    assert left(first, roots[0]) == {"before": b"as it was", "file": BLOCK}
 
+    second.note(b"c", FILE, 0, f"{roots[1]}/file\0".encode())
+    second.note(b"d", FOLDER, 0, b"")
+    second.note(b"w", FILE, 0, BLOCK)
+    contents = {left(second, roots[1], Random(seed))["file"] for seed in range(40)}
+    assert contents == {b"", BLOCK[:512], bytes(512) + BLOCK[512:], BLOCK}, "any sector may be left"
 
-def test_any_sector_may_be_left(root):
-    disk = Disk(root)
-    disk.note(b"c", FILE, 0, f"{root}/file\0".encode())
-    disk.note(b"d", FOLDER, 0, b"")
-    disk.note(b"w", FILE, 0, BLOCK)
-
-    contents = {left(disk, root, Random(seed))["file"] for seed in range(40)}
-
-    assert {b"", BLOCK[:512], bytes(512) + BLOCK[512:], BLOCK} == contents
-
-
-def test_a_file_that_took_the_name_of_another_is_whole(root):
-    disk = Disk(root)
-    disk.note(b"c", FILE, 0, f"{root}/draft\0".encode())
-    disk.note(b"w", FILE, 0, b"new")
-    disk.note(b"s", FILE, 0, b"")
-    disk.note(b"r", 0, 0, f"{root}/draft\0{root}/before\0".encode())
-
-    assert left(disk, root) == {"before": b"as it was"}
-    disk.note(b"d", FOLDER, 0, b"")
-    disk.note(b"t", FILE, 1, b"")
-    assert left(disk, root) == {"before": b"new"}
+    third.note(b"c", FILE, 0, f"{roots[2]}/draft\0".encode())
+    third.note(b"w", FILE, 0, b"new")
+    third.note(b"s", FILE, 0, b"")
+    third.note(b"r", 0, 0, f"{roots[2]}/draft\0{roots[2]}/before\0".encode())
+    assert left(third, roots[2]) == {"before": b"as it was"}
+    third.note(b"d", FOLDER, 0, b"")
+    third.note(b"t", FILE, 1, b"")
+    assert left(third, roots[2]) == {"before": b"new"}
 
 
 @pytest.mark.system

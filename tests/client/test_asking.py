@@ -9,33 +9,29 @@ from arena_lab import BadAnswer, Conflict, NotSetUp, TooMany, Unreachable
 from arena_lab.asking import get, retry_after
 from arena_lab.following import ALARM_AFTER, Follower, Trouble, uses_socket
 from arena_lab.records import Run
-from tests.cases import each_case
 from tests.client.conftest import Scripted, run_awaiting
 
 NOTHING = {"next": None, "previous": None, "results": []}
 STARTED = {"runs": []}
 
 
-async def models_of(arena):
-    async with arena:
-        return await arena.models().all()
+def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told():
+    async def models_of(arena):
+        async with arena:
+            return await arena.models().all()
+
+    for models in (
+        lambda scripted: scripted.arena().models().all(),
+        lambda scripted: run_awaiting(models_of(scripted.awaited())),
+    ):
+        scripted = Scripted().says(429, Retry_After="30").says(503).says(200, NOTHING)
+        began = time.monotonic()
+        assert models(scripted) == []
+        assert 30 <= time.monotonic() - began < 60
+        assert len(scripted.asked) == 3
 
 
-@each_case(
-    "models",
-    [lambda scripted: scripted.arena().models().all(), lambda scripted: run_awaiting(models_of(scripted.awaited()))],
-    ids=["waiting", "awaiting"],
-)
-def test_a_client_that_is_turned_away_waits_as_long_as_it_was_told(models):
-    scripted = Scripted().says(429, Retry_After="30").says(503).says(200, NOTHING)
-    began = time.monotonic()
-
-    assert models(scripted) == []
-    assert 30 <= time.monotonic() - began < 60
-    assert len(scripted.asked) == 3
-
-
-def test_a_start_is_sent_again_under_the_same_key_and_two_starts_have_two(scripted):
+def test_a_start_is_sent_again_under_the_same_key_and_anything_else_only_when_it_never_arrived(scripted):
     arena = scripted.says(503).breaks().says(201, STARTED).arena()
 
     assert arena.experiments.start("an-id") == ()
@@ -46,38 +42,31 @@ def test_a_start_is_sent_again_under_the_same_key_and_two_starts_have_two(script
     assert first == second == third != other
     assert named == ["mine", "mine"]
 
-
-@each_case(
-    ("error", "times"), [(httpx.ReadError, 1), (httpx.ConnectError, 4)], ids=["it may have arrived", "it never did"]
-)
-def test_what_could_be_done_twice_is_sent_again_only_when_it_never_arrived(error, times):
-    scripted = Scripted().breaks(error)
-
-    with pytest.raises(Unreachable, match="look before you repeat it" if times == 1 else scripted.url):
-        scripted.arena().experiments.create("arena", {}, {})
-    assert len(scripted.asked) == times
+    for error, said, times in (
+        (httpx.ReadError, "look before you repeat it", 1),
+        (httpx.ConnectError, Scripted.url, 4),
+    ):
+        scripted = Scripted().breaks(error)
+        with pytest.raises(Unreachable, match=said):
+            scripted.arena().experiments.create("arena", {}, {})
+        assert len(scripted.asked) == times
 
 
-@each_case(
-    ("headers", "times", "seconds"), [({}, 4, None), ({"Retry_After": "3600"}, 1, 3600)], ids=["no time", "an hour"]
-)
-def test_it_gives_up_after_some_attempts_or_when_it_had_to_wait_too_long(headers, times, seconds):
-    scripted = Scripted().says(429, {"title": "T", "status": 429, "detail": "Wait a minute."}, **headers)
-
-    with pytest.raises(TooMany, match="Wait a minute") as refused:
-        scripted.arena().models().all()
-    assert refused.value.retry_after == seconds
-    assert len(scripted.asked) == times
-
-
-def test_the_time_to_wait_is_read_as_a_number_and_as_a_date():
+def test_the_time_to_wait_is_a_number_or_a_date_and_a_server_that_stays_away_is_given_up():
     for said, seconds in (("7", 7), ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("soon", None)):
         assert retry_after(httpx.Response(429, headers={"retry-after": said})) == seconds
     for odd in ("Mon, 1 Jan 0001 00:00:00 -0000", f"1 Jan {'9' * 30} 00:00:00 GMT"):
         assert not retry_after(httpx.Response(429, headers={"retry-after": odd}))
 
+    trouble = Trouble(told=None)
+    assert trouble.wait(TooMany(429, "Too Many Requests", "", retry_after=7)) == 7
 
-def test_a_refusal_has_what_the_platform_said_and_is_not_repeated(scripted):
+    trouble.waited = ALARM_AFTER
+    with pytest.raises(Unreachable, match="No answer for"):
+        trouble.wait(Unreachable("gone"))
+
+
+def test_a_refusal_is_not_repeated_and_it_gives_up_after_some_attempts_or_a_long_wait(scripted):
     scripted.says(409, {"title": "T", "status": 409, "detail": "D.", "errors": {"cast": ["Choose a model."]}})
 
     with pytest.raises(Conflict) as refused:
@@ -85,6 +74,12 @@ def test_a_refusal_has_what_the_platform_said_and_is_not_repeated(scripted):
     assert (refused.value.status, refused.value.title, refused.value.detail) == (409, "T", "D.")
     assert refused.value.errors == {"cast": ["Choose a model."]}
     assert len(scripted.asked) == 1
+
+    for headers, times, seconds in (({}, 4, None), ({"Retry_After": "3600"}, 1, 3600)):
+        scripted = Scripted().says(429, {"title": "T", "status": 429, "detail": "Wait a minute."}, **headers)
+        with pytest.raises(TooMany, match="Wait a minute") as refused:
+            scripted.arena().models().all()
+        assert (refused.value.retry_after, len(scripted.asked)) == (seconds, times)
 
 
 def test_the_token_is_sent_neither_where_a_redirect_points_nor_where_the_next_page_is_said_to_be(scripted):
@@ -98,7 +93,7 @@ def test_the_token_is_sent_neither_where_a_redirect_points_nor_where_the_next_pa
     assert [request.url.params.get("cursor") for request in scripted.asked] == [None, None, "abc"]
 
 
-def test_what_is_no_record_or_no_event_is_a_bad_answer():
+def test_what_is_no_record_or_no_event_is_a_bad_answer_and_a_socket_that_is_wanted_needs_its_library(monkeypatch):
     for body in ("<html>", "[" * 100_000, "{}", '{"last_seq": 1' + "0" * 400 + "}"):
         response = httpx.Response(200, text=body, request=httpx.Request("GET", "http://platform.test/"))
         with pytest.raises(BadAnswer):
@@ -107,23 +102,10 @@ def test_what_is_no_record_or_no_event_is_a_bad_answer():
         with pytest.raises(BadAnswer):
             Follower().read(text)
 
-
-def test_a_socket_that_is_wanted_needs_its_library(monkeypatch):
     def no_library(name):
         raise ImportError(name)
 
     monkeypatch.setattr("arena_lab.following.import_module", no_library)
-
-    assert not uses_socket(None)
-    assert not uses_socket(False)
+    assert (uses_socket(None), uses_socket(False)) == (False, False)
     with pytest.raises(NotSetUp, match="live"):
         uses_socket(True)
-
-
-def test_a_server_that_asks_for_time_is_given_it_and_one_that_stays_away_is_given_up():
-    trouble = Trouble(told=None)
-    assert trouble.wait(TooMany(429, "Too Many Requests", "", retry_after=7)) == 7
-
-    trouble.waited = ALARM_AFTER
-    with pytest.raises(Unreachable, match="No answer for"):
-        trouble.wait(Unreachable("gone"))

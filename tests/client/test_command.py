@@ -6,8 +6,9 @@ import re
 import httpx
 
 from arena_lab.cli.words import plain
-from tests.cases import each_case
 from tests.client.conftest import IN_PROCESS
+from tests.experiments.contesting import sandbox_as_played
+from tests.fixtures import add_model
 
 SET = ("--set", "gap_seconds=0", "--set", "judge=false", "--set", "filter=false")
 ARENA = ("run", "arena", "--prompt", "Share.", *SET)
@@ -15,17 +16,6 @@ PAIR = ("--model", "sim/cooperative", "--model", "B=sim/competitive")
 THREE = ("--model", "sim/neutral", "--model", "sim/sceptical", "--model", "sim/competitive")
 DEBATE = ("--prompt", "Why?", "--set", "mode=automatic", "--set", "refine=false", "--model", "summarizer=sim/neutral")
 COUNCIL = ("--prompt", "Why is the sky blue?", "--set", "title=false", "--model", "chair=sim/neutral")
-
-
-def test_a_run_is_started_and_watched_to_its_end(typed, arena):
-    done = typed(*ARENA, *PAIR, "--turns", "1", "--title", "Typed", "--watch")
-
-    assert done.returncode == 0, done.stderr
-    run = arena.runs.list(search="Typed").first()
-    for message in arena.runs.messages(run):
-        assert plain(message.text) in done.stdout
-    assert "The run is completed: max_turns" in done.stdout
-    assert f"{run.id}: 1 turns, " in done.stdout
 
 
 def test_a_run_is_started_and_left_alone_then_watched_read_and_taken_home(typed, tmp_path):
@@ -59,10 +49,17 @@ def test_a_run_that_waits_is_left_answered_and_seen_to_its_end(typed, arena):
     assert typed("watch", run.id).returncode == 6
 
 
-def test_a_run_that_fails_is_told_by_its_code_and_repeats_are_seen_to_their_end(typed):
+def test_a_run_is_watched_to_its_end_repeats_to_theirs_and_one_that_fails_is_told_by_its_code(typed, arena):
     failed = typed(*ARENA, "--model", "sim/failing", *PAIR[2:], "--watch")
-    assert failed.returncode == 5
-    assert "failed" in failed.stdout
+    assert (failed.returncode, "failed" in failed.stdout) == (5, True)
+
+    done = typed(*ARENA, *PAIR, "--turns", "1", "--title", "Typed", "--watch")
+    assert done.returncode == 0, done.stderr
+    run = arena.runs.list(search="Typed").first()
+    for message in arena.runs.messages(run):
+        assert plain(message.text) in done.stdout
+    assert "The run is completed: max_turns" in done.stdout
+    assert f"{run.id}: 1 turns, " in done.stdout
 
     repeated = typed(*ARENA, *PAIR, "--turns", "1", "--repeats", "2", "--watch")
     assert repeated.returncode == 0, repeated.stderr
@@ -70,22 +67,26 @@ def test_a_run_that_fails_is_told_by_its_code_and_repeats_are_seen_to_their_end(
 
 
 def test_other_workflows_are_run_and_watched(typed):
+    coders = [
+        add_model(f"sim/coder-{name}", upstream=f"sim/coder-{name}:first=0").slug for name in ("oak", "ash", "elm")
+    ]
     for code, workflow, options in (
         (7, "starchamber", ("--model", "sim/neutral", "--prompt", "Who are you?", "--until-pause")),
         (0, "council", (*THREE[:4], *COUNCIL)),
         (0, "debate", (*THREE, *DEBATE)),
+        (0, "coding", [f"--model={slug}" for slug in coders]),
     ):
-        done = typed("run", workflow, *options, "--watch")
+        with sandbox_as_played():
+            done = typed("run", workflow, *options, "--watch")
         assert done.returncode == code, done.stderr
 
 
-@each_case("what", ["models", "runs", "datasets", "ladders", "budget"])
-def test_every_list_is_a_table_and_json(typed, what):
-    table, as_json = typed(what), typed(what, "--json")
-
-    assert (table.returncode, as_json.returncode) == (0, 0)
-    assert isinstance(json.loads(as_json.stdout), list)
-    assert table.stdout or "nothing here" in table.stderr or "No budget" in table.stderr
+def test_every_list_is_a_table_and_json(typed):
+    for what in ("models", "runs", "datasets", "ladders", "budget"):
+        table, as_json = typed(what), typed(what, "--json")
+        assert (table.returncode, as_json.returncode) == (0, 0), what
+        assert isinstance(json.loads(as_json.stdout), list), what
+        assert table.stdout or "nothing here" in table.stderr or "No budget" in table.stderr, what
 
 
 def test_who_signs_in_is_known_from_then_on_and_nobody_else_can_read_it(typed, token, tmp_path):
@@ -117,7 +118,5 @@ def test_what_is_refused_mistyped_or_away_has_codes_of_its_own(typed, monkeypatc
     away = typed("models")
     assert away.returncode == 3
     assert IN_PROCESS in away.stderr
-
-
-def test_what_models_write_cannot_steer_a_terminal():
-    assert plain("red \x1b[31mtext\x07\x9b2J\u202e\r\nnext\tline") == "red �[31mtext��2J�\nnext\tline"
+    written = "red \x1b[31mtext\x07\x9b2J\u202e\r\nnext\tline"
+    assert plain(written) == "red �[31mtext��2J�\nnext\tline", "what models write cannot steer a terminal"

@@ -25,38 +25,26 @@ def talks():
 """
 
 
-@pytest.fixture
-def play(arena, token, tmp_path, capsys):
-    """Runs the command; its exit status and what it printed."""
+def test_each_sample_becomes_a_run_but_none_where_one_cannot_be_played_or_no_model_is_named(token, tmp_path, capsys):
     file = tmp_path / "tasks.py"
     file.write_text(TASK)
 
-    def run(name, *arguments):
+    def play(name, *arguments):
         status = main([f"{file}@{name}", "--url", IN_PROCESS, "--token", token, *arguments])
         return status, capsys.readouterr()
 
-    return run
+    with pytest.raises(SystemExit, match="names no model"):
+        play("planets")
+    status, said = play("talks", "--model", "model=sim/cooperative")
+    assert (status, "begins with one message" in said.err) == (2, True)
+    assert not Run.objects.exists()
 
-
-def test_each_sample_becomes_a_run(play):
     status, said = play("planets", "--model", "model=sim/cooperative", "-T", "answer=Mars!")
-
     assert status == 0
     runs = [Run.objects.get(pk=line.split("\t")[0]) for line in said.out.splitlines()]
     assert [run.experiment.title for run in runs] == ["planets: any", "planets: red"]
+    assert [run.config["first_message"] for run in runs] == [
+        "Name a planet.",
+        "Which is red?\n\nA) Venus\nB) Mars!",
+    ]
     assert runs[0].config["context"] == "Be brief."
-    assert runs[0].config["first_message"] == "Name a planet."
-    assert runs[1].config["first_message"] == "Which is red?\n\nA) Venus\nB) Mars!"
-
-
-def test_a_sample_that_cannot_be_played_stops_all_before_anything_starts(play):
-    status, said = play("talks", "--model", "model=sim/cooperative")
-
-    assert status == 2
-    assert "begins with one message" in said.err
-    assert not Run.objects.exists()
-
-
-def test_a_task_without_a_model_asks_for_one(play):
-    with pytest.raises(SystemExit, match="names no model"):
-        play("planets")

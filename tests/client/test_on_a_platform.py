@@ -141,13 +141,6 @@ def test_a_dataset_is_sent_and_its_battles_are_seen_to_their_end(lab, arena, tmp
         assert list(arena.ladders.milestones(entry.slug)) == []
 
 
-def test_a_contest_of_coders_is_run_and_watched(lab):
-    coders = (f"--model=sim/coder-{name}" for name in ("oak", "ash", "elm"))
-    done = lab.run(*COMMAND, "run", "coding", *coders, "--watch")
-
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_command_is_linked_into_an_environment_and_imports_nothing_of_the_platform(tmp_path):
     venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
     programs = tmp_path / "venv" / "bin"

@@ -13,7 +13,6 @@ from arena_lab.events import KINDS, BallotRead, BattleJudged, CycleRated, Ended,
 from arena_lab.frames import tidy
 from arena_lab.records import Ballot, Experiment, Judgment, Message, Pause, Run
 from arena_lab.records.base import fields_of
-from tests.cases import each_case
 
 PAUSE = {"key": "turn/1/next", "reason": "turn_completed", "seat": "", "turn": 1, "actions": ["next", "end"]}
 RUN = {
@@ -68,7 +67,7 @@ def judged(**fields):
     return Judgment.read({**JUDGMENT, **fields})
 
 
-def test_a_record_has_exact_money_times_with_a_zone_and_whatever_else_there_was_and_becomes_the_same_json():
+def test_a_record_has_exact_money_times_with_a_zone_and_whatever_else_there_was_but_no_other_kind():
     run = Run.read(RUN)
 
     assert run.cost == Decimal("0.0000595000")
@@ -84,52 +83,23 @@ def test_a_record_has_exact_money_times_with_a_zone_and_whatever_else_there_was_
     assert {name: json[name] for name in same} == {name: RUN[name] for name in same}
     assert Run.read(json) == run
 
-
-@each_case(
-    ("field", "value"),
-    [("seed", "7"), ("seed", True), ("cost", 0.1), ("cost", "much"), ("created", "2026-02-28T10:00:00"), ("usage", [])],
-)
-def test_a_value_of_another_kind_is_a_bad_answer(field, value):
-    with pytest.raises(BadAnswer, match=f"Run.{field}|Totals"):
-        Run.read({**RUN, field: value})
+    for field, value in (
+        *(("seed", "7"), ("seed", True), ("cost", 0.1), ("cost", "much"), ("usage", [])),
+        ("created", "2026-02-28T10:00:00"),
+    ):
+        with pytest.raises(BadAnswer, match=f"Run.{field}|Totals"):
+            Run.read({**RUN, field: value})
     with pytest.raises(BadAnswer, match=r"Run\.workflow is missing"):
         Run.read({name: value for name, value in RUN.items() if name != "workflow"})
 
 
-def test_a_notebook_shows_a_run_as_a_table_in_which_a_title_is_text():
+def test_a_run_is_a_table_in_which_a_title_is_text_and_a_row_with_columns_for_records_within():
     html = Run.read(RUN)._repr_html_()
 
     assert "&lt;b&gt;Panels&lt;/b&gt;" in html
     assert "<b>Panels" not in html
     assert "$0.0000595" in html
 
-
-def test_an_event_has_what_it_is_about_and_one_of_an_unknown_type_is_an_event():
-    unknown = read_event(ENVELOPE)
-    said = read_event({**ENVELOPE, "type": "message_completed", "data": {"seat": "A", "text": "Good morning."}})
-
-    assert (type(unknown), unknown.turn, str(unknown)) == (Event, 2, "[3] stars aligned 2")
-    assert isinstance(said, Said)
-    assert str(said) == "[3] A: Good morning."
-
-
-@each_case(("workflow", "name"), [("arena", "max_turns"), ("coding", "cycles"), ("debate", "rounds")])
-def test_an_experiment_knows_how_many_turns_there_are_to_be(workflow, name):
-    rest = {"id": "1", "title": "", "cast": [], "created": "2026-02-28T10:00:00Z"}
-
-    assert Experiment.read({**rest, "workflow": workflow, "config": {name: 3}}).turns == 3
-    assert Experiment.read({**rest, "workflow": workflow, "config": {name: None}}).turns is None
-
-
-def test_a_judgment_has_one_row_per_score_or_one_that_says_why_there_is_none():
-    rows = list(tidy(judged(scores={"cooperation": 0.7, "sentiment": {"anger": 0.0}})))
-    [bare] = tidy(judged(scores=None, unscored_reason="no JSON"))
-
-    assert [(row["measure"], row["score"]) for row in rows] == [("cooperation", 0.7), ("sentiment.anger", 0.0)]
-    assert (bare["measure"], bare["score"], bare["unscored_reason"]) == (None, None, "no JSON")
-
-
-def test_a_record_within_a_record_has_columns_of_its_own_whether_it_is_there_or_not():
     [full] = tidy(Run.read(RUN))
     [bare] = tidy(Run.read({**RUN, "waiting_for": None, "cost": None}))
 
@@ -140,25 +110,54 @@ def test_a_record_within_a_record_has_columns_of_its_own_whether_it_is_there_or_
     assert bare["cost"] is None
 
 
-def test_a_frame_has_the_columns_that_are_given_first():
+def test_an_event_says_what_it_is_about_also_one_of_an_unknown_type_and_of_a_contest():
+    def told(type_, **data):
+        return read_event({**ENVELOPE, "type": type_, "data": {"turn": 2, **data}}).words()
+
+    unknown = read_event(ENVELOPE)
+    said = read_event({**ENVELOPE, "type": "message_completed", "data": {"seat": "A", "text": "Good morning."}})
+
+    assert (type(unknown), unknown.turn, str(unknown)) == (Event, 2, "[3] stars aligned 2")
+    assert isinstance(said, Said)
+    assert str(said) == "[3] A: Good morning."
+
+    assert told("solution_executed", seat="coder-1", passed=3, of=5) == "coder-1: 3 of 5 tests passed"
+    assert told("solution_executed", seat="coder-2", passed=0, of=5, complaint="no function") == (
+        "coder-2: 0 of 5 tests passed (no function)"
+    )
+    rated = {"means": {"coder-1": 6.0, "coder-2": 8.25}, "passed": {"coder-2": 0.5}, "overall": 7.125}
+    assert told("cycle_rated", **rated, unrated={"coder-3": "no votes"}).splitlines() == [
+        "coder-2: mean vote 8.2, tests passed 50%",
+        "coder-1: mean vote 6.0",
+        "coder-3: no mean (no votes)",
+        "cycle 2: mean of all 7.1, best coder-2",
+    ]
+    assert told("cycle_rated", means={}, overall=None) == "cycle 2: no mean vote"
+
+
+def test_an_experiment_knows_how_many_turns_there_are_to_be():
+    rest = {"id": "1", "title": "", "cast": [], "created": "2026-02-28T10:00:00Z"}
+    for workflow, name in (("arena", "max_turns"), ("coding", "cycles"), ("debate", "rounds")):
+        for turns in (3, None):
+            assert Experiment.read({**rest, "workflow": workflow, "config": {name: turns}}).turns == turns, workflow
+
+
+def test_a_judgment_has_one_row_per_score_or_one_that_says_why_there_is_none_and_a_frame_its_columns_first():
+    rows = list(tidy(judged(scores={"cooperation": 0.7, "sentiment": {"anger": 0.0}})))
+    [bare] = tidy(judged(scores=None, unscored_reason="no JSON"))
     frame = to_dataframe([judged(scores={"a": 1.0, "b": 2.0}), judged(scores={"a": 3.0})], run="0195")
 
+    assert [(row["measure"], row["score"]) for row in rows] == [("cooperation", 0.7), ("sentiment.anger", 0.0)]
+    assert (bare["measure"], bare["score"], bare["unscored_reason"]) == (None, None, "no JSON")
     assert list(frame.columns[:2]) == ["run", "id"]
     assert frame.groupby("measure")["score"].mean().to_dict() == {"a": 2.0, "b": 2.0}
 
 
-@pytest.fixture(scope="module")
-def components():
-    return SchemaGenerator().get_schema(request=None, public=True)["components"]["schemas"]
-
-
-def test_records_read_what_the_schema_promises(components):
+def test_records_and_events_read_what_the_schema_promises():
+    components = SchemaGenerator().get_schema(request=None, public=True)["components"]["schemas"]
     shown = [(record, components[COMPONENTS.get(record, record.__name__)]) for record in RECORDS]
-
     assert [wrong for record, schema in shown for wrong in unreadable(record, schema)] == []
 
-
-def test_events_read_what_the_schema_promises(components):
     def named(reference):
         return components[reference.rpartition("/")[2]]
 
@@ -201,22 +200,3 @@ def may_be_anything(schema: dict[str, Any]) -> bool:
 
 def is_free(kind: Any) -> bool:
     return kind is Any or any(is_free(one) for one in get_args(kind))
-
-
-def told(type_, **data):
-    return read_event({**ENVELOPE, "type": type_, "data": {"turn": 2, **data}}).words()
-
-
-def test_a_contest_says_what_the_sandbox_found_and_who_was_best():
-    assert told("solution_executed", seat="coder-1", passed=3, of=5) == "coder-1: 3 of 5 tests passed"
-    assert told("solution_executed", seat="coder-2", passed=0, of=5, complaint="no function") == (
-        "coder-2: 0 of 5 tests passed (no function)"
-    )
-    rated = {"means": {"coder-1": 6.0, "coder-2": 8.25}, "passed": {"coder-2": 0.5}, "overall": 7.125}
-    assert told("cycle_rated", **rated, unrated={"coder-3": "no votes"}).splitlines() == [
-        "coder-2: mean vote 8.2, tests passed 50%",
-        "coder-1: mean vote 6.0",
-        "coder-3: no mean (no votes)",
-        "cycle 2: mean of all 7.1, best coder-2",
-    ]
-    assert told("cycle_rated", means={}, overall=None) == "cycle 2: no mean vote"

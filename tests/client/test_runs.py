@@ -13,7 +13,8 @@ from arena_lab import Arena, AsyncArena, Conflict, Invalid, NotFound, NothingOpe
 from arena_lab.records import Judgment
 from experiments.models import ProviderModel
 from tests.cases import each_case
-from tests.client.conftest import IN_PROCESS, SLOW, answer, answer_awaiting, run_awaiting
+from tests.client.conftest import IN_PROCESS, SLOW, answer, answer_awaiting, begun, run_awaiting
+from tests.experiments.scans.conftest import DEFINITION
 
 NOBODYS = "01900000-0000-7000-8000-000000000000"
 
@@ -71,7 +72,7 @@ def test_a_run_that_waits_is_answered_at_its_pause(arena, begin):
     assert arena.runs.stop(run).state == "stopped"
 
 
-def test_a_branch_says_something_else_and_repeats_have_seeds_of_their_own(arena, begin):
+def test_a_branch_says_something_else_repeats_have_seeds_of_their_own_and_favorites_are_marked_once(arena, begin):
     run = arena.wait(begin(max_turns=2))
     first = arena.runs.messages(run).first()
 
@@ -81,6 +82,15 @@ def test_a_branch_says_something_else_and_repeats_have_seeds_of_their_own(arena,
 
     experiment = arena.experiments.get(run.experiment)
     assert [run.seed for run in arena.experiments.start(experiment, repeats=2, seed=70)] == [70, 71]
+
+    marked = arena.favorites.mark("run", run)
+    arena.favorites.mark("contestant", "model-1")
+    assert arena.favorites.mark("run", run.id) == marked
+    assert [(one.kind, one.key) for one in arena.favorites.list()] == [("contestant", "model-1"), ("run", run.id)]
+    arena.favorites.unmark(marked)
+    assert [one.kind for one in arena.favorites.list()] == ["contestant"]
+    with pytest.raises(NotFound):
+        arena.favorites.unmark(marked)
 
 
 def away_at(monkeypatch, transport, *times):
@@ -105,43 +115,28 @@ def away_at(monkeypatch, transport, *times):
         monkeypatch.setattr(transport, "handle_async_request", awaited)
 
 
-def test_every_event_comes_once_and_in_order_from_anywhere_even_when_the_platform_was_away(arena, begin, monkeypatch):
+def test_every_event_comes_once_and_in_order_from_anywhere_even_when_the_platform_was_away(
+    arena, begin, monkeypatch, token
+):
     run, troubles = begin(), []
-    away_at(monkeypatch, httpx.HTTPTransport, 1, 4)
 
-    seqs = [event.seq for event in arena.watch(run, on_trouble=lambda said, seconds: troubles.append((said, seconds)))]
-    assert len(troubles) == 2
-    assert all(said and seconds > 0 for said, seconds in troubles)
+    def on_trouble(said, seconds):
+        troubles.append(said and seconds > 0)
+
+    away_at(monkeypatch, httpx.HTTPTransport, 1, 4)
+    seqs = [event.seq for event in arena.watch(run, on_trouble=on_trouble)]
     assert seqs == list(range(1, arena.runs.get(run).last_seq + 1))
     assert [event.seq for event in arena.watch(run, after=seqs[-3])] == seqs[-2:]
     assert list(arena.watch(run, after=seqs[-1])) == []
 
-
-def test_the_awaiting_client_hears_the_same(arena, begin, monkeypatch, token):
-    run, troubles = arena.wait(begin()), []
-    away_at(monkeypatch, httpx.AsyncHTTPTransport, 1, 3)
-
     async def heard():
-        async with AsyncArena(IN_PROCESS, token) as arena:
-            events = arena.watch(run, on_trouble=lambda said, seconds: troubles.append(said))
-            seqs = [event.seq async for event in events]
-            return seqs, [message.seat async for message in arena.runs.messages(run)]
+        async with AsyncArena(IN_PROCESS, token) as awaiting:
+            found = [event.seq async for event in awaiting.watch(run, on_trouble=on_trouble)]
+            return found, [message.seat async for message in awaiting.runs.messages(run)]
 
-    assert run_awaiting(heard()) == (list(range(1, run.last_seq + 1)), ["A", "B"])
-    assert len(troubles) == 2
-
-
-def test_favorites_are_marked_once_listed_and_unmarked(arena, begin):
-    run = begin()
-    marked = arena.favorites.mark("run", run)
-    arena.favorites.mark("contestant", "model-1")
-
-    assert arena.favorites.mark("run", run.id) == marked
-    assert [(one.kind, one.key) for one in arena.favorites.list()] == [("contestant", "model-1"), ("run", run.id)]
-    arena.favorites.unmark(marked)
-    assert [one.kind for one in arena.favorites.list()] == ["contestant"]
-    with pytest.raises(NotFound):
-        arena.favorites.unmark(marked)
+    away_at(monkeypatch, httpx.AsyncHTTPTransport, 1, 3)
+    assert run_awaiting(heard()) == (seqs, ["A", "B"])
+    assert troubles == [True] * 4
 
 
 def test_refusals_are_errors_of_their_own(arena):
@@ -164,3 +159,35 @@ def test_both_faces_of_the_client_can_do_the_same(name):
         return {verb: list(inspect.signature(do).parameters) for verb, do in found if not verb.startswith("_")}
 
     assert verbs(Arena(IN_PROCESS, "a-token")) == verbs(AsyncArena(IN_PROCESS, "a-token"))
+
+
+@pytest.mark.django_db
+def test_a_program_defines_an_instrument_scans_a_run_and_reads_what_was_found(arena, drive):
+    saved = arena.instruments.save("Lies", DEFINITION, description="Who lies?")
+    revised = arena.instruments.revise(saved, {**DEFINITION, "sees": {"reasoning": True}})
+    assert [one.number for one in arena.instruments.versions(saved)] == [2, 1]
+    with pytest.raises(Conflict):
+        arena.instruments.revise(saved, DEFINITION)
+    with pytest.raises(Invalid) as refused:
+        arena.instruments.save("Lies", {"dimensions": []})
+    assert "definition.dimensions" in refused.value.errors
+    assert {one.title for one in arena.instruments.list()} >= {"Lies", "Refusal"}
+
+    file = json.loads(arena.instruments.export(revised, 2).content)
+    again = arena.instruments.save(file["title"], file["definition"])
+    assert again.newest.digest == revised.newest.digest
+    assert arena.instruments.archive(again).archived
+    assert again.id not in {one.id for one in arena.instruments.list()}
+
+    run = begun(arena, max_turns=1)
+    drive()
+    scan = arena.scan(revised.newest, [run], {"judge": "sim/neutral"}, title="Who lies?")
+    drive()
+    assert arena.experiments.campaign(scan).state == "completed"
+    found = list(arena.annotations(experiment=scan, dimension="force"))
+    messages = {message.id: message for message in arena.runs.messages(run) if message.seat in ("A", "B")}
+    assert {one.message for one in found} == set(messages)
+    assert {(one.instrument, one.version, one.judge) for one in found} == {(saved.id, revised.newest.id, "sim/neutral")}
+    assert all(0 <= one.value <= 4 and one.unscored_reason == "" for one in found)
+    lying = list(arena.annotations(run=run, found=True, dimension="lies"))
+    assert all(one.value is True for one in lying)

@@ -25,6 +25,7 @@ from experiments.engine import partial_text, run_execution
 from experiments.gateway.simulated.server import SimulatedProvider
 from experiments.gateway.simulated.stream import Pacer
 from experiments.models import Provider
+from experiments.workflows import event_classes
 from tests.fixtures import PASSWORD, signed_in
 from tests.golden import outputs
 from tests.golden.playing import Playing, go_on
@@ -167,3 +168,11 @@ def _archive(files):
     with zipfile.ZipFile(KEPT, "w") as archive:
         for name, text in sorted(files.items()):
             archive.writestr(zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0)), text.encode(), zipfile.ZIP_DEFLATED, 9)
+
+
+def test_every_stored_event_is_read_by_its_class_and_would_be_written_the_same():
+    rows = json.loads(archived()["rows.json"])
+    events = [row["fields"] for row in rows if row["model"] == "experiments.event"]
+    written = [event_classes()[event["type"]].read(event["data"]).data() for event in events]
+
+    assert [json.dumps(data) for data in written] == [json.dumps(event["data"]) for event in events]

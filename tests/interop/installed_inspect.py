@@ -31,14 +31,8 @@ def mock(say, name="model"):
 
 
 def played(task, tmp_path, say=lambda asked: "Good morning.", roles=None, **options):
-    [log] = eval(
-        task,
-        model=mock(say),
-        model_roles=roles or {},
-        display="none",
-        log_dir=str(tmp_path),
-        **options,
-    )
+    about = {"model": mock(say), "model_roles": roles or {}, "display": "none", "log_dir": str(tmp_path)}
+    [log] = eval(task, **about, **options)
     assert log.status == "success", log.error
     return read_eval_log(log.location)
 
@@ -65,13 +59,10 @@ def test_an_arena_is_a_task_whose_calls_inspect_logs(tmp_path):
     found = [event.data["type"] for event in sample.events if event.event == "info"]
     assert found.count("judge_evaluation_completed") == 2
 
-
-def test_what_a_judge_does_not_give_is_no_score(tmp_path):
-    judge = mock(lambda asked: "I would rather not.")
-    arguments = {"prompt": "Share seven panels.", "max_turns": 1, "filter": False}
-    [sample] = played("arena_lab_inspect/arena", tmp_path, roles={"judge": judge}, task_args=arguments).samples
-
-    assert sample.scores["judged"].value == {}
+    silent = mock(lambda asked: "I would rather not.")
+    arguments["max_turns"] = 1
+    [sample] = played("arena_lab_inspect/arena", tmp_path, roles={"judge": silent}, task_args=arguments).samples
+    assert sample.scores["judged"].value == {}, "what a judge does not give is no score"
     assert "turn 1, A" in sample.scores["judged"].explanation
 
 
@@ -89,21 +80,16 @@ def test_a_council_rates_its_members(tmp_path):
     assert sum(means) / len(means) == pytest.approx(1000)
 
 
-def test_any_dataset_can_be_played_and_a_failed_call_is_data(tmp_path):
+def test_any_dataset_can_be_played_a_failed_call_is_data_and_a_debate_plays_to_its_summary(tmp_path):
     task = Task(dataset=MemoryDataset([Sample(input="Four-day week?")]), solver=workflow("council", members=2))
     broken = mock(lambda asked: RuntimeError("no luck"), "m1")
     [sample] = played(task, tmp_path, ranked, {"member-1": broken}, max_retries=0).samples
-
     said = sample.metadata["arena_lab"]
     assert {one["seat"] for one in said["messages"]} == {"member-2", "chair"}
-    assert said["end"]["failed"] is False
-    assert sample.error is None
+    assert (said["end"]["failed"], sample.error) == (False, None)
 
-
-def test_a_debate_plays_to_its_summary_as_far_as_answers_are_read(tmp_path):
     points = json.dumps({"new_perspectives": [{"id": "p1", "contents": "By the night."}], "counterpoints": []})
     log = played("arena_lab_inspect/debate", tmp_path, lambda asked: points, task_args={"prompt": "Share a telescope?"})
-
     seats = [one["seat"] for one in log.samples[0].metadata["arena_lab"]["messages"]]
     assert seats == ["refiner", "A", "B", "C", "summarizer"]
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from functools import partial
 
 import numpy as np
 import pytest
@@ -43,65 +44,38 @@ def leaning(alice, /, count=400, **fields):
 
 
 @pytest.mark.databases
-def test_a_lean_to_length_is_found_and_held_equal_beside_plain_ratings(leaning):
-    ladder = leaning()
-    plain = compute.standings(ladder).rows
+def test_a_lean_to_length_is_found_and_held_equal_beside_plain_ratings(client, leaning):
+    ladder, asked_for = leaning(), {"control": "style"}
+    api, file = reverse("api-ladder", args=[ladder.slug]), partial(reverse, "ladder-download")
     found = compute.styled(ladder, COVARIATES)
     told = {one.name: one for one in found.covariates}
 
-    assert all(not row.lower < 1000 < row.upper for row in plain if row.name != "middle"), "all are equally good"
-    assert all(row.lower < 1000 < row.upper for row in found.rows)
+    plain, both = client.get(api).json(), client.get(api, asked_for).json()
+    plain_page, page = (client.get(ladder.get_absolute_url(), of).content.decode() for of in ({}, asked_for))
+    adjusted = {row["name"]: row for row in both["style"]["rows"]}
+    assert all(not row["lower"] < 1000 < row["upper"] for row in plain["rows"] if row["name"] != "middle")
+    assert all(row["lower"] < 1000 < row["upper"] for row in adjusted.values()), "all are equally good"
+    assert (plain["style"], plain["rows"]) == (None, both["rows"])
     assert told["length"].lower > 0
     assert {told[name].reason for name in ("headings", "position", "language")} == {"constant"}
     assert (told["length"].moved in {"wordy", "brief"}, found.battles, found.of) == (True, 400, 400)
-    assert compute.standings(ladder).rows == plain
-
-
-def test_page_files_and_api_show_both_and_say_what_they_were_adjusted_for(client, leaning):
-    ladder = leaning()
-    asked = {"control": "style"}
-    api = reverse("api-ladder", args=[ladder.slug])
-
-    page = client.get(ladder.get_absolute_url(), asked).content.decode()
-    plain, both = client.get(api).json(), client.get(api, asked).json()
-    files = {kind: client.get(reverse("ladder-download", args=[ladder.slug, kind]), asked) for kind in ("csv", "md")}
-
-    adjusted = {row["name"]: row for row in both["style"]["rows"]}
-    assert plain["style"] is None
-    assert plain["rows"] == both["rows"]
-    assert "Adjusted for style" in page
-    assert "What style explains" in page
-    assert "What style explains" not in client.get(ladder.get_absolute_url()).content.decode()
-    for row in csv.DictReader(io.StringIO(files["csv"].content.decode())):
-        assert float(row["adjusted_rating"]) == adjusted[row["name"]]["rating"] != float(row["rating"])
-    assert "Adjusted for length, headings" in files["md"].content.decode()
-    assert "adjusted_rating" not in client.get(reverse("ladder-download", args=[ladder.slug, "csv"])).content.decode()
-
-
-def test_rows_are_sorted_by_the_adjusted_rating(client, leaning):
-    ladder, asked = leaning(), {"control": "length", "sort": "adjusted"}
-    api = client.get(reverse("api-ladder", args=[ladder.slug]), asked).json()
-    ratings = {row["name"]: row["rating"] for row in api["style"]["rows"]}
-
+    assert ["What style explains" in one for one in (plain_page, page)] == [False, True]
+    lines = rows_of(client.get(file(args=[ladder.slug, "csv"]), asked_for))
+    assert {row["name"]: float(row["adjusted_rating"]) for row in lines} == {
+        name: row["rating"] for name, row in adjusted.items()
+    }
+    assert all(row["adjusted_rating"] != row["rating"] for row in lines)
+    assert "adjusted_rating" not in rows_of(client.get(file(args=[ladder.slug, "csv"])))[0]
+    assert "Adjusted for length, headings" in client.get(file(args=[ladder.slug, "md"]), asked_for).content.decode()
     falling, rising = (
-        client.get(ladder.get_absolute_url(), asked | {"sort": word}).content.decode().split("<tbody>")[1]
+        client.get(ladder.get_absolute_url(), asked_for | {"sort": word}).content.decode().split("<tbody>")[1]
         for word in ("adjusted", "-adjusted")
     )
-
-    assert sorted(LENGTHS, key=falling.index) == sorted(LENGTHS, key=ratings.get, reverse=True)
-    assert sorted(LENGTHS, key=rising.index) == sorted(LENGTHS, key=ratings.get)
-
-
-def test_battles_without_two_texts_are_left_out_and_counted(leaning):
-    ladder = leaning(200)
-    Output.objects.filter(sample__index__lt=50).delete()
-
-    found = style.adjusted(ladder, ("length",))
-
-    assert (found.battles, found.of) == (150, 200)
+    order = sorted(LENGTHS, key=lambda name: adjusted[name]["rating"])
+    assert (sorted(LENGTHS, key=rising.index), sorted(LENGTHS, key=falling.index)) == (order, order[::-1])
 
 
-def test_order_is_held_equal_where_it_was_recorded(leaning):
+def test_order_is_held_equal_where_it_was_recorded_and_battles_without_two_texts_are_left_out(leaning):
     ladder = leaning(300)
     rows = ladder.board.battles.all()
     for number, one in enumerate(rows.order_by("pk")):
@@ -109,30 +83,25 @@ def test_order_is_held_equal_where_it_was_recorded(leaning):
         rows.filter(pk=one.pk).update(shown_left_first=None if number % 5 == 4 else first)
 
     [told] = style.adjusted(ladder, ("position",)).covariates
-
     assert told.lower > 0, "what was shown first won"
 
-
-def test_a_feature_that_does_not_exist_is_refused_by_name(client, leaning):
-    ladder = leaning(30)
-
-    refused = client.get(reverse("api-ladder", args=[ladder.slug]), {"control": "length,charm"})
-
-    assert refused.status_code == 400
-    assert "charm" in refused.json()["errors"]["control"][0]
-    assert client.get(ladder.get_absolute_url(), {"control": "charm"}).status_code == 400
+    Output.objects.filter(sample__index__lt=50).delete()
+    found = style.adjusted(ladder, ("length",))
+    assert (found.battles, found.of) == (250, 300)
 
 
-def test_a_page_measures_few_new_outputs_and_leaves_many_to_a_worker(client, leaning, monkeypatch):
+def test_an_unknown_feature_is_refused_and_many_new_outputs_are_left_to_a_worker(client, leaning, monkeypatch):
     ladder = leaning(30)
     monkeypatch.setattr(style, "MOST_MEASURED", 10)
-    address = reverse("api-ladder", args=[ladder.slug])
 
-    waiting = client.get(address, {"control": "length"})
+    refused = asked(client, ladder, control="length,charm")
+    waiting = asked(client, ladder, control="length")
     compute.refresh(ladder)
 
+    assert (refused.status_code, "charm" in refused.json()["errors"]["control"][0]) == (400, True)
+    assert client.get(ladder.get_absolute_url(), {"control": "charm"}).status_code == 400
     assert (waiting.status_code, Style.objects.count()) == (503, 60)
-    assert client.get(address, {"control": "length"}).json()["style"]["battles"] == 30
+    assert asked(client, ladder, control="length").json()["style"]["battles"] == 30
 
 
 @maker
@@ -159,50 +128,40 @@ def served(arena, alice, /, count=240):
 
 
 @pytest.mark.databases
-def test_several_upstreams_of_a_contestant_are_said_on_page_and_api_and_are_a_covariate(client, served):
+def test_several_upstreams_of_a_contestant_are_said_on_page_and_api_and_are_a_covariate_of_their_own(client, served):
     ladder, poor = served()
-    address = reverse("api-ladder", args=[ladder.slug])
+    several = [{"name": "Good", "answers": 240 - poor}, {"name": "Cheap", "answers": poor}]
 
-    told, page = client.get(address).json(), client.get(ladder.get_absolute_url()).content.decode()
-    held = client.get(address, {"control": "upstream"}).json()["style"]
-
-    assert told["upstreams"] == [
-        {
-            "name": "b",
-            "label": "",
-            "upstreams": [{"name": "Good", "answers": 240 - poor}, {"name": "Cheap", "answers": poor}],
-        }
-    ]
-    assert f"b was served by several upstreams: Good ({240 - poor}), Cheap ({poor})." in " ".join(page.split())
-    [effect] = held["covariates"]
-    adjusted = {row["name"]: row for row in held["rows"]}
-    plain = {row["name"]: row for row in told["rows"]}
-    assert effect["upper"] < 0, "what another upstream answered loses"
-    assert adjusted["b"]["lower"] < 1000 < adjusted["b"]["upper"]
-    assert plain["b"]["rating"] < adjusted["b"]["rating"]
-
-
-def test_upstreams_are_no_part_of_style_and_can_be_added_to_it(client, served):
-    ladder, _poor = served(60)
-    address = reverse("api-ladder", args=[ladder.slug])
-
-    of_style, both = (
-        [one["name"] for one in client.get(address, {"control": word}).json()["style"]["covariates"]]
-        for word in ("style", "style,upstream")
+    told, page = asked(client, ladder).json(), client.get(ladder.get_absolute_url()).content.decode()
+    held, of_style, both = (
+        asked(client, ladder, control=word).json()["style"] for word in ("upstream", "style", "style,upstream")
     )
 
-    assert "upstream" not in of_style
-    assert both == [*of_style, "upstream"]
+    assert told["upstreams"] == [{"name": "b", "label": "", "upstreams": several}]
+    assert f"b was served by several upstreams: Good ({240 - poor}), Cheap ({poor})." in " ".join(page.split())
+    [effect] = held["covariates"]
+    adjusted, plain = ({row["name"]: row for row in one["rows"]}["b"] for one in (held, told))
+    assert effect["upper"] < 0, "what another upstream answered loses"
+    assert adjusted["lower"] < 1000 < adjusted["upper"]
+    assert plain["rating"] < adjusted["rating"]
+    names = [one["name"] for one in of_style["covariates"]]
+    assert "upstream" not in names
+    assert [one["name"] for one in both["covariates"]] == [*names, "upstream"]
 
 
-def test_answers_whose_upstream_is_not_known_are_nobodys(client, league):
+def test_answers_of_unknown_upstreams_are_nobodys_and_a_board_alone_offers_no_combination(client, league):
     assert mixed([("a", "A", "", 5), ("a", "A", "X", 2), ("b", "B", "X", 1), ("b", "B", "Y", 1)]) == mixed(
         [("b", "B", "Y", 1), ("b", "B", "X", 1)]
     )
     assert client.get(reverse("api-ladder", args=[league().slug])).json()["upstreams"] == []
 
+    ladder = league()
 
-NAMES = ("plain", "middle", "flashy")
+    refused = asked(client, ladder, combine="0.5")
+
+    assert 'name="combine"' not in client.get(ladder.get_absolute_url()).content.decode()
+    assert refused.status_code == 400
+    assert "no other board" in refused.json()["errors"]["combine"][0]
 
 
 @maker
@@ -236,15 +195,15 @@ def asked(client, ladder, **query):
     return client.get(reverse("api-ladder", args=[ladder.slug]), query)
 
 
-@pytest.mark.databases
-def test_a_pool_says_what_it_is_made_of_and_is_the_same_from_both_boards(client, both):
-    people, judge = both()
+def rows_of(file):
+    return list(csv.DictReader(io.StringIO(file.content.decode())))
 
-    plain, of_people, of_judge = (
-        asked(client, people).json(),
-        asked(client, people, combine="0.25").json(),
-        asked(client, judge, combine="0.25").json(),
-    )
+
+@pytest.mark.databases
+def test_a_pool_is_the_same_from_both_boards_and_a_correction_does_not_move_towards_the_judge(client, both):
+    people, judge = both()
+    plain = asked(client, people).json()
+    of_people, of_judge = (asked(client, one, combine="0.25").json() for one in (people, judge))
 
     found = of_people["combined"]
     assert plain["combined"] is None
@@ -255,87 +214,48 @@ def test_a_pool_says_what_it_is_made_of_and_is_the_same_from_both_boards(client,
     ]  # fmt: skip
     assert (found["method"], found["votes"], found["verdicts"], found["both"]) == ("pooled", 250, 450, 250)
 
-
-def test_more_weight_moves_ratings_towards_the_judge_and_a_correction_does_not(client, both):
-    people, _judge = both()
-
-    def rating(combine):
-        rows = asked(client, people, combine=combine).json()["combined"]["rows"]
-        return next(row for row in rows if row["name"] == "flashy")
-
-    corrected = rating("corrected")
-
-    assert rating("0.1")["rating"] < rating("0.5")["rating"] < rating("1")["rating"]
-    assert rating("1")["lower"] > 1020
+    little, more, most, corrected = (
+        {row["name"]: row for row in asked(client, people, combine=word).json()["combined"]["rows"]}["flashy"]
+        for word in ("0.1", "0.5", "1", "corrected")
+    )
+    assert little["rating"] < more["rating"] < most["rating"]
+    assert most["lower"] > 1020
     assert corrected["lower"] < 1000 < corrected["upper"]
+
+    judge.board.dataset.contestants.filter(name="plain").update(void_reason="It had seen the tasks.")
+    rows = asked(client, people, combine="0.9").json()["combined"]["rows"]
+    assert [row["name"] for row in rows] == ["flashy", "middle"]
+    judge.withdrawn_reason = "Its judge read the names."
+    judge.save()
+    assert asked(client, people, combine="1").status_code == 400
 
 
 def test_page_and_files_show_both_ratings_and_the_weight_of_each_board(client, both):
     people, judge = both()
     query = {"combine": "0.5", "sort": "combined"}
 
-    page = client.get(people.get_absolute_url(), query).content.decode()
-    corrected = client.get(people.get_absolute_url(), {"combine": "corrected"}).content.decode()
-    plain = client.get(people.get_absolute_url()).content.decode()
-    files = {kind: client.get(reverse("ladder-download", args=[people.slug, kind]), query) for kind in ("csv", "md")}
+    page, corrected, plain = (
+        " ".join(client.get(people.get_absolute_url(), of).content.decode().split())
+        for of in (query, {"combine": "corrected"}, {})
+    )
+    lines, text = (client.get(reverse("ladder-download", args=[people.slug, kind]), query) for kind in ("csv", "md"))
+    ratings = {row["name"]: row["rating"] for row in asked(client, people, **query).json()["combined"]["rows"]}
 
-    assert "Combined rank" in page
-    assert "counts as 0.5 votes. These ratings follow" in " ".join(page.split())
+    assert "counts as 0.5 votes. These ratings follow" in page
     assert reverse("ladder", args=[judge.slug]) in page
-    assert "Ratings of people. Verdicts on all samples" in " ".join(corrected.split())
-    assert "Combined rank" not in plain
+    assert "Ratings of people. Verdicts on all samples" in corrected
+    assert ["Combined rank" in one for one in (page, plain)] == [True, False]
     assert 'name="combine"' in plain
-    rows = list(csv.DictReader(io.StringIO(files["csv"].content.decode())))
-    api = {row["name"]: row for row in asked(client, people, **query).json()["combined"]["rows"]}
-    assert {row["name"]: float(row["combined_rating"]) for row in rows} == {
-        name: row["rating"] for name, row in api.items()
-    }
-    assert "250 votes and 450 verdicts" in files["md"].content.decode()
-    assert "Each verdict counts as 0.5 votes." in files["md"].content.decode()
-
-
-def test_rows_are_sorted_by_the_combined_rating(client, both):
-    people, _judge = both()
-    ratings = {row["name"]: row["rating"] for row in asked(client, people, combine="1").json()["combined"]["rows"]}
-
-    page = client.get(people.get_absolute_url(), {"combine": "1", "sort": "combined"}).content.decode()
+    assert {row["name"]: float(row["combined_rating"]) for row in rows_of(lines)} == ratings
+    assert "250 votes and 450 verdicts" in text.content.decode()
+    assert "Each verdict counts as 0.5 votes." in text.content.decode()
     body = page[page.index("<tbody>") :]
-
-    assert sorted(NAMES, key=body.index) == sorted(NAMES, key=ratings.get, reverse=True)
-
-
-def test_a_board_without_the_other_kind_offers_nothing_and_refuses(client, league):
-    ladder = league()
-
-    refused = asked(client, ladder, combine="0.5")
-
-    assert 'name="combine"' not in client.get(ladder.get_absolute_url()).content.decode()
-    assert refused.status_code == 400
-    assert "no other board" in refused.json()["errors"]["combine"][0]
+    assert sorted(ratings, key=body.index) == sorted(ratings, key=ratings.get, reverse=True)
 
 
-@pytest.mark.parametrize("word", ["-1", "0", "nan", "inf", "1000", "much"])
-def test_a_weight_that_means_nothing_is_refused_by_name(client, both, word):
+def test_a_weight_that_means_nothing_is_refused_by_name(client, both):
     people, _judge = both(votes=20, samples=10)
 
-    refused = asked(client, people, combine=word)
-
-    assert refused.status_code == 400
-    assert word in refused.json()["errors"]["combine"][0]
-
-
-def test_a_board_that_is_withdrawn_is_in_no_combination(client, both):
-    people, judge = both(votes=20, samples=10)
-    judge.withdrawn_reason = "Its judge read the names."
-    judge.save()
-
-    assert asked(client, people, combine="1").status_code == 400
-
-
-def test_a_contestant_left_out_of_the_ratings_is_left_out_of_combined_ones(client, both):
-    people, _judge = both()
-    people.board.dataset.contestants.filter(name="plain").update(void_reason="It had seen the tasks.")
-
-    rows = asked(client, people, combine="1").json()["combined"]["rows"]
-
-    assert [row["name"] for row in rows] == ["flashy", "middle"]
+    for word in ("-1", "0", "nan", "inf", "1000", "much"):
+        refused = asked(client, people, combine=word)
+        assert (refused.status_code, word in refused.json()["errors"]["combine"][0]) == (400, True), word

@@ -8,6 +8,7 @@ from experiments.workflows.battles.campaign import boards, counting
 from leaderboard.boards import compute
 from leaderboard.ratings import Undefined
 from leaderboard.votes import agreement
+from tests.fixtures import signed_in
 from tests.leaderboard.boards import contestants_of, dataset_of, samples_of
 
 pytestmark = pytest.mark.django_db
@@ -74,55 +75,42 @@ def test_void_battles_offers_and_contestants_that_are_left_out_are_no_answers(da
     assert agreement.report(dataset).pairs[0].answers.compared == 0
 
 
-def test_without_votes_every_figure_is_undefined(dataset, judge, people):
-    report = agreement.report(dataset)
+def test_without_votes_every_figure_is_undefined_and_a_leaning_to_what_is_shown_first_is_seen(dataset, judge, people):
+    [pair], [among] = agreement.report(dataset).pairs, agreement.report(dataset).people
 
-    assert isinstance(report.pairs[0].answers.kappa, Undefined)
-    assert isinstance(report.pairs[0].ranks, Undefined)
-    assert (report.pairs[0].answers.exact.value, report.people[0].among.exact.value) == (None, None)
+    assert isinstance(pair.answers.kappa, Undefined)
+    assert isinstance(pair.ranks, Undefined)
+    assert (pair.answers.exact.value, among.among.exact.value) == (None, None)
     assert Client().get(f"/leaderboard/{compute.ensure_ladder(judge).slug}/agreement/").status_code == 200
 
-
-def test_a_leaning_to_what_is_shown_first_is_seen(dataset, judge):
     decide(judge, ["tie"] * 20)
     for battle in judge.battles.all():
         Verdict.objects.create(battle=battle, order="original", winner="left")
         Verdict.objects.create(battle=battle, order="swapped", winner="right")
-
-    [found] = agreement.report(dataset).boards
-
+    _of_people, found = agreement.report(dataset).boards
     assert (found.order.first.part, found.order.first.of) == (40, 40)
 
 
-def test_the_page_shows_the_figures_and_follows_new_votes(dataset, judge, people):
-    decide(judge, ["left", "right", "left", "right"])
-    decide(people, ["left", "right"], "user:1", first=True)
-    address = f"/leaderboard/{compute.ensure_ladder(judge).slug}/agreement/"
-
-    assert "100.0 %" in Client().get(address).content.decode()
-    decide(people, [None, None, "right", "left"], "user:2", first=True)
-
-    page = Client().get(address).content.decode()
-    assert "50.0 %" in page
-    assert "4 votes" in page
-    assert "2 voters" in page
-
-
-def test_programs_read_what_the_page_shows_of_boards_that_they_may_see(dataset, judge, people, charlie):
+def test_page_and_programs_have_the_figures_of_boards_that_they_may_see_and_follow_new_votes(
+    dataset, judge, people, charlie
+):
     decide(judge, ["left", "right", "left", "right", "tie"])
-    decide(people, ["left", "right", "right"], "user:1", first=True)
-    address = f"/api/ladders/{compute.ensure_ladder(judge).slug}/agreement/"
+    decide(people, ["left", "right", "left"], "user:1", first=True)
+    slug = compute.ensure_ladder(judge).slug
+    page, api = f"/leaderboard/{slug}/agreement/", f"/api/ladders/{slug}/agreement/"
 
-    told = Client().get(address).json()
+    assert "100.0 %" in Client().get(page).content.decode()
+    decide(people, [None, None, None, "left", "left"], "user:2", first=True)
+    shown, told = Client().get(page).content.decode(), Client().get(api).json()
 
+    for words in ("60.0 %", "5 votes", "2 voters"):
+        assert words in shown, words
     [of_people, of_judge] = told["boards"]
-    assert (of_people["board"], of_people["judgments"], of_people["voters"]) == (people.slug, 3, 1)
+    assert (of_people["board"], of_people["judgments"], of_people["voters"]) == (people.slug, 5, 2)
     assert (of_people["among"]["compared"], of_people["among"]["kappa_reason"]) == (0, "nothing_paired")
     assert (of_judge["judgments"], of_judge["voters"], of_judge["among"]) == (5, None, None)
     [pair] = told["pairs"]
-    assert (pair["answers"]["same_answer"]["part"], pair["answers"]["compared"]) == (2, 3)
+    assert (pair["answers"]["same_answer"]["part"], pair["answers"]["compared"]) == (3, 5)
     dataset.visibility = "private"
     dataset.save()
-    stranger = Client()
-    stranger.force_login(charlie)
-    assert [one.get(address).status_code for one in (stranger, Client())] == [404, 404]
+    assert [one.get(api).status_code for one in (signed_in(charlie), Client())] == [404, 404]

@@ -78,29 +78,34 @@ def rated(ladder):
 
 
 @each_case("modality", ["text", "image"])
-def test_what_a_board_holds_comes_back_from_its_folder(alice, tmp_path, modality):
-    ladder, path = league(alice, modality), tmp_path / "folder.zip"
+def test_what_a_board_holds_comes_back_from_its_folder_and_outputs_alone_to_those_who_lack_them(
+    alice, tmp_path, modality
+):
+    ladder, path = league(alice, modality), tmp_path / f"{modality}.zip"
     path.write_bytes(b"".join(zipped(ladder.board)))
+    before = outputs(ladder.board.dataset)
 
     call_command("load_dataset", path, name="A copy", slug="copy", owner="alice", modality=modality)
     copy = Dataset.objects.get(slug="copy")
     report = import_battles(path, dataset=copy, by=alice)
 
     again = Ladder.objects.get(board__dataset=copy)
-    assert outputs(copy) == outputs(ladder.board.dataset)
-    assert list(copy.samples.values_list("subset", "index", "instruction")) == list(
-        ladder.board.dataset.samples.values_list("subset", "index", "instruction")
-    )
+    assert outputs(copy) == before
+    samples = [one.samples.values_list("subset", "index", "instruction") for one in (copy, ladder.board.dataset)]
+    assert list(samples[0]) == list(samples[1])
     assert rated(again) == pytest.approx(rated(ladder), rel=1e-9)
     assert (again.board.kind, again.board.judge) == (ladder.board.kind, ladder.board.judge)
     assert (report.void, report.refused, report.warnings) == (241, 0, [])
-    assert list(again.board.battles.filter(winner="").values_list("open_reason", flat=True)) == [
-        "The judge gave no answer."
-    ]
-    before, after = (one.milestones.get() for one in (ladder, again))
+    assert again.board.battles.get(winner="").open_reason == "The judge gave no answer."
+    taken, took_over = (one.milestones.get() for one in (ladder, again))
     told = ("name", "taken", "battles", "contestants", "ratings", "covariance", "version", "dated")
-    assert [getattr(after, name) for name in told] == [getattr(before, name) for name in told]
-    assert after.note == "The first. Taken over from a folder."
+    assert [getattr(took_over, name) for name in told] == [getattr(taken, name) for name in told]
+    assert took_over.note == "The first. Taken over from a folder."
+
+    zipfile.ZipFile(path).extractall(tmp_path / modality)
+    Output.objects.filter(sample__dataset=ladder.board.dataset, sample__subset="easy").delete()
+    added = making.add_outputs(ladder.board.dataset, by=alice, path=tmp_path / modality / "easy" / "models")
+    assert (outputs(ladder.board.dataset), added.kept, added.unknown) == (before, 0, 0)
 
 
 def test_the_folder_has_outputs_by_experiment_and_contestant_and_says_what_is_in_it(alice, tmp_path):
@@ -118,16 +123,3 @@ def test_the_folder_has_outputs_by_experiment_and_contestant_and_says_what_is_in
     assert "4 models, 3" in card
     assert "| elm |" in card
     assert config["contestants"] == ["elm", "lab/oak", "lab:oak"]
-
-
-@each_case("modality", ["text", "image"])
-def test_the_outputs_of_a_folder_are_added_to_a_dataset_that_lacks_them(alice, tmp_path, modality):
-    ladder, path = league(alice, modality), tmp_path / "folder.zip"
-    path.write_bytes(b"".join(zipped(ladder.board)))
-    zipfile.ZipFile(path).extractall(tmp_path / "folder")
-    before = outputs(ladder.board.dataset)
-    Output.objects.filter(sample__subset="easy").delete()
-
-    added = making.add_outputs(ladder.board.dataset, by=alice, path=tmp_path / "folder" / "easy" / "models")
-
-    assert (outputs(ladder.board.dataset), added.kept, added.unknown) == (before, 0, 0)

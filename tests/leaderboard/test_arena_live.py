@@ -74,7 +74,7 @@ def finish(battle):
         Output.objects.create(sample=battle.sample, contestant_id=task["contestant"], text="**The end**.")
 
 
-async def test_nobody_else_is_let_in(open_arena):
+async def test_nobody_else_is_let_in_and_a_socket_that_has_gone_is_looked_after_no_longer(open_arena):
     await sync_to_async(open_arena)()
     visitor, other = Client(), Client()
     battle = await sync_to_async(begun)(visitor)
@@ -82,18 +82,10 @@ async def test_nobody_else_is_let_in(open_arena):
 
     for stranger in (None, other):
         assert (await socket_of(battle, stranger).connect(timeout=30))[0] is False
-
-
-async def test_a_socket_that_has_gone_is_looked_after_no_longer(open_arena):
-    await sync_to_async(open_arena)()
-    visitor = Client()
-    battle = await sync_to_async(begun)(visitor)
     socket = socket_of(battle, visitor)
     assert (await socket.connect(timeout=30))[0]
     await socket.receive_from(timeout=30)
-
     await socket.disconnect(timeout=30)
-
     assert not live.watch()._waiting
 
 

@@ -145,7 +145,18 @@ def test_every_combination_finds_exactly_what_it_says(board, monkeypatch, few, c
 
 
 @pytest.mark.django_db
-def test_the_neighbours_of_a_battle_are_those_in_the_same_filter(board):
+def test_a_filter_is_written_into_the_address_it_was_read_from_and_neighbours_are_those_in_it(board):
+    address = "contestant=a&contestant=b&result=won&consistent=yes&subset=hard&images=2&search=harbour+%26+sea"
+    chosen = read_filter(QueryDict(address), board)
+    assert chosen.address == address
+    assert read_filter(QueryDict(chosen.address), board) == chosen
+
+    for address in ("result=won", "consistent=perhaps", "images=x", "sample=٣", "state=gone", "search=%00"):
+        assert read_filter(QueryDict(address), board).is_empty, address
+    nobody = read_filter(QueryDict("contestant=nobody"), board)
+    assert nobody.unknown == ("nobody",)
+    assert battle_search.battle_page(board, nobody, PageStart()).battles == ()
+
     chosen = read_filter(QueryDict("contestant=a&result=won"), board)
     keys = battle_search.battle_keys(board, chosen, PageStart(), 100)
     middle = Battle.objects.get(pk=keys[3])
@@ -153,22 +164,3 @@ def test_the_neighbours_of_a_battle_are_those_in_the_same_filter(board):
     assert battle_search.neighbours(board, chosen, middle) == (keys[2], keys[4])
     assert battle_search.neighbours(board, chosen, Battle.objects.get(pk=keys[0]))[0] is None
     assert battle_search.neighbours(board, chosen, Battle.objects.get(pk=keys[-1]))[1] is None
-
-
-@pytest.mark.django_db
-def test_a_filter_is_read_from_an_address_and_written_into_the_same(board):
-    address = "contestant=a&contestant=b&result=won&consistent=yes&subset=hard&images=2&search=harbour+%26+sea"
-    chosen = read_filter(QueryDict(address), board)
-
-    assert chosen.address == address
-    assert read_filter(QueryDict(chosen.address), board) == chosen
-
-
-@pytest.mark.django_db
-def test_words_that_mean_nothing_are_left_out_and_an_unknown_contestant_finds_nothing(board):
-    for address in ("result=won", "consistent=perhaps", "images=x", "sample=٣", "state=gone", "search=%00"):
-        assert read_filter(QueryDict(address), board).is_empty, address
-    chosen = read_filter(QueryDict("contestant=nobody"), board)
-
-    assert chosen.unknown == ("nobody",)
-    assert battle_search.battle_page(board, chosen, PageStart()).battles == ()

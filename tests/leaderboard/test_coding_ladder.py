@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from django.core.cache import caches
 
 from experiments.models import Cycle, Run
 from experiments.workflows.coding.pages import ratings
@@ -13,9 +14,9 @@ from leaderboard.boards import coding, compute, jobs
 from leaderboard.models import Ladder
 from leaderboard.ratings import cycles as pure
 from leaderboard.ratings.judging import judging, setters
-from tests.cases import each_case
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import LEVELS, SEATS, Contest, votes_of
+from tests.fixtures import signed_in
 from tests.markup import squeezed
 
 PAGE = "/leaderboard/coding/"
@@ -50,19 +51,6 @@ def chosen(shown):
     return re.findall(r'name="name" value="([^"]+)" checked', squeezed(shown))
 
 
-def test_visitors_read_no_titles_times_or_addresses_of_runs(client, ladder, contest, alice, charlie):
-    private = [f"/runs/{contest.run.pk}", str(contest.run.pk), "Spread of readings", contest_rows.DESCRIPTION[:40]]
-
-    for sign_in in (None, charlie):
-        if sign_in:
-            client.force_login(sign_in)
-        for address in (PAGE, *(f"{PAGE}{name}/" for name in ("history", "download/json", "download/csv"))):
-            shown = page(client, address) + page(client, "/api/ladders/coding/")
-            assert [words for words in private if words in shown] == [], address
-    client.force_login(alice)
-    assert "Spread of readings 1" in page(client)
-
-
 def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client, alice):
     made = Contest(alice)
     for setter in (1, 2):
@@ -80,12 +68,23 @@ def test_a_setter_whose_problems_were_all_void_is_told_with_their_number(client,
     assert rows["lab/coder-4"]["setter_calibration_reason"] == "no_votes"
 
 
-def test_the_history_is_filtered_by_its_address(client, ladder):
+def test_the_history_is_filtered_and_visitors_read_nothing_of_runs(client, ladder, contest, alice, charlie):
     shown = squeezed(page(client, f"{PAGE}history/", name=["lab/coder-1", "lab/coder-3"], board="elo"))
 
     assert ('data-label="coder-1 model"' in shown, 'data-label="coder-2 model"' in shown) == (True, False)
     assert chosen(shown) == ["lab/coder-1", "lab/coder-3"]
     assert len(chosen(page(client, f"{PAGE}history/", name="nobody"))) == 4
+
+    private = [f"/runs/{contest.run.pk}", str(contest.run.pk), "Spread of readings", contest_rows.DESCRIPTION[:40]]
+
+    for sign_in in (None, charlie):
+        if sign_in:
+            client.force_login(sign_in)
+        for address in (PAGE, *(f"{PAGE}{name}/" for name in ("history", "download/json", "download/csv"))):
+            shown = page(client, address) + page(client, "/api/ladders/coding/")
+            assert [words for words in private if words in shown] == [], address
+    client.force_login(alice)
+    assert "Spread of readings 1" in page(client)
 
 
 def test_a_page_shows_a_new_cycle_before_a_worker_has_computed_it(client, ladder, contest):
@@ -126,26 +125,25 @@ def test_files_and_the_api_say_what_the_ladder_says(client, ladder):
     assert client.get(f"{PAGE}download/csv/").status_code == 404
 
 
-@each_case("origin", [Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH])
-def test_only_what_was_played_here_counts(contest, origin):
-    Run.objects.update(origin=origin)
-
-    assert coding.standings().rows == ()
-
-
-def test_the_worker_makes_the_ladder_which_is_hidden_until_an_admin_publishes_it(client, contest, alice, settings):
+def test_the_ladder_is_hidden_until_published_and_counts_rated_cycles_played_here_alone(
+    client, contest, alice, settings
+):
     jobs.refresh_stale()
-
-    assert client.get(PAGE).status_code == 404
-    client.force_login(alice)
-    assert client.get(PAGE).status_code == 200
-    client.logout()
+    assert [client.get(PAGE).status_code, signed_in(alice).get(PAGE).status_code] == [404, 200]
     Ladder.objects.update(is_public=True)
     assert client.get(PAGE).status_code == 200
     Ladder.objects.all().delete()
     settings.DEMO_MODE = True
     jobs.refresh_stale()
     assert client.get(PAGE).status_code == 200, "in a demonstration it is public at once"
+
+    for origin in (Run.Origin.IMPORTED, Run.Origin.DEMONSTRATION, Run.Origin.BRANCH):
+        Run.objects.update(origin=origin)
+        assert coding.standings().rows == (), origin
+    Run.objects.update(origin=Run.Origin.LIVE)
+    assert len(coding.standings().rows) == 4
+    Cycle.objects.exclude(state="void").delete()
+    assert (ratings.of_run(contest.run), ratings.of_all(), coding.standings().rows) == (None, None, ())
 
 
 def value(levels, turn, missing=(), passed=None):
@@ -204,24 +202,12 @@ def test_a_solver_below_the_quorum_is_unrated_and_its_votes_still_say_what_the_j
     assert (solver.votes, solver.elo) == (3, None)
     assert next(one.votes for one in found.judges if one.name == "lab/coder-4") == 9
     assert found.history[-1].means.keys() == {"lab/coder-2", "lab/coder-3", "lab/coder-4"}
-
-
-def test_without_a_rated_cycle_there_is_nothing(alice):
-    made = Contest(alice)
-    made.void_cycle()
-
-    assert ratings.of_run(made.run) is None
-    assert ratings.of_all() is None
-    assert coding.standings().rows == ()
-
-
-def test_a_model_that_has_left_the_catalogue_is_called_by_its_slug(alice):
-    made = contest_rows.contest(alice, 2)
     for row in Cycle.objects.all():
         row.contestants = [[seat, f"gone/{slug}"] for seat, slug in row.contestants]
         row.save()
-
-    assert {one.shown for one in ratings.of_run(made.run).solvers} == {f"gone/{name}" for name in MODELS}
+    caches["memory"].clear()
+    shown = {one.shown for one in ratings.of_run(made.run).solvers}
+    assert shown == {f"gone/{name}" for name in MODELS}, "models that have left the catalogue"
 
 
 def test_every_figure_is_that_of_the_pure_room_without_the_cycles_that_are_left_out(ten):

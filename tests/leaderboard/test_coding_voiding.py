@@ -19,12 +19,6 @@ def ten(alice):
     return contest_rows.contest(alice, 10, is_bare=True)
 
 
-@pytest.fixture
-def keeper(client, curator):
-    client.force_login(curator)
-    return client
-
-
 def board(run):
     found = ratings.of_run(run)
     return {one.name: one.compatible for one in found.solvers}
@@ -41,6 +35,7 @@ def rows(*turns):
 
 @pytest.mark.databases
 def test_what_was_left_out_and_taken_in_again_leaves_the_ratings_as_they_were(ten, curator):
+    snapshots = {moment.turn: dict(moment.compatible) for moment in ratings.of_run(ten.run).history}
     before = board(ten.run)
     [third] = rows(3)
 
@@ -55,31 +50,32 @@ def test_what_was_left_out_and_taken_in_again_leaves_the_ratings_as_they_were(te
     assert done == [(True, "curator", "Ambiguous."), (False, "curator", "")]
     assert [event.type for event in Event.objects.filter(run=ten.run)] == ["cycle_voided", "cycle_restored"]
 
-
-def test_the_last_is_left_out_twice_and_the_board_is_that_of_two_cycles_before(ten, curator):
-    snapshots = {moment.turn: dict(moment.compatible) for moment in ratings.of_run(ten.run).history}
-
     for turn in (10, 9):
         named = voiding.last().pk
         voiding.void_last(by=curator, reason="A slow sandbox.", named=named)
         assert board(ten.run) == snapshots[turn - 1]
         with pytest.raises(Conflict):
             voiding.void_last(by=curator, reason="The button was pressed twice.", named=named)
-
     assert counted() == list(range(1, 9))
 
 
-def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhile(ten, alice, curator):
-    other = contest_rows.contest(alice, 2, is_bare=True)
+def test_all_are_left_out_with_an_event_in_each_run_unless_one_was_rated_meanwhile_and_the_ladder_is_told(
+    ten, alice, curator, django_capture_on_commit_callbacks, monkeypatch
+):
+    other, rung = contest_rows.contest(alice, 2, is_bare=True), []
+    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
+    jobs.refresh_stale()
     with pytest.raises(Conflict):
         voiding.void_all(by=curator, reason="A fresh start.", count=10)
     assert len(Cycle.objects.counted()) == 12
 
-    assert voiding.void_all(by=curator, reason="A fresh start.", count=12) == 12
+    with django_capture_on_commit_callbacks(execute=True):
+        assert voiding.void_all(by=curator, reason="A fresh start.", count=12) == 12
 
-    assert ratings.of_all() is None
-    assert Event.objects.filter(run=ten.run, type="cycle_voided").count() == 10
-    assert Event.objects.filter(run=other.run, type="cycle_voided").count() == 2
+    assert (ratings.of_all(), coding.standings().rows) == (None, ())
+    assert rung == [1]
+    events = Event.objects.filter(type="cycle_voided")
+    assert [events.filter(run=one.run).count() for one in (ten, other)] == [10, 2]
     assert set(Cycle.objects.values_list("void_reason", flat=True)) == {"A fresh start."}
     with pytest.raises(Conflict):
         voiding.void_all(by=curator, reason="Again.", count=0)
@@ -102,76 +98,53 @@ def test_a_rival_who_is_quicker_between_looking_and_writing_wins(ten, curator, d
     assert Event.objects.filter(type="cycle_voided").count() == 1
 
 
-def test_the_ladder_is_told(ten, curator, django_capture_on_commit_callbacks, monkeypatch):
-    rung = []
-    monkeypatch.setattr(jobs, "wake", lambda: rung.append(1))
-    jobs.refresh_stale()
+def test_the_page_and_the_admin_do_what_their_buttons_say(curator, ten):
+    keeper, third, [last] = signed_in(curator), rows(3)[0], rows(10)
+    chosen = [row.pk for row in rows(2, 5)]
+    for action, reason, left in (("void_chosen", "", 10), ("void_chosen", "Ambiguous.", 8), ("restore_chosen", "", 10)):
+        asked = {"action": action, "_selected_action": chosen, "reason": reason}
+        keeper.post("/admin/experiments/cycle/", asked)
+        assert len(counted()) == left
 
-    with django_capture_on_commit_callbacks(execute=True):
-        voiding.void_all(by=curator, reason="A fresh start.", count=10)
-
-    assert rung == [1]
-    assert coding.standings().rows == ()
-
-
-def test_the_page_does_what_its_buttons_say(keeper, ten):
-    [third] = rows(3)
-
-    def sent(**fields):
-        return keeper.post(PAGE, fields).status_code
-
-    assert sent(action="void", cycle=third.pk, reason="Ambiguous.") == 302
-    assert sent(action="last", cycle=rows(10)[0].pk, reason="Slow.") == 302
-    assert sent(action="last", cycle=rows(10)[0].pk, reason="Slow.") == 409
-    assert counted() == [1, 2, 4, 5, 6, 7, 8, 9]
-    assert sent(action="restore", cycle=third.pk) == 302
-    assert sent(action="all", count="8", reason="Fresh.") == 409
-    assert sent(action="all", count="nine", reason="Fresh.") == 422
-    assert sent(action="all", count="9", reason="") == 422
+    for status, sent in (
+        (302, {"action": "void", "cycle": third.pk, "reason": "Ambiguous."}),
+        (302, {"action": "last", "cycle": last.pk, "reason": "Slow."}),
+        (409, {"action": "last", "cycle": last.pk, "reason": "Slow."}),
+        (302, {"action": "restore", "cycle": third.pk}),
+        (409, {"action": "all", "count": "8", "reason": "Fresh."}),
+        (422, {"action": "all", "count": "nine", "reason": "Fresh."}),
+        (422, {"action": "all", "count": "9", "reason": ""}),
+    ):
+        assert keeper.post(PAGE, sent).status_code == status, sent
+    assert counted() == list(range(1, 10))
     assert 'value="Typed."' in keeper.post(PAGE, {"action": "all", "count": "3", "reason": "Typed."}).content.decode()
-    assert sent(action="all", count="9", reason="Fresh.") == 302
-    assert sent(action="void", cycle="99999999", reason="x") == 422
-    assert sent(action="nothing") == 422
+    assert keeper.post(PAGE, {"action": "all", "count": "9", "reason": "Fresh."}).status_code == 302
+    for sent in ({"action": "void", "cycle": "99999999", "reason": "x"}, {"action": "nothing"}):
+        assert keeper.post(PAGE, sent).status_code == 422
     assert counted() == []
     shown = keeper.get(PAGE, {"show": "void"}).content.decode()
     assert "curator left it out: Ambiguous." in shown
     assert "curator let it count again" in shown
 
 
-def test_everybody_reads_why_a_cycle_is_left_out_and_who_has_signed_in_reads_by_whom(client, ten, curator, charlie):
+def test_everybody_reads_why_a_cycle_is_left_out_people_by_whom_and_of_a_private_run_those_who_may_see_it(
+    client, ten, alice, curator, charlie
+):
+    def read(browser):
+        return browser.get("/leaderboard/coding/").content.decode()
+
     jobs.refresh_stale()
     Ladder.objects.update(is_public=True)
     voiding.void(rows(3)[0], by=curator, reason="Two answers were right.")
+    shown = [word in read(client) for word in ("Two answers were right.", "Spread of readings", "curator")]
+    assert shown == [True, False, False]
+    assert "<td>curator</td>" in read(signed_in(charlie))
 
-    shown = client.get("/leaderboard/coding/").content.decode()
-
-    assert "Two answers were right." in shown
-    assert "Spread of readings" not in shown
-    assert "curator" not in shown
-    client.force_login(charlie)
-    assert "<td>curator</td>" in client.get("/leaderboard/coding/").content.decode()
-
-
-def test_the_admin_leaves_out_what_is_chosen_and_takes_it_in_again(keeper, ten):
-    address, chosen = "/admin/experiments/cycle/", [row.pk for row in rows(2, 5)]
-
-    for action, reason, left in (("void_chosen", "", 10), ("void_chosen", "Ambiguous.", 8), ("restore_chosen", "", 10)):
-        keeper.post(address, {"action": action, "_selected_action": chosen, "reason": reason})
-        assert len(counted()) == left
-
-
-def test_why_a_private_run_was_left_out_is_read_by_those_who_may_see_it(ten, alice, curator, client):
-    Ladder.objects.filter(pk=coding.ladder().pk).update(is_public=True)
     curation.exclude(ten.run, by=curator, reason="It plays on a patient's record.")
-
-    def told(browser):
-        return "patient" in browser.get("/leaderboard/coding/").content.decode()
-
-    assert "People who can see the run" in client.get("/leaderboard/coding/").content.decode()
-    assert (told(client), told(signed_in(curator)), told(signed_in(alice))) == (False, False, True)
-
+    assert "People who can see the run" in read(client)
+    assert ["patient" in read(one) for one in (client, signed_in(curator), signed_in(alice))] == [False, False, True]
     Experiment.objects.filter(pk=ten.run.experiment_id).update(visibility="lab")
-    assert told(signed_in(curator))
+    assert "patient" in read(signed_in(curator))
 
 
 def test_what_is_no_rated_cycle_has_no_reason_or_is_asked_by_others_is_not_left_out(ten, alice, charlie, curator):

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import asdict
 
 import pytest
@@ -34,36 +35,15 @@ def test_the_files_say_the_same_as_the_ladder(client, league):
     ladder = league(subsets=("easy", "hard"))
     found = compute.standings(ladder, Slice("easy"))
 
-    def get(kind):
-        return client.get(download(ladder, kind), {"subset": "easy"})
+    table, document, text = (client.get(download(ladder, kind), {"subset": "easy"}) for kind in ("csv", "json", "md"))
 
-    assert [row["name"] for row in rows_of(get("csv"))] == [row.name for row in found.rows]
-    assert [row["rating"] for row in get("json").json()["rows"]] == [row.rating for row in found.rows]
-    lines = get("md").content.decode().splitlines()
-    assert len([line for line in lines if line.startswith("| ")]) == len(found.rows) + 2
+    assert [row["name"] for row in rows_of(table)] == [row.name for row in found.rows]
+    assert [row["rating"] for row in document.json()["rows"]] == [row.rating for row in found.rows]
+    assert len(re.findall(r"^\| ", text.content.decode(), re.MULTILINE)) == len(found.rows) + 2
     assert client.get(download(ladder, "exe")).status_code == 404
     told = {"method": "cluster_robust", "rounds": 0, "seed": 0}
-    assert (
-        get("json").json()["intervals"]
-        == told
-        == client.get(reverse("api-ladder", args=[ladder.slug])).json()["intervals"]
-    )
-
-
-def test_programs_read_who_beat_whom_and_the_contestants_by_slice(client, league):
-    ladder = league(contestants=3, battles=60, subsets=("easy", "hard"))
-
-    matrix = client.get(reverse("api-ladder-matrix", args=[ladder.slug]), {"subset": "easy"}).json()
-    sliced = client.get(reverse("api-ladder-slices", args=[ladder.slug]), {"by": "subset"}).json()
-
-    easy, whole = (compute.standings(ladder, of) for of in (Slice("easy"), Slice()))
-    wins = {line["name"]: sum(cell["wins"] for cell in line["cells"] if cell) for line in matrix["lines"]}
-    assert wins == {row.name: row.wins for row in easy.rows}
-    assert [line["cells"][place] for place, line in enumerate(matrix["lines"])] == [None] * 3
-    assert (sliced["by"], [one["value"] for one in sliced["battles"]]) == ("subset", ["easy", "hard"])
-    rows = {one["whole"]["name"]: one for one in sliced["rows"]}
-    assert {name: row["whole"]["rating"] for name, row in rows.items()} == {row.name: row.rating for row in whole.rows}
-    assert {name: row["slices"]["easy"]["wins"] for name, row in rows.items()} == wins
+    api = client.get(reverse("api-ladder", args=[ladder.slug])).json()
+    assert document.json()["intervals"] == told == api["intervals"]
 
 
 @pytest.mark.databases
@@ -71,10 +51,10 @@ def test_what_no_database_takes_is_passed_over(client, league):
     ladder = league(contestants=3, battles=30)
     api = ("api-ladder", "api-ladder-milestones", "api-ladder-history", "api-board-export")
     names = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones", "ladder-battles", "ladder-samples")
+    asked = dict.fromkeys(("subset", "category", "search", "name", "milestone", "contestant"), "\0model")
 
-    for address in (reverse(name, args=[ladder.slug]) for name in (*names, *api)):
-        for slice_ in ("subset", "category", "search", "name", "milestone", "contestant"):
-            assert client.get(address, {slice_: "\0model"}).status_code == 200, (address, slice_)
+    for name in (*names, *api):
+        assert client.get(reverse(name, args=[ladder.slug]), asked).status_code == 200, name
 
 
 def test_the_api_needs_no_token_for_what_is_public(client, league):
@@ -94,28 +74,13 @@ def test_the_api_needs_no_token_for_what_is_public(client, league):
     assert (withdrawn["withdrawn_reason"], withdrawn["rows"]) == ("Wrong prompt.", [])
 
 
-def test_the_admin_leaves_a_contestant_out_and_withdraws_but_changes_no_milestone(client, league, curator, alice):
+def test_the_admin_leaves_battles_and_contestants_out_and_withdraws_but_changes_no_milestone(client, league, curator):
     ladder = league(contestants=3, battles=30)
     milestone = Milestone.objects.create(ladder=ladder, name="first_20260101", battles=1)
     one = Contestant.objects.get(name="model-002")
-    client.force_login(curator)
-
-    said = {"label": "Model Two", "link": "", "void_reason": "Trained on the samples."}
-    client.post(reverse("admin:experiments_contestant_change", args=[one.pk]), said)
-    client.post(reverse("admin:leaderboard_ladder_change", args=[ladder.pk]), {"withdrawn_reason": "Stale."})
-    changed = client.post(reverse("admin:leaderboard_milestone_change", args=[milestone.pk]), {"name": "other"})
-
-    found = compute.standings(ladder)
-    assert [(row.label, row.reason) for row in found.excluded] == [("Model Two", "Trained on the samples.")]
-    assert Ladder.objects.get().withdrawn_reason == "Stale."
-    assert (changed.status_code, Milestone.objects.get().name) == (403, "first_20260101")
-
-
-def test_the_admin_leaves_battles_out_and_takes_them_in_again(client, league, curator):
-    ladder = league(contestants=3, battles=30)
-    client.force_login(curator)
     chosen = list(Battle.objects.values_list("pk", flat=True)[:4])
     address = reverse("admin:experiments_battle_changelist")
+    client.force_login(curator)
 
     def act(action, reason=""):
         asked = {"action": action, "_selected_action": chosen, "reason": reason}
@@ -130,6 +95,15 @@ def test_the_admin_leaves_battles_out_and_takes_them_in_again(client, league, cu
     offer.update(winner="", judged=None, shown_left_first=True, ballot="user:1")
     assert f"/{chosen[0]}/change/" not in client.get(address).content.decode(), "a vote that is still to be cast"
     assert client.get(reverse("admin:experiments_battle_change", args=[chosen[0]])).status_code == 302
+
+    said = {"label": "Model Two", "link": "", "void_reason": "Trained on the samples."}
+    client.post(reverse("admin:experiments_contestant_change", args=[one.pk]), said)
+    client.post(reverse("admin:leaderboard_ladder_change", args=[ladder.pk]), {"withdrawn_reason": "Stale."})
+    changed = client.post(reverse("admin:leaderboard_milestone_change", args=[milestone.pk]), {"name": "other"})
+    [left_out] = compute.standings(ladder).excluded
+    assert (left_out.label, left_out.reason) == ("Model Two", "Trained on the samples.")
+    assert Ladder.objects.get().withdrawn_reason == "Stale."
+    assert (changed.status_code, Milestone.objects.get().name) == (403, "first_20260101")
 
 
 def test_the_undefeated_is_first_with_the_same_bound_and_ranks_on_every_page_and_file(client, alice):
@@ -183,55 +157,27 @@ def read(client, board, /, path, status=200, **query):
     return answer.json()
 
 
-def test_pairs_are_counted_alike_everywhere(read):
-    matrix = read("SUBSET/matrix")
-    b, c = (matrix["models"].index(name) for name in "bc")
-    duel = read("SUBSET/experiments/__all__/h2h", model_a="b", model_b="c")
-    [against] = [one for one in read("SUBSET/models/b/stats")["vs_stats"] if one["opponent"] == "c"]
-
-    assert (duel["wins_a"], duel["wins_b"], duel["ties"]) == (8, 0, 4)
-    assert matrix["matrix"][b][c] == duel["win_rate_a"] == against["win_rate"] == pytest.approx(10 / 12)
-    assert matrix["matrix"][b][b] is None
-
-
 @pytest.mark.databases
-def test_battles_are_paged_filtered_and_opened(read):
-    page = read("SUBSET/experiments/__all__/battles", page_size="10")
-    last = read("SUBSET/experiments/__all__/battles", page_size="10", page="3")
-    of_a = read("SUBSET/experiments/__all__/battles", models="org_vs_a", result="wins")
+def test_battles_are_paged_filtered_and_opened_but_votes_to_be_cast_and_private_boards_are_not_shown(read, board):
+    battles = "SUBSET/experiments/__all__/battles"
+    page, last = read(battles, page_size="10"), read(battles, page_size="10", page="3")
+    of_a = read(battles, models="org_vs_a", result="wins")
 
     assert (page["total"], page["total_pages"], len(page["battles"]), len(last["battles"])) == (28, 3, 10, 8)
     assert of_a["total"] == 12
     shown = of_a["battles"][0]
-    one = read(f"SUBSET/experiments/__all__/battles/org_vs_a_vs_b:{shown['sample_index']}")
+    one = read(f"{battles}/org_vs_a_vs_b:{shown['sample_index']}")
     assert (one["final_winner"], one["id"]) == ("org_vs_a", shown["id"])
-    assert read("SUBSET/experiments/__all__/battles/nobody:1", status=404)["status"] == 404
-    assert read("SUBSET/experiments/__all__/battles", status=400, page="9999")["status"] == 400
+    assert read(f"{battles}/nobody:1", status=404)["status"] == 404
+    assert read(battles, status=400, page="9999")["status"] == 400
 
-
-def test_votes_to_be_cast_and_private_boards_are_not_shown(read, board):
     Battle.objects.filter(board=board).update(shown_left_first=True, judged=None, winner="")
-
-    assert read("SUBSET/experiments/__all__/battles")["battles"] == []
+    assert read(battles)["battles"] == []
     Dataset.objects.filter(pk=board.dataset_id).update(visibility="private")
     assert read("subsets") == {"subsets": []}
 
 
-def test_samples_are_listed_searched_and_opened(read):
-    first = read("SUBSET/experiments/__all__/prompts", page_size="1")["prompts"][0]
-    index = first["sample_index"]
-
-    found = read("SUBSET/experiments/__all__/search/prompts", q=first["instruction"])
-
-    assert index in [one["sample_index"] for one in found["prompts"]]
-    assert read(f"SUBSET/experiments/__all__/samples/{index}/all_models")["sample_index"] == index
-    assert read(f"SUBSET/samples/{index}/input_count") == {"count": 0}
-    mine = read(f"SUBSET/experiments/__all__/samples/{index}/models/b/battles")
-    assert {one["result"] for one in mine["battles"]} <= {"win", "loss", "tie"}
-    assert read("SUBSET/experiments/__all__/search", q="Task")["query"] == "Task"
-
-
-def test_several_ladders_side_by_side(read, board):
+def test_several_ladders_side_by_side_and_pairs_counted_alike_everywhere(read, board):
     assert read("overview/leaderboards")["subset_info"][board.slug]["total_battles"] == 28
     assert read("cross-subset/info", subsets=board.slug)["common_models"] == ["b", "c", "org_vs_a"]
     together = read("cross-subset/elo", subsets=board.slug)
@@ -240,13 +186,18 @@ def test_several_ladders_side_by_side(read, board):
     assert read("cross-subset/elo", status=400)["status"] == 400
     for field in ("elo", "ci_lower", "ci_upper"):
         assert together[f"per_subset_{field}"][board.slug] == {name: one[field] for name, one in own.items()}
-    against = read("SUBSET/models/b/stats")["vs_stats"]
-    assert {(one["opponent_ci_lower"], one["opponent_ci_upper"]) for one in against} == {
-        (own[one["opponent"]]["ci_lower"], own[one["opponent"]]["ci_upper"]) for one in against
-    }
+
+    against = {one["opponent"]: one for one in read("SUBSET/models/b/stats")["vs_stats"]}
+    for name, one in against.items():
+        assert [one["opponent_ci_lower"], one["opponent_ci_upper"]] == [own[name]["ci_lower"], own[name]["ci_upper"]]
+    matrix, duel = read("SUBSET/matrix"), read("SUBSET/experiments/__all__/h2h", model_a="b", model_b="c")
+    b, c = (matrix["models"].index(name) for name in "bc")
+    assert (duel["wins_a"], duel["wins_b"], duel["ties"]) == (8, 0, 4)
+    assert matrix["matrix"][b][c] == duel["win_rate_a"] == against["c"]["win_rate"] == pytest.approx(10 / 12)
+    assert matrix["matrix"][b][b] is None
 
 
-def test_the_ladders_are_the_subsets_with_a_leaderboard_a_history_and_sources(read, board):
+def test_the_ladders_are_the_subsets_with_leaderboard_history_and_samples_to_search_and_open(read, board):
     [first, *_others] = read("SUBSET/leaderboard")["leaderboard"]
     history = read("SUBSET/elo-history")
 
@@ -262,45 +213,62 @@ def test_the_ladders_are_the_subsets_with_a_leaderboard_a_history_and_sources(re
         )
     assert set(read("SUBSET/leaderboard/by-source")) == {"sources", "leaderboards", "battle_counts"}
 
+    whole = "SUBSET/experiments/__all__"
+    first = read(f"{whole}/prompts", page_size="1")["prompts"][0]
+    index = first["sample_index"]
+
+    found = read(f"{whole}/search/prompts", q=first["instruction"])
+
+    assert index in [one["sample_index"] for one in found["prompts"]]
+    assert read(f"{whole}/samples/{index}/all_models")["sample_index"] == index
+    assert read(f"SUBSET/samples/{index}/input_count") == {"count": 0}
+    mine = read(f"{whole}/samples/{index}/models/b/battles")
+    assert {one["result"] for one in mine["battles"]} <= {"win", "loss", "tie"}
+    assert read(f"{whole}/search", q="Task")["query"] == "Task"
+
 
 def test_pairs_slices_history_and_milestones_are_files_that_say_what_the_api_does(client, league, alice):
-    ladder = league(contestants=4, battles=120, subsets=("easy", "hard"))
+    ladder = league(contestants=4, battles=120, subsets=("easy", "hard"), categories=("maths", "prose"))
     compute.refresh(ladder)
     for name in ("spring_20260101", "autumn_20260901"):
         milestones.take(ladder, name=name, by=alice)
 
     def lines(part, **query):
-        answer = client.get(reverse("ladder-download", args=[ladder.slug, part]), query)
+        answer = client.get(download(ladder, part), query)
         assert answer["Content-Disposition"] == f'attachment; filename="{ladder.slug}-{part}.csv"'
-        return list(csv.DictReader(io.StringIO(answer.content.decode())))
+        return rows_of(answer)
 
     def api(part, **query):
         return client.get(reverse(f"api-ladder-{part}", args=[ladder.slug]), query).json()
 
-    matrix, sliced = api("matrix"), api("slices", by="subset")
-    assert [(one["name"], one["against"], int(one["wins"])) for one in lines("matrix")] == [
-        (line["name"], other["name"], one["wins"])
-        for line in matrix["lines"]
-        for other, one in zip(matrix["lines"], line["cells"], strict=True)
-        if one
-    ]
-    assert sum(int(one["wins"]) for one in lines("matrix", subset="easy")) < sum(
-        int(one["wins"]) for one in lines("matrix")
-    )
+    easy, whole = (compute.standings(ladder, of) for of in (Slice("easy"), Slice()))
+    for query, standings in (({}, whole), ({"subset": "easy"}, easy)):
+        matrix = api("matrix", **query)["lines"]
+        wins = {line["name"]: sum(cell["wins"] for cell in line["cells"] if cell) for line in matrix}
+        assert wins == {row.name: row.wins for row in standings.rows}
+        assert [line["cells"][place] for place, line in enumerate(matrix)] == [None] * 4
+        assert [(one["name"], one["against"], int(one["wins"])) for one in lines("matrix", **query)] == [
+            (line["name"], other["name"], one["wins"])
+            for line in matrix
+            for other, one in zip(matrix, line["cells"], strict=True)
+            if one
+        ]
+    sliced = api("slices", by="subset")
+    rows = {one["whole"]["name"]: one for one in sliced["rows"]}
+    assert (sliced["by"], [one["value"] for one in sliced["battles"]]) == ("subset", ["easy", "hard"])
+    assert {name: row["whole"]["rating"] for name, row in rows.items()} == {row.name: row.rating for row in whole.rows}
+    assert {name: row["slices"]["easy"]["wins"] for name, row in rows.items()} == wins
+    assert [one["value"] for one in api("slices", by="category")["battles"]] == ["maths", "prose"]
     found = {(one["value"], one["name"]): one["battles"] for one in lines("slices") if one["by"] == "subset"}
     assert found == {
-        (value, row["whole"]["name"]): str(one["battles"])
-        for row in sliced["rows"]
-        for value, one in row["slices"].items()
+        (value, name): str(one["battles"]) for name, row in rows.items() for value, one in row["slices"].items()
     }
-    points = api("history")["results"]
-    assert [(one["name"], float(one["rating"])) for one in lines("history")] == [
-        (p["name"], p["rating"]) for p in points
-    ]
+    points = [(one["name"], one["rating"]) for one in api("history")["results"]]
+    assert [(one["name"], float(one["rating"])) for one in lines("history")] == points
     assert {one["name"] for one in lines("history", name="model-001")} == {"model-001"}
     assert [one["milestone"] for one in lines("milestones")] == ["autumn_20260901"] * 4 + ["spring_20260101"] * 4
     [autumn] = api("milestones", version="autumn")["results"]
     assert [(one["date"], float(one["upper"])) for one in lines("milestones", version="autumn")] == [
         ("2026-09-01", rating["upper"]) for rating in autumn["ratings"]
     ]
-    assert client.get(reverse("ladder-download", args=[ladder.slug, "all"])).status_code == 404
+    assert client.get(download(ladder, "all")).status_code == 404

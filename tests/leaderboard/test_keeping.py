@@ -47,7 +47,7 @@ def test_an_older_computation_never_replaces_a_newer_one(league, alice, monkeypa
 
 
 @pytest.mark.databases
-def test_a_worker_computes_what_has_changed_once(league, alice):
+def test_a_worker_computes_what_has_changed_or_was_kept_by_an_earlier_version_once(league, alice):
     ladder = league(contestants=3, battles=60)
     Ladder.objects.all().delete()  # a board that has none gets one
 
@@ -58,6 +58,10 @@ def test_a_worker_computes_what_has_changed_once(league, alice):
     Standing.objects.update(computed=timezone.now() - timedelta(seconds=60))
     assert jobs.refresh_stale() == 1
     assert Standing.objects.get().ladder.workflow == "battles"
+    assert not jobs.is_anything_stale()
+    Standing.objects.update(data={**Standing.objects.get().data, "shape": 1}, computed=clock.ago(timedelta(hours=1)))
+    assert jobs.is_anything_stale()
+    assert jobs.refresh_stale() == 1
 
 
 @pytest.mark.system
@@ -77,30 +81,6 @@ def test_many_battles_wake_once_by_the_sweep_and_at_the_end_of_a_campaign(transa
         assert queue.count == 1
 
 
-def test_a_ladder_that_cannot_be_computed_keeps_no_other_waiting(league, monkeypatch):
-    broken, sound = league(contestants=3, battles=30), league(contestants=3, battles=30)
-    compute_one = compute.standings
-
-    def fail(ladder):
-        if ladder.pk == broken.pk:
-            raise NotConverged
-        return compute_one(ladder)
-
-    monkeypatch.setattr(compute, "standings", fail)
-
-    assert jobs.refresh_stale() == 1
-    assert Standing.objects.get().ladder == sound
-
-
-def test_the_history_notes_the_end_of_a_campaign_without_its_title(league, campaign):
-    ladder = league(contestants=3, battles=60)
-    ended = campaign(ladder).ended
-
-    compute.refresh(fresh(ladder))
-
-    assert set(ladder.points.values_list("occasion", flat=True)) == {f"{ended:%Y-%m-%d}"}
-
-
 def test_without_redis_battles_count_and_pages_are_shown(client, transactional_db, league, alice, monkeypatch):
     ladder = league(contestants=3, battles=60)
     compute.refresh(ladder)
@@ -115,18 +95,28 @@ def test_without_redis_battles_count_and_pages_are_shown(client, transactional_d
     assert "<dd>59</dd>" in client.get(ladder.get_absolute_url()).content.decode()
 
 
-def test_the_history_notes_changes_now_and_then(league, alice):
+def test_the_history_notes_changes_now_and_then_and_is_bounded(league, alice, monkeypatch):
     ladder = league(contestants=3, battles=60)
+
+    def moments():
+        return ladder.points.values("at").distinct().count()
+
     compute.refresh(ladder)
     boards.board_of(alice, MORE, ladder.board)
     compute.refresh(fresh(ladder))
-    assert ladder.points.values("at").distinct().count() == 1, "not more often than every ten minutes"
+    assert moments() == 1, "not more often than every ten minutes"
 
     ladder.points.update(at=timezone.now() - timedelta(minutes=11))
     compute.refresh(fresh(ladder))
-
-    assert ladder.points.values("at").distinct().count() == 2
+    assert moments() == 2
     assert set(ladder.points.values_list("battles", flat=True)) == {40, 45}
+
+    monkeypatch.setattr(compute, "MOST_MOMENTS", 4)
+    for number in range(9):
+        Standing.objects.all().delete()
+        ladder.points.update(battles=number, at=F("at") - timedelta(minutes=11))
+        compute.refresh(fresh(ladder))
+    assert moments() <= 4
 
 
 @maker
@@ -134,14 +124,18 @@ def campaign(alice, /, ladder, **config):
     """A campaign of Alice's that has ended now, with one of the ladder's battles."""
     config |= {"dataset": ladder.board.dataset.slug}
     experiment = Experiment.objects.create(owner=alice, workflow="battles", title="Alice's own", config=config)
-    Battle.objects.filter(pk=Battle.objects.first().pk).update(experiment=experiment)
+    Battle.objects.filter(pk=ladder.board.battles.first().pk).update(experiment=experiment)
     return Campaign.objects.create(experiment=experiment, state="completed", ended=timezone.now())
 
 
-def test_the_end_is_noted_when_the_last_battles_were_computed_before_it(league, campaign):
-    ladder = league(contestants=3, battles=60)
+def test_the_end_of_a_campaign_is_noted_without_its_title_also_when_its_last_battles_were_computed_before(
+    league, campaign
+):
+    ladder, later = (league(contestants=3, battles=60) for _ in "ab")
     compute.refresh(ladder)
     campaign(ladder, version="spring_20260401")
+    ended = campaign(later).ended
+    compute.refresh(fresh(later))
 
     for _bell in range(2):
         assert jobs.refresh_stale() == 0
@@ -149,17 +143,7 @@ def test_the_end_is_noted_when_the_last_battles_were_computed_before_it(league, 
 
     assert set(ladder.points.values_list("occasion", flat=True)) == {"", "spring_20260401"}
     assert ladder.points.values("at").distinct().count() == 2
-
-
-def test_the_history_is_bounded(league, monkeypatch):
-    ladder = league(contestants=3, battles=60)
-    monkeypatch.setattr(compute, "MOST_MOMENTS", 4)
-    for number in range(9):
-        Standing.objects.all().delete()
-        ladder.points.update(battles=number, at=F("at") - timedelta(minutes=11))
-        compute.refresh(ladder)
-
-    assert ladder.points.values("at").distinct().count() <= 4
+    assert set(later.points.values_list("occasion", flat=True)) == {f"{ended:%Y-%m-%d}"}
 
 
 @pytest.mark.databases
@@ -183,27 +167,28 @@ def test_rerating_finds_and_mends_a_count_that_was_tampered_with(league):
         call_command("rerate", "nothing")
 
 
-def test_what_an_earlier_version_kept_is_computed_anew_by_a_worker(league):
-    compute.refresh(league(contestants=4, battles=60))
-    assert not jobs.is_anything_stale()
-    Standing.objects.update(data={**Standing.objects.get().data, "shape": 1}, computed=clock.ago(timedelta(hours=1)))
+def test_a_ladder_that_cannot_be_computed_keeps_its_last_standing_and_no_other_waiting(league, alice, monkeypatch):
+    broken, sound = league(contestants=3, battles=30), league(contestants=3, battles=30)
+    compute.refresh(broken)
+    before = dict(broken.standing.data)
+    boards.board_of(alice, MORE, broken.board)
+    Standing.objects.update(computed=timezone.now() - timedelta(seconds=60))
+    compute_one = compute.standings
 
-    assert jobs.is_anything_stale()
-    assert jobs.refresh_stale() == 1
+    def fail(ladder):
+        if ladder.pk == broken.pk:
+            raise NotConverged
+        return compute_one(ladder)
 
-
-def test_a_ladder_that_cannot_be_computed_leaves_the_last_one_standing(league, alice, monkeypatch):
-    ladder = league(contestants=3, battles=60)
-    compute.refresh(ladder)
-    before = dict(ladder.standing.data)
-    boards.board_of(alice, MORE, ladder.board)
+    with monkeypatch.context() as patch:
+        patch.setattr(compute, "standings", fail)
+        assert jobs.refresh_stale() == 1
+    assert Standing.objects.exclude(ladder=broken).get().ladder == sound
     monkeypatch.setattr(compute, "note_history", mock.Mock(side_effect=RuntimeError("the machine stops here")))
-
     with pytest.raises(RuntimeError):
-        compute.refresh(ladder)
-
-    ladder.standing.refresh_from_db()
-    assert ladder.standing.data == before
+        compute.refresh(fresh(broken))
+    broken.standing.refresh_from_db()
+    assert broken.standing.data == before
 
 
 def test_the_kept_standing_is_shown_until_something_changes_or_while_computing(

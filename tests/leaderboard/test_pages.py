@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -21,7 +22,6 @@ from tests.markup import Page, squeezed
 
 PAGES = ("ladder", "ladder-matrix", "ladder-history", "ladder-milestones")
 BROWSER = ("ladder-battles", "ladder-samples", "ladder-agreement")
-SHOWN = ("ladder", "ladder-matrix", "ladder-battles", "ladder-samples")
 
 
 def told(response):
@@ -29,31 +29,35 @@ def told(response):
     return squeezed(response.content.decode())
 
 
-def test_a_visitor_sees_the_public_ladders_and_no_others(client, league, alice):
-    public, private = league(name="Open tasks"), league(name="Secret tasks", visibility="private")
+def test_a_visitor_sees_the_public_ladders_and_finds_them_by_kind_and_words(client, league):
+    public, private = league(name="Trees"), league(name="Hidden trees", visibility="private")
     Ladder.objects.filter(pk=public.pk).delete()  # it is made again when the index is asked for
+    league(name="Rivers", judge="people")
+
+    def found(**query):
+        page = Page(told(client.get(reverse("leaderboard"), query)))
+        return [one.text.split()[0] for one in page.root.findall(".//article/h2/a")]
 
     page = Page(told(client.get(reverse("leaderboard"))))
+    for address in (public.get_absolute_url(), reverse("login")):
+        assert page.find("a", href=address), address
+    for address in (private.get_absolute_url(), reverse("runs")):
+        assert not page.find("a", href=address), address
+    assert "Hidden trees" not in page.text
+    assert found() == ["Rivers", "Trees"]
+    assert len(found(kind="people")) == len(found(q="trees")) == 1
+    assert (len(found(q="MODEL-001")), found(kind="people", q="trees")) == (2, [])
 
-    assert "Open tasks" in page.text
-    assert page.find("a", href=public.get_absolute_url())
-    assert page.find("a", href=reverse("login"))
-    assert not page.find("a", href=reverse("runs"))
-    assert "Secret tasks" not in page.text
-    assert not page.find("a", href=private.get_absolute_url())
 
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_a_page_of_many_battles_asks_the_database_no_more_than_one_of_few(name, client, alice):
+def test_a_page_of_many_battles_asks_the_database_no_more_than_one_of_few(client, alice):
     ladders = [
         compute.ensure_ladder(boards.filled(alice, battles=count, name=f"{count}", visibility="public"))
         for count in (30, 150, 1500)
     ]
-
-    _first, few, many = (queries(client, reverse(name, args=[ladder.slug])) for ladder in ladders)
-
-    assert many <= few
-    assert len(client.get(reverse(name, args=[ladders[-1].slug])).content) < 400_000
+    for name in ("ladder", "ladder-matrix", "ladder-battles", "ladder-samples"):
+        _first, few, many = (queries(client, reverse(name, args=[ladder.slug])) for ladder in ladders)
+        assert many <= few, name
+        assert len(client.get(reverse(name, args=[ladders[-1].slug])).content) < 400_000, name
 
 
 def queries(client, address):
@@ -62,17 +66,19 @@ def queries(client, address):
     return len(captured)
 
 
-def test_the_table_is_sorted_and_searched_as_the_address_says(client, league):
-    address = reverse("ladder", args=[league(contestants=12).slug])
+def test_the_table_is_sorted_and_searched_and_the_matrix_shows_forty_unless_all_are_asked_for(client, league):
+    slug = league(contestants=42, battles=900).slug
+    address, matrix = reverse("ladder", args=[slug]), reverse("ladder-matrix", args=[slug])
 
-    falling = told(client.get(address, {"sort": "-name"}))
-    found = told(client.get(address, {"search": "MODEL-01"}))
+    falling, found = (told(client.get(address, asked)) for asked in ({"sort": "-name"}, {"search": "MODEL-01"}))
 
     table = falling[falling.index("<tbody>") :]
     assert table.index("model-004") < table.index("model-001")
     assert 'aria-sort="descending"' in falling
     names = found[found.index("<tbody>") :]
     assert ("model-010" in names, "model-009" in names) == (True, False)
+    assert "The 40 highest of 42" in told(client.get(matrix))
+    assert "highest of" not in told(client.get(matrix, {"all": "1"}))
 
 
 def test_names_of_rated_contestants_are_text(client, alice):
@@ -87,45 +93,26 @@ def test_names_of_rated_contestants_are_text(client, alice):
         assert not any("alert" in script.text for script in page.find("script")), address
 
 
-def test_favorites_are_first_on_the_leaderboard_and_on_a_board(browser, league, alice):
+def test_favorites_are_first_on_the_leaderboard_and_on_a_board_of_those_who_have_signed_in(browser, league, alice):
     first, second = league(name="First tasks", battles=900), league(name="Second tasks")
     before = browser.get(second.get_absolute_url())
     favorites.mark("board", second.slug, by=alice)
     favorites.mark("contestant", "model-003", by=alice)
 
-    page = Page(told(browser.get(reverse("leaderboard"))))
-    titles = [card.find(".//h2").text_content() for card in page.find("article", class_="box board-card")]
+    index = told(browser.get(reverse("leaderboard")))
+    titles = [card.find(".//h2").text_content() for card in Page(index).find("article", class_="box board-card")]
     assert [title.split(",")[0].strip() for title in titles] == ["Second tasks", "First tasks"]
     board = browser.get(second.get_absolute_url(), headers={"If-None-Match": before["ETag"]})
     [mine] = Page(told(board)).find("details", id="favorites")
     assert [item.find("b").text for item in mine.iter("li")] == ["model-003"]
     assert "model-003" not in [option.get("value") for option in mine.iter("option")]
-    assert first.get_absolute_url() in browser.get(reverse("leaderboard")).content.decode()
+    assert first.get_absolute_url() in index
+    assert 'id="favorites"' not in told(Client().get(second.get_absolute_url())), "visitors have none"
 
-
-def test_a_board_is_marked_before_it_has_a_chart_and_on_its_first_page_alone(browser, alice):
-    ladder = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "")]))
-
-    page = Page(told(browser.get(ladder.get_absolute_url())))
-    history = Page(told(browser.get(reverse("ladder-history", args=[ladder.slug]))))
-
-    assert page.find("button", name="mark")[0].get("aria-pressed") == "false"
-    assert history.find("button", name="mark") == []
-
-
-def test_visitors_have_no_favorites(client, league):
-    ladder = league()
-
-    assert 'id="favorites"' not in told(client.get(ladder.get_absolute_url()))
-
-
-def test_a_slice_is_computed_from_its_own_battles(client, league):
-    ladder = league(subsets=("easy", "hard"), battles=600)
-
-    page = told(client.get(reverse("ladder", args=[ladder.slug]), {"subset": "easy"}))
-
-    assert "<dd>300</dd>" in page
-    assert "No battle of this slice" in told(client.get(reverse("ladder", args=[ladder.slug]), {"subset": "unknown"}))
+    bare = compute.ensure_ladder(boards.board_of(alice, [("a", "b", "")]))
+    addresses = bare.get_absolute_url(), reverse("ladder-history", args=[bare.slug])
+    page, history = (Page(told(browser.get(address))).find("button", name="mark") for address in addresses)
+    assert (page[0].get("aria-pressed"), history) == ("false", []), "before it has a chart, on its first page alone"
 
 
 def test_a_withdrawn_ladder_shows_why_and_no_ratings(client, league):
@@ -181,18 +168,6 @@ def test_a_page_that_has_not_changed_is_not_sent_again(client, league, alice, se
     assert "Renamed" in told(client.get(address))
 
 
-def test_the_history_is_drawn_for_those_chosen_with_a_table_behind(client, league):
-    ladder = league(contestants=12, battles=900)
-    address = reverse("ladder-history", args=[ladder.slug])
-    compute.refresh(ladder)
-
-    first, chosen = told(client.get(address)), told(client.get(address, {"name": ["model-012", "nobody"]}))
-
-    assert first.count('<th scope="col">model-') == 8
-    assert chosen.count('<th scope="col">model-') == 1
-    assert '<polygon class="area' in chosen
-
-
 def test_simulated_judges_and_contestants_are_named_as_such(client, alice, provider):
     model = ProviderModel.objects.get(slug="sim/judge:tps=0:first=0")
     dataset = boards.dataset_of(alice, visibility="public")
@@ -212,28 +187,27 @@ def test_simulated_judges_and_contestants_are_named_as_such(client, alice, provi
         assert said in told(client.get(address)), address
 
 
-def test_whoever_joins_later_has_no_value_in_the_history_before(client, league, alice):
+def test_the_history_is_drawn_for_those_chosen_who_have_no_value_before_they_joined(client, league, alice):
+    many = league(contestants=12, battles=900)
+    compute.refresh(many)
+    address = reverse("ladder-history", args=[many.slug])
+    first, chosen = told(client.get(address)), told(client.get(address, {"name": ["model-012", "nobody"]}))
+    assert [one.count('<th scope="col">model-') for one in (first, chosen)] == [8, 1]
+    assert '<polygon class="area' in chosen
+
     ladder = league(contestants=3, battles=90)
     compute.refresh(ladder)
     RatingPoint.objects.update(at=timezone.now() - timedelta(hours=1))
     boards.board_of(alice, [("late", "model-001", "left"), ("model-001", "late", "left")] * 6, ladder.board)
     compute.refresh(ladder)
-
     page = told(client.get(reverse("ladder-history", args=[ladder.slug])))
-
-    rows = re.findall('aria-label="([^"]*): ([^"]*)" data-values="([^"]*)"', page)
-    (_then, names, values), (_now, later_names, later_values) = rows
+    (_then, names, values), (_now, later_names, later_values) = re.findall(
+        'aria-label="([^"]*): ([^"]*)" data-values="([^"]*)"', page
+    )
     assert ("late" in names, "late" in later_names) == (False, True)
     assert not names.endswith(", ")
     assert len(values.split()) == len(later_values.split()) == 4
     assert (values.split().count("–"), later_values.count("–")) == (1, 0)
-
-
-def test_the_matrix_shows_forty_unless_all_are_asked_for(client, league):
-    address = reverse("ladder-matrix", args=[league(contestants=42, battles=900).slug])
-
-    assert "The 40 highest of 42" in told(client.get(address))
-    assert "highest of" not in told(client.get(address, {"all": "1"}))
 
 
 def test_what_a_judge_leans_to_is_told_from_its_single_verdicts(client, league):
@@ -251,20 +225,8 @@ def test_what_a_judge_leans_to_is_told_from_its_single_verdicts(client, league):
     assert "from 600 verdicts" in page
 
 
-def test_a_board_is_found_by_its_kind_and_by_words_of_its_dataset_or_contestants(client, league, alice):
-    league(name="Trees"), league(name="Rivers", judge="people"), league(name="Hidden trees", visibility="private")
-
-    def found(**query):
-        page = Page(told(client.get(reverse("leaderboard"), query)))
-        return [one.text.split()[0] for one in page.root.findall(".//article/h2/a")]
-
-    assert found() == ["Rivers", "Trees"]
-    assert len(found(kind="people")) == len(found(q="trees")) == 1
-    assert (len(found(q="MODEL-001")), found(kind="people", q="trees")) == (2, [])
-
-
-def test_battles_are_filtered_by_the_source_of_their_prompts_or_the_filter_is_refused(client, league, monkeypatch):
-    ladder = league(contestants=3, battles=30)
+def test_battles_are_filtered_by_subset_and_by_source_or_the_filter_is_refused(client, league, monkeypatch):
+    ladder = league(contestants=3, battles=60, subsets=("easy", "hard"))
     samples = ladder.board.dataset.samples.order_by("pk")
     samples.update(source="b")
     samples.filter(pk__in=list(samples.values_list("pk", flat=True)[:4])).update(source="a")
@@ -274,6 +236,8 @@ def test_battles_are_filtered_by_the_source_of_their_prompts_or_the_filter_is_re
 
     assert (found["battles"], found["source"], found["sources"]) == (12, "a", ["a", "b"])
     assert "<dd>12</dd>" in told(client.get(page, {"source": "a"}))
+    assert "<dd>30</dd>" in told(client.get(page, {"subset": "easy"}))
+    assert "No battle of this slice" in told(client.get(page, {"subset": "unknown"}))
     assert client.get(api, {"source": "unknown"}).json()["battles"] == 0
     monkeypatch.setattr(ranking, "MOST_COUNTED", 20)
     compute.refresh(ladder)
@@ -283,40 +247,23 @@ def test_battles_are_filtered_by_the_source_of_their_prompts_or_the_filter_is_re
     assert client.get(page, {"source": "a"}).status_code == 400
 
 
-def test_a_published_board_may_be_framed_and_no_other_page(client, league, alice):
-    public, private = league(), league(visibility="private")
+def test_a_published_board_may_be_framed_and_its_chart_is_a_picture_for_those_who_see_it(client, league, alice):
+    public, private = league(), league(visibility="private", name="<Trees>")
+    svg, png = (reverse("ladder-picture", args=[private.slug, kind]) for kind in ("svg", "png"))
+    assert client.get(svg).status_code == 404
     client.force_login(alice)
 
     framed = client.get(reverse("ladder-embed", args=[public.slug]), {"theme": "dark"})
     page = client.get(public.get_absolute_url())
+    drawn, painted = client.get(svg), client.get(png, {"theme": "dark"})
 
     assert 'data-theme="dark"' in told(framed)
     assert "frame-ancestors *" in framed["Content-Security-Policy"]
     assert "X-Frame-Options" not in framed
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
     assert client.get(reverse("ladder-embed", args=[private.slug])).status_code == 404, "hers, but not published"
-    Ladder.objects.update(withdrawn_reason="Stale.")
-    assert client.get(reverse("ladder-embed", args=[public.slug])).status_code == 404
-
-
-def test_the_chart_is_a_picture_for_those_who_see_the_board(client, league, alice):
-    ladder = league(visibility="private", name="<Trees>")
-    svg, png = (reverse("ladder-picture", args=[ladder.slug, kind]) for kind in ("svg", "png"))
-
-    assert client.get(svg).status_code == 404
-    client.force_login(alice)
-    drawn, painted = client.get(svg), client.get(png, {"theme": "dark"})
-
     assert (drawn["Content-Type"], painted["Content-Type"]) == ("image/svg+xml", "image/png")
     assert len(ElementTree.fromstring(drawn.content).findall(".//{*}circle")) == 6
     assert Image.open(io.BytesIO(painted.content)).size == (1600, 2 * (78 + 6 * 26 + 34))
-
-
-def test_contestants_stand_beside_each_other_by_category(client, league):
-    ladder = league(contestants=4, battles=240, categories=("maths", "prose"))
-
-    page = Page(told(client.get(reverse("ladder-slices", args=[ladder.slug]), {"by": "category"})))
-
-    assert [one.text.split()[0] for one in page.root.findall(".//th/a")] == ["maths", "prose"]
-    assert len(page.root.findall(".//tbody/tr")) == 4
-    assert len(page.root.findall(".//tbody/tr/td")) == 12
+    Ladder.objects.update(withdrawn_reason="Stale.")
+    assert client.get(reverse("ladder-embed", args=[public.slug])).status_code == 404

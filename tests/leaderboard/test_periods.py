@@ -5,6 +5,7 @@ import io
 from datetime import UTC, date, datetime
 
 import pytest
+from django.core.cache import caches
 from django.urls import reverse
 from django.utils import timezone
 
@@ -13,6 +14,7 @@ from experiments.models import Battle
 from leaderboard.boards import compute, ranking, tables
 from leaderboard.boards.periods import Period, months_of
 from leaderboard.boards.standings import Slice
+from tests.cases import each_case
 from tests.fixtures import told
 from tests.leaderboard import boards
 from tests.markup import Page
@@ -32,7 +34,7 @@ def dated(league, monkeypatch):
     return ladder
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("word", "first", "last"),
     [
         ("2026-02", date(2026, 2, 1), date(2026, 2, 28)),
@@ -53,21 +55,18 @@ def test_a_period_has_a_first_and_a_last_day(word, first, last, monkeypatch):
     assert Period.read(found.word) == found
 
 
-@pytest.mark.parametrize(
-    "word", ["soon", "2026", "2026-13", "0d", "2026-02-30..", "2026-03-02..2026-03-01", "30D", "١d"]
-)
-def test_what_is_no_period_is_refused_with_what_to_write(word, client, league):
-    with pytest.raises(Invalid):
-        Period.read(word)
-
-    refused = client.get(reverse("api-ladder", args=[league(contestants=3, battles=30).slug]), {"period": word})
-
-    assert refused.status_code == 400
-    assert "Write a month as 2026-11" in refused.json()["errors"]["period"][0]
+def test_what_is_no_period_is_refused_with_what_to_write(client, league):
+    address = reverse("api-ladder", args=[league(contestants=3, battles=30).slug])
+    for word in ("soon", "2026", "2026-13", "0d", "2026-02-30..", "2026-03-02..2026-03-01", "30D", "١d"):
+        with pytest.raises(Invalid):
+            Period.read(word)
+        refused = client.get(address, {"period": word})
+        assert refused.status_code == 400, word
+        assert "Write a month as 2026-11" in refused.json()["errors"]["period"][0], word
 
 
 @pytest.mark.databases
-def test_a_period_has_the_battles_decided_in_it_and_months_add_up(dated):
+def test_a_period_has_the_battles_decided_in_it_and_the_last_days_are_others_tomorrow(dated, client, monkeypatch):
     january, march, recent, whole = (
         compute.standings(dated, Slice(period=Period.read(word).word)) for word in ("2026-01", "2026-03", "30d", "")
     )
@@ -77,6 +76,18 @@ def test_a_period_has_the_battles_decided_in_it_and_months_add_up(dated):
     exactly = [battle for battle in dated.board.battles.all() if battle.judged and battle.judged.month == 1]
     assert sum(row.ties for row in january.rows) // 2 == sum(battle.winner == "tie" for battle in exactly)
     assert all(row.upper - row.lower > 0 for row in january.rated)
+    assert "battle_of_day" in dated.board.battles.filter(Period.read("2026-01").battles).order_by().explain()
+
+    page = reverse("ladder", args=[dated.slug])
+    client.get(page)  # sets the cookies
+    first = client.get(page, {"period": "30d"})
+
+    assert client.get(page, {"period": "30d"}, headers={"If-None-Match": first["ETag"]}).status_code == 304
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 4, 20, tzinfo=UTC))
+    again = client.get(page, {"period": "30d"}, headers={"If-None-Match": first["ETag"]})
+
+    assert again.status_code == 200
+    assert "No battle of this slice is decided yet." in told(again)
 
 
 def test_page_api_and_files_show_the_same_period(client, dated):
@@ -103,16 +114,6 @@ def test_page_api_and_files_show_the_same_period(client, dated):
     assert sum(met) == 2 * 20
 
 
-def test_contestants_stand_beside_each_other_by_period(client, dated):
-    found = client.get(reverse("api-ladder-slices", args=[dated.slug]), {"by": "period"}).json()
-    page = Page(told(client.get(reverse("ladder-slices", args=[dated.slug]), {"by": "period"})))
-
-    counts = {one["value"]: one["battles"] for one in found["battles"]}
-    assert counts == {"30d": 20, "90d": 50, "2026-03": 20, "2026-01": 30}
-    heads = [one.text.strip() for one in page.root.findall(".//th/a")]
-    assert heads == ["Last 30 days", "Last 90 days", "2026-03", "2026-01"]
-
-
 def test_a_board_of_one_month_offers_no_months_and_one_of_unknown_times_no_days(client, alice, league):
     ladder = league(contestants=3, battles=30)
     page = reverse("ladder", args=[ladder.slug])
@@ -126,32 +127,22 @@ def test_a_board_of_one_month_offers_no_months_and_one_of_unknown_times_no_days(
     assert 'name="since"' not in told(client.get(page))
 
 
-def test_a_period_of_too_many_battles_is_refused_and_its_columns_are_fewer(client, dated, monkeypatch):
+def test_contestants_stand_beside_each_other_by_period_but_for_those_of_too_many_battles(client, dated, monkeypatch):
+    api, slices = (reverse(name, args=[dated.slug]) for name in ("api-ladder", "api-ladder-slices"))
+
+    found = client.get(slices, {"by": "period"}).json()
+    page = Page(told(client.get(reverse("ladder-slices", args=[dated.slug]), {"by": "period"})))
+
+    counts = {one["value"]: one["battles"] for one in found["battles"]}
+    assert counts == {"30d": 20, "90d": 50, "2026-03": 20, "2026-01": 30}
+    heads = [one.text.strip() for one in page.root.findall(".//th/a")]
+    assert heads == ["Last 30 days", "Last 90 days", "2026-03", "2026-01"]
+    assert len(page.root.findall(".//tbody/tr/td")) == 3 * 5
+
     monkeypatch.setattr(ranking, "MOST_IN_PERIOD", 25)
     monkeypatch.setattr(tables, "MOST_IN_PERIOD", 25)
-    api = reverse("api-ladder", args=[dated.slug])
-
-    refused = client.get(api, {"period": "2026-01"})
-    sliced = client.get(reverse("api-ladder-slices", args=[dated.slug]), {"by": "period"}).json()
-
+    caches["memory"].clear()
+    refused, sliced = client.get(api, {"period": "2026-01"}), client.get(slices, {"by": "period"}).json()
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["period"])
     assert client.get(api, {"period": "2026-03"}).json()["battles"] == 20
-    assert [one["value"] for one in sliced["battles"]] == ["30d"]
-    assert sliced["of"] == 4
-
-
-def test_battles_of_a_period_are_found_by_an_index(dated):
-    assert "battle_of_day" in dated.board.battles.filter(Period.read("2026-01").battles).order_by().explain()
-
-
-def test_the_last_days_are_others_tomorrow_and_the_page_is_not_called_unchanged(client, dated, monkeypatch):
-    page = reverse("ladder", args=[dated.slug])
-    client.get(page)  # sets the cookies
-    first = client.get(page, {"period": "30d"})
-
-    assert client.get(page, {"period": "30d"}, headers={"If-None-Match": first["ETag"]}).status_code == 304
-    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 4, 20, tzinfo=UTC))
-    again = client.get(page, {"period": "30d"}, headers={"If-None-Match": first["ETag"]})
-
-    assert again.status_code == 200
-    assert "No battle of this slice is decided yet." in told(again)
+    assert ([one["value"] for one in sliced["battles"]], sliced["of"]) == (["30d"], 4)

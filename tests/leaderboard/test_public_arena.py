@@ -82,32 +82,27 @@ def test_a_visitor_asks_votes_and_then_sees_the_names_and_the_board(open_arena, 
     assert CANARY not in other.get(reverse("battle", args=[counted.pk])).content.decode()
 
 
-def test_the_vote_on_an_answer_that_names_its_model_is_stored_and_does_not_count(open_arena, drive):
+def test_a_failed_answer_ends_the_battle_without_a_vote_and_one_that_names_its_model_with_one_that_does_not_count(
+    open_arena, drive
+):
     open_arena()
     visitor = Client()
     address = ask(visitor)
     drive()
     Output.objects.filter(contestant__name=LEFT).update(text=f"I am {LEFT}.")
-
-    page = visitor.post(address, {"choice": "tie"}, follow=True).content.decode()
-
-    assert "does not count" in page
+    assert "does not count" in visitor.post(address, {"choice": "tie"}, follow=True).content.decode()
     voted = Battle.objects.get()
     assert (voted.winner, PairCount.objects.filter(board=voted.board).count()) == ("tie", 0)
     assert voted.void_reason
 
-
-def test_a_failed_answer_ends_the_battle_without_a_vote_and_can_be_tried_again(open_arena, drive):
     open_arena(LEFT, "sim/neutral:first=0:fail=401")
-    visitor = Client()
     address = ask(visitor, "<script>alert(1)</script>\n{{ 7|add:1 }}")
     drive()
-
     page = visitor.get(address).content.decode()
     assert all(words in page for words in ("A model gave no answer", "Try again", "&lt;script&gt;alert"))
     assert not any(words in page for words in ("sim/", "<script>alert"))
     visitor.post(address, {"choice": "tie"})
-    assert not Battle.objects.exists()
+    assert Battle.objects.get() == voted
 
 
 def test_limits_by_address_length_and_budget_are_said_in_plain_words(open_arena, drive):
@@ -151,6 +146,11 @@ def test_only_what_was_offered_and_approved_is_published_and_exported(open_arena
         *("anony", "language", "tstamp"),
     ]
     assert CANARY in Client().get(reverse("battle", args=[offered.battle_id])).content.decode()
+    open_arena(is_moderated=False)
+    address = ask(visitor, "An egret on the ice", may_publish="on")
+    drive()
+    visitor.post(address, {"choice": "second"})
+    assert "An egret on the ice" in b"".join(Client().get(f"{ARENA}votes.jsonl")).decode(), "without review, at once"
 
 
 def test_what_is_not_published_is_on_no_public_page_and_not_voted_on(open_arena, drive, settings, curator):
@@ -168,17 +168,6 @@ def test_what_is_not_published_is_on_no_public_page_and_not_voted_on(open_arena,
     assert after == before, "nor does a number say which models have answered"
     assert Client().get(arena.prompts.get_absolute_url()).status_code == 404
     assert signed_in(curator).get(address).status_code == 404
-
-
-def test_without_review_a_prompt_is_published_with_the_vote(open_arena, drive):
-    open_arena(is_moderated=False)
-    visitor = Client()
-    address = ask(visitor, may_publish="on")
-    drive()
-
-    visitor.post(address, {"choice": "second"})
-
-    assert CANARY in b"".join(Client().get(f"{ARENA}votes.jsonl")).decode()
 
 
 def test_an_administrator_opens_and_closes_the_arena_on_its_page(provider, admin, woken_runs):

@@ -51,18 +51,10 @@ def test_equal_battles_give_identical_standings_in_whatever_sequence_they_arrive
     assert (computed(alice, [("a", "b", "")]).rows, computed(alice, []).battles) == ((), 0), "nothing decided, no rows"
 
 
-def test_both_bad_counts_in_no_rating_and_is_shown_apart(alice):
-    plain, with_bad = computed(alice, CIRCLE), computed(alice, [*CIRCLE, *[("a", "b", "both_bad")] * 5])
-
-    assert [row.rating for row in plain.rows] == [row.rating for row in with_bad.rows]
-    assert (with_bad.both_bad, with_bad.battles) == (5, 17)
-    assert sum(row.both_bad for row in with_bad.rows) == 10
-
-
 ENDS = [(name, other, won) for name, won in (("best", "left"), ("worst", "right")) for other in "abc" * 3]
 
 
-def test_the_undefeated_is_first_and_the_winless_last_each_with_a_bound_in_place_of_a_rating(alice):
+def test_the_undefeated_is_first_the_winless_last_with_a_bound_and_who_no_battle_links_apart(alice):
     found = computed(alice, CIRCLE * 9 + ENDS)
     rows, best, worst = found.rows, found.rows[0], found.rows[-1]
 
@@ -74,64 +66,52 @@ def test_the_undefeated_is_first_and_the_winless_last_each_with_a_bound_in_place
     assert Standings.from_json(found.as_json()) == found, "as it is kept"
     assert Standings.from_json({**found.as_json(), "shape": 0}) is None
 
-
-def test_a_newcomer_with_one_win_is_last_without_a_rank(alice):
     new = computed(alice, [*CIRCLE, ("new", "a", "left")]).rows[-1]
-
-    assert (new.name, new.rank, new.rating, new.reason, new.lower) == ("new", None, None, "few_battles", None)
-
-
-def test_who_met_too_few_prompts_keeps_rating_and_interval_without_a_rank(alice):
-    board = boards.filled(alice, contestants=3, battles=300)
-    boards.board_of(alice, [("new", f"model-00{n % 3 + 1}", ("left", "right")[n % 2]) for n in range(12)], board)
-    of_new = board.battles.filter(Q(left__name="new") | Q(right__name="new")).order_by("pk")
-    samples = list(board.dataset.samples.order_by("pk").values_list("pk", flat=True)[:2])
-    for number, one in enumerate(of_new):
-        Battle.objects.filter(pk=one.pk).update(sample=samples[number % 2], ballot=f"visitor:{number}")
-
-    [new] = [row for row in compute.standings(compute.ensure_ladder(board)).rows if row.name == "new"]
-
-    assert (new.rank, new.reason) == (None, "few_samples")
-    assert new.lower < new.rating < new.upper
-
-
-def test_bootstrap_intervals_are_repeatable_and_as_wide_as_samples_ask_for(alice):
-    ladder = compute.ensure_ladder(boards.filled(alice, contestants=5, battles=100))
-    closed = compute.standings(ladder)
-
-    first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
-
-    assert first == second
-    assert (first.method, first.rounds, first.seed) == ("bootstrap", 1000, 1)
-    assert [row.rating for row in first.rows] == [row.rating for row in closed.rows]
-    for one, other in zip(closed.rows, first.rows, strict=True):
-        assert other.upper - other.lower == pytest.approx(one.upper - one.lower, rel=0.25)
-
-
-def test_contestants_that_no_battle_links_are_groups_of_their_own(alice):
     found = computed(alice, [*CIRCLE, ("x", "y", "left"), ("y", "x", "left"), *[("x", "y", "tie")] * 6])
 
+    assert (new.name, new.rank, new.rating, new.reason, new.lower) == ("new", None, None, "few_battles", None)
     assert found.components == 2
     assert {row.name: row.component for row in found.rows} == {"a": 0, "b": 0, "c": 0, "x": 1, "y": 1}
     assert {row.rank for row in found.rows if row.component == 1} == {1}
 
 
-def test_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
+def newcomer_on(board, contestants, samples):
+    """A newcomer's twelve battles with so many contestants, on so many samples."""
+    met = [("new", f"model-00{n % contestants + 1}", ("left", "right")[n % 2]) for n in range(12)]
+    boards.board_of(board.dataset.owner, met, board)
+    keys = list(board.dataset.samples.order_by("pk").values_list("pk", flat=True)[:samples])
+    of_new = board.battles.filter(Q(left__name="new") | Q(right__name="new")).order_by("pk")
+    for number, one in enumerate(of_new):
+        Battle.objects.filter(pk=one.pk).update(sample=keys[number % samples], ballot=f"visitor:{number}")
+    return compute.ensure_ladder(board)
+
+
+def test_who_met_too_few_prompts_keeps_rating_and_interval_without_a_rank(alice):
+    ladder = newcomer_on(boards.filled(alice, contestants=3, battles=300), contestants=3, samples=2)
+
+    [new] = [row for row in compute.standings(ladder).rows if row.name == "new"]
+
+    assert (new.rank, new.reason) == (None, "few_samples")
+    assert new.lower < new.rating < new.upper
+
+
+def test_both_bad_counts_in_no_rating_and_a_contestant_that_is_left_out_takes_its_battles_with_it(alice):
+    plain, with_bad = computed(alice, CIRCLE), computed(alice, [*CIRCLE, *[("a", "b", "both_bad")] * 5])
+    assert [row.rating for row in plain.rows] == [row.rating for row in with_bad.rows]
+    assert (with_bad.both_bad, with_bad.battles) == (5, 17)
+    assert sum(row.both_bad for row in with_bad.rows) == 10
+
     board = boards.board_of(alice, [*CIRCLE, *[("faulty", "a", "left")] * 4, ("a", "faulty", "left")])
-    ladder = compute.ensure_ladder(board)
     contestants.void(board.dataset.contestants.get(name="faulty"), by=alice, reason="It had seen the answers.")
-
-    found = compute.standings(ladder)
-
-    assert without_keys(replace(found, excluded=())) == without_keys(computed(alice, CIRCLE))
+    found = compute.standings(compute.ensure_ladder(board))
+    assert without_keys(replace(found, excluded=())) == without_keys(plain)
     [left_out] = found.excluded
     assert (left_out.name, left_out.reason, left_out.battles) == ("faulty", "It had seen the answers.", 5)
 
 
-def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
-    ladder = compute.ensure_ladder(
-        boards.filled(alice, contestants=5, battles=2000, gap=100, subsets=("x", "y"), categories=("a", "b"))
-    )
+def test_the_order_of_a_league_is_found_with_intervals_that_hold_it_by_bootstrap_too(alice):
+    of_league = {"gap": 100, "subsets": ("x", "y"), "categories": ("a", "b")}
+    ladder = compute.ensure_ladder(boards.filled(alice, contestants=5, battles=2000, **of_league))
     found = compute.standings(ladder)
 
     assert [row.name for row in found.rows] == [f"model-{n:03}" for n in range(1, 6)]
@@ -144,18 +124,33 @@ def test_the_order_of_a_league_is_found_with_intervals_that_hold_it(alice):
     parts = [compute.standings(ladder, Slice(subset, category)) for subset in "xy" for category in "ab"]
     assert sum(part.battles for part in parts) == found.battles == 2000, "slices add up to the whole"
 
+    first, second = (compute.standings(ladder, bootstrapped=True) for _ in range(2))
+    assert first == second
+    assert (first.method, first.rounds, first.seed) == ("bootstrap", 1000, 1)
+    assert [row.rating for row in first.rows] == [row.rating for row in found.rows]
+    for one, other in zip(found.rows, first.rows, strict=True):
+        assert other.upper - other.lower == pytest.approx(one.upper - one.lower, rel=0.25)
+
 
 @pytest.mark.databases
-def test_of_a_board_that_takes_long_somebody_who_waits_reads_no_battle(alice, monkeypatch):
-    """A worker has read how much wider samples make intervals; pages take that, for a slice, too."""
-    monkeypatch.setattr(ranking, "MOST_READ", 50)
+def test_somebody_who_waits_reads_what_is_small_and_otherwise_has_widths_from_a_worker(alice, monkeypatch):
+    """Of a board of many battles that no worker has seen yet, the small slice is read and the whole is not."""
+    monkeypatch.setattr(ranking, "MOST_READ", 350)
     ladder = compute.ensure_ladder(boards.filled(alice, contestants=4, battles=600, subsets=("x", "y")))
-    compute.refresh(ladder)
     whole, part = (compute.standings(ladder, Slice(name)) for name in ("", "x"))
 
     with CaptureQueriesContext(connection) as asked:
-        shown, shown_part = (compute.standings(ladder, Slice(name), is_awaited=True) for name in ("", "x"))
+        unseen = compute.standings(ladder, is_awaited=True)
+    assert not battles_read(asked)
+    assert all(row.upper > row.lower for row in unseen.rated)
 
+    compute.refresh(ladder)
+    again = compute.standings(ladder, Slice("x"), is_awaited=True)
+    assert [row.lower for row in again.rows] == [row.lower for row in part.rows]
+
+    monkeypatch.setattr(ranking, "MOST_READ", 50)
+    with CaptureQueriesContext(connection) as asked:
+        shown, shown_part = (compute.standings(ladder, Slice(name), is_awaited=True) for name in ("", "x"))
     assert not battles_read(asked)
     assert [row.lower for row in shown.rows] == pytest.approx([row.lower for row in whole.rows], abs=0.2)
     for one, other in zip(shown_part.rows, part.rows, strict=True):
@@ -166,38 +161,14 @@ def battles_read(asked):
     return [one["sql"] for one in asked.captured_queries if f'"{Battle._meta.db_table}"' in one["sql"]]
 
 
-@pytest.mark.databases
-def test_a_page_reads_what_is_small_and_nothing_else_whatever_has_been_kept(alice, monkeypatch):
-    """Of a board of many battles that no worker has seen yet, the small slice is read and the whole is not."""
-    monkeypatch.setattr(ranking, "MOST_READ", 350)
-    board = boards.filled(alice, contestants=4, battles=600, subsets=("x", "y"))
-    ladder = compute.ensure_ladder(board)
-    exact = compute.standings(ladder, Slice("x"))
-
-    with CaptureQueriesContext(connection) as asked:
-        whole = compute.standings(ladder, is_awaited=True)
-    assert not battles_read(asked)
-    assert all(row.upper > row.lower for row in whole.rated)
-
-    compute.refresh(ladder)
-    again = compute.standings(ladder, Slice("x"), is_awaited=True)
-    assert [row.lower for row in again.rows] == [row.lower for row in exact.rows]
-
-
 def test_who_was_met_on_one_sample_alone_has_no_rank_on_a_board_of_many_battles_either(alice, monkeypatch):
     """A worker keeps that nothing can be said of it; of a name that it never saw the usual width is taken."""
-    board = boards.filled(alice, contestants=4, battles=600)
-    boards.board_of(alice, [("new", f"model-00{n % 4 + 1}", ("left", "right")[n % 2]) for n in range(12)], board)
-    new = board.dataset.contestants.get(name="new")
-    of_new = board.battles.filter(Q(left=new) | Q(right=new))
-    for number, one in enumerate(of_new):
-        Battle.objects.filter(pk=one.pk).update(sample=board.battles.first().sample_id, ballot=f"visitor:{number}")
-    ladder = compute.ensure_ladder(board)
+    ladder = newcomer_on(boards.filled(alice, contestants=4, battles=600), contestants=4, samples=1)
     compute.refresh(ladder)
     monkeypatch.setattr(ranking, "MOST_READ", 50)
 
     found = compute.standings(ladder, is_awaited=True)
-    widths = ranking.kept_widths([board], ["model-001", "new", "unseen"])
+    widths = ranking.kept_widths([ladder.board], ["model-001", "new", "unseen"])
 
     assert ladder.standing.data["widths"]["new"] is None
     assert {row.name: row.reason for row in found.rows}["new"] == "few_samples"
@@ -222,69 +193,50 @@ def test_a_tie_is_half_a_win_wherever_a_share_of_wins_is_shown(alice):
 
 
 @pytest.mark.django_db
-def test_ladders_with_nobody_in_common_are_rated_without_reading(alice):
-    ladders = [
-        compute.ensure_ladder(boards.board_of(alice, [(*pair, "left"), (*pair, "right")])) for pair in ("ab", "cd")
-    ]
-    for ladder in ladders:
-        compute.refresh(ladder)
+def test_ladders_together_read_no_battle_where_nobody_is_common_or_battles_are_many(alice, monkeypatch):
+    def kept(board):
+        compute.refresh(ladder := compute.ensure_ladder(board))
         ladder.refresh_from_db()
+        return ladder
 
-    with CaptureQueriesContext(connection) as asked:
-        found, nothing = standings.joint_fit(ladders, "common"), shared_of([], {1: 0}, ("a",))
-
-    assert not battles_read(asked)
-    assert found["leaderboard"] == []
-    assert (len(nothing.battles), nothing.battles.contestants, nothing.items.tolist()) == (0, ("a",), [])
-
-
-def test_ladders_of_many_battles_together_are_as_wide_as_each_was(alice, monkeypatch):
-    ladder = compute.ensure_ladder(boards.filled(alice, contestants=4, battles=600))
-    compute.refresh(ladder)
-    ladder.refresh_from_db()
+    apart = [kept(boards.board_of(alice, [(*pair, "left"), (*pair, "right")])) for pair in ("ab", "cd")]
+    ladder = kept(boards.filled(alice, contestants=4, battles=600))
     exact = {one["model"]: one["ci_lower"] for one in standings.joint_fit([ladder], "all")["leaderboard"]}
     monkeypatch.setattr(standings, "MOST_READ", 50)
 
     with CaptureQueriesContext(connection) as asked:
+        none, nothing = standings.joint_fit(apart, "common"), shared_of([], {1: 0}, ("a",))
         found = {one["model"]: one["ci_lower"] for one in standings.joint_fit([ladder], "all")["leaderboard"]}
 
     assert not battles_read(asked)
+    assert none["leaderboard"] == []
+    assert (len(nothing.battles), nothing.battles.contestants, nothing.items.tolist()) == (0, ("a",), [])
     assert list(found) == list(exact)
     assert np.array(list(found.values())) == pytest.approx(np.array(list(exact.values())), abs=0.1)
 
 
 @pytest.mark.databases
-def test_the_slim_log_gives_the_ladders_ratings_and_intervals(votes):
-    """Whoever has the file of votes comes to the same figures."""
-    rows = [json.loads(line) for line in b"".join(slim_lines(votes)).splitlines()]
-    names = sorted({row[side] for row in rows for side in ("model_a", "model_b")})
-    battles = Battles(
-        [names.index(row["model_a"]) for row in rows],
-        [names.index(row["model_b"]) for row in rows],
-        [{row["model_a"]: 1.0, row["model_b"]: 0.0, "tie": 0.5}[row["final_winner"]] for row in rows],
-        names,
-    )
-
-    by_hand = by_items(tally(battles), Shared(battles, np.array([row["sample_index"] for row in rows])))
-
-    shown = {
-        row.name: (row.rating, row.lower, row.upper) for row in compute.standings(compute.ensure_ladder(votes)).rows
-    }
-    assert len(rows) == 360
-    for place, name in enumerate(names):
-        told = [by_hand.ratings.values[place], by_hand.lower[place], by_hand.upper[place]]
-        assert tuple(round(float(value), 6) for value in told) == shown[name]
-
-
-@pytest.fixture
-def votes(alice):
-    """Votes of seven voters on four contestants, of which one voter's are left out."""
-    board = boards.filled(alice, contestants=4, battles=420, judge="people")
-    for number, battle in enumerate(board.battles.order_by("pk")):
+def test_the_slim_log_gives_the_ladders_ratings_and_intervals(alice):
+    """Whoever has the file of votes comes to the same figures; one of seven voters is left out."""
+    votes = boards.filled(alice, contestants=4, battles=420, judge="people")
+    for number, battle in enumerate(votes.battles.order_by("pk")):
         shown = {"ballot": f"visitor:{number % 7}", "shown_left_first": bool(number % 2), "is_consistent": None}
         Battle.objects.filter(pk=battle.pk).update(**shown)
-    counting.recount(board)
-    word = voter_report.pseudonym_of(board, "visitor:3")
-    assert voter_report.exclude_voter(board.dataset, word, by=alice, reason="A program voted.") == 60
-    board.refresh_from_db()
-    return board
+    counting.recount(votes)
+    word = voter_report.pseudonym_of(votes, "visitor:3")
+    assert voter_report.exclude_voter(votes.dataset, word, by=alice, reason="A program voted.") == 60
+    votes.refresh_from_db()
+
+    rows = [json.loads(line) for line in b"".join(slim_lines(votes)).splitlines()]
+    names = sorted({row[side] for row in rows for side in ("model_a", "model_b")})
+    sides = ([names.index(row[side]) for row in rows] for side in ("model_a", "model_b"))
+    score = [{row["model_a"]: 1.0, row["model_b"]: 0.0, "tie": 0.5}[row["final_winner"]] for row in rows]
+    battles = Battles(*sides, score, names)
+    by_hand = by_items(tally(battles), Shared(battles, np.array([row["sample_index"] for row in rows])))
+
+    assert len(rows) == 360
+    shown = {row.name: row for row in compute.standings(compute.ensure_ladder(votes)).rows}
+    for place, name in enumerate(names):
+        told = [by_hand.ratings.values[place], by_hand.lower[place], by_hand.upper[place]]
+        row = shown[name]
+        assert [round(float(value), 6) for value in told] == [row.rating, row.lower, row.upper]

@@ -82,7 +82,9 @@ def test_a_battle_between_two_for_whom_a_sample_was_new_counts_whoever_else_had_
     assert found.row("other").battles == len(met)
 
 
-def test_what_has_no_date_is_counted_and_named_and_not_taken_for_unseen(planted):
+def test_what_has_no_date_is_named_and_not_taken_for_unseen_and_without_dates_nothing_is_offered(
+    client, planted, league
+):
     ladder = planted(
         80, days=(BEFORE, AFTER, "", "soon"), released={"knew": RELEASED["knew"], "other": date(2026, 1, 1)}
     )
@@ -96,6 +98,11 @@ def test_what_has_no_date_is_counted_and_named_and_not_taken_for_unseen(planted)
     of_middle = ladder.board.battles.filter(sample__metadata__published=AFTER)
     assert found.battles == sum("middle" not in (one.left.name, one.right.name) for one in of_middle)
     assert found.row("middle").reason == "no_battles"
+
+    bare = league()
+    refused = client.get(reverse("api-ladder", args=[bare.slug]), {"unseen": "1"})
+    assert 'name="unseen"' not in told(client.get(bare.get_absolute_url()))
+    assert (refused.status_code, "column “published”" in refused.json()["errors"]["unseen"][0]) == (400, True)
 
 
 def test_page_files_and_api_show_both_ratings_their_difference_and_what_has_no_date(client, planted):
@@ -125,7 +132,7 @@ def test_page_files_and_api_show_both_ratings_their_difference_and_what_has_no_d
     assert sorted(found, key=body.index) == sorted(found, key=lambda name: -found[name]["rating"])
 
 
-def test_a_slice_and_a_date_entered_later_change_what_is_unseen(client, planted, alice):
+def test_a_slice_and_a_date_entered_later_change_what_is_unseen(client, planted, alice, monkeypatch):
     ladder = planted(90)
     api = reverse("api-ladder", args=[ladder.slug])
 
@@ -138,21 +145,6 @@ def test_a_slice_and_a_date_entered_later_change_what_is_unseen(client, planted,
     assert after["battles"] < before["battles"]
     assert after["seen"] > before["seen"]
     assert (nothing["of"], nothing["rows"], nothing["reason"]) == (0, [], "no_battles")
-
-
-def test_without_dates_nothing_is_offered_and_what_to_do_is_said(client, league):
-    ladder = league()
-
-    refused = client.get(reverse("api-ladder", args=[ladder.slug]), {"unseen": "1"})
-
-    assert 'name="unseen"' not in told(client.get(ladder.get_absolute_url()))
-    assert refused.status_code == 400
-    assert "column “published”" in refused.json()["errors"]["unseen"][0]
-
-
-def test_a_board_of_more_battles_than_a_page_waits_for_is_refused(planted, monkeypatch):
-    ladder = planted(30)
-    monkeypatch.setattr(contamination, "MOST_ADJUSTED", 29)
-
-    with pytest.raises(Invalid, match="29"):
+    monkeypatch.setattr(contamination, "MOST_ADJUSTED", 89)
+    with pytest.raises(Invalid, match="89"):
         contamination.unseen(ladder)

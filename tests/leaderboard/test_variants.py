@@ -58,25 +58,18 @@ def test_what_is_known_is_looked_up_unless_a_curator_has_entered_it(dataset):
     assert [family.base_model for family in register(dataset)] == ["sim/neutral:first=0:tps=0", ""]
 
 
-@pytest.mark.parametrize(
-    ("pinned", "upstream", "quantization"),
-    [
+def test_upstreams_are_those_that_answered_or_that_a_contestant_is_pinned_to(dataset, arena):
+    for pinned, upstream, quantization in (
         ("deepinfra/fp8", "deepinfra/fp8", "fp8"),
         ("deepinfra, together, bf16", "deepinfra, together", "bf16"),
         ("fp8", "", "fp8"),
         ("fp8, bf16", "", ""),
         ("deepinfra/fp8, together", "deepinfra/fp8, together", ""),
-    ],
-)
-def test_what_a_contestant_is_pinned_to_is_its_upstream_and_its_quantization(dataset, pinned, upstream, quantization):
-    dataset.contestants.filter(name="elsewhere").update(params={"served_by": pinned})
+    ):
+        dataset.contestants.filter(name="elsewhere").update(params={"served_by": pinned})
+        found = lines(dataset)["elsewhere"]
+        assert (found.upstream.value, found.quantization.value) == (upstream, quantization), pinned
 
-    found = lines(dataset)["elsewhere"]
-
-    assert (found.upstream.value, found.quantization.value) == (upstream, quantization)
-
-
-def test_upstreams_are_those_that_answered(dataset, arena):
     boards.samples_of(dataset, 3)
     run = Run.objects.create(experiment=arena(), seed=1)
     about = {"run": run, "model": run.experiment.participants.first().model, "attempt": 1, "request": {}}
@@ -84,9 +77,7 @@ def test_upstreams_are_those_that_answered(dataset, arena):
         step = Step.objects.create(run=run, key=upstream + str(sample), kind="ask", purpose="output")
         call = Call.objects.create(step=step, state=Call.State.COMPLETED, served_provider=upstream, **about)
         Output.objects.create(sample=sample, contestant=dataset.contestants.get(name="chat"), text="Yes.", call=call)
-
     chat = lines(dataset)["chat"]
-
     assert (chat.upstream.value, chat.upstream.origin) == ("Together/bf16, Novita/bf16", Origin.CALLS)
     assert chat.quantization.value == "bf16"
 
@@ -106,27 +97,15 @@ def test_samples_that_were_public_before_a_contestant_was_released_are_counted(d
     assert page.count("2 of 4") == 1
 
 
-def test_no_contestant_is_a_variant_of_itself_or_of_its_own_variants(dataset, client, alice):
-    chat = dataset.contestants.get(name="chat")
-    client.force_login(alice)
-    form = reverse("variant-edit", args=[dataset.slug, chat.pk])
-
-    assert [one.name for one in parents_of(chat, dataset.contestants.all())] == ["elsewhere"]
-    below = dataset.contestants.get(name="chat-fp8-short")
-    assert client.post(form, {"variant_of": below.pk}).status_code == 422
-    refused = client.patch(
-        reverse("api-variant", args=[dataset.slug, chat.pk]),
-        {"variant_of": below.name},
-        content_type="application/json",
-    )
-    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["variant_of"])
-    chat.refresh_from_db()
-    assert chat.variant_of is None
-
-
-def test_page_and_api_show_the_register_and_curators_change_it(dataset, client, alice, bob):
+def test_page_and_api_show_the_register_and_curators_change_it_but_into_no_circle(dataset, client, alice, bob):
     page, api = (reverse(name, args=[dataset.slug]) for name in ("dataset-variants", "api-dataset-variants"))
-    other = dataset.contestants.get(name="elsewhere")
+    chat, other = (dataset.contestants.get(name=name) for name in ("chat", "elsewhere"))
+
+    def sent_to(one, **facts):
+        return client.patch(reverse("api-variant", args=[dataset.slug, one.pk]), facts, content_type="application/json")
+
+    def typed_for(one, **facts):
+        return client.post(reverse("variant-edit", args=[dataset.slug, one.pk]), facts)
 
     shown, found = Page(told(client.get(page))), {one["name"]: one for one in client.get(api).json()}
 
@@ -137,18 +116,23 @@ def test_page_and_api_show_the_register_and_curators_change_it(dataset, client, 
     assert len(shown.root.findall(".//svg[@class='variant-tree']/circle")) == 4
     assert not shown.root.findall(".//tbody//a"), "visitors cannot edit"
     client.force_login(alice)
-    form = reverse("variant-edit", args=[dataset.slug, other.pk])
-    changed = client.post(form, {"base_model": "maker/model", "quantization": "bf16", "released": "2026-01-31"})
+    below = dataset.contestants.get(name="chat-fp8-short")
+    assert [one.name for one in parents_of(chat, dataset.contestants.all())] == ["elsewhere"]
+    assert typed_for(chat, variant_of=below.pk).status_code == 422
+    refused = sent_to(chat, variant_of=below.name)
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["variant_of"])
+    chat.refresh_from_db()
+    assert chat.variant_of is None
+
+    changed = typed_for(other, base_model="maker/model", quantization="bf16", released="2026-01-31")
     assert changed["Location"] == page
-    address = reverse("api-variant", args=[dataset.slug, other.pk])
-    answer = client.patch(address, {"variant_of": "chat", "prompt": "Be brief."}, content_type="application/json")
+    answer = sent_to(other, variant_of="chat", prompt="Be brief.")
     assert answer.status_code == 200
-    told_ = answer.json()
-    assert (told_["base_model"]["value"], told_["variant_of"]) == ("maker/model", "chat"), "what is left out stays"
-    assert told_["prompt"] == {"value": "Be brief.", "origin": "entered"}
+    now = answer.json()
+    assert (now["base_model"]["value"], now["variant_of"]) == ("maker/model", "chat"), "what is left out stays"
+    assert now["prompt"] == {"value": "Be brief.", "origin": "entered"}
     client.force_login(bob)
-    assert client.post(form, {"base_model": "mine"}).status_code == 403
-    assert client.patch(address, {"base_model": "mine"}, content_type="application/json").status_code == 403
+    assert [change(other, base_model="mine").status_code for change in (typed_for, sent_to)] == [403, 403]
 
 
 def test_what_changes_in_the_register_is_in_the_public_log_of_each_board(dataset, client, alice):

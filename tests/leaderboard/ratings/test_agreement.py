@@ -1,19 +1,26 @@
-"""Coefficients of agreement against published examples, and what is said where they do not exist."""
+"""Coefficients of agreement, tables and shares: against published examples, as sure as the units behind them allow."""
 
 import numpy as np
 import pytest
 
+from leaderboard.ratings import Battles
 from leaderboard.ratings.agreement import (
     alpha_interval,
+    alpha_interval_of_items,
+    alpha_of_table,
     cohen_interval,
     cohen_kappa,
     fleiss_interval,
     fleiss_kappa,
+    kappa_interval_of_items,
+    kappa_of_table,
     kendalls_w,
     krippendorff_alpha,
+    spearman,
 )
 from leaderboard.ratings.ballots import Ballots
-from leaderboard.ratings.statistics import Interval
+from leaderboard.ratings.intervals import widening
+from leaderboard.ratings.statistics import Interval, Share, resampled, share_of_items
 from leaderboard.ratings.values import Reason, Undefined
 from tests.cases import each_case
 
@@ -42,68 +49,31 @@ def ballots(*rankings):
     return Ballots(rankings, tuple(map(str, range(max(len(sum(r, ())) for r in rankings)))))
 
 
-@each_case(
-    ("given", "reason"),
-    [
-        (ballots(ranking(1, 2, 3), ranking(1, 2)), Reason.INCOMPLETE_BALLOTS),
-        (Ballots((ranking(1, 2),) * 2, ("a", "b", "c"), (frozenset({0, 1, 2}),) * 2), Reason.INCOMPLETE_BALLOTS),
-        (ballots(ranking(1, 2, 3)), Reason.ONE_BALLOT),
-        (Ballots(((),), ("a",)), Reason.NO_COMPARISONS),
-        (ballots(ranking(1), ranking(1)), Reason.ONE_CANDIDATE),
-        (ballots(ranking(1, 1, 1), ranking(1, 1, 1)), Reason.CONSTANT),
-    ],
-)
-def test_concordance_that_does_not_exist_has_a_reason(given, reason):
-    assert kendalls_w(given) == Undefined(reason)
+ALL_OF_THREE = (frozenset({0, 1, 2}),) * 2
 
 
-@each_case(
-    ("found", "reason"),
-    [
-        (lambda: krippendorff_alpha(np.ones((3, 4)), "interval"), Reason.CONSTANT),
-        (lambda: krippendorff_alpha([[1, x], [x, 2]], "nominal"), Reason.NOTHING_PAIRED),
-        (lambda: cohen_kappa(["a"] * 5, ["a"] * 5), Reason.CONSTANT),
-        (lambda: cohen_kappa([None], ["a"]), Reason.NOTHING_PAIRED),
-        (lambda: fleiss_kappa([[2, 0], [1, 2]]), Reason.UNEQUAL_RATERS),
-        (lambda: fleiss_kappa([[2, 0], [2, 0]]), Reason.CONSTANT),
-        (lambda: fleiss_kappa([[1, 0], [0, 1]]), Reason.NOTHING_PAIRED),
-        (lambda: cohen_interval(["a"], ["b"]), Reason.TOO_FEW_UNITS),
-    ],
-)
-def test_a_coefficient_that_does_not_exist_has_a_reason(found, reason):
-    assert found() == Undefined(reason)
-
-
-@each_case(
-    ("found", "complaint"),
-    [
-        (lambda: krippendorff_alpha([[-1, 2], [1, 2]], "ratio"), "negative"),
-        (lambda: cohen_kappa([1], [2], weights="linear"), "categories"),
-        (lambda: cohen_kappa([1], [2], weights="linear", categories=(1, 3)), "not one of the categories"),
-    ],
-)
-def test_values_that_cannot_be_weighed_are_refused(found, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        found()
-
-
-@each_case(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)])
-def test_krippendorffs_own_example(level, published):
-    assert krippendorff_alpha(KRIPPENDORFF, level=level) == pytest.approx(published, abs=5e-4)
-
-
-@each_case("weights", [None, "linear", "quadratic"])
-def test_cohens_kappa_of_the_grant_proposals(weights):
-    """en.wikipedia.org/wiki/Cohen's_kappa: 20, 5, 10 and 15 of 50 proposals; observed .7, expected .5, kappa .4.
-
-    Weights make no difference to two categories.
+def test_coefficients_are_those_of_published_examples():
+    """Krippendorff's own; ten subjects of Fleiss (mean agreement 0.378, by chance 0.213); and 50 grant proposals, of
+    which 20, 5, 10 and 15 (en.wikipedia.org/wiki/Cohen's_kappa: observed .7, expected .5).
     """
-    more = {"weights": weights, "categories": ("yes", "no")} if weights else {}
+    for level, published in (("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)):
+        assert krippendorff_alpha(KRIPPENDORFF, level=level) == pytest.approx(published, abs=5e-4), level
+    for first, second, alpha in (  # of the same paper, sections A and B
+        ("0100000010", "1110010000", 1 - 19 * 8 / (2 * 14 * 6)),
+        ("aabbdcccedda", "babbbccceddd", 1 - 23 * 6 / (24 * 23 - 4 * 3 - 3 * 6 * 5 - 2)),
+    ):
+        places = sorted({*first, *second})
+        table = np.zeros((len(places), len(places)))
+        np.add.at(table, tuple([places.index(one) for one in row] for row in (first, second)), 1)
+        assert alpha_of_table(table, range(len(places)), "nominal") == pytest.approx(alpha, abs=1e-9)
+    assert fleiss_kappa(FLEISS) == pytest.approx(0.210, abs=5e-4)
+    assert cohen_kappa(*zip(*TABLE, strict=True)) == pytest.approx(0.4, abs=1e-9)
+    for weights in ("linear", "quadratic"):  # which make no difference to two categories
+        found = cohen_kappa(*zip(*TABLE, strict=True), weights=weights, categories=("yes", "no"))
+        assert found == pytest.approx(0.4, abs=1e-9), weights
 
-    assert cohen_kappa(*zip(*TABLE, strict=True), **more) == pytest.approx(0.4, abs=1e-9)
 
-
-def test_quadratic_kappa_of_mirrored_raters_is_their_correlation():
+def test_quadratic_kappa_of_mirrored_raters_and_spearman_are_correlations_also_with_ties():
     """Fleiss & Cohen, Educ. Psychol. Meas. 33 (1973): with equal margins it is the intraclass correlation."""
     first, second = [1, 2, 3, 1, 2, 3, 2], [2, 1, 3, 1, 3, 2, 2]
 
@@ -112,13 +82,13 @@ def test_quadratic_kappa_of_mirrored_raters_is_their_correlation():
     assert found == pytest.approx(np.corrcoef(first, second)[0, 1], abs=1e-9)
     assert cohen_kappa(["a", None, "b", "a"], ["a", "b", "b", None]) == 1, "missing verdicts are no category"
 
+    assert spearman([1, 2, 3, 4], [10, 20, 40, 30]) == pytest.approx(0.8)
+    assert spearman([1, 2, 3], [3, 2, 1]) == pytest.approx(-1)
+    assert spearman([1, 1, 2, 3], [1, 1, 2, 3]) == pytest.approx(1)
+    assert spearman([1, 2, np.nan, 3], [5, 6, 7, 9]) == pytest.approx(1)
 
-def test_fleiss_kappa_of_ten_subjects():
-    """As published: the mean agreement is 0.378, that by chance 0.213."""
-    assert fleiss_kappa(FLEISS) == pytest.approx(0.210, abs=5e-4)
 
-
-def test_intervals_hold_the_figure_and_are_the_same_for_the_same_seed():
+def test_intervals_hold_the_figure_are_the_same_for_the_same_seed_and_count_rounds_without_one():
     for found, figure in [
         (alpha_interval(KRIPPENDORFF, "interval", rounds=200), krippendorff_alpha(KRIPPENDORFF, "interval")),
         (cohen_interval(*zip(*TABLE, strict=True), rounds=200), 0.4),
@@ -126,13 +96,9 @@ def test_intervals_hold_the_figure_and_are_the_same_for_the_same_seed():
     ]:
         assert found.low < figure < found.high
     assert fleiss_interval(FLEISS, rounds=50, seed=3) == fleiss_interval(FLEISS, rounds=50, seed=3)
-
-
-def test_an_interval_says_in_how_many_rounds_the_figure_did_not_exist():
-    found = cohen_interval(["a", "a", "a", "a", "b", "b"], ["a", "a", "a", "a", "b", "a"], rounds=200)
-
-    assert isinstance(found, Interval)
-    assert 0 < found.undefined < 100
+    rarely = cohen_interval(["a", "a", "a", "a", "b", "b"], ["a", "a", "a", "a", "b", "a"], rounds=200)
+    assert isinstance(rarely, Interval)
+    assert 0 < rarely.undefined < 100
 
 
 @each_case(
@@ -153,7 +119,139 @@ def test_an_interval_says_in_how_many_rounds_the_figure_did_not_exist():
         (ballots(*[ranking(1, 2, 2, 3)] * 3), 1),
         (Ballots((ranking(1, 2), (), ranking(1, 2)), ("a", "b")), 1),
     ],
-    ids=["executives", "with ties", "a circle", "the same ballots", "an abstention"],
 )
 def test_concordance_is_that_of_published_examples(given, expected):
     assert kendalls_w(given) == pytest.approx(expected, abs=1e-9)
+
+
+UNITS = [(0, 0)] * 40 + [(0, 1)] * 9 + [(1, 0)] * 6 + [(1, 1)] * 30 + [(2, 1)] * 5 + [(2, 2)] * 10
+
+
+PAIRED_TWICE = np.concatenate([np.eye(2)[:, :, None] * np.eye(2)[:, None, :], np.zeros((18, 2, 2))])  # 40 % have both
+
+
+def table_of(units):
+    table = np.zeros((3, 3))
+    np.add.at(table, tuple(zip(*units, strict=True)), 1)
+    return table
+
+
+def items_of(units, times=1):
+    """Each unit an item of its own, on which so many answers are the same."""
+    return np.array([times * table_of([unit]) for unit in units])
+
+
+def test_the_same_answer_again_makes_no_interval_narrower_and_an_opinion_repeated_a_wider_one():
+    once, often = (kappa_interval_of_items(items_of(UNITS, times), rounds=500) for times in (1, 25))
+    alphas = [alpha_interval_of_items(items_of(UNITS, times), (1, 2, 3), "ordinal", rounds=500) for times in (1, 25)]
+
+    assert (often.low, often.high) == pytest.approx((once.low, once.high))
+    assert (alphas[1].low, alphas[1].high) == pytest.approx((alphas[0].low, alphas[0].high), abs=0.01)
+    assert alphas[0].low < alpha_of_table(table_of(UNITS), (1, 2, 3), "ordinal") < alphas[0].high
+
+    battles, who = league(40, 10)
+
+    assert widening(*league(200, 10)) == pytest.approx(1.0, abs=0.15)
+    assert widening(*league(40, 50, of_one_mind=True)) > 3
+    assert widening(battles, who % 3) > widening(battles, who)
+
+    assert widening(battles, np.zeros_like(who)) == Undefined(Reason.TOO_FEW_UNITS)
+    ties = Battles([0, 0], [1, 1], [0.5, 0.5], ["a", "b"])
+    assert widening(ties, [0, 1]) == Undefined(Reason.NO_SPREAD)
+
+
+def test_a_table_says_what_its_units_say():
+    first, second = zip(*UNITS, strict=True)
+    for level, weights in (("nominal", "none"), ("ordinal", "linear"), ("interval", "quadratic")):
+        alpha = krippendorff_alpha([first, second], level)
+        assert alpha_of_table(table_of(UNITS), (0, 1, 2), level) == pytest.approx(alpha), level
+        kappa = cohen_kappa(first, second, weights=weights, categories=(0, 1, 2))
+        assert kappa_of_table(table_of(UNITS), weights=weights) == pytest.approx(kappa, abs=1e-9), weights
+    assert kappa_of_table(table_of(UNITS)) == pytest.approx(cohen_kappa(first, second))
+
+    drawn, found = cohen_interval(first, second, rounds=1000), kappa_interval_of_items(items_of(UNITS), rounds=1000)
+    assert (found.low, found.high) == pytest.approx((drawn.low, drawn.high), abs=0.02)
+    assert kappa_interval_of_items(items_of(UNITS)[::-1], rounds=1000) == found
+
+
+@each_case(
+    ("found", "reason"),
+    [
+        (lambda: krippendorff_alpha(np.ones((3, 4)), "interval"), Reason.CONSTANT),
+        (lambda: krippendorff_alpha([[1, x], [x, 2]], "nominal"), Reason.NOTHING_PAIRED),
+        (lambda: cohen_kappa(["a"] * 5, ["a"] * 5), Reason.CONSTANT),
+        (lambda: cohen_kappa([None], ["a"]), Reason.NOTHING_PAIRED),
+        (lambda: fleiss_kappa([[2, 0], [1, 2]]), Reason.UNEQUAL_RATERS),
+        (lambda: fleiss_kappa([[2, 0], [2, 0]]), Reason.CONSTANT),
+        (lambda: fleiss_kappa([[1, 0], [0, 1]]), Reason.NOTHING_PAIRED),
+        (lambda: cohen_interval(["a"], ["b"]), Reason.TOO_FEW_UNITS),
+        (lambda: kendalls_w(ballots(ranking(1, 2, 3), ranking(1, 2))), Reason.INCOMPLETE_BALLOTS),
+        (lambda: kendalls_w(Ballots((ranking(1, 2),) * 2, tuple("abc"), ALL_OF_THREE)), Reason.INCOMPLETE_BALLOTS),
+        (lambda: kendalls_w(ballots(ranking(1, 2, 3))), Reason.ONE_BALLOT),
+        (lambda: kendalls_w(Ballots(((),), ("a",))), Reason.NO_COMPARISONS),
+        (lambda: kendalls_w(ballots(ranking(1), ranking(1))), Reason.ONE_CANDIDATE),
+        (lambda: kendalls_w(ballots(ranking(1, 1, 1), ranking(1, 1, 1))), Reason.CONSTANT),
+        (lambda: kappa_of_table(np.zeros((3, 3))), Reason.NOTHING_PAIRED),
+        (lambda: kappa_of_table(np.diag([5, 0, 0])), Reason.CONSTANT),
+        (lambda: kappa_interval_of_items(np.zeros((0, 3, 3))), Reason.TOO_FEW_UNITS),
+        (lambda: kappa_interval_of_items(items_of([(0, 0)])), Reason.TOO_FEW_UNITS),
+        (lambda: kappa_interval_of_items(items_of([(0, 0)] * 9)), Reason.MOSTLY_UNDEFINED),
+        (lambda: kappa_interval_of_items(PAIRED_TWICE), Reason.MOSTLY_UNDEFINED),
+        (lambda: resampled(lambda _drawn: Undefined(Reason.CONSTANT), 5, rounds=9), Reason.MOSTLY_UNDEFINED),
+        (lambda: alpha_of_table(np.zeros((2, 2)), (0, 1), "nominal"), Reason.NOTHING_PAIRED),
+        (lambda: alpha_of_table(np.diag([5, 0]), (0, 1), "interval"), Reason.CONSTANT),
+        (lambda: alpha_interval_of_items(items_of([(0, 1)]), (0, 1, 2), "nominal"), Reason.TOO_FEW_UNITS),
+        (lambda: spearman([1, 2], [2, 1]), Reason.TOO_FEW_UNITS),
+        (lambda: spearman([1, 1, 1], [1, 2, 3]), Reason.CONSTANT),
+    ],
+)
+def test_a_figure_that_does_not_exist_says_why(found, reason):
+    assert found() == Undefined(reason)
+
+
+@each_case(
+    ("found", "complaint"),
+    [
+        (lambda: krippendorff_alpha([[-1, 2], [1, 2]], "ratio"), "negative"),
+        (lambda: cohen_kappa([1], [2], weights="linear"), "categories"),
+        (lambda: cohen_kappa([1], [2], weights="linear", categories=(1, 3)), "not one of the categories"),
+        (lambda: kappa_of_table([[1, 2, 3], [4, 5, 6]]), "square"),
+        (lambda: kappa_interval_of_items([[1, 2], [3, 4]]), "items"),
+        (lambda: alpha_of_table([[1, 2], [3, 4]], (1, 2, 3), "nominal"), "square"),
+        (lambda: spearman([1, 2], [1, 2, 3]), "one length"),
+    ],
+)
+def test_values_that_cannot_be_weighed_and_tables_of_another_shape_are_refused(found, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        found()
+
+
+def test_items_of_one_vote_have_wilsons_interval_and_ten_that_agree_are_no_more_than_one():
+    low, high = Share(3, 5).interval
+
+    assert (low, high) == (pytest.approx(0.2307, abs=1e-4), pytest.approx(0.8824, abs=1e-4))
+    assert share_of_items([1, 0, 1, 1], [1, 1, 1, 1]).interval == Share(3, 4).interval
+    assert share_of_items([], []).interval is None
+    assert (Share(0, 0).value, Share(0, 0).interval) == (None, None)
+
+    together, alone = share_of_items([10, 0, 10, 10] * 10, [10] * 40), Share(30, 40)
+
+    low, high = together.interval
+    assert (together.part, together.of) == (300, 400)
+    assert low == pytest.approx(alone.interval[0], abs=0.01)
+    assert high == pytest.approx(alone.interval[1], abs=0.01)
+    assert share_of_items([50, 50], [50, 50]).interval == Share(2, 2).interval
+    assert share_of_items([7] * 5, [25] * 5).effective == 5, "one unit each, whatever rounding leaves"
+    few = share_of_items([9, 0, 6], [10, 10, 10])  # 0.25 / 0.07, and t of two degrees of freedom
+    assert few.effective == pytest.approx(0.25 / 0.07 * (1.959964 / 4.302653) ** 2)
+
+
+def league(voters, votes, seed=3, *, of_one_mind=False):
+    """Votes on three contestants; of_one_mind: each voter has an opinion of their own and says it again and again."""
+    random = np.random.default_rng(seed)
+    pairs = random.integers(0, 3, voters * votes)
+    left, right = np.array([0, 0, 1])[pairs], np.array([1, 2, 2])[pairs]
+    who = np.repeat(np.arange(voters), votes)
+    opinion = random.integers(0, 2, (voters, 3))
+    score = opinion[who, pairs] if of_one_mind else random.integers(0, 2, voters * votes)
+    return Battles(left, right, score.astype(float), ["a", "b", "c"]), who

@@ -12,7 +12,7 @@ PAIRS = ("ab", "ba", "bc", "cb", "ac", "ca")
 ALL_BUT_CERTAIN = Battles([1, 2, 2, 0, 2, 2, 2], [3, 0, 1, 1, 0, 1, 0], [0, 0, 0, 1, 0, 1, 1], list("abcd"))
 
 
-def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
+def test_even_contestants_show_the_lean_as_the_odds_of_the_left_and_without_one_it_is_nought():
     """Everybody wins three of four battles on the left, none is better: the effect is 400 · log10(3)."""
     battles = rows(*[(a, b, s) for a, b in PAIRS for s in (1, 1, 1, 0)])
     bias = position_bias(battles)
@@ -20,6 +20,12 @@ def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
     assert bias.effect == pytest.approx(400 * np.log10(3), abs=1e-6)
     assert bias.ratings == pytest.approx([1000] * 3, abs=1e-6)
     assert bias.n == 24
+
+    battles, _truth = league(6, 5000, 1)
+
+    bias = position_bias(battles)
+    assert bias.lower < 0 < bias.upper
+    assert bias.ratings == pytest.approx(fit(battles).values, abs=2)
 
 
 @each_case(
@@ -32,25 +38,9 @@ def test_even_contestants_show_the_lean_as_the_odds_of_the_left():
         (lambda: position_bias(Battles([], [], [], ["a", "b"])), Reason.NO_BATTLES),
         (lambda: position_bias(league(4, 100, 4)[0], clusters=np.zeros(100, dtype=int)), Reason.TOO_FEW_UNITS),
     ],
-    ids=[
-        "the left always wins",
-        "all but certain",
-        "one always stands left",
-        "equal lengths",
-        "no battles",
-        "one sample",
-    ],
 )
 def test_a_lean_that_cannot_be_told_has_a_reason(found, reason):
     assert found() == Undefined(reason)
-
-
-def test_without_a_lean_the_interval_holds_nought_and_ratings_are_those_of_the_fit():
-    battles, _truth = league(6, 5000, 1)
-    bias = position_bias(battles)
-
-    assert bias.lower < 0 < bias.upper
-    assert bias.ratings == pytest.approx(fit(battles).values, abs=2)
 
 
 def test_ratings_are_cleaned_of_length():
@@ -71,7 +61,7 @@ def test_ratings_are_cleaned_of_length():
     assert bias.ratings[0] == pytest.approx(1000, abs=35)
 
 
-def test_a_covariate_that_does_not_fit_is_refused():
+def test_a_covariate_that_does_not_fit_is_refused_and_verdicts_of_one_sample_are_one_observation():
     battles, _truth = league(3, 30)
 
     with pytest.raises(ValueError, match="per battle"):
@@ -81,9 +71,6 @@ def test_a_covariate_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="0 or more"):
         length_bias(battles, [-1] * 30, [1] * 30)
 
-
-def test_verdicts_of_one_sample_are_one_observation():
-    """Each judgment three times over is no more evidence than once."""
     battles, _truth = league(5, 600, 4)
     times = Battles(*(np.tile(side, 3) for side in (battles.left, battles.right, battles.score)), battles.contestants)
     once, thrice = position_bias(battles), position_bias(times, clusters=np.tile(np.arange(600), 3))

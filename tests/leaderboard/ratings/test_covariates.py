@@ -6,7 +6,6 @@ import pytest
 from leaderboard.ratings import Battles, Reason, Undefined, controlled, covariates, fit
 from leaderboard.ratings.bradley_terry import fitted
 from leaderboard.ratings.style import relative_difference, script_of, style_of
-from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows
 
 LEAN = 0.8  # nats for one standard deviation of relative length
@@ -31,7 +30,7 @@ def dense(battles, x, clusters):
     return 1000 + ELO * strengths, ELO * found[count:], inverse @ scores.T @ scores @ inverse * ELO**2
 
 
-def test_the_fit_is_that_of_a_plain_logistic_regression():
+def test_the_fit_and_its_likelihood_are_those_of_a_plain_logistic_regression():
     battles, _truth = league(7, 3000, 5, ties=0.2)
     random = np.random.default_rng(5)
     x, clusters = random.normal(size=(4, 3000)), random.integers(0, 2500, 3000)
@@ -48,8 +47,6 @@ def test_the_fit_is_that_of_a_plain_logistic_regression():
     )
     assert found.intervals.errors == pytest.approx(np.sqrt(np.diag(covariance))[:7], rel=3e-3)
 
-
-def test_the_likelihood_is_the_product_of_the_chances_of_all_battles():
     battles, _truth = league(5, 300, 4, ties=0.2)
     random = np.random.default_rng(4)
     rows = covariates._rows_of(fitted(battles, {}), battles, random.normal(size=(2, 300)), np.arange(300))
@@ -103,33 +100,23 @@ def test_a_planted_lean_to_length_spoils_plain_ratings_and_adjusted_intervals_ho
     assert np.mean(effects) > (0.93 if leagues > 1000 else 0.85)
 
 
-@each_case(
-    ("covariates", "reasons"),
-    [
-        (lambda x, left, right: [x, x], [None, Reason.CONFOUNDED]),
-        (lambda x, left, right: [x, 0 * x], [None, Reason.CONSTANT]),
-        (lambda x, left, right: [1.0 * (left == 0) - (right == 0), x], [Reason.CONFOUNDED, None]),
-    ],
-    ids=["the same twice", "never varies", "is one of the contestants"],
-)
-def test_a_covariate_that_tells_nothing_is_left_out_with_its_reason(covariates, reasons):
+def test_a_covariate_that_tells_nothing_is_left_out_with_its_reason():
     battles, _truth = league(4, 800, 3)
     x = np.random.default_rng(3).normal(size=800)
+    of_first = 1.0 * (battles.left == 0) - (battles.right == 0)
+    alone = controlled(battles, x).intervals.ratings.values
+    for given, reasons in (
+        ([x, x], [None, Reason.CONFOUNDED]),
+        ([x, 0 * x], [None, Reason.CONSTANT]),
+        ([of_first, x], [Reason.CONFOUNDED, None]),
+    ):
+        found = controlled(battles, given)
+        assert list(found.reasons) == reasons
+        assert np.isnan(found.effects).tolist() == [bool(reason) for reason in reasons]
+        assert found.intervals.ratings.values == pytest.approx(alone)
 
-    found = controlled(battles, covariates(x, battles.left, battles.right))
 
-    assert list(found.reasons) == reasons
-    assert np.isnan(found.effects[reasons.index(next(filter(None, reasons)))])
-    assert found.intervals.ratings.values == pytest.approx(controlled(battles, x).intervals.ratings.values)
-
-
-def test_covariates_that_explain_everything_have_no_finite_effect():
-    battles, _truth = league(3, 200, 1)
-
-    assert controlled(battles, battles.score - 0.5) == Undefined(Reason.SEPARATED)
-
-
-def test_groups_that_no_battle_links_share_effects_and_keep_scales_of_their_own():
+def test_groups_that_no_battle_links_keep_their_scales_and_who_has_no_figure_a_reason():
     first, _truth = league(3, 600, 1)
     second, _truth = league(3, 600, 2)
     sides = [np.append(a, b + 3) for a, b in ((first.left, second.left), (first.right, second.right))]
@@ -143,8 +130,10 @@ def test_groups_that_no_battle_links_share_effects_and_keep_scales_of_their_own(
     assert np.isnan(found.intervals.covariance[0, 4])
     assert abs(found.effects[0]) < 4 * found.errors[0]
 
+    battles, _truth = league(3, 200, 1)
 
-def test_the_undefeated_keeps_its_reason_and_has_no_adjusted_rating():
+    assert controlled(battles, battles.score - 0.5) == Undefined(Reason.SEPARATED)
+
     battles = rows(*[(a, b, s) for a, b in ("ab", "bc", "ca") for s in (1, 0, 1, 0, 1)], *[("z", "a", 1)] * 3)
     found = controlled(battles, np.tile([1.0, -1.0, 0.5], 6))
 

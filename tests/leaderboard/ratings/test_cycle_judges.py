@@ -1,12 +1,16 @@
-"""Judges: severity, agreement and what the sandbox saw, against numbers worked out by hand."""
+"""What a cycle may hold; judges and setters of coding cycles, against numbers worked out by hand."""
+
+import math
 
 import numpy as np
 import pytest
 
 from leaderboard.ratings.agreement import krippendorff_alpha
-from leaderboard.ratings.judging import judging
+from leaderboard.ratings.cycles import Cycle, Vote, calibration, overall, scores
+from leaderboard.ratings.judging import judging, setters
 from leaderboard.ratings.statistics import Estimate, jackknifed, mean_estimate, pearson
 from leaderboard.ratings.values import Reason, Undefined
+from tests.cases import each_case
 from tests.leaderboard.ratings.coding_cycles import cycle
 
 GIVEN = {
@@ -36,7 +40,15 @@ def test_severity_is_what_a_judge_gives_less_than_the_others():
         assert figure.interval == Undefined(Reason.TOO_FEW_UNITS), "of one cycle"
 
 
-def test_the_interval_of_a_correlation_stays_within_one_and_needs_more_than_one_cycle():
+def test_a_cycle_is_one_observation_and_the_interval_of_a_correlation_stays_within_one():
+    """Two cycles with differences 1, 3 and 0, 0: mean 1, sums about it 2 and -2, error √(2 · 8) / 4 = 1."""
+    rows = [{("a", "j"): 4, ("a", "o"): 5, ("b", "j"): 2, ("b", "o"): 5}, {"a": 6, "b": 6}]
+    found = of("j", judging([cycle("abjo", row) for row in rows]))
+
+    assert found.severity.value == pytest.approx(1)
+    assert found.severity.interval == pytest.approx((1 - 12.706205, 1 + 12.706205))
+    assert (found.severity.units, found.severity.clusters) == (4, 2)
+
     x, alike = np.array([1.0, 2, 3, 4, 5, 6]), np.array([1.0, 2, 3, 5, 5, 5])
     y = np.array([1.0, 2, 3, 4, 5, 7])
     low, high = jackknifed(lambda kept: pearson(x[kept], y[kept]), np.arange(6), is_correlation=True).interval
@@ -48,23 +60,24 @@ def test_the_interval_of_a_correlation_stays_within_one_and_needs_more_than_one_
     assert one.interval == Undefined(Reason.RESTS_ON_ONE)
 
 
-def test_the_interval_of_severity_takes_a_cycle_for_one_observation():
-    """Two cycles with differences 1, 3 and 0, 0: mean 1, sums about it 2 and -2, error √(2 · 8) / 4 = 1."""
-    rows = [{("a", "j"): 4, ("a", "o"): 5, ("b", "j"): 2, ("b", "o"): 5}, {"a": 6, "b": 6}]
-    found = of("j", judging([cycle("abjo", row) for row in rows]))
-
-    assert found.severity.value == pytest.approx(1)
-    assert found.severity.interval == pytest.approx((1 - 12.706205, 1 + 12.706205))
-    assert (found.severity.units, found.severity.clusters) == (4, 2)
-
-
-def test_votes_are_held_against_what_the_sandbox_saw():
+def test_votes_are_held_against_what_the_sandbox_saw_and_against_each_other():
     """a ranks b, c, d as 5, 3, 9; the sandbox as 0.5, 0.9, 0.1: exactly the other way round but for one pair."""
     found = judging([cycle("abcd", TABLE, passed={"a": 1.0, "b": 0.5, "c": 0.9, "d": 0.1})])
 
     assert of("a", found).passed.value == pytest.approx(-1)
     assert of("d", found).passed.value == pytest.approx(0.5)  # votes 7, 6, 2 and shares 1.0, 0.5, 0.9
     assert found.consensus.value == pytest.approx(-0.4)  # means 7, 5, 3, 9 and shares 1.0, 0.5, 0.9, 0.1
+
+    x = np.nan
+    table = [[x, 5, 3, 9], [8, x, 4, 9], [6, 4, x, x], [7, 6, 2, x]]
+
+    judged = judging([cycle("abcd", TABLE)])
+
+    assert judged.alpha.value == pytest.approx(krippendorff_alpha(table, "interval"))
+    assert (judged.alpha.units, judged.alpha.clusters) == (4, 1)
+    found = of("b", judged)
+    assert found.consensus.value == pytest.approx(np.corrcoef([8, 4, 9], [6.5, 2.5, 9])[0, 1])
+    assert found.consensus_ranks.value == pytest.approx(1)
 
 
 def test_what_does_not_exist_has_a_reason_and_is_never_nought():
@@ -82,8 +95,6 @@ def test_what_does_not_exist_has_a_reason_and_is_never_nought():
     assert alone.alpha.value == Undefined(Reason.NOTHING_PAIRED)
     assert alone.consensus.value == Undefined(Reason.NOTHING_RUN)
 
-
-def test_a_judge_whose_votes_all_failed_is_named_with_nothing():
     found = of("c", judging([cycle("abc", {("a", "b"): 3, ("b", "a"): 4})]))
 
     assert (found.votes, found.cycles) == (0, 0)
@@ -91,7 +102,7 @@ def test_a_judge_whose_votes_all_failed_is_named_with_nothing():
     assert found.spread == Undefined(Reason.NO_VOTES)
 
 
-def test_a_mean_of_single_units_has_the_usual_error():
+def test_a_mean_has_the_usual_error_and_beyond_fifty_clusters_several_are_left_out_at_a_time():
     values = np.array([1.0, 2.0, 4.0, 5.0])
     found = mean_estimate(values, np.arange(4), empty=Reason.NO_VOTES)
 
@@ -100,10 +111,7 @@ def test_a_mean_of_single_units_has_the_usual_error():
     jackknife = jackknifed(lambda kept: float(values[kept].mean()), np.arange(4))
     assert jackknife == Estimate(3.0, pytest.approx(found.interval), 4, 4)
 
-
-def test_beyond_fifty_clusters_several_are_left_out_at_a_time():
-    values = np.random.default_rng(1).normal(size=400)
-    asked = []
+    values, asked = np.random.default_rng(1).normal(size=400), []
     found = jackknifed(lambda kept: asked.append(kept.sum()) or float(values[kept].mean()), np.arange(400))
 
     assert len(asked) == 51
@@ -111,15 +119,93 @@ def test_beyond_fifty_clusters_several_are_left_out_at_a_time():
     assert found.interval == pytest.approx(usual, abs=0.05)
 
 
-def test_alpha_and_the_consensus_are_those_of_the_table_of_votes():
-    """b gave 8, 4 and 9 where the others' means were 6.5, 2.5 and 9."""
-    x = np.nan
-    table = [[x, 5, 3, 9], [8, x, 4, 9], [6, 4, x, x], [7, 6, 2, x]]
+def problems(*levels, setter="a"):
+    return [cycle("abc", {"a": level, "b": level, "c": level}, setter=setter) for level in levels]
 
-    judged = judging([cycle("abcd", TABLE)])
-    found = of("b", judged)
 
-    assert judged.alpha.value == pytest.approx(krippendorff_alpha(table, "interval"))
-    assert (judged.alpha.units, judged.alpha.clusters) == (4, 1)
-    assert found.consensus.value == pytest.approx(np.corrcoef([8, 4, 9], [6.5, 2.5, 9])[0, 1])
-    assert found.consensus_ranks.value == pytest.approx(1)
+def test_the_mean_of_three_problems_by_hand_and_a_vote_for_the_own_one_is_seen_through():
+    """5, 7 and 6 are calibrations of 1, 0.6 and 0.8: mean 0.8, s 0.2, t 4.303, so 0.8 ± 0.497, cut at 1."""
+    (found,) = setters(problems(5, 7, 6))
+
+    assert (found.name, found.problems, found.scored) == ("a", 3, 3)
+    assert found.calibration.value == pytest.approx(0.8)
+    assert found.calibration.interval == (pytest.approx(0.8 - 4.302653 * 0.2 / 3**0.5), 1.0)
+    assert found.overall.value == pytest.approx(6)
+    assert found.overall.interval == pytest.approx((6 - 4.302653 / 3**0.5, 6 + 4.302653 / 3**0.5))
+    assert (found.overall.units, found.overall.clusters) == (3, 3)
+
+    pairs = [(solver, judge) for solver in "abc" for judge in "abc" if solver != judge]
+    (found,) = setters([cycle("abc", {(s, j): 0 if j == "a" else 10 for s, j in pairs})])
+
+    assert found.calibration.value == pytest.approx(2 / 3)
+    assert found.by_others.value == 0
+
+
+def test_the_sandbox_says_how_hard_it_was_and_who_never_set_what_could_be_played_is_without_figures():
+    passed = {"a": 1.0, "b": 0.25, "c": 0.75}
+    (found,) = setters([cycle("abc", {"b": 5}, passed=passed), cycle("abc", {"b": 5}, passed={"b": 0.0})])
+
+    assert found.passed.value == 0.25
+    assert setters(problems(5))[0].passed.value == Undefined(Reason.NOTHING_RUN)
+
+    found, other = setters(problems(5), others={"b", "a"})
+
+    assert (found.name, found.problems) == ("a", 1)
+    assert (other.name, other.problems, other.scored) == ("b", 0, 0)
+    assert other.calibration.value == other.overall.value == Undefined(Reason.NO_VOTES)
+    assert other.passed.value == Undefined(Reason.NOTHING_RUN)
+
+
+@each_case(
+    ("found", "complaint"),
+    [
+        (lambda: Cycle(("a",), "a"), "two contestants"),
+        (lambda: Cycle((), "a"), "two contestants"),
+        (lambda: Cycle(("a", "b", "a"), "a"), "named once"),
+        (lambda: Cycle(("a", "b"), "c"), "setter c is not"),
+        (lambda: Cycle(("a", "b"), "a", (Vote("a", "x", 5),)), "not contestants: x"),
+        (lambda: Cycle(("a", "b"), "a", (Vote("x", "a", 5),)), "not contestants: x"),
+        (lambda: Cycle(("a", "b"), "a", passed={"x": 1.0}), "not contestants: x"),
+        (lambda: Cycle(("a", "b"), "a", (Vote("a", "b", 5), Vote("a", "b", 6))), "votes once"),
+        (lambda: Cycle(("a", "b"), "a", passed={"a": 1.1}), "from 0 to 1"),
+        (lambda: Cycle(("a", "b"), "a", passed={"a": math.nan}), "from 0 to 1"),
+        (lambda: Vote("a", "a", 10), "its own solution"),
+        *((lambda vote=vote: Vote("a", "b", vote), "from 0 to 10") for vote in (math.nan, math.inf, -math.inf)),
+        *((lambda vote=vote: Vote("a", "b", vote), "from 0 to 10") for vote in (-0.001, 10.001)),
+    ],
+)
+def test_a_cycle_and_a_vote_that_cannot_have_been_are_refused(found, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        found()
+
+
+def test_a_score_is_the_mean_of_the_votes_where_there_is_a_quorum_and_the_overall_the_mean_of_scores():
+    found = cycle("abc", {("a", "b"): 8, ("a", "c"): 6, ("b", "a"): 4, ("c", "a"): 0, ("c", "b"): 0})
+
+    assert scores(found) == {"a": 7, "b": 4, "c": 0}
+    assert overall(found) == pytest.approx((7 + 4 + 0) / 3)  # of solvers, not of votes: b's one vote counts as much
+    assert overall(cycle("abc", {})) is None
+
+    found = cycle("abc", {("a", "b"): 8, ("a", "c"): 6, ("b", "a"): 4})
+
+    assert scores(found, quorum=2) == {"a": 7}
+    assert overall(found, quorum=2) == 7
+    assert overall(found, quorum=3) is None
+    with pytest.raises(ValueError, match="one vote or more"):
+        scores(found, quorum=0)
+
+
+def test_what_one_problem_equal_ones_or_none_with_votes_cannot_tell_is_undefined():
+    nothing = Undefined(Reason.NO_VOTES)
+    (one,), (equal,) = setters(problems(7.5)), setters(problems(5, 5))
+    (partly,), (unscored,) = setters([cycle("abc", {}), *problems(5)]), setters([cycle("abc", {})])
+    hard, easy = setters([*problems(2.5, setter="a"), *problems(7.5, setter="b")])
+
+    assert one.calibration == Estimate(0.5, Undefined(Reason.TOO_FEW_UNITS), 1, 1)
+    assert equal.calibration == Estimate(1.0, Undefined(Reason.NO_SPREAD), 2, 2), "the next need not be equal"
+    assert (partly.problems, partly.scored, partly.calibration.value) == (2, 1, 1)
+    assert unscored.calibration == Estimate(nothing, nothing, 0, 0)
+    assert hard.calibration.value == easy.calibration.value == 0.5
+    assert (hard.overall.value, easy.overall.value) == (2.5, 7.5), "too hard and too easy are told apart"
+    levels = {0: 0, 2.5: 0.5, 5: 1, 7.42: 0.516, 7.5: 0.5, 10: 0, -3: 0, 334.7: 0}
+    assert {level: calibration(level) for level in levels} == pytest.approx(levels), "best in the middle"

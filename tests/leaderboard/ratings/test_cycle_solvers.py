@@ -26,7 +26,7 @@ from tests.leaderboard.ratings.leagues import distance_to_maximum
 several = st.lists(any_cycle(), max_size=5)
 
 
-def test_eight_five_and_two_by_hand():
+def test_elo_of_solvers_by_hand_is_of_the_mean_over_the_judges_who_saw_both():
     """A beats both others before the one judge of each pair, B ties in wins: 32 · (0.5, 0, -0.5)."""
     found = solver_elo([cycle("CAB", {"A": 8, "B": 5, "C": 2})])
 
@@ -34,10 +34,7 @@ def test_eight_five_and_two_by_hand():
     assert found.snapshots[0].changes == {"C": -16, "A": 16, "B": 0}
     assert found.snapshots[0].played == {"C": 1, "A": 1, "B": 1}
 
-
-def test_a_solver_scores_the_mean_over_the_judges_who_saw_both():
-    """Of c and d, one prefers a and one finds both equal: 0.75 against b, who gets 0.25."""
-    given = {("a", "c"): 9, ("b", "c"): 4, ("a", "d"): 6, ("b", "d"): 6}
+    given = {("a", "c"): 9, ("b", "c"): 4, ("a", "d"): 6, ("b", "d"): 6}  # of c and d, one prefers a
     found = solver_elo([cycle("abcd", given)])
 
     assert found.ratings == {"a": 1208, "b": 1192, "c": 1200, "d": 1200}
@@ -94,7 +91,7 @@ def test_a_judge_that_lowballs_all_others_changes_no_rating_at_all():
     assert np.array_equal(before.errors, after.errors)
 
 
-def test_battles_are_what_each_judge_gave_to_two_solvers():
+def test_battles_are_what_each_judge_gave_to_two_solvers_above_the_quorum():
     given = {("a", "c"): 9, ("b", "c"): 4, ("a", "b"): 1, ("b", "a"): 2, ("c", "a"): 2.0000000001, ("c", "b"): 3}
     found = battles_of([cycle("cab", given), cycle("ab", {"a": 1, "b": 9})])
     rows = {
@@ -105,8 +102,6 @@ def test_battles_are_what_each_judge_gave_to_two_solvers():
     assert rows == {("a", "b", 1), ("a", "c", 0), ("b", "c", 0.5)}  # a judge of its own cannot compare itself
     assert found.cycle.tolist() == [0, 0, 0]
 
-
-def test_below_the_quorum_a_solver_is_not_compared():
     given = {("a", "c"): 9, ("b", "c"): 4, ("a", "d"): 9, ("b", "d"): 6, ("c", "d"): 1}
 
     assert len(battles_of([cycle("abcd", given)], quorum=1).battles) == 4
@@ -132,7 +127,7 @@ def test_ratings_are_the_likeliest_and_errors_those_of_cycles():
     assert found.battles.sum() == 2 * len(compared.battles)
 
 
-def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
+def test_who_is_undefeated_never_compared_or_rated_from_one_cycle_has_a_reason_and_no_figure():
     cycles = [
         cycle("abcdn", {("a", "d"): 9, ("b", "d"): low, ("c", "d"): high, ("n", "a"): 4})
         for low, high in ((4, 6), (6, 4), (5, 3))
@@ -147,8 +142,6 @@ def test_who_is_undefeated_or_never_compared_has_no_rating_but_a_reason():
     assert reasons["b"] is None
     assert found.intervals.ratings["b"] > found.intervals.ratings["c"]
 
-
-def test_one_cycle_or_ties_alone_give_ratings_and_say_why_there_is_no_interval():
     found, tied = solver_ratings(league(4, 1, seed=4)), solver_ratings([cycle("abc", {"a": 7, "b": 7, "c": 7})] * 3)
     rated = ~np.isnan(found.intervals.ratings.values)
 
@@ -162,12 +155,21 @@ def test_one_cycle_or_ties_alone_give_ratings_and_say_why_there_is_no_interval()
     assert tied.ties.tolist() == [6, 6, 6]
 
 
-def test_three_perfect_solutions_are_rated_by_their_place_in_the_list():
+def test_a_replay_says_of_each_cycle_what_pages_show_also_of_three_perfect_solutions():
     """What is known of the original: 1195.1, 1200.0 and 1204.9."""
     found = compatible_elo([cycle("xyz", {"x": 10, "y": 10, "z": 10})], setter_k=0)
 
     assert {name: round(rating, 1) for name, rating in found.ratings.items()} == {"x": 1195.1, "y": 1200.0, "z": 1204.9}
     assert found.snapshots[0].played == {"x": 6, "y": 5, "z": 5}  # the setter once more with each of the others
+
+    cycles = [cycle("abc", {"a": 9, "b": 6, "c": 6}, setter="c"), cycle("abc", {})]
+    first, second = replay(cycles)
+
+    assert (first.scores, first.overall) == ({"a": 9, "b": 6, "c": 6}, 7)
+    assert first.calibration == pytest.approx(0.6)
+    assert (second.scores, second.overall, second.calibration) == ({}, None, None)
+    assert first.compatible == compatible_elo(cycles).snapshots[0]
+    assert second.solvers.ratings == first.solvers.ratings
 
 
 @settings(max_examples=60)
@@ -182,14 +184,12 @@ def test_every_rating_is_what_the_stated_order_gives(cycles):
         assert sum(snapshot.changes.values()) == pytest.approx(0, abs=1e-9)
 
 
-def test_below_the_quorum_nobody_plays_as_a_solver():
+def test_the_matches_of_a_cycle_lead_from_the_ratings_before_to_those_after():
     found = matches(cycle("abc", {("a", "b"): 9, ("a", "c"): 7, ("b", "a"): 1}), {}, quorum=2)
 
     assert [match.name for match in found if match.role == "solver"] == ["a", "a"]
     assert [match.score for match in found if match.role == "setter"] == [pytest.approx(0.4)] * 2  # overall 8
 
-
-def test_the_matches_of_a_cycle_lead_from_the_ratings_before_to_those_after():
     cycles = league(4, 5)
     found = compatible_elo(cycles)
     before, after = found.snapshots[3].ratings, dict(found.snapshots[3].ratings)
@@ -199,14 +199,3 @@ def test_the_matches_of_a_cycle_lead_from_the_ratings_before_to_those_after():
         after[match.opponent] -= match.change
 
     assert after == pytest.approx(dict(found.ratings))
-
-
-def test_a_replay_says_of_each_cycle_what_pages_show():
-    cycles = [cycle("abc", {"a": 9, "b": 6, "c": 6}, setter="c"), cycle("abc", {})]
-    first, second = replay(cycles)
-
-    assert (first.scores, first.overall) == ({"a": 9, "b": 6, "c": 6}, 7)
-    assert first.calibration == pytest.approx(0.6)
-    assert (second.scores, second.overall, second.calibration) == ({}, None, None)
-    assert first.compatible == compatible_elo(cycles).snapshots[0]
-    assert second.solvers.ratings == first.solvers.ratings

@@ -18,32 +18,21 @@ A = {"side": "a"}
 B = {"side": "b"}
 
 
-@each_case(
-    ("text", "pairs"),
-    [
-        ("Hello world. HELLO, world", 2),  # hello world, world hello
-        ("你好嗎", 2),
-        ("Hello", 1),
-        (" … ", 0),
-        ("a " * 5_000, 1),
-        (" ".join(map(str, range(2_000))), 999),
-    ],
-)
-def test_an_answer_is_its_different_pairs_of_words(text, pairs):
-    assert len(diversity.fingerprints(text)) == 8 * pairs
-    assert "hello" not in diversity.fingerprints(text)
-
-
-def test_two_answers_are_as_dissimilar_as_dice_and_sorensen_say():
+def test_an_answer_is_its_different_pairs_of_words_and_two_are_as_dissimilar_as_dice_and_sorensen_say():
     """Of pairs: 5, 5, 2, 1 and 5; the first two share "the cat", "cat sat" and "sat on"."""
-    found = diversity.dissimilarities([diversity.fingerprints(text) for text in TEXTS])
+    numbers = " ".join(map(str, range(2_000)))
+    hello = "Hello world. HELLO, world"  # hello world, world hello
+    for text, pairs in {hello: 2, "你好嗎": 2, "Hello": 1, " … ": 0, "a " * 5_000: 1, numbers: 999}.items():
+        assert len(diversity.fingerprints(text)) == 8 * pairs, text[:20]
+        assert "hello" not in diversity.fingerprints(text)
 
+    found = diversity.dissimilarities([diversity.fingerprints(text) for text in TEXTS])
     assert found[0] == pytest.approx([0, 1 - 6 / 10, 1 - 4 / 7, 1, 0], abs=1e-9)
     assert found[1] == pytest.approx([1 - 6 / 10, 0, 1 - 4 / 7, 1, 1 - 6 / 10], abs=1e-9)
     assert (found == found.T).all()
 
 
-def test_the_diversity_of_a_cell_and_its_error_are_those_of_their_formulas():
+def test_the_diversity_of_a_cell_is_that_of_its_formula_and_expected_alike_of_any_number_of_runs():
     """The variance of the mean over pairs, from the products of all disjoint and overlapping pairs (Hoeffding 1948)."""
     table = diversity.dissimilarities([diversity.fingerprints(text) for text in TEXTS])
     runs = len(table)
@@ -62,8 +51,6 @@ def test_the_diversity_of_a_cell_and_its_error_are_those_of_their_formulas():
     assert estimate.error**2 == pytest.approx(mean**2 - square, abs=1e-9)
     assert estimate.degrees == pytest.approx((runs - 1) * (estimate.error**2 / (jackknife / runs)) ** 2, abs=1e-9)
 
-
-def test_it_is_expected_to_be_the_same_however_many_runs_there_are():
     random = np.random.default_rng(5)
     texts = [" ".join(random.choice(list("abcdef"), size=8)) for _ in range(10)]
     table = diversity.dissimilarities([diversity.fingerprints(text) for text in texts])
@@ -105,7 +92,7 @@ def test_the_side_that_says_more_different_things_is_found(scope, test):
     assert (own.value, own.low) == (found.difference, found.low)
 
 
-def test_a_stratum_with_too_few_answers_is_left_out_shown_and_bounded():
+def test_a_stratum_with_too_few_answers_is_left_out_and_of_too_few_and_equal_ones_the_reason_is_said():
     whole = rows()
     for place in (0, 1, 2):
         lost = whole[place]
@@ -117,8 +104,6 @@ def test_a_stratum_with_too_few_answers_is_left_out_shown_and_bounded():
     open_pairs = (math.comb(6, 2) - math.comb(3, 2)) / math.comb(6, 2) / 3
     assert found.bounds.high - found.bounds.low == pytest.approx(open_pairs, abs=1e-9)
 
-
-def test_of_too_few_answers_and_of_equal_ones_the_reason_is_said():
     [few] = analyse(plan(), rows(repeats=3))
     assert (few.no_interval, few.no_test, few.first.value) == ("too_few_units", "too_few_units", None)
 

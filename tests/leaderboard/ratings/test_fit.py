@@ -10,20 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.ratings import Battles, Reason, batch_elo, fit, sequential_elo, tally
-from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import distance_to_maximum, league, names, rows
 
 CLOSE = 1e-6
 
 
-@each_case(("count", "size"), [(3, 60), (20, 10_000), (100, 100_000)])
-def test_ratings_are_at_the_maximum_of_the_likelihood(count, size):
-    battles, _truth = league(count, size, ties=0.2)
+def test_ratings_are_at_the_maximum_of_the_likelihood():
+    for count, size in ((3, 60), (20, 10_000), (100, 100_000)):
+        battles, _truth = league(count, size, ties=0.2)
+        assert distance_to_maximum(battles, fit(battles).values) < CLOSE, count
 
-    assert distance_to_maximum(battles, fit(battles).values) < CLOSE
 
-
-def test_whoever_never_battled_or_won_nothing_back_is_said_to_have_not():
+def test_whoever_never_battled_lost_or_won_has_a_reason_and_the_others_have_their_ratings():
     ratings = fit(rows(("a", "b", 0.5), contestants=["a", "b", "c"]))
     chain = fit(rows(("a", "b", 1), ("b", "c", 1)))
 
@@ -34,8 +32,6 @@ def test_whoever_never_battled_or_won_nothing_back_is_said_to_have_not():
     assert chain.reasons == (Reason.UNDEFEATED, Reason.UNLINKED, Reason.WINLESS)
     assert fit(Battles([], [], [], [])).values.size == 0
 
-
-def test_the_undefeated_and_the_winless_have_no_rating_and_the_others_have_theirs():
     inner, _truth = league(6, 300, 1)
     left, right = [*inner.left, 6, 6, 0, 1], [*inner.right, 0, 3, 7, 7]
     ratings = fit(Battles(left, right, [*inner.score, 1, 1, 1, 1], names(8)))
@@ -60,7 +56,7 @@ def test_two_components_have_each_a_mean_of_a_thousand():
     assert ratings.values[5:] == pytest.approx(fit(second).values, abs=CLOSE)
 
 
-def test_anchors_stay_and_the_others_are_fitted_to_them():
+def test_anchors_stay_the_others_are_fitted_to_them_and_components_that_never_met_are_joined():
     battles, _truth = league(6, 600, 3)
     free = fit(battles)
     same = fit(battles, anchors={"c001": free["c001"], "c004": free["c004"]})
@@ -70,8 +66,6 @@ def test_anchors_stay_and_the_others_are_fitted_to_them():
     assert moved.values == pytest.approx(free.values + 500, abs=CLOSE)
     assert same["c004"] == free["c004"]
 
-
-def test_anchors_join_components_that_never_met():
     ratings = fit(rows(("a", "x", 0.5), ("b", "y", 0.5)), anchors={"a": 1200, "b": 900})
     unbeaten = fit(rows(("x", "a", 1)), anchors={"a": 1200})
 
@@ -99,46 +93,27 @@ def test_the_sequence_of_rows_and_of_contestants_changes_nothing_at_all(seed, ra
     assert after.components == before.components
 
 
-@each_case(
-    ("left", "right", "score"),
-    [([0], [0], [1]), ([0], [2], [1]), ([-1], [0], [1]), ([0], [1], [0.7]), ([0], [1], [math.nan]), ([0], [1], [1, 1])],
-)
-def test_battles_that_make_no_sense_are_refused(left, right, score):
-    with pytest.raises(ValueError, match=r"contestant|score"):
-        Battles(left, right, score, ["a", "b"])
-    with pytest.raises(ValueError, match="twice"):
-        Battles([0], [1], [1], ["a", "a"])
-
-
-@each_case("anchors", [{"nobody": 1000}, {"a": math.inf}, {"a": math.nan}])
-def test_an_anchor_that_makes_no_sense_is_refused(anchors):
-    with pytest.raises(ValueError, match="anchor"):
-        fit(rows(("a", "b", 0.5)), anchors=anchors)
-
-
-def test_the_table_counts_wins_and_ties():
+def test_the_table_counts_wins_and_ties_and_battles_and_anchors_that_make_no_sense_are_refused():
     table = tally(rows(("a", "b", 1), ("b", "a", 0), ("b", "a", 0.5), ("b", "a", 1)))
 
     assert table.wins.tolist() == [[0, 2], [1, 0]]
     assert table.ties.tolist() == [[0, 1], [1, 0]]
     assert table.points.tolist() == [[0, 2.5], [1.5, 0]]
 
-
-def test_the_mean_of_many_opponents_moves_no_more_than_one():
-    many = batch_elo(rows(*[("a", other, 1) for other in "bcdef"]), weight="mean")
-
-    assert many.values.tolist() == [1016, *[984] * 5]
-    assert many.battles.tolist() == [5, 1, 1, 1, 1, 1]
-
-
-def test_a_newcomer_without_a_battle_is_unrated_and_a_known_one_keeps_its_rating():
-    battles = rows(("a", "b", 1), contestants=["a", "b", "c", "d"])
-
-    for found in (sequential_elo(battles, previous={"d": 1111}), batch_elo(battles, previous={"d": 1111})):
-        assert found.values[2:].tolist() == pytest.approx([math.nan, 1111], nan_ok=True)
+    for left, right, score in (
+        *(([0], [0], [1]), ([0], [2], [1]), ([-1], [0], [1])),
+        *(([0], [1], [0.7]), ([0], [1], [math.nan]), ([0], [1], [1, 1])),
+    ):
+        with pytest.raises(ValueError, match=r"contestant|score"):
+            Battles(left, right, score, ["a", "b"])
+    with pytest.raises(ValueError, match="twice"):
+        Battles([0], [1], [1], ["a", "a"])
+    for anchors in ({"nobody": 1000}, {"a": math.inf}, {"a": math.nan}):
+        with pytest.raises(ValueError, match="anchor"):
+            fit(rows(("a", "b", 0.5)), anchors=anchors)
 
 
-def test_one_battle_moves_half_of_k_between_equals_and_less_to_the_favourite():
+def test_elo_moves_half_of_k_between_equals_less_to_the_favourite_and_by_the_mean_of_many_no_more():
     """Elo's table: 200 points are an expected score of .76; the favourite gains .24 · k."""
     favourite = sequential_elo(rows(("a", "b", 1)), k=10, previous={"a": 1200, "b": 1000})
     forth = rows(("a", "b", 0.5), ("a", "c", 0.5), ("b", "c", 1))
@@ -147,6 +122,16 @@ def test_one_battle_moves_half_of_k_between_equals_and_less_to_the_favourite():
     assert sequential_elo(rows(("a", "b", 1)), k=32).values.tolist() == [1016, 984]
     assert favourite.values[0] == pytest.approx(1200 + 10 * (1 - 1 / (1 + 10**-0.5)))
     assert sequential_elo(forth).values.tolist() != sequential_elo(back).values.tolist(), "the sequence matters"
+
+    many = batch_elo(rows(*[("a", other, 1) for other in "bcdef"]), weight="mean")
+
+    assert many.values.tolist() == [1016, *[984] * 5]
+    assert many.battles.tolist() == [5, 1, 1, 1, 1, 1]
+
+    battles = rows(("a", "b", 1), contestants=["a", "b", "c", "d"])
+
+    for found in (sequential_elo(battles, previous={"d": 1111}), batch_elo(battles, previous={"d": 1111})):
+        assert found.values[2:].tolist() == pytest.approx([math.nan, 1111], nan_ok=True)
 
 
 def test_the_examples_of_the_page_on_ratings_run(capsys):

@@ -5,7 +5,6 @@ import pytest
 
 from leaderboard.ratings import Battles, Table, bootstrap, sandwich, tally
 from leaderboard.ratings.intervals import Shared, as_wide_as, by_items, times_as_wide
-from tests.cases import each_case
 from tests.leaderboard.ratings.leagues import ELO, league, names, rows, sampled_league
 
 LEAGUES = 400
@@ -20,7 +19,7 @@ def share(found):
     return float(np.mean(np.concatenate(found)))
 
 
-def test_an_even_pair_has_the_error_of_a_share():
+def test_an_even_pair_has_the_error_of_a_share_and_large_tables_are_drawn_as_small_ones_are():
     """n battles, half won: the difference has variance 4 / n in nats, and each is half of it from the mean."""
     battles = Battles([0] * 100, [1] * 100, [1, 0] * 50, ["a", "b"])
     found = sandwich(battles)
@@ -28,9 +27,6 @@ def test_an_even_pair_has_the_error_of_a_share():
     assert found.errors == pytest.approx([ELO * np.sqrt(4 / 100) / 2] * 2)
     assert found.difference("a", "b") == pytest.approx((0, -1.959964 * ELO * 0.2, 1.959964 * ELO * 0.2))
 
-
-def test_large_tables_are_drawn_as_small_ones_are():
-    """Above 10,000 battles counts are topped-up Poisson numbers: their spread is that of the sandwich all the same."""
     for size in (9_000, 30_000):
         battles, _truth = league(4, size, ties=0.1)
         errors = sandwich(battles).errors
@@ -39,20 +35,21 @@ def test_large_tables_are_drawn_as_small_ones_are():
             assert bootstrap(battles, 1000, kind=kind).errors == pytest.approx(errors, rel=0.1), (size, kind)
 
 
-@pytest.mark.parametrize("kind", ["multinomial", "bayesian"])
-def test_the_same_seed_gives_the_same_interval_in_any_sequence(kind):
+def test_the_same_seed_gives_the_same_interval_in_any_sequence():
     battles, _truth = league(6, 200, 5, ties=0.2)
     seats = np.array([3, 0, 5, 1, 4, 2])
     contestants = [battles.contestants[int(np.flatnonzero(seats == place)[0])] for place in range(6)]
     moved = Battles(seats[battles.left][::-1], seats[battles.right][::-1], battles.score[::-1], contestants)
-    before, after = bootstrap(battles, 100, 4, kind=kind), bootstrap(moved, 100, 4, kind=kind)
+    for kind in ("multinomial", "bayesian"):
+        before, after, other = (
+            bootstrap(some, 100, seed, kind=kind) for some, seed in ((battles, 4), (moved, 4), (battles, 5))
+        )
+        assert np.array_equal(after.lower[seats], before.lower)
+        assert np.array_equal(after.upper[seats], before.upper)
+        assert not np.array_equal(other.lower, before.lower)
 
-    assert np.array_equal(after.lower[seats], before.lower)
-    assert np.array_equal(after.upper[seats], before.upper)
-    assert not np.array_equal(bootstrap(battles, 100, 5, kind=kind).lower, before.lower)
 
-
-def test_who_is_unbeaten_in_many_resamples_has_no_upper_bound():
+def test_who_is_unbeaten_in_many_resamples_has_no_upper_bound_and_who_has_no_rating_no_interval():
     inner, _truth = league(5, 500, 2)
     left, right, score = [*inner.left, *[5] * 10], [*inner.right, *[0, 1, 2, 3, 4] * 2], [*inner.score, *[1] * 9, 0]
     found = bootstrap(Battles(left, right, score, names(6)), 300)
@@ -61,8 +58,6 @@ def test_who_is_unbeaten_in_many_resamples_has_no_upper_bound():
     assert np.isfinite(found.lower).all()
     assert np.isfinite(found.upper[:5]).all()
 
-
-def test_who_has_no_rating_has_no_interval():
     battles = rows(("a", "b", 1), ("a", "b", 0), ("c", "a", 1))
 
     for found in (sandwich(battles), bootstrap(battles, 50)):
@@ -72,7 +67,7 @@ def test_who_has_no_rating_has_no_interval():
     assert np.isnan(sandwich(apart).covariance[0, 2]), "nothing is said of differences between components"
 
 
-def test_an_exact_anchor_has_no_width():
+def test_an_exact_anchor_has_no_width_and_an_uncertain_one_widens_everybody_by_its_error():
     battles, _truth = league(5, 500, 3)
     anchors = {"c000": 1100.0, "c002": 900.0}
 
@@ -81,8 +76,6 @@ def test_an_exact_anchor_has_no_width():
         assert found.upper[[0, 2]] == pytest.approx([1100, 900])
         assert (found.upper - found.lower)[[1, 3, 4]].min() > 10
 
-
-def test_one_uncertain_anchor_widens_everybody_by_its_error():
     battles, _truth = league(4, 500, 3)
     exact = sandwich(battles, anchors={"c000": 1000.0})
     loose = sandwich(battles, anchors={"c000": 1000.0}, errors={"c000": 30.0})
@@ -113,7 +106,7 @@ def test_a_newcomer_is_compared_with_uncertain_anchors_at_the_level_that_is_clai
     assert 0.93 <= share(joint) <= (0.97 if leagues == LEAGUES else 1)
 
 
-def test_clusters_of_one_battle_change_nothing_and_doubled_battles_widen():
+def test_clusters_of_one_battle_change_nothing_doubled_battles_widen_and_many_are_summed_in_portions(monkeypatch):
     battles, _truth = league(6, 400, 2, ties=0.2)
     twice = Battles(*(np.tile(side, 2) for side in (battles.left, battles.right, battles.score)), battles.contestants)
     once = sandwich(battles)
@@ -122,9 +115,6 @@ def test_clusters_of_one_battle_change_nothing_and_doubled_battles_widen():
     assert sandwich(twice).errors == pytest.approx(once.errors / np.sqrt(2))
     assert sandwich(twice, clusters=np.tile(np.arange(400), 2)).errors == pytest.approx(once.errors)
 
-
-def test_many_clusters_are_summed_in_portions(monkeypatch):
-    battles, _truth = league(6, 400, 2)
     clusters = np.random.default_rng(0).integers(0, 90, 400)
     whole = sandwich(battles, clusters=clusters).errors
     monkeypatch.setattr("leaderboard.ratings.intervals.MOST_AT_ONCE", 6 * 7)
@@ -132,45 +122,43 @@ def test_many_clusters_are_summed_in_portions(monkeypatch):
     assert sandwich(battles, clusters=clusters).errors == pytest.approx(whole)
 
 
-@each_case("errors", [{"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))])
-def test_errors_that_are_not_the_anchors_are_refused(errors):
-    with pytest.raises(ValueError, match="anchors"):
-        sandwich(league(3, 50)[0], anchors={"c000": 1000.0}, errors=errors)
-
-
-def test_fractions_are_weighed_but_not_drawn():
+def test_fractions_are_weighed_but_not_drawn_and_errors_that_are_not_the_anchors_are_refused():
     table = tally(league(4, 100)[0])
     halved = Table(table.wins / 3, table.ties, table.contestants)
 
     assert np.isfinite(bootstrap(halved, 20, kind="bayesian").lower).all()
     with pytest.raises(ValueError, match="bayesian"):
         bootstrap(halved, 20)
-
-
-def parted(bridges):
-    """Two pairs that met often, and each other so many times."""
-    wins = np.zeros((4, 4))
-    wins[0, 1] = wins[1, 0] = wins[2, 3] = wins[3, 2] = 40.0
-    wins[1, 2] = wins[2, 1] = bridges
-    return Table(wins, np.zeros((4, 4)), ("a", "b", "c", "d"))
+    for errors in ({"c001": 3.0}, {"c000": -1.0}, np.zeros((2, 2))):
+        with pytest.raises(ValueError, match="anchors"):
+            sandwich(league(3, 50)[0], anchors={"c000": 1000.0}, errors=errors)
 
 
 def test_two_groups_that_two_battles_link_may_be_any_distance_apart():
-    """One in seven resamples has neither of the two, half of them only one side's."""
+    """Two pairs that met often. One in seven resamples has neither of two battles between them, half one side's."""
+
+    def parted(bridges):
+        wins = np.zeros((4, 4))
+        wins[0, 1] = wins[1, 0] = wins[2, 3] = wins[3, 2] = 40.0
+        wins[1, 2] = wins[2, 1] = bridges
+        return Table(wins, np.zeros((4, 4)), ("a", "b", "c", "d"))
+
     linked = bootstrap(parted(1.0), 400)
     held = bootstrap(parted(0.0), 50, anchors={"a": 1000, "d": 1000})
     tied = bootstrap(rows(("a", "b", 0.5), ("a", "b", 0.5)), 50)
 
-    assert linked.upper.tolist() == [np.inf] * 4
-    assert linked.lower.tolist() == [-np.inf] * 4
+    assert (linked.upper.tolist(), linked.lower.tolist()) == ([np.inf] * 4, [-np.inf] * 4)
     assert np.isfinite([held.lower, held.upper]).all(), "groups that an anchor each holds are linked"
     assert tied.lower.tolist() == [1000, 1000], "two who only tied are equal in every resample"
 
 
 @pytest.mark.parametrize(
-    "leagues", [40, pytest.param(LEAGUES, marks=pytest.mark.exhaustive)], ids=["few leagues", "many leagues"]
+    ("kind", "leagues"),
+    [
+        ("sandwich", 40),  # a bootstrap has its spread: see above
+        *(pytest.param(one, LEAGUES, marks=pytest.mark.exhaustive) for one in ("sandwich", "multinomial", "bayesian")),
+    ],
 )
-@pytest.mark.parametrize("kind", ["sandwich", "multinomial", "bayesian"])
 def test_intervals_of_many_leagues_cover_the_truth(kind, leagues):
     found = []
     for battles, truth in (league(5, 400, seed) for seed in range(leagues)):
@@ -201,7 +189,7 @@ def test_where_battles_share_samples_the_interval_covers_the_truth_and_that_of_i
     assert 0.92 <= np.mean(told) <= 0.99
 
 
-def test_samples_that_only_the_unbeaten_saw_make_nobody_surer():
+def test_samples_of_the_unbeaten_make_nobody_surer_and_who_only_tied_has_no_narrower_interval():
     even = [(*pair, score) for pair in ROUND for score in (1, 0)] * 3
     battles = rows(*even, *[("z", "a", 1)] * 50)
     few = [place % 3 for place in range(len(even))]
@@ -211,8 +199,6 @@ def test_samples_that_only_the_unbeaten_saw_make_nobody_surer():
 
     assert found.errors[:4] == pytest.approx(without.errors)
 
-
-def test_who_only_tied_has_no_narrower_interval_than_the_model_gives():
     decided = [(*pair, score) for pair in ROUND for score in (1, 0) for _time in range(10)]
     tied = [("t", other, 0.5) for other in "abcd" for _time in range(5)]
     battles = rows(*decided, *tied)
@@ -246,7 +232,7 @@ def met_by_one_more(samples, *met):
     return Battles(left, right, [*battles.score, *score], names(6)), np.array([*items, *where])
 
 
-def test_widths_of_all_battles_give_the_errors_of_all_battles():
+def test_widths_of_all_battles_give_their_errors_of_one_sample_none_and_the_usual_one_of_who_is_new():
     """A newcomer's six battles on three samples happen to come out evenly: nobody is surer of it for that."""
     newcomer = [(other, score, sample) for sample, other in enumerate((0, 1, 2)) for score in (1, 0)]
     battles, items = met_by_one_more(2_500, *newcomer)
@@ -258,8 +244,6 @@ def test_widths_of_all_battles_give_the_errors_of_all_battles():
     assert times.min() > 0.5
     assert found.errors[5] > 100
 
-
-def test_who_is_known_from_one_sample_alone_has_no_error_and_who_is_new_has_the_usual_width():
     battles, items = met_by_one_more(60, (0, 1, 7), (1, 0, 7), (2, 1, 7), (3, 0, 7))
     table = tally(battles)
     times = times_as_wide(table, found_of(battles, items))
@@ -273,16 +257,14 @@ def test_who_is_known_from_one_sample_alone_has_no_error_and_who_is_new_has_the_
     assert np.isnan(times_as_wide(tally(unbeaten), found_of(unbeaten, items))).tolist() == [False] * 5 + [True]
 
 
-def test_where_nothing_is_known_of_widths_battles_are_taken_for_independent():
+def test_where_no_width_is_known_battles_are_taken_for_independent_and_of_one_sample_nothing_is():
     table = tally(league(4, 100)[0])
 
     assert as_wide_as(table, [np.nan] * 4).errors == pytest.approx(as_wide_as(table, np.ones(4)).errors)
 
-
-def test_one_sample_tells_of_no_other_and_one_of_others_is_refused():
     battles, _items, _truth = sampled_league(4, 30)
-    table = Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b"))
-
     assert np.isnan(found_of(battles, np.zeros(len(battles), dtype=int)).errors).all()
     with pytest.raises(ValueError, match="contestants"):
-        by_items(table, Shared(battles, np.zeros(len(battles), dtype=int)))
+        by_items(
+            Table(np.zeros((2, 2)), np.zeros((2, 2)), ("a", "b")), Shared(battles, np.zeros(len(battles), dtype=int))
+        )

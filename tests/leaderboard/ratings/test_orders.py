@@ -32,7 +32,7 @@ def strict(*orders, names=NAMES):
     return Ballots(tuple(tuple((c,) for c in order) for order in orders), names)
 
 
-def test_candidates_that_were_offered_and_passed_over_share_the_unused_positions():
+def test_tied_candidates_and_those_passed_over_share_positions_and_ties_half_a_preference():
     ballots = Ballots((((3,), (1,)),), NAMES, (frozenset(range(5)),))
     three = Ballots((((2,),), ((0,), (1,), (2,))), NAMES[:3], (frozenset({0, 1, 2}),) * 2)
 
@@ -41,8 +41,12 @@ def test_candidates_that_were_offered_and_passed_over_share_the_unused_positions
     assert votes(ballots).tolist() == [0, 1, 0, 1, 0]
     assert mean_rank(three).tolist() == [1.75, 2.25, 2.0]
 
+    tied = Ballots((((0, 1), (2,)), ((0,), (1,))), NAMES[:3])
+    assert positions(tied).tolist() == [[1.5, 1.5, 3], pytest.approx([1, 2, math.nan], nan_ok=True)]
+    assert pairwise(tied).tolist() == [[0, 1.5, 1], [0.5, 0, 1], [0, 0, 0]]
 
-def test_an_abstention_counts_nowhere_and_a_ballot_with_one_candidate_compares_nothing():
+
+def test_an_abstention_counts_nowhere_and_positions_move_up_when_the_own_answer_is_left_out():
     abstention = Ballots(((), ((0,), (1,))), NAMES[:2], (frozenset({0, 1}),) * 2)
     ballots = strict([2], [2, 0])
 
@@ -52,9 +56,6 @@ def test_an_abstention_counts_nowhere_and_a_ballot_with_one_candidate_compares_n
     assert np.isnan(mean_rank(strict([2]))).all()
     assert votes(ballots)[2] == 2
 
-
-def test_positions_move_up_when_the_own_answer_is_left_out():
-    """The worked example of four answers whose reviewer wrote the second: the third falls to 2/3, not to 1/3."""
     ballots = strict([1, 0, 2, 3], names=NAMES[:4]).without_own([1])
     offered = Ballots((((1,), (0,)),), NAMES[:3], (frozenset({0, 1, 2}),)).without_own([1])
 
@@ -64,35 +65,39 @@ def test_positions_move_up_when_the_own_answer_is_left_out():
     assert mean_rank(offered).tolist() == pytest.approx([1, math.nan, 2], nan_ok=True)
 
 
-def test_borda_weighs_short_and_long_ballots_alike():
+def test_borda_weighs_short_and_long_ballots_alike_and_copeland_is_majorities_won_less_lost():
     assert borda(strict([0, 1], [1, 2, 3, 0], names=NAMES[:4])).tolist() == pytest.approx([1 / 2, 1 / 2, 2 / 3, 1 / 3])
 
-
-def test_copeland_is_majorities_won_less_majorities_lost():
     ballots = strict([0, 1, 2, 3], [0, 2, 1, 3], [3, 0, 1, 2], names=NAMES)
 
     assert copeland(ballots).tolist() == pytest.approx([3, 1, -1, -3, math.nan], nan_ok=True)
 
 
 @each_case(
-    ("orders", "offered"),
+    "made",
     [
-        ((((0,), (0,)),), ()),
-        ((((9,),),), ()),
-        ((((-1,),),), ()),
-        ((((0,), ()),), ()),
-        ((((0,),),), (frozenset({1}),)),
-        ((((0,),),), (frozenset({0, 7}),)),
-        ((((0,),),), (frozenset({0}),) * 2),
+        lambda: Ballots((((0,), (0,)),), NAMES),
+        lambda: Ballots((((9,),),), NAMES),
+        lambda: Ballots((((-1,),),), NAMES),
+        lambda: Ballots((((0,), ()),), NAMES),
+        lambda: Ballots((((0,),),), NAMES, (frozenset({1}),)),
+        lambda: Ballots((((0,),),), NAMES, (frozenset({0, 7}),)),
+        lambda: Ballots((((0,),),), NAMES, (frozenset({0}),) * 2),
+        lambda: position_effect(strict([0, 1], names=NAMES[:3]), []),
+        lambda: position_effect(strict([0, 1], names=NAMES[:3]), [(0, 0)]),
+        lambda: self_preference(strict([0, 1], names=NAMES[:3]), []),
     ],
-    ids=["twice", "unknown", "negative", "empty group", "not offered", "unknown offer", "offers for two"],
+    ids=[
+        *("twice", "unknown", "negative", "empty group", "not offered", "unknown offer", "offers for two"),
+        *("no sequence", "twice in a sequence", "no author"),
+    ],
 )
-def test_a_ballot_that_makes_no_sense_is_refused(orders, offered):
-    with pytest.raises(ValueError, match=r"ballot|offered"):
-        Ballots(orders, NAMES, offered)
+def test_a_ballot_that_makes_no_sense_and_sequences_that_do_not_fit_are_refused(made):
+    with pytest.raises(ValueError, match=r"ballot|offered|sequences|twice|authors"):
+        made()
 
 
-def test_self_preference_is_the_own_position_less_the_peers_mean():
+def test_self_preference_is_against_the_peers_mean_and_the_effect_of_a_place_the_mean_given_there():
     found = self_preference(strict([0, 1, 2], [1, 2, 0], [1, 0, 2], names=NAMES[:3]), [0, 1, 2])
     unranked = self_preference(strict([1, 2], [1, 2, 0], names=NAMES[:3]), [0, None])
     alone = self_preference(strict([0, 1], names=NAMES[:3]), [0])
@@ -106,34 +111,12 @@ def test_self_preference_is_the_own_position_less_the_peers_mean():
     assert math.isnan(alone.values[0]), "only its author ranked it"
     assert alone.own[0] == 1
 
-
-def test_the_effect_of_a_place_is_the_mean_position_given_there():
     found = position_effect(strict([0, 1, 2], [1, 2, 0], names=NAMES[:3]), [(0, 1, 2), (1, 0, 2)])
     partly = position_effect(Ballots((((0,), (1,)), ()), NAMES[:3]), [(2, 0, 1), (0, 1)])
 
     assert (found.means.tolist(), found.n.tolist()) == ([1, 2.5, 2.5], [2, 2, 2])
     assert partly.means.tolist() == pytest.approx([math.nan, 1, 2], nan_ok=True)
     assert partly.n.tolist() == [0, 1, 1]
-
-
-def test_tied_candidates_share_the_mean_of_their_positions_and_half_a_preference():
-    ballots = Ballots((((0, 1), (2,)), ((0,), (1,))), NAMES[:3])
-
-    assert positions(ballots).tolist() == [[1.5, 1.5, 3], pytest.approx([1, 2, math.nan], nan_ok=True)]
-    assert pairwise(ballots).tolist() == [[0, 1.5, 1], [0.5, 0, 1], [0, 0, 0]]
-
-
-@each_case(
-    "found",
-    [
-        lambda: position_effect(strict([0, 1], names=NAMES[:3]), []),
-        lambda: position_effect(strict([0, 1], names=NAMES[:3]), [(0, 0)]),
-        lambda: self_preference(strict([0, 1], names=NAMES[:3]), []),
-    ],
-)
-def test_sequences_that_do_not_fit_the_ballots_are_refused(found):
-    with pytest.raises(ValueError, match=r"sequences|twice|authors"):
-        found()
 
 
 def electorate(counts):
@@ -146,7 +129,8 @@ def disagreements(order, table):
     return sum(table[low, high] for place, high in enumerate(order) for low in order[place + 1 :])
 
 
-def test_schulzes_forty_five_voters_have_his_paths_and_his_order():
+def test_schulzes_forty_five_voters_have_his_paths_and_margins_may_give_another_order():
+    """Also of a circle a > b > c > a: the weakest majority by votes is c's (5 to 0), by margin a's (7 to 6)."""
     found = schulze(electorate(FORTY_FIVE))
 
     assert found.strengths.tolist() == [
@@ -159,9 +143,6 @@ def test_schulzes_forty_five_voters_have_his_paths_and_his_order():
     assert found.order.groups == ((4,), (0,), (2,), (1,), (3,))
     assert found.measure == "winning_votes"
 
-
-def test_schulze_by_margins_and_by_winning_votes_may_differ():
-    """A circle a > b > c > a: the weakest majority by votes is c's (5 to 0), by margin a's (7 to 6)."""
     halves = [((0,), (1,))] * 7 + [((1,), (0,))] * 6 + [((1,), (2,))] * 6 + [((2,), (0,))] * 5
     ballots = Ballots(tuple(halves), ("a", "b", "c"))
 
@@ -169,7 +150,7 @@ def test_schulze_by_margins_and_by_winning_votes_may_differ():
     assert schulze(ballots, "margins").order.winners == (1,)
 
 
-def test_kemeny_finds_the_capital_of_tennessee():
+def test_kemeny_finds_the_capital_of_tennessee_and_says_how_many_orders_are_equally_good():
     """The example of en.wikipedia.org/wiki/Kemeny_method: Nashville, Chattanooga, Knoxville, Memphis; score 393."""
     found = kemeny(electorate({"MNCK": 42, "NCKM": 26, "CKNM": 15, "KCNM": 17}))
 
@@ -177,8 +158,6 @@ def test_kemeny_finds_the_capital_of_tennessee():
     assert found.is_unique
     assert 6 * 100 - found.distance == 393
 
-
-def test_kemeny_says_how_many_orders_are_equally_good():
     circle = strict([0, 1, 2], [1, 2, 0], [2, 0, 1], names=NAMES[:3])
     found, partly = kemeny(circle), kemeny(strict([0, 1, 2, 3], [0, 2, 1, 3], names=NAMES[:4]))
 
@@ -218,7 +197,7 @@ def test_every_method_places_each_candidate_once_and_majorities_put_first_who_be
             assert found.orders[method].winners == (winner,), method
 
 
-def test_one_opinion_makes_all_methods_agree():
+def test_one_opinion_makes_all_methods_agree_and_methods_that_disagree_stand_in_different_camps():
     found = consensus(strict([2, 0, 1], [2, 0, 1], names=("a", "b", "c")))
 
     assert found.agree_on_winner
@@ -230,8 +209,15 @@ def test_one_opinion_makes_all_methods_agree():
     )
     assert (partly.agree_on_winner, partly.agree_on_order) == (True, False)
 
+    found = consensus(strict([0, 1, 2], [0, 1, 2], [0, 1, 2], [1, 2, 0], [1, 2, 0], names=("a", "b", "c")))
+    camps = {camp.groups: set(camp.methods) for camp in found.on_winner}
 
-def test_what_no_ballot_compares_is_told_apart():
+    assert not found.agree_on_winner
+    assert camps[((0,),)] == {Method.COPELAND, Method.SCHULZE, Method.KEMENY}
+    assert camps[((1,),)] == {Method.MEAN_RANK, Method.BORDA, Method.BRADLEY_TERRY}
+
+
+def test_what_no_ballot_compares_is_told_apart_and_strengths_place_the_winless_last():
     nothing = consensus(Ballots((((0,),), ()), ("a", "b")))
     nine = consensus(strict(range(9), names=tuple("abcdefghi")))
 
@@ -241,18 +227,6 @@ def test_what_no_ballot_compares_is_told_apart():
     assert nine.orders[Method.KEMENY] == Undefined(Reason.TOO_MANY_CANDIDATES)
     assert nine.agree_on_order
 
-
-def test_methods_that_disagree_stand_in_different_camps():
-    """Borda's own point against majorities: three put a before b before c, two put b before c before a."""
-    found = consensus(strict([0, 1, 2], [0, 1, 2], [0, 1, 2], [1, 2, 0], [1, 2, 0], names=("a", "b", "c")))
-    camps = {camp.groups: set(camp.methods) for camp in found.on_winner}
-
-    assert not found.agree_on_winner
-    assert camps[((0,),)] == {Method.COPELAND, Method.SCHULZE, Method.KEMENY}
-    assert camps[((1,),)] == {Method.MEAN_RANK, Method.BORDA, Method.BRADLEY_TERRY}
-
-
-def test_strengths_place_the_undefeated_first_and_the_winless_last():
     order = bradley_terry(strict([0, 1, 2, 3], [0, 2, 1, 3], names=tuple("abcd")))
 
     assert order == Order(((0,), (1, 2), (3,)))

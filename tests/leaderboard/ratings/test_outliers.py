@@ -22,7 +22,7 @@ def marks(*people, counts=None):
     return [set(one.marks) for one in log(*people, counts=counts)]
 
 
-def test_the_first_is_what_was_shown_first_whichever_side_of_the_item_that_is():
+def test_the_first_is_what_was_shown_first_and_one_who_votes_a_lot_makes_the_voters_fewer():
     [one] = log([(0, LEFT, True, 0), (1, LEFT, False, 9), (2, RIGHT, False, 18), (3, NEITHER, True, 27)])
 
     assert (one.first, one.neither, one.votes) == (Share(2, 3), Share(1, 4), 4)
@@ -30,14 +30,34 @@ def test_the_first_is_what_was_shown_first_whichever_side_of_the_item_that_is():
     with pytest.raises(ValueError, match="one row per vote"):
         voters([0], [0, 1], [0], [True], [0], [True])
 
+    assert effective([10, 10, 10, 10]) == 4
+    assert effective([500, 10, 10]) == pytest.approx(520**2 / (500**2 + 200))
+    assert effective([]) is None
+    assert effective([0, 0]) is None
 
-def test_who_always_chooses_the_first_is_marked_once_there_are_enough():
+
+def test_who_chooses_the_first_is_too_fast_says_the_opposite_or_votes_too_much_is_marked():
     shown = [(item, LEFT if item % 2 else RIGHT, bool(item % 2), item * 30.0) for item in range(20)]
     fair = [(item, LEFT if item % 2 else RIGHT, True, item * 30.0) for item in range(40)]
 
     assert Mark.ONE_SIDED in marks(shown)[0]
     assert marks(shown[:19])[0] == set()
     assert Mark.ONE_SIDED not in marks(fair)[0]
+
+    quick = [(item, LEFT if item % 2 else RIGHT, True, item * 1.9) for item in range(11)]
+
+    assert marks(quick) == [{Mark.TOO_FAST}]
+    assert marks([(item, answer, first, 2.0 * item) for item, answer, first, _second in quick]) == [set()]
+
+    found = marks(*[votes_of([LEFT, RIGHT] * 15)] * 4, votes_of([RIGHT, LEFT] * 15))
+    assert [Mark.AGAINST_OTHERS in one for one in found] == [False, False, False, False, True]
+
+    def cast(count, start):
+        return [(start + item, LEFT if item % 2 else RIGHT, True, item * 30.0) for item in range(count)]
+
+    assert marks(*(cast(20, 100 * who) for who in range(4))) == [set()] * 4
+    assert marks(cast(21, 0), *(cast(20, 100 * who) for who in range(1, 4)))[0] == {Mark.TOO_MANY}
+    assert marks(cast(19, 0)) == [set()]
 
 
 def test_the_pace_is_the_median_within_sittings_of_rows_in_any_sequence():
@@ -54,14 +74,7 @@ def test_the_pace_is_the_median_within_sittings_of_rows_in_any_sequence():
     assert few.marks == ()
 
 
-def test_who_is_faster_than_anybody_looks_is_marked():
-    quick = [(item, LEFT if item % 2 else RIGHT, True, item * 1.9) for item in range(11)]
-
-    assert marks(quick) == [{Mark.TOO_FAST}]
-    assert marks([(item, answer, first, 2.0 * item) for item, answer, first, _second in quick]) == [set()]
-
-
-def test_agreement_is_with_what_most_others_said_where_most_said_one_thing():
+def test_agreement_is_with_what_most_others_said_by_votes_that_count_where_most_said_one_thing():
     mine = votes_of([LEFT, LEFT, RIGHT, NEITHER])
     others = [votes_of([LEFT, RIGHT, LEFT]), votes_of([LEFT, RIGHT, RIGHT])]
 
@@ -73,34 +86,7 @@ def test_agreement_is_with_what_most_others_said_where_most_said_one_thing():
     assert (alone.with_others, alone.agreement) == (Share(0, 2), Share(0, 0))
     assert isinstance(alone.chance, Undefined)
 
-
-def test_votes_that_do_not_count_are_no_answer_of_others_and_still_their_voters():
     two = log(votes_of([LEFT]), votes_of([LEFT]), counts=[True, False])
 
     assert (two[0].with_others.part, two[1].with_others.part) == (0, 1)
     assert (two[1].votes, two[1].counted, two[1].weight) == (1, 0, Share(0, 1))
-
-
-def test_who_says_the_opposite_of_everybody_is_marked_and_they_are_not():
-    answers = [LEFT, RIGHT] * 15
-    opposite = [RIGHT, LEFT] * 15
-
-    found = marks(*[votes_of(answers)] * 4, votes_of(opposite))
-
-    assert [Mark.AGAINST_OTHERS in one for one in found] == [False, False, False, False, True]
-
-
-def test_more_than_a_quarter_of_all_votes_is_marked():
-    def cast(count, start):
-        return [(start + item, LEFT if item % 2 else RIGHT, True, item * 30.0) for item in range(count)]
-
-    assert marks(*(cast(20, 100 * who) for who in range(4))) == [set()] * 4
-    assert marks(cast(21, 0), *(cast(20, 100 * who) for who in range(1, 4)))[0] == {Mark.TOO_MANY}
-    assert marks(cast(19, 0)) == [set()]
-
-
-def test_one_who_votes_a_lot_makes_the_voters_fewer():
-    assert effective([10, 10, 10, 10]) == 4
-    assert effective([500, 10, 10]) == pytest.approx(520**2 / (500**2 + 200))
-    assert effective([]) is None
-    assert effective([0, 0]) is None

@@ -44,6 +44,9 @@ def test_strata_count_by_their_units_and_the_error_is_that_of_stratified_samplin
     assert found.value == pytest.approx(0.6 / 3 + 0.4 * 3 / 4, abs=1e-9)
     assert found.error == pytest.approx(math.sqrt((within + between) * 7 / 5), abs=1e-9)
     assert standing_for(strata, ~np.isnan(labels)) == pytest.approx([2, 2, 2, 0, 0, 0, 1, 1, 1, 1])
+    none_found = corrected([0] * 400, [0] * 20 + [math.nan] * 380)
+    assert none_found.value == 0
+    assert 3 / 20 < none_found.interval[1] < 4 / 20, "the rule of three, and more"
 
 
 def test_rogan_gladen_is_as_the_manual_of_rsurveillance_has_it():
@@ -79,13 +82,6 @@ def test_a_rate_that_labels_do_not_give_has_a_reason(found, reason):
     assert found() == Undefined(reason)
 
 
-def test_labels_that_are_all_the_same_leave_room_for_what_they_did_not_meet():
-    none_found = corrected([0] * 400, [0] * 20 + [math.nan] * 380)
-
-    assert none_found.value == 0
-    assert 3 / 20 < none_found.interval[1] < 4 / 20  # the rule of three, and more
-
-
 def within(rounds, low=0.93, high=0.97):
     """The counts that true coverages between low and high give in 999 of 1000 simulations, or more."""
     reach = 3.29 if rounds < 1000 else 0
@@ -107,12 +103,20 @@ def judged_and_labeled(random, *, rate, sensitivity, specificity, runs, labels):
     return judged, given, clusters, ratio(truth[alone], np.ones(labels), clusters[alone])
 
 
-@pytest.mark.parametrize("rounds", [150, pytest.param(4000, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize("runs", [0, 200], ids=["single units", "units in runs"])
+GOOD, FINDS_TOO_MUCH, MISSES_SOME = (0.3, 0.9, 0.9), (0.5, 0.85, 0.7), (0.2, 0.7, 0.98)
+
+
 @pytest.mark.parametrize(
-    ("rate", "sensitivity", "specificity"),
-    [(0.3, 0.9, 0.9), (0.5, 0.85, 0.7), (0.2, 0.7, 0.98)],
-    ids=["a good judge", "one that finds too much", "one that misses some"],
+    ("rate", "sensitivity", "specificity", "runs", "rounds"),
+    [
+        (*FINDS_TOO_MUCH, 0, 150),
+        (*MISSES_SOME, 200, 150),
+        *(
+            pytest.param(*judge, runs, 4000, marks=pytest.mark.exhaustive)
+            for judge in (GOOD, FINDS_TOO_MUCH, MISSES_SOME)
+            for runs in (0, 200)
+        ),
+    ],
 )
 def test_intervals_hold_whatever_the_judges_errors_and_narrow_those_of_labels(
     rate, sensitivity, specificity, runs, rounds

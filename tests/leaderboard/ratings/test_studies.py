@@ -22,24 +22,19 @@ P_VALUES = [
 ]
 
 
-@each_case(
-    ("counts", "low", "high"),
-    [
-        ((56, 70, 48, 80), 0.0524, 0.3339),
-        ((9, 10, 3, 10), 0.1705, 0.8090),
-        ((6, 7, 2, 7), 0.0582, 0.8062),
-        ((5, 56, 0, 29), -0.0381, 0.1926),
-        ((0, 10, 0, 10), -0.2775, 0.2775),
-        ((10, 10, 0, 10), 0.6075, 1.0),
-    ],
-)
-def test_the_interval_of_a_difference_of_rates_is_newcombes(counts, low, high):
+def test_the_interval_of_a_difference_of_rates_is_newcombes():
     """Newcombe (1998), table II, method 10, which gives four digits."""
-    first, runs, second, others = counts
-    happened = np.array([1] * first + [0] * (runs - first) + [1] * second + [0] * (others - second), dtype=bool)
-    found = rates.rate_difference(happened, np.arange(runs + others) < runs, np.zeros(runs + others, dtype=int))
-
-    assert (found.low, found.high) == pytest.approx((low, high), abs=5.1e-5)
+    for (first, runs, second, others), expected in {
+        (56, 70, 48, 80): (0.0524, 0.3339),
+        (9, 10, 3, 10): (0.1705, 0.8090),
+        (6, 7, 2, 7): (0.0582, 0.8062),
+        (5, 56, 0, 29): (-0.0381, 0.1926),
+        (0, 10, 0, 10): (-0.2775, 0.2775),
+        (10, 10, 0, 10): (0.6075, 1.0),
+    }.items():
+        happened = np.array([1] * first + [0] * (runs - first) + [1] * second + [0] * (others - second), dtype=bool)
+        found = rates.rate_difference(happened, np.arange(runs + others) < runs, np.zeros(runs + others, dtype=int))
+        assert (found.low, found.high) == pytest.approx(expected, abs=5.1e-5)
 
 
 def test_the_exact_test_of_strata_counts_assignments():
@@ -83,31 +78,28 @@ def test_cliffs_delta_has_the_interval_of_the_literature():
     assert apart.low == pytest.approx((3 - 2.570581835636197**2) / (3 + 2.570581835636197**2), abs=1e-9)
 
 
-@each_case("scope", ["runs", "prompts"])
-def test_an_interval_of_bounded_scores_stays_on_their_scale_and_repeats(scope):
+def test_an_interval_of_bounded_scores_stays_on_their_scale_and_repeats():
     random = np.random.default_rng(3)
     values = random.binomial(1, np.where(np.arange(120) < 60, 0.97, 0.05)).astype(float)
-    first, prompts = np.arange(120) < 60, np.arange(120) % 6
-    found = scores.difference(values, first, prompts, scope=scope, seed=1)
-    order = random.permutation(120)
+    first, prompts, order = np.arange(120) < 60, np.arange(120) % 6, random.permutation(120)
+    for scope in ("runs", "prompts"):
+        found, again = (scores.difference(values, first, prompts, scope=scope, seed=1) for _ in "ab")
+        moved = scores.difference(values[order], first[order], prompts[order], scope=scope, seed=1)
 
-    assert -1 <= found.low < found.value < found.high <= 1
-    assert found == scores.difference(values, first, prompts, scope=scope, seed=1)
-    moved = scores.difference(values[order], first[order], prompts[order], scope=scope, seed=1)
-    assert moved.value == pytest.approx(found.value, abs=1e-12)
-
-
-def test_a_prompt_of_one_condition_alone_is_drawn_as_well():
-    found = scores.difference(*_rows([0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0, 1, 2, 0, 1]), scope="prompts")
-
-    assert (found.value, found.low, found.high) == (pytest.approx(1 / 3), 0, 0.5), "never of the third alone"
+        assert -1 <= found.low < found.value < found.high <= 1
+        assert found == again
+        assert moved.value == pytest.approx(found.value, abs=1e-12)
 
 
-def test_signs_of_prompts_are_all_tried():
+def test_signs_of_prompts_are_all_tried_and_a_prompt_of_one_condition_alone_is_drawn_as_well():
     values, first = np.array([3.0, 1, 4, 2, 5, 1, 2, 1]), np.array([1, 0] * 4, dtype=bool)
     found = scores.permutation_test(values, first, np.repeat(np.arange(4), 2), scope="prompts")
 
     assert found == 2 / 2**4, "all four prompts say the same, so only all signs turned say as much"
+
+    found = scores.difference(*_rows([0, 0, 1, 0, 0], [1, 1, 1, 0, 0], [0, 1, 2, 0, 1]), scope="prompts")
+
+    assert (found.value, found.low, found.high) == (pytest.approx(1 / 3), 0, 0.5), "never of the third alone"
 
 
 @each_case(
@@ -147,39 +139,29 @@ def test_remissions_are_those_of_the_textbooks():
     assert (untreated.median, untreated.median_interval) == (8, (4, 11))
     test = survival.log_rank(TREATED + PLACEBO, RELAPSED + [1] * 21, [1] * 21 + [0] * 21, [0] * 42)
     assert (test.statistic, test.observed, test.expected) == pytest.approx((16.79, 9, 19.25), abs=5.1e-3)
-
-
-def test_without_censoring_the_restricted_mean_is_the_mean():
-    for until in (23, 30):
+    for until in (23, 30):  # without censoring
         mean, error = survival.restricted_mean(PLACEBO, [1] * 21, until)
-
         assert mean == pytest.approx(np.mean(PLACEBO), abs=1e-9)
         assert error == pytest.approx(np.std(PLACEBO) / math.sqrt(21), abs=1e-9)
 
 
-def test_several_tests_are_corrected_as_in_their_papers():
+def test_several_tests_and_looks_are_corrected_as_in_their_papers():
+    """Looks: Reboussin, DeMets, Kim & Lan, "Programs for computing group sequential boundaries" (1998)."""
     adjusted = corrections.benjamini_hochberg(P_VALUES)
-
     assert sum(p <= 0.05 for p in adjusted) == 4
     assert sum(p <= 0.05 for p in corrections.holm(P_VALUES)) == 3
     assert adjusted[3] == pytest.approx(0.0095 * 15 / 4, abs=1e-12)
     assert corrections.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02], abs=1e-12)
 
-
-@each_case(
-    ("shares", "expected"),
-    [
+    for shares, expected in (
         ((0.2, 0.4, 0.6, 0.8, 1), (4.8769, 3.3570, 2.6803, 2.2898, 2.0310)),
         ((0.5, 1), (2.9626, 1.9686)),
         ((1,), (1.959963984540054,)),
-    ],
-)
-def test_looks_have_the_bounds_of_lan_and_demets(shares, expected):
-    """Reboussin, DeMets, Kim & Lan, "Programs for computing group sequential boundaries" (1998), to four digits."""
-    assert corrections.look_bounds(shares, 0.05) == pytest.approx(expected, abs=6e-5)
+    ):
+        assert corrections.look_bounds(shares, 0.05) == pytest.approx(expected, abs=6e-5)
 
 
-def test_sizes_are_planned_as_in_textbooks():
+def test_sizes_are_planned_as_in_textbooks_and_solve_each_other():
     assert planning.runs_for_rates(0.6, 0.5) == 388
     assert planning.runs_for_scores(0.5, 1) == 64  # Cohen (1988), table 2.4.1
     assert planning.visible_rate(0.5, 50) == pytest.approx(0.27, abs=0.005)
@@ -188,8 +170,6 @@ def test_sizes_are_planned_as_in_textbooks():
     assert planning.visible_rate(0.5, 3) is None
     assert planning.clustered(100, 5, 0.25) == 200
 
-
-def test_sizes_of_times_mixed_models_and_diversities_solve_each_other():
     halved = 4 * (1.959964 + 0.841621) ** 2 / math.log(2) ** 2  # events: Schoenfeld (1983)
     assert planning.runs_for_times(0.75, 0.5) == math.ceil(halved / 1.25)
     assert planning.visible_time(0.75, math.ceil(halved / 1.25)) == pytest.approx(0.25, abs=0.002)
@@ -220,7 +200,7 @@ DESIGN = np.column_stack([np.ones(len(CELLS)), *(number == PERIOD for number in 
 BINOMIAL = sum(math.log(math.comb(n, k)) for n, k in zip(ANIMALS.tolist(), CASES.tolist(), strict=True))
 
 
-def test_herds_have_the_estimates_of_lme4():
+def test_herds_have_the_estimates_of_lme4_and_the_likelihood_by_one_node_is_laplaces():
     """glmer(cbind(incidence, size - incidence) ~ period + (1 | herd), cbpp, binomial, nAGQ = 9), four digits."""
     found = fit(CASES, ANIMALS, DESIGN, HERD, nodes=9)
 
@@ -228,25 +208,10 @@ def test_herds_have_the_estimates_of_lme4():
     assert found.errors == pytest.approx([0.2335, 0.3068, 0.3268, 0.4276], abs=5e-5)
     assert found.spread == pytest.approx(0.6475, abs=5e-5)
 
-
-def test_the_likelihood_by_one_node_is_laplaces():
-    """At lme4's estimates by Laplace's method; its highest value, -92.0262819, is that of MixedModels.jl's tests."""
     at = [-1.3983428639994453, -0.9919249753929507, -1.1282162163483180, -1.5797454141259091, 0.642069925403405]
     model = _Model(CASES.astype(float), ANIMALS.astype(float), DESIGN, HERD, *np.polynomial.hermite.hermgauss(1))
 
     assert model.likelihood(np.array(at))[0] + BINOMIAL == pytest.approx(-92.02628186840045, abs=5e-6)
-
-
-def test_slope_and_curvature_are_those_of_the_likelihood():
-    nodes = np.polynomial.hermite.hermgauss(25)
-    model = _Model(CASES.astype(float), ANIMALS.astype(float), DESIGN, HERD, *nodes)
-    at, size = np.array([-1.0, -0.5, -1.5, -1.0, 0.9]), 1e-5
-    value, slope, curvature = model.likelihood(at)
-    around = [(model.likelihood(at + e), model.likelihood(at - e)) for e in size * np.eye(5)]
-
-    assert slope == pytest.approx([(up[0] - down[0]) / (2 * size) for up, down in around], abs=1e-5)
-    assert curvature == pytest.approx(np.array([(up[1] - down[1]) / (2 * size) for up, down in around]), abs=1e-5)
-    assert value < fit(CASES, ANIMALS, DESIGN, HERD).log_likelihood
 
 
 FIRST = np.tile(np.repeat([True, False], 6), 5)
@@ -254,16 +219,7 @@ PROMPTS = np.repeat(np.arange(5), 12)
 NONE = np.zeros(60, dtype=int)
 
 
-def test_a_side_on_which_it_always_happens_has_a_test_and_no_finite_odds():
-    happened = FIRST | (np.arange(60) % 3 == 0)
-    found = mixed_difference(happened, FIRST, PROMPTS, NONE)
-
-    assert found.log_odds is None
-    assert 0 < found.p < 1e-6
-    assert mixed_difference(~happened, FIRST, PROMPTS, NONE).p == pytest.approx(found.p)
-
-
-def test_settings_have_effects_of_their_own_and_sides_are_alike():
+def test_settings_have_effects_of_their_own_and_what_always_or_never_happens_no_finite_odds():
     settings = np.tile([0, 1], 30)
     happened = np.random.default_rng(4).random(60) < np.where(settings, 0.8, 0.3) * np.where(FIRST, 1, 0.6)
     found = mixed_difference(happened, FIRST, PROMPTS, settings)
@@ -273,8 +229,13 @@ def test_settings_have_effects_of_their_own_and_sides_are_alike():
     assert (turned.p, turned.log_odds.value) == pytest.approx((found.p, -found.log_odds.value), abs=1e-6)
     assert found.p < mixed_difference(happened, FIRST, PROMPTS, NONE).p
 
+    happened = FIRST | (np.arange(60) % 3 == 0)
+    found = mixed_difference(happened, FIRST, PROMPTS, NONE)
 
-def test_what_does_not_vary_has_no_test():
+    assert found.log_odds is None
+    assert 0 < found.p < 1e-6
+    assert mixed_difference(~happened, FIRST, PROMPTS, NONE).p == pytest.approx(found.p)
+
     even = np.arange(60) % 2 == 0
 
     assert mixed_difference(even, FIRST, NONE, NONE) == Undefined(Reason.TOO_FEW_UNITS)

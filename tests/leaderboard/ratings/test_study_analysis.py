@@ -57,7 +57,7 @@ CONTRASTS = (
 )
 
 
-def test_the_planted_contrasts_are_found_and_the_others_are_not():
+def test_the_planted_contrasts_are_found_and_of_too_few_runs_the_reason_is_said():
     found = {one.contrast: one for one in analyse(plan(*CONTRASTS), study())}
 
     assert [name for name, one in found.items() if one.is_found] == ["refusals", "sooner"]
@@ -69,6 +69,16 @@ def test_the_planted_contrasts_are_found_and_the_others_are_not():
     assert found["sooner"].difference < 0, "fewer turns without a refusal"
     assert found["deviation"].delta.low < 0 < found["deviation"].delta.high
     assert all(one.low < 0 < one.high for one in found.values() if "deviation" in one.contrast)
+
+    rows = [row for row in study(1) if row.levels["model"] == "a" and row.levels["prompt"] == "w"]
+    found = {one.contrast: one for one in analyse(plan(*CONTRASTS), rows)}
+
+    assert found["deviation"].low is None
+    assert found["deviation"].no_interval == "too_few_units"
+    assert found["deviation, any prompt"].no_interval == "too_few_units"
+    [empty] = analyse(plan(CONTRASTS[0]), rows[:1])
+    assert (empty.p, empty.no_test, empty.first.value, empty.is_found) == (None, "too_few_units", None, False)
+    assert not any(isinstance(one.difference, float) and math.isnan(one.difference) for one in found.values())
 
 
 def test_what_is_missing_is_counted_and_bounds_the_difference():
@@ -85,7 +95,7 @@ def test_what_is_missing_is_counted_and_bounds_the_difference():
     assert (found.first.excluded, found.first.n, found.second.excluded) == (too_long, 60 - too_long, 0)
 
 
-def test_a_look_before_the_end_needs_more_than_the_last_one():
+def test_looks_before_the_end_need_more_and_explored_contrasts_decide_nothing():
     early, late = level_of_look([0.5], 0.05), level_of_look([0.5, 1.0], 0.05)
     assert early < 0.005 < 0.04 < late < 0.05
 
@@ -93,26 +103,11 @@ def test_a_look_before_the_end_needs_more_than_the_last_one():
     assert (half.p, half.difference) == (whole.p, whole.difference)
     assert half.low < whole.low < whole.high < half.high
 
-
-def test_explored_contrasts_decide_nothing_and_do_not_weigh_on_planned_ones():
-    alone = analyse(plan(CONTRASTS[0]), study())
     both = analyse(plan(CONTRASTS[0], explored=CONTRASTS[1:]), study())
 
-    assert both[0] == alone[0]
+    assert both[0] == whole
     assert [(one.is_planned, one.is_found) for one in both] == [(True, True)] + [(False, False)] * 3
     assert all(one.adjusted >= one.p for one in both)
-
-
-def test_of_too_few_runs_the_reason_is_said_and_no_number():
-    rows = [row for row in study(1) if row.levels["model"] == "a" and row.levels["prompt"] == "w"]
-    found = {one.contrast: one for one in analyse(plan(*CONTRASTS), rows)}
-
-    assert found["deviation"].low is None
-    assert found["deviation"].no_interval == "too_few_units"
-    assert found["deviation, any prompt"].no_interval == "too_few_units"
-    [empty] = analyse(plan(CONTRASTS[0]), rows[:1])
-    assert (empty.p, empty.no_test, empty.first.value, empty.is_found) == (None, "too_few_units", None, False)
-    assert not any(isinstance(one.difference, float) and math.isnan(one.difference) for one in found.values())
 
 
 PLAN = Plan(
@@ -139,7 +134,7 @@ def sides():
     return rows, [*units, *(unit(number, "second", 0.0, 0.0) for number in range(8))]
 
 
-def test_labels_of_all_units_replace_what_the_judge_said(sides):
+def test_labels_of_all_units_replace_what_the_judge_said_and_units_read_as_they_were_written(sides):
     [found] = corrected_contrasts(PLAN, *sides)
 
     assert (found.contrast, found.labels) == ("sides", (8, 8))
@@ -148,8 +143,13 @@ def test_labels_of_all_units_replace_what_the_judge_said(sides):
     assert found.difference.low == pytest.approx(0.5 - below**0.5)
     assert found.gladen.missing == "useless_judge", "who always says yes tells nothing"
 
+    _rows, units = sides
+    odd = [*units, Unit("a,b", "said", "", 1 / 3, 0.1 + 0.2, None)]
 
-def test_runs_count_alike_within_prompts_and_prompts_alike():
+    assert labeled.read(labeled.written(odd)) == odd
+
+
+def test_runs_count_alike_within_prompts_and_where_a_scale_begins_moves_what_is_on_it():
     """One run of the first prompt says yes; of three of the second one none does. Two units of a run share it."""
     rows = [row(number, side, "p" if number == 0 else "q") for side in ("first", "second") for number in range(4)]
     units = [unit(0, side, 1.0, 1.0, share=0.5) for side in ("first", "second") for _half in range(2)]
@@ -158,29 +158,6 @@ def test_runs_count_alike_within_prompts_and_prompts_alike():
 
     assert (found.first.value, found.second.value) == (0.5, 0.5)
 
-
-def test_what_is_missing_has_its_reason(sides):
-    rows, units = sides
-    [undrawn] = corrected_contrasts(PLAN, rows, [*units[:-1], unit(7, "second", 0.0, None, stratum="")])
-    [few] = corrected_contrasts(
-        PLAN, rows, [unit(n, s, 1.0, 1.0 if n == 0 else None) for s in ("first", "second") for n in range(8)]
-    )
-
-    assert (undrawn.difference.value, undrawn.difference.missing) == (None, "unlabeled")
-    assert (few.difference.value, few.difference.low, few.difference.missing) == (0.0, None, "too_few_units")
-    assert corrected_contrasts(PLAN, rows, []) == []
-
-
-def test_runs_that_the_plan_leaves_out_are_left_out(sides):
-    rows, units = sides
-    rows = [*rows[1:], row(0, "first", value=0.2)]
-    ruled = Plan(**{**{name: getattr(PLAN, name) for name in PLAN.__slots__}, "exclusions": (Exclusion("said", 0.3),)})
-    [found] = corrected_contrasts(ruled, rows, units)
-
-    assert found.labels == (7, 8)
-
-
-def test_where_a_scale_begins_moves_what_is_on_it_and_nothing_else():
     sides, found = [(number, side) for side in ("first", "second") for number in range(8)], []
     for least in (0.0, 1.0):
         scale = (Outcome("said", "score", least, least + 4), OUTCOMES[2])
@@ -192,11 +169,22 @@ def test_where_a_scale_begins_moves_what_is_on_it_and_nothing_else():
     assert above == pytest.approx([one + 1 for one in below])
 
 
-def test_units_are_written_so_that_they_read_the_same(sides):
-    _rows, units = sides
-    odd = [*units, Unit("a,b", "said", "", 1 / 3, 0.1 + 0.2, None)]
+def test_what_is_missing_has_its_reason_and_runs_that_the_plan_leaves_out_are_left_out(sides):
+    rows, units = sides
+    [undrawn] = corrected_contrasts(PLAN, rows, [*units[:-1], unit(7, "second", 0.0, None, stratum="")])
+    [few] = corrected_contrasts(
+        PLAN, rows, [unit(n, s, 1.0, 1.0 if n == 0 else None) for s in ("first", "second") for n in range(8)]
+    )
 
-    assert labeled.read(labeled.written(odd)) == odd
+    assert (undrawn.difference.value, undrawn.difference.missing) == (None, "unlabeled")
+    assert (few.difference.value, few.difference.low, few.difference.missing) == (0.0, None, "too_few_units")
+    assert corrected_contrasts(PLAN, rows, []) == []
+
+    rows = [*rows[1:], row(0, "first", value=0.2)]
+    ruled = Plan(**{**{name: getattr(PLAN, name) for name in PLAN.__slots__}, "exclusions": (Exclusion("said", 0.3),)})
+    [found] = corrected_contrasts(ruled, rows, units)
+
+    assert found.labels == (7, 8)
 
 
 NEAR = pytest.approx
@@ -213,7 +201,7 @@ def log_risk_ratios():
     return np.log(a / (a + b)) - np.log(c / (c + d)), np.sqrt(1 / a - 1 / (a + b) + 1 / c - 1 / (c + d))
 
 
-def test_the_vaccine_trials_have_the_published_summary():
+def test_the_vaccine_trials_have_the_published_summary_and_a_further_one_lies_further_away():
     """To four digits as `rma(measure="RR")` of metafor prints it; to 1e-9 as `combine_effects` of statsmodels."""
     found = pooled(*log_risk_ratios())
     assert isinstance(found, Pooled)
@@ -230,31 +218,24 @@ def test_the_vaccine_trials_have_the_published_summary():
     assert (found.tau2, found.value) == NEAR((0.31806845220382035, -0.7149681534933371), abs=1e-9)
     assert (found.low, found.high) == NEAR((-1.109098381202079, -0.32083792578459525), abs=1e-9)
 
-
-def test_a_further_trial_lies_further_away_than_the_mean():
-    found = pooled(*log_risk_ratios())
     low, high = found.predicted
 
     assert low < found.low < found.value < found.high < high
     assert pooled([0.1, 0.3], [0.1, 0.1]).predicted is None, "two studies do not say how far studies differ"
 
 
-def test_studies_that_agree_are_not_narrower_than_their_errors():
+def test_studies_that_agree_are_not_narrower_than_their_errors_and_one_study_is_refused():
     found = pooled([0.2, 0.2, 0.2], [0.1, 0.1, 0.1])
 
     assert (found.tau2, found.dl_tau2, found.q, found.i2) == NEAR((0, 0, 0, 0), abs=1e-12)
     assert found.high - found.value == NEAR(4.302652729749462 * 0.1 / 3**0.5), "t of two degrees of freedom"
 
-
-def test_no_interval_of_rates_leaves_the_scale():
     found, free = (pooled([-0.6, 0.3, -0.1], [0.16, 0.18, 0.19], most=most) for most in (1.0, math.inf))
 
     assert free.low < -1
     assert (found.low, found.high, found.predicted) == (-1.0, free.high, (-1.0, 1.0))
     assert (found.value, found.by_dl) == (free.value, free.by_dl)
 
-
-def test_one_study_and_one_without_an_error_are_refused():
     for values, errors, reason in (
         ([0.2], [0.1], Reason.TOO_FEW_UNITS),
         ([0.2, 0.3], [0.1, 0.0], Reason.NO_SPREAD),

@@ -1,10 +1,11 @@
-"""Ratings from some battles beside those from all: what differs, how sure that is, and a planted contamination."""
+"""Ratings from some battles beside those from all, a planted contamination, and how far single units hold them up."""
 
 import numpy as np
 import pytest
 
 from leaderboard.ratings import Battles, Shared, by_items, fit, moved, tally
-from tests.leaderboard.ratings.leagues import limit, names, sampled_league
+from leaderboard.ratings.influence import influence, ranks_of
+from tests.leaderboard.ratings.leagues import league, limit, names, rows, sampled_league
 
 STRENGTHS = np.array([0.0, 0.5, 0.2, -0.2, -0.5])
 
@@ -58,8 +59,9 @@ def test_a_whole_board_is_wrong_and_its_unseen_samples_are_right(leagues):
     assert (np.mean(sizes, axis=0)[1:] > 0).all(), "ratings are relative: the others rise"
 
 
-@pytest.mark.parametrize("leagues", [60, pytest.param(600, marks=pytest.mark.exhaustive)])
-@pytest.mark.parametrize("seen", [40, 150])
+@pytest.mark.parametrize(
+    ("seen", "leagues"), [(150, 60), *(pytest.param(one, 600, marks=pytest.mark.exhaustive) for one in (40, 150))]
+)
 def test_without_a_contamination_the_interval_of_the_difference_holds_nothing(leagues, seen):
     found = [moved(*contaminated(seed, seen=seen, bonus=0.0)[:2]) for seed in range(leagues)]
 
@@ -100,7 +102,7 @@ def test_ratings_of_a_part_are_put_on_the_scale_of_those_rated_in_both():
     assert abs(found.shift) > 1
 
 
-def test_nothing_is_compared_where_the_part_rates_fewer_than_two():
+def test_where_the_part_rates_fewer_than_two_nothing_is_compared_and_of_one_item_without_an_interval():
     whole = contaminated(1)[1]
     nothing = Shared(Battles([], [], [], names(5)), np.zeros(0, dtype=np.int64))
 
@@ -108,8 +110,6 @@ def test_nothing_is_compared_where_the_part_rates_fewer_than_two():
     with pytest.raises(ValueError, match="contestants of the whole"):
         moved(Shared(Battles([], [], [], names(4)), np.zeros(0, dtype=np.int64)), whole)
 
-
-def test_of_one_item_alone_a_difference_has_no_interval():
     whole = contaminated(2)[1]
     tied = np.array([0, 1]), np.array([1, 2]), np.array([0.5, 0.5])
     one = Shared(Battles(*tied, names(5)), np.array([199, 199]))
@@ -121,3 +121,52 @@ def test_of_one_item_alone_a_difference_has_no_interval():
 
     assert np.isfinite(found.values[:3]).all()
     assert np.isnan(found.lower[:3]).all()
+
+
+def left_out(battles, clusters):
+    """The ranks of all without each cluster, by fitting anew."""
+    found = []
+    for label in np.unique(clusters):
+        kept = clusters != label
+        part = Battles(battles.left[kept], battles.right[kept], battles.score[kept], battles.contestants)
+        found.append(ranks_of(fit(part).values))
+    return np.array(found)
+
+
+def test_what_is_said_is_what_leaving_out_shows_of_few_units_and_of_many():
+    few, of_few, _truth = sampled_league(5, 12, 3, shared=2.0)
+    many, _truth = league(8, 3000, 1, spread=0.12)
+    for battles, samples, off in ((few, of_few, 0), (many, np.random.default_rng(1).integers(0, 100, 3000), 2)):
+        before, after = ranks_of(fit(battles).values), left_out(battles, samples)
+
+        found = influence(battles, samples)
+
+        assert found.clusters == len(np.unique(samples))
+        assert found.first == (after[:, before.argmin()] > 1).sum()
+        assert found.any == pytest.approx((after != before).any(axis=1).sum(), abs=off) != 0
+        assert abs(found.after - found.before) == np.abs(after - before).max()
+
+
+def test_a_unit_that_holds_a_rank_up_is_named_with_whose_rank_it_is_and_one_unit_says_nothing():
+    """Voter 9 alone puts c first; without that voter it is last."""
+    even = [("a", "b", 1), ("a", "b", 0), ("a", "b", 1), ("b", "c", 1), ("a", "c", 1), ("b", "c", 0)]
+    battles = rows(*even * 8, *[("c", "a", 1), ("c", "b", 1)] * 30)
+    voters = np.append(np.tile(np.arange(8), 6), np.full(60, 9))
+
+    found = influence(battles, voters)
+
+    assert (found.cluster, found.contestant, found.before, found.after) == (9, "c", 1, 3)
+    assert found.moves < -100
+    assert found.first == 1
+
+    battles = rows(("a", "b", 1), ("b", "a", 1), ("a", "b", 1))
+
+    assert influence(battles, [4, 4, 4]) is None
+    assert influence(rows(("a", "b", 1), ("a", "b", 1)), [1, 2]) is None
+
+    battles = rows(*[("a", "b", 1), ("b", "a", 1)] * 6, ("c", "a", 1), ("a", "c", 1))
+
+    found = influence(battles, np.append(np.repeat(np.arange(6), 2), [7, 7]))
+
+    assert (found.cluster, found.contestant, found.after) == (7, "c", 3)
+    assert np.isnan(found.moves) or np.isinf(found.moves)
