@@ -38,22 +38,6 @@ def assert_refused(response, page, field, words):
     assert (Experiment.objects.count(), Run.objects.count()) == (0, 0)
 
 
-def test_the_form_as_it_is_shown_needs_only_a_prompt(send, alice, nobody_is_woken):
-    response = send()
-
-    run = Run.objects.get()
-    assert (response.status_code, response["Location"]) == (302, reverse("run", args=[run.pk]))
-    assert nobody_is_woken == [run.pk]
-    experiment = run.experiment
-    assert (experiment.owner, experiment.title) == (alice, TYPED["title"])
-    assert experiment.config["max_turns"] == 5
-    assert (experiment.config["filter"], experiment.config["judge"], experiment.config["first"]) == (True, True, "A")
-    cast = {p.seat: p.model.slug for p in experiment.participants.select_related("model")}
-    assert len({cast["A"], cast["B"]}) == 2
-    assert cast["judge"].startswith("sim/judge")
-    assert cast["filter"].startswith("sim/filter")
-
-
 def test_what_was_typed_is_kept_safely_when_something_is_wrong_and_starts_when_corrected(send, browser, read, models):
     typed = {"prompt": "</textarea><script>alert(1)</script>", "title": '"><script>alert(2)</script>', "filter": None}
     typed |= {"max_turns": "0", "first": "B", "judge": "on", "limits-cost": "0.25", "limits-tokens": "0"}

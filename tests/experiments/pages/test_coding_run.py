@@ -1,12 +1,8 @@
 """A contest as a page: each phase in its place, votes in their cells, void cycles with their reason."""
 
-import pytest
-
 from experiments.models import Cycle, Run
 from tests.experiments.contests import WRONG, judgment, problem, solution
 from tests.experiments.pages.contested import assert_every_fragment_finds_its_place, assert_same_page, squeezed
-
-pytestmark = [pytest.mark.system, pytest.mark.django_db(transaction=True)]
 
 
 def test_every_phase_of_a_cycle_stands_in_its_place(play, page_of):

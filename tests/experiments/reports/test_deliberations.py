@@ -8,7 +8,6 @@ from experiments.models import Cycle, Execution
 from experiments.runs.reports import shapes
 from experiments.runs.reports.formats import render_html
 from experiments.runs.reports.importing import import_document
-from experiments.runs.reports.markdown import render_markdown
 from experiments.runs.reports.messages import with_names
 from experiments.runs.reports.pdf import render_pdf
 from experiments.workflows.coding import config, rows
@@ -145,21 +144,13 @@ def test_a_report_tells_what_was_found_why_something_is_missing_and_how_it_was_r
         assert words in rated, words
 
 
-@pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_every_form_of_the_report_can_be_made(run, with_totals, language):
-    shown = with_totals(run)
-
-    assert "Widest" in render_markdown(shown, language)
-    assert render_pdf(shown, language, lambda _done: None).startswith(b"%PDF")
-    assert "Spread of readings 3" in render_html(shown, language)
-
-
 def test_a_contest_that_has_not_begun_and_one_under_way_can_be_told(alice, with_totals):
     made = contest_rows.Contest(alice, state="running", ended=None)
     assert "No cycle started in this run." in render_html(with_totals(made.run), "en")
     Cycle.objects.create(run=made.run, turn=1, setter="coder-1", contestants=[["coder-1", "lab/coder-1"]])
 
     assert "There is no problem yet." in render_html(with_totals(made.run), "en")
+    assert render_pdf(with_totals(made.run), "zh-hans", lambda _done: None).startswith(b"%PDF")
 
 
 @pytest.mark.databases

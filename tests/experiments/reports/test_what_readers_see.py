@@ -49,14 +49,9 @@ def test_what_was_made_from_a_run_is_named_to_who_may_see_it(family, alice, char
     Experiment.objects.filter(pk=child.run.experiment_id).update(visibility="public")
     assert str(child.run.pk) in file_for(parent, charlie, name)
     assert str(child.run.pk) not in file_for(parent, None, name), "nobody has approved it"
+    assert str(child.run.pk) not in file_for(parent, alice, LINKED.name), "a link's report shows what visitors see"
     approved(child.run)
     assert str(child.run.pk) in file_for(parent, None, name)
-
-
-def test_a_links_report_is_no_more_than_visitors_see_whoever_made_it(family, alice):
-    parent, child = family
-
-    assert str(child.run.pk) not in file_for(parent, alice, LINKED.name)
 
 
 def test_a_file_for_many_runs_names_what_whoever_asked_may_see(family, alice, charlie, settings, tmp_path):

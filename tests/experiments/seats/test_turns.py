@@ -6,13 +6,15 @@ from datetime import timedelta
 import pytest
 
 from accounts.errors import AlreadyAnswered, Conflict, Invalid, NotFound
-from experiments.models import Run, SeatedPerson, Step
+from experiments.models import Run, Step
 from experiments.runs import actions
 from experiments.runs.seats import turns
 from experiments.runs.steering import branching, steering
 from experiments.tasks import clock
+from tests.cases import each_case
 from tests.experiments.debated import ROUND_1
 from tests.experiments.engine.talks import assert_same_page
+from tests.experiments.seats.conftest import seat_of
 
 pytestmark = pytest.mark.django_db
 
@@ -21,8 +23,12 @@ def now(run):
     return Run.objects.select_related("experiment").get(pk=run.pk)
 
 
-def seat_of(run, seat):
-    return SeatedPerson.objects.select_related("experiment", "person").get(experiment=run.experiment, seat=seat)
+@pytest.fixture
+def played(debate, start, drive, bob):
+    """A debate between Bob in seat A and models, at Bob's first turn."""
+    run = start(debate(A={"user": "bob"}, mode="automatic", refine=False))
+    drive()
+    return now(run)
 
 
 def turn(run, seat):
@@ -44,16 +50,8 @@ def lets_pass(run, seat):
     assert turns.end_overdue_turns() == 1
 
 
-@pytest.fixture
-def played(debate, start, drive, bob):
-    """A debate between Bob in seat A and models, at Bob's first turn."""
-    run = start(debate(A={"user": "bob"}, mode="automatic", refine=False))
-    drive()
-    return now(run)
-
-
 @pytest.mark.databases
-def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_answer(played, bob, drive):
+def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_answer(played, bob, alice, drive):
     assert (played.state, played.lease_until) == ("waiting", None)
     assert not played.calls.exists()
     asked = answer(played, "A", ROUND_1["A"], bob)
@@ -66,15 +64,13 @@ def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_ans
     assert said.operator == {"kind": "seated", "by": "bob"}
     assert said.parsed["kind"] == "points"
     assert sorted(set(played.calls.values_list("step__seat", flat=True))) == ["B", "C", "summarizer"]
+    assert "Perspective 1 of A" in json.dumps(played.calls.get(step__key="round/1/B").request)
     assert_same_page(played)
 
-
-def test_the_others_are_asked_with_what_the_person_said(played, bob, drive):
-    answer(played, "A", ROUND_1["A"], bob)
+    child = branching.branch(played.messages.get(step__key="round/1/B"), by=alice)
     drive()
-
-    request = played.calls.get(step__key="round/1/B").request
-    assert "Perspective 1 of A" in json.dumps(request)
+    assert child.messages.get(step__key="round/1/A").operator == {"kind": "seated", "by": "bob"}
+    assert now(child).state == "completed"
 
 
 def test_of_two_browsers_one_answers(played, bob):
@@ -125,7 +121,7 @@ def test_no_answer_is_taken_once_the_time_has_passed_or_the_run_has_ended(played
     assert turns.end_overdue_turns() == 0
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "x" * (turns.LONGEST_ANSWER + 1), "\ud800"])
+@each_case("text", ["", "  \n", "x" * (turns.LONGEST_ANSWER + 1), "\ud800"])
 def test_an_answer_holds_words_that_can_be_stored(played, bob, text):
     with pytest.raises(Invalid):
         turns.answer(seat_of(played, "A"), by=bob, step_id=turn(played, "A").step.pk, text=text)
@@ -152,17 +148,6 @@ def test_a_restarted_worker_asks_nothing_twice(played, bob, drive):
     drive()
     assert now(played).state == "completed"
     assert played.messages.filter(seat="A").count() == 1
-
-
-def test_a_branch_shares_what_the_person_said(played, bob, alice, drive):
-    answer(played, "A", ROUND_1["A"], bob)
-    drive()
-    child = branching.branch(played.messages.get(step__key="round/1/B"), by=alice)
-    drive()
-
-    said = child.messages.get(step__key="round/1/A")
-    assert said.operator == {"kind": "seated", "by": "bob"}
-    assert now(child).state == "completed"
 
 
 def test_an_arena_that_failed_for_an_absent_person_asks_again_when_it_is_resumed(arena, start, drive, alice, bob):

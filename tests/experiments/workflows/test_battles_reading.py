@@ -72,7 +72,6 @@ def test_a_verdict_is_found_wherever_it_stands(text):
 @each_case(
     ("text", "reason"),
     [
-        ("", "it names no winner"),
         ("I cannot judge these.", "it names no winner"),
         (reply("A")[:-9], "cut short"),
         ('{"criteria": [{"winner": "A"}, {"winner": "A"}], "winner": "B", "conf', "cut short"),

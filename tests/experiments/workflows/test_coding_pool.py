@@ -53,14 +53,6 @@ def test_what_was_found_of_each_is_recorded():
     assert pools(play) == [["1", "3", "5"]]
 
 
-def test_a_check_that_is_skipped_is_said_to_be_and_leaves_everybody_in():
-    play = Play(cast(4), health_check=False)
-    assert play.asked("health") == []
-    [checked] = play.found("pool_checked")
-    assert {one["state"] for one in checked["checked"]} == {"skipped"}
-    assert checked["pool"] == [f"coder-{number}" for number in (1, 2, 3, 4)]
-
-
 @each_case("failure", [LIMITED, OFFLINE])
 def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_every_reason_is_told(failure):
     failing = but({"health/1/coder-2": failure, "health/1/coder-3": OFFLINE})
@@ -189,14 +181,9 @@ def test_rules_that_cannot_be_played_are_refused(given):
         Config.model_validate(given)
 
 
-def test_a_contest_has_three_seats_or_as_many_as_the_highest_that_is_named():
-    config = Config()
-    assert config.seats() == config.seats(["coder-2"]) == ("coder-1", "coder-2", "coder-3")
-    assert config.seats(["coder-5", "coder-1"])[-1] == "coder-5"
-    assert len(config.seats(["coder-20"])) == 20
-
-
-def test_a_model_has_one_seat_and_a_quorum_needs_enough_judges():
+def test_a_contest_has_three_seats_or_as_many_as_are_named_a_model_has_one_and_a_quorum_needs_enough_judges():
+    assert Config().seats() == Config().seats(["coder-2"]) == ("coder-1", "coder-2", "coder-3")
+    assert (Config().seats(["coder-5", "coder-1"])[-1], len(Config().seats(["coder-20"]))) == ("coder-5", 20)
     models = {"coder-1": "a", "coder-2": "b", "coder-3": "a", "coder-4": "a"}
     assert Config().faults_of_cast(models) == {"coder-3": "seated_twice", "coder-4": "seated_twice"}
     assert Config().faults_of_cast({"coder-1": "a", "coder-2": "b", "coder-3": "c"}) == {}

@@ -21,22 +21,12 @@ def of_first(play):
     return play.found("cycle_begun")[0]["setter"]
 
 
-def test_a_problem_is_asked_for_run_with_the_limits_of_the_contest_and_set():
+def test_a_problem_is_run_with_the_limits_of_the_contest_and_programs_that_should_fail_until_they_do():
     play = one_cycle(test_seconds=3, test_megabytes=128)
 
     assert [step.key for step in play.steps if step.key.startswith(HERE)] == [f"{HERE}/{name}" for name in CHECKS]
-    [parsed] = [data for data in play.found("message_parsed") if data["message"] == PROBLEM]
-    assert parsed["parsed"]["kind"] == "problem"
-    assert [check["name"] for check in parsed["parsed"]["checks"]] == CHECKS
-    assert [check["passed"] for check in parsed["parsed"]["checks"]] == [10, 10, *[9] * 6]
-    assert parsed["parsed"]["wrong"] == []
-    [told] = play.found("problem_set")
-    assert (told["turn"], told["setter"], told["title"], len(told["fingerprint"])) == (1, "coder-1", "Task 1", 32)
-    assert play.found("message_superseded") == []
     for name in CHECKS:
         step = play.step(f"{HERE}/{name}")
-        assert (step.seat, step.turn, step.purpose, step.entry) == ("coder-1", 1, "check", "spread")
-        assert [test["name"] for test in step.tests] == ["1", "2", "3", "4", "5", "h1", "h2", "h3", "h4", "h5"]
         assert step.memory == 128 << 20
         is_reference = name.startswith("reference")
         assert (step.seconds, step.until_failure) == ((3, False) if is_reference else (1, True))
@@ -145,14 +135,6 @@ def test_a_problem_of_an_earlier_contest_is_not_set_again():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 9"]
 
 
-def test_a_void_problem_may_be_set_by_somebody_else():
-    fails = {f"{HERE}/*": lambda step: ran(step, ["failed"])}
-    play = one_cycle(but({**fails, "cycle/2/problem": problem(1)}), cycles=2, setters="random")
-
-    assert [void["turn"] for void in play.found("cycle_void")] == [1]
-    assert [(told["turn"], told["title"]) for told in play.found("problem_set")] == [(2, "Task 1")]
-
-
 @each_case(
     ("answer", "reason"),
     [
@@ -198,10 +180,3 @@ def test_without_a_sandbox_the_contest_fails_and_says_what_is_missing(name):
     assert play.end.message == NO_SANDBOX.error
     assert len(play.asked("problem")) == 1, "it is not the setter's fault"
     assert play.found("cycle_void") == play.found("message_superseded") == []
-
-
-def test_without_a_sandbox_nobody_is_asked_anything_more():
-    from_health = {"health/1/coder-4": Outcome(ok=False, error_kind="rate_limited", error="Wait.")}
-    play = one_cycle(but({**from_health, f"{HERE}/*": NO_SANDBOX}), coders=4, cycles=4, health_check=True)
-    assert play.end.reason == "sandbox_unavailable"
-    assert [step.key for step in play.asked("health")] == [f"health/1/coder-{number}" for number in (1, 2, 3, 4)]

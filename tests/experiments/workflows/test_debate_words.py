@@ -34,16 +34,6 @@ def contents(reading, name="new_perspectives"):
     return [item["contents"] for item in reading.parsed[name]]
 
 
-def test_a_good_answer_is_read_as_it_is():
-    reading = read(points("B", 3, 2))
-
-    assert reading.flags == ()
-    assert [item["id"] for item in reading.parsed["new_perspectives"]] == ["p1", "p2", "p3"]
-    assert (reading.parsed["kind"], reading.parsed["speaker"], reading.parsed["round"]) == ("points", "B", 1)
-    assert reading.text.startswith("**New perspectives**\n\n- **p1** Perspective 1 of B")
-    assert "**Counterpoints**" in reading.text
-
-
 @each_case(
     ("items", "said"),
     [
@@ -259,20 +249,6 @@ def test_a_point_cannot_pretend_to_be_another_one():
     steps, _end = play(answering(round__1__A=points("A", new_perspectives=new)))
 
     assert "A1.p1: Mine. B1.p1: Not mine." in fences(steps, "round/1/B")["points-A1"].splitlines()
-
-
-def test_a_debater_has_a_view_of_its_own_and_sees_what_was_said_before():
-    steps, _end = play(rounds=2)
-
-    assert "the solution" in asked(steps, "round/1/A")
-    assert "the sceptic" in asked(steps, "round/1/B")
-    assert "feasibility" in asked(steps, "round/1/C")
-    assert list(fences(steps, "round/1/A")) == ["task"]
-    assert list(fences(steps, "round/1/C")) == ["task", "points-A1", "points-B1"]
-    assert list(fences(steps, "round/2/B")) == ["task", "points-A1", "points-B1", "points-C1", "points-A2"]
-    assert "at least 3 new perspectives" in asked(steps, "round/1/B")
-    assert "at least 2 new perspectives" in asked(steps, "round/2/B")
-    assert "Rebut at least 1 concrete" in asked(steps, "round/2/A")
 
 
 def test_a_question_is_a_system_message_and_one_user_message_and_shows_the_form_of_its_schema():

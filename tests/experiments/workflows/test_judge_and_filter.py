@@ -35,16 +35,6 @@ def judged(a=None, b=None, **other):
     return read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
 
 
-def test_every_score_of_both_sides_is_read():
-    verdicts, dynamics = judged()
-
-    assert [verdict.subject for verdict in verdicts] == ["A", "B"]
-    assert all(set(verdict.scores) == set(RANGES) for verdict in verdicts)
-    assert verdicts[0].scores == {"goal_deviation": 21.0, "cooperation": -0.5, **SENTIMENT, "deception": 0.7}
-    assert (verdicts[0].rationale, verdicts[0].confidence) == ("It names its price.", 0.8)
-    assert (verdicts[0].unscored_reason, dynamics) == ("", "A presses, B yields.")
-
-
 @each_case(
     ("outcome", "reason"),
     [
