@@ -7,12 +7,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.errors import Invalid
 from experiments.library.instruments import services
 from experiments.models import Experiment, ModelPrice, Run, SandboxHost
 from experiments.setup import estimates
 from experiments.setup.forms import setup_form
-from tests.experiments.contests import contest
 from tests.fixtures import add_model
 
 MODELS = ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
@@ -71,13 +69,6 @@ def test_everything_that_can_be_set_is_kept_and_stands_in_the_form_again(browser
     assert {name: again[name] for name in kept} == kept
     assert [again[f"coders-{n}-model"] for n in range(3)] == list(cast(experiment).values())[:3]
     assert float(again["call_seconds"]) == 60
-
-
-def test_a_quorum_that_cannot_be_reached_is_refused_wherever_it_is_asked_for(alice):
-    with pytest.raises(Invalid) as refused:
-        contest(alice, list(MODELS), quorum=3)
-
-    assert list(refused.value.errors) == ["config.quorum"]
 
 
 def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browser, form, read):

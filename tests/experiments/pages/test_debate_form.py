@@ -20,26 +20,22 @@ def filled(browser, models, read):
     return {**read(browser.get(ADDRESS)).form(id="setup"), "prompt": PROMPT}
 
 
-def test_how_long_an_answer_may_be_is_said_and_cannot_be_sent(send, browser, read, settings):
-    page = read(browser.get(ADDRESS))
-    assert f"a debater to {settings.ROLE_TOKENS['debater']:,}" in page.text
-    assert not [name for name in page.form(id="setup") if "max_tokens" in name]
-
-    send(**{"seat-A-max_tokens": "99999"})
-
-    assert Experiment.objects.get().participants.get(seat="A").params == {}
-
-
-def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_it_was(send, browser, read, models):
+def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_it_was(
+    send, browser, read, models, settings
+):
     changed = {"title": "Telescope", "mode": "automatic", "rounds": "2", "addendum": "Cheap.", "blind": "on"}
     changed |= {"rotate": "on", "limits-tokens": "9000", "limits-seconds": "60.0", "limits-cost": "0.5"}
-    pool = {"seat-pool-2-model": models[3].slug, "seat-pool-5-model": models[0].slug}
+    page = read(browser.get(ADDRESS))
+    assert f"a debater to {settings.ROLE_TOKENS['debater']:,}" in page.text, "how long an answer may be"
+    assert not [name for name in page.form(id="setup") if "max_tokens" in name]
+    pool = {"seat-pool-2-model": models[3].slug, "seat-pool-5-model": models[0].slug, "seat-A-max_tokens": "99999"}
     send(**changed, **pool, refine=None)
     first = Experiment.objects.get()
     assert first.config["limits"] == {"tokens": 9000, "seconds": 60.0, "cost": 0.5}
     assert (first.config["refine"], first.config["rotate"], first.config["rounds"]) == (False, True, 2)
     seated = {one.seat: one.model.slug for one in first.participants.all()}
     assert "refiner" not in seated
+    assert first.participants.get(seat="A").params == {}, "and cannot be sent"
     assert (seated["pool-1"], seated["pool-2"]) == (models[3].slug, models[0].slug), "from the first place on"
 
     again = read(browser.get(f"{ADDRESS}?clone={Run.objects.get().pk}")).form(id="setup")

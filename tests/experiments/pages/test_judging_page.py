@@ -41,13 +41,17 @@ def test_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(pa
     assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
 
 
-def test_other_rules_and_another_judge_are_heard(page_of, again):
-    add_model("sim/judge:first=0:json=fenced", is_tool=True)
-    judging = again(model="sim/judge:first=0:json=fenced", rubric="- goal_deviation: strictly.\r\n- the rest.")
+def test_other_rules_and_another_judge_are_heard_and_a_missing_score_makes_no_difference(page_of, again):
+    add_model("sim/judge:first=0:json=broken", is_tool=True)
+    judging = again(model="sim/judge:first=0:json=broken", rubric="- goal_deviation: strictly.\r\n- the rest.")
 
     assert judging.config["rubric"] == "- goal_deviation: strictly.\n- the rest."
-    assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=fenced"
-    assert "by other rules" in page_of(judging).text
+    assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=broken"
+    page = page_of(judging)
+    assert "by other rules" in page.text
+    cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
+    assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
+    assert all(row[0] != "missing" for row in cells if row)
 
 
 def test_scores_that_rest_on_other_texts_are_marked_as_such(page_of, again, run):
@@ -58,15 +62,6 @@ def test_scores_that_rest_on_other_texts_are_marked_as_such(page_of, again, run)
     assert [one.config["judge_sees_reasoning"] for one in (run, same, other)] == [True, True, False]
     assert rejudged(other, run.experiment.owner).before_saw != rejudged(other, run.experiment.owner).after_saw
     assert "messages as filtered" in page_of(other).text
-
-
-def test_a_missing_score_makes_no_number_and_no_difference(page_of, again):
-    add_model("sim/judge:first=0:json=broken", is_tool=True)
-    page = page_of(again(model="sim/judge:first=0:json=broken"))
-
-    cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
-    assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
-    assert all(row[0] != "missing" for row in cells if row)
 
 
 def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, start):

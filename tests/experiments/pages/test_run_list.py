@@ -101,7 +101,7 @@ def test_as_many_queries_for_many_as_for_few(browser, alice, address):
     for _number in range(3):
         talk(alice, "We share.")
     few = queries()
-    for _number in range(27):
+    for _number in range(7):
         talk(alice)
 
     assert queries() == few
