@@ -1,14 +1,13 @@
 """Setting up a contest: the pool, its shortcuts and complaints, what it may cost, and where no code can be run."""
 
 import re
-from decimal import Decimal
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from experiments.library.instruments import services
-from experiments.models import Experiment, ModelPrice, Run, SandboxHost
+from experiments.models import Experiment, Run, SandboxHost
 from experiments.setup import estimates
 from experiments.setup.forms import setup_form
 from tests.fixtures import add_model
@@ -105,20 +104,6 @@ def test_the_estimate_follows_the_form(browser, form):
         in browser.post(address, form() | {"coders-1-model": ""}).content.decode()
     )
     assert browser.post(address, form(cycles="x", call_seconds="y")).status_code == 200
-
-
-def test_at_most_the_dearest_model_sets_every_problem_and_in_turn_twice(form, models, alice):
-    for price, model in enumerate(models, 1):
-        ModelPrice.objects.create(model=model, input=Decimal(price), output=Decimal(price), since=timezone.now())
-
-    def guess(**fields):
-        return estimates.of_form(setup_form("coding")(form(**fields), reader=alice), by=alice).most
-
-    at_random, in_turn = guess(cycles="3", setters="random"), guess(cycles="3", setters="in_turn")
-    assert at_random.calls == 3 + 3 * (2 + 2 * 3 + 2 * 6)
-    assert in_turn.calls == at_random.calls + 3 * 2
-    assert in_turn.cost - at_random.cost == 3 * (in_turn.tokens - at_random.tokens)
-    assert guess(cycles="3", setters="random", health_check="").cost < at_random.cost
 
 
 def test_a_judge_of_the_whole_run_is_counted_once_and_reads_all_cycles(form, alice):

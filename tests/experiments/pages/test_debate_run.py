@@ -5,7 +5,7 @@ import json
 from experiments.models import Experiment, Run
 from experiments.workflows.debate.pages.board import source
 from tests.cases import each_case
-from tests.experiments.pages.driving import JSON, drive, keep, pause_of, say, send, steps
+from tests.experiments.pages.driving import drive, keep, pause_of, say, send, steps
 from tests.experiments.pages.painted import assert_same_page
 
 LIMITED = "sim/competitive:first=0:fail=429:retry_after=90"
@@ -103,17 +103,6 @@ def test_a_failed_debater_is_shown_with_its_reason_one_that_is_not_read_as_it_ca
     assert page.by_id("say-form-addendum").text_content().strip() == "It must be cheap."
 
 
-def test_who_answers_in_place_of_a_rate_limited_model_is_said(hold, page_of):
-    run = hold("send", B=LIMITED, pool=["sim/deceptive:first=0"])
-    [note] = page_of(run).find("div", id="replaced-round-1-B-pool-1")
-
-    assert f"{LIMITED}: rate limited." in note.text
-    assert "answers instead" in note.text
-    assert note.findall(".//strong")[0].text == "sim/deceptive:first=0"
-    assert run.messages.get(seat="B").model == "sim/deceptive:first=0"
-    assert run.calls.filter(step__key="round/1/B").count() == 1, "it is not waited for a minute"
-
-
 def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(hold, page_of, browser):
     run = hold("send")
     keep(browser, run, "It must be cheap.")
@@ -132,15 +121,6 @@ def test_after_a_summary_the_draft_is_the_addendum_and_another_round_is_offered(
     send(browser, run, "round", "Or free.")
     assert "Or free." in page_of(run).by_id("slot-addendum").text
     assert run.messages.filter(seat="A", turn=2).exists()
-
-
-def test_a_debate_whose_models_are_gone_says_so_instead_of_going_on(hold, browser, read):
-    run = hold("send", "summarize")
-    run.experiment.participants.get(seat="A").model.__class__.objects.update(is_active=False)
-    sent = {"key": pause_of(run).key, "action": "summarize"}
-
-    assert browser.post(f"/runs/{run.pk}/say/", sent, **JSON).status_code == 403
-    assert Run.objects.get(pk=run.pk).state == Run.State.COMPLETED
 
 
 def test_a_draft_is_shown_again_in_every_language_and_refused_where_nothing_waits_for_it(hold, page_of, browser):

@@ -177,38 +177,7 @@ def part(page, name):
     return element
 
 
-def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, read, queued):
-    run = queued()
-    form = bar(run).by_id("pause-form")
-    assert browser.post(form.get("action")).status_code == 303
-    drive()
-    page = bar(run)
-    assert (fresh(run).is_held, part(page, "state").text) == (True, "paused")
-
-    browser.post(page.by_id("go-on-form").get("action"))
-    drive()
-    assert fresh(run).state == "completed"
-    assert bar(run).find("form") == []
-    refused = read(browser.post(form.get("action"), follow=True))
-    assert "is already waiting, or has ended" in refused.text
-
-
-def test_its_mode_is_changed_and_the_buttons_say_which_it_is(browser, bar, queued):
-    run = queued()
-    buttons = {b.get("value"): b.get("aria-pressed") for b in part(bar(run), "mode").iter("button")}
-    assert buttons == {"automatic": "true", "manual": "false"}
-    browser.post(reverse("run-mode", args=[run.pk]), {"mode": "magic"})
-    assert fresh(run).mode == "automatic"
-
-    browser.post(reverse("run-mode", args=[run.pk]), {"mode": "manual"})
-    drive()
-    page = bar(run)
-    buttons = {b.get("value"): b.get("aria-pressed") for b in part(page, "mode").iter("button")}
-    assert buttons == {"automatic": "false", "manual": "true"}
-    assert part(page, "state").text == "waits for you"
-
-
-def test_it_is_given_more_turns(browser, bar, queued):
+def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
     run = queued(max_turns=2)
     for turns in ("0", "101", "-1", "many", "99999999"):
         browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": turns})
@@ -218,6 +187,11 @@ def test_it_is_given_more_turns(browser, bar, queued):
     assert "0 of 5" in part(bar(run), "turn").text
     browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": ""})
     assert "open" in part(bar(run), "turn").text
+
+    for mode in ("manual", "magic"):
+        browser.post(reverse("run-mode", args=[run.pk]), {"mode": mode})
+        pressed = {b.get("value"): b.get("aria-pressed") for b in part(bar(run), "mode").iter("button")}
+        assert pressed == {"automatic": "false", "manual": "true"}, mode
 
 
 def test_waiting_for_people_is_no_time_of_play(queued, alice):

@@ -56,16 +56,6 @@ def test_a_script_is_told_in_json_and_sent_elsewhere_only_to_sign_in(browser, ar
     assert (refused.status_code, "/sign-in/" in refused["Location"]) == (302, True)
 
 
-def test_a_failed_run_says_why_and_waits_again_when_resumed(page_of, browser, played, nobody_is_woken):
-    run = played(a="sim/neutral:first=0:fail=404")
-    page = page_of(run)
-    assert "Model A gave no answer in turn 1" in page.by_id("ending").text
-
-    response = browser.post(page.by_id("resume-form").get("action"))
-    assert response["Location"] == reverse("run", args=[run.pk])
-    assert (Run.objects.get().state, nobody_is_woken[-1]) == (Run.State.QUEUED, run.pk)
-
-
 def test_the_inspector_shows_what_was_sent_and_came_back_at_every_attempt(page_of, browser, read, played, monkeypatch):
     monkeypatch.setenv("A_KEY_OF_THE_LAB", "sk-very-secret-key")
     Provider.objects.update(api_key_env="A_KEY_OF_THE_LAB")

@@ -86,16 +86,6 @@ def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(page_of, 
     assert_same_page(run)
 
 
-def test_a_failed_answer_says_why_and_can_be_asked_for_again(page_of, talk, say):
-    run = talk("sim/cooperative:first=0:fail=401:times=1")
-    page = page_of(run)
-
-    assert "The model gave no answer." in page.by_id("waiting").text
-    assert buttons(page) == {"retry", "send", "end"}
-    say(run, "retry")
-    assert buttons(page_of(run)) == {"send", "regenerate", "end"}
-
-
 def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, talk, alice):
     run = talk()
     message = run.messages.get(seat="model")

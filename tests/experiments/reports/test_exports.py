@@ -12,7 +12,6 @@ from experiments.runs.reports.csv_export import BOM, COLUMNS, SCORES, cell, tabl
 from experiments.runs.reports.document import json_lines
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_SOLUTION
-from tests.experiments.reports.deliberations import council
 from tests.making import maker
 
 
@@ -65,20 +64,6 @@ def test_what_is_unknown_superseded_or_edited_shows_in_its_row(played, rows, wit
     data = b"".join(table(with_totals(run)))
     assert data.startswith(BOM)
     assert data.decode("utf-8-sig").splitlines()[0] == ",".join(f'"{name}"' for name in COLUMNS)
-
-
-@pytest.mark.databases
-def test_the_table_has_each_ballot_beside_its_review(alice, rows):
-    found = rows(council(alice).run)
-
-    reviews = {row["seat"]: row for row in found if row["purpose"] == "review"}
-    assert reviews["member-1"]["ballot_order"] == "member-3 > member-2"
-    assert reviews["member-2"]["ballot_order"] == "member-1 = member-3"
-    assert reviews["member-2"]["ballot_flags"] == "ties"
-    assert reviews["member-1"]["ballot_labels"] == "Response A = member-2; Response B = member-3"
-    assert (reviews["member-3"]["id"], reviews["member-3"]["ballot_order"]) == ("", "")
-    assert "could not be read" in reviews["member-3"]["ballot_abstained_reason"]
-    assert {row["ballot_order"] for row in found if row["purpose"] == "reply"} == {""}
 
 
 @pytest.mark.databases

@@ -145,13 +145,3 @@ def test_of_a_run_that_failed_and_one_that_came_to_a_limit(played, log):
     assert failed.error.message
     assert failed.samples[0].error.message == failed.error.message
     assert (limited.samples[0].limit.type, limited.samples[0].limit.limit) == ("token", 300)
-
-
-def test_repetitions_are_epochs(arena, start, log, drive):
-    experiment = arena(max_turns=1)
-    first, second = start(experiment, seed=1), start(experiment, seed=2)
-    drive()
-
-    samples = [log(run).samples[0] for run in (first, second)]
-
-    assert [(sample.id, sample.epoch) for sample in samples] == [(str(experiment.pk), epoch) for epoch in (1, 2)]

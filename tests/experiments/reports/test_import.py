@@ -20,13 +20,17 @@ def test_an_imported_run_says_the_same(played, arena, start, alice, exported):
     """Edge cases 62 and 65."""
     silent = start(arena())
     actions.stop(silent, by=alice)
+    retried = ":first=0:fail=503:times=1:retry_after=0"
+    failed = played(f"sim/cooperative{retried}", "sim/neutral:first=0:fail=404")
 
-    for run in (silent, played(judge_model="sim/judge:first=0:json=range")):
+    for run in (silent, played(judge_model="sim/judge:first=0:json=range"), failed):
         before = exported(run)
         again = import_document(before, by=alice)
 
         assert_equal(before, exported(again))
         assert_same_page(again)
+        assert not actions.resume(again, by=alice), "nothing of it is asked again here"
+        assert Run.objects.get(pk=again.pk).state == Run.objects.get(pk=run.pk).state
 
 
 @pytest.mark.databases
@@ -48,19 +52,6 @@ def test_an_imported_deliberation_says_the_same(alice, exported, make):
         assert exported(run)["run"]["offer"] is None, "it offers nothing"
         assert run.steps.get(key="turn/1/next").state == Step.State.OPEN
         assert "offer_opened" not in [shown.type for shown in timeline.from_rows(run)]
-
-
-def test_a_failed_run_stays_failed_with_its_attempts_and_does_not_go_on(played, alice, exported):
-    """It is the record of what another platform did: nothing of it is asked again here."""
-    retried = ":first=0:fail=503:times=1:retry_after=0"
-    before = exported(played(f"sim/cooperative{retried}", "sim/neutral:first=0:fail=404"))
-
-    run = import_document(before, by=alice)
-
-    assert_equal(before, exported(run))
-    assert_same_page(run)
-    assert not actions.resume(run, by=alice)
-    assert Run.objects.get(pk=run.pk).state == Run.State.FAILED
 
 
 def test_a_run_under_way_becomes_a_stopped_one(played, alice, exported):

@@ -99,16 +99,6 @@ def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
     assert "None" not in rules
 
 
-@each_case("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"A": {}}'), Outcome(text="")])
-def test_a_judge_that_failed_does_not_end_the_run(broken):
-    steps, end = play(lambda step: broken if step.key == "turn/1/judge" else well(step), max_turns=2)
-
-    assert end == End("max_turns")
-    first, second = (ask(steps, f"turn/{turn}/judge/completed").data["judgments"] for turn in (1, 2))
-    assert [(j["scores"], bool(j["unscored_reason"])) for j in first] == [(None, True), (None, True)]
-    assert [j["scores"] for j in second] == [{"cooperation": 0.5}, {"cooperation": 0.0}]
-
-
 @each_case(
     ("filtered", "heard", "statuses"),
     [
@@ -194,16 +184,6 @@ def test_opening_and_persona_stand_in_the_system_message_of_their_side(side):
     assert sent(side, system_prompt="Be {MODEL}.")[0].content.count(f"Be {side}.") == 1
     assert sent(side, system_prompt=" \n ") == sent(side)
     assert ("The part you play: A miser." in system.content) == (side == "A")
-
-
-def test_nobody_is_asked_to_think_aloud_unless_the_researcher_wants_it():
-    plain, eliciting = sent("A")[-1].content, sent("A", elicit_thinking=True)[-1].content
-
-    assert "think" not in plain.lower()
-    assert eliciting.startswith(plain)
-    assert "step by step" in eliciting
-    assert "step by step" in talk(elicit_thinking=True).manual_prompt("A", [])
-    assert "step by step" not in talk().manual_prompt("A", [])
 
 
 def test_the_other_sides_prompt_shows_what_the_filter_let_through_and_nothing_private():

@@ -42,26 +42,6 @@ def test_a_battle_is_asked_in_both_orders_and_recorded_once():
     assert (play.keys, play.battle["open_reason"]) == ([f"{KEY}/original"], DOWN.error), "the second is not paid for"
 
 
-def test_the_two_orders_differ_in_who_comes_first_and_show_everything_in_fences_that_it_cannot_close():
-    original, swapped = Play(by_order(says("A"), says("B"))).asked
-    parts = original.messages[0].parts
-    token = original.messages[0].token
-
-    shown = [part for part in parts if isinstance(part, Stored)]
-    assert shown == [Stored("instruction", 1), Stored("images", 1), Stored("output", 1, 1), Stored("output", 1, 2)]
-    other = [part.contestant for part in swapped.messages[0].parts if isinstance(part, Stored)]
-    assert other == [None, None, 2, 1]
-    assert (original.purpose, original.is_spoken, original.schema) == ("verdict", False, PROMPTS["text_quality"].schema)
-    assert original.prompt_version == PROMPTS["text_quality"].version
-    assert original.params["temperature"] == 0.0
-    for place, part in enumerate(parts):
-        if isinstance(part, Stored):
-            assert parts[place - 1].endswith(f" {token}]]\n")
-            assert parts[place + 1].startswith("\n[[/")
-    assert len(token) >= 12
-    assert token not in "".join(part for part in swapped.messages[0].parts if isinstance(part, str))
-
-
 @each_case(
     ("original", "swapped", "winner", "is_consistent"),
     [
@@ -89,24 +69,6 @@ def test_a_battle_of_which_one_verdict_is_missing_stays_open_and_is_never_a_tie(
     assert (battle["winner"], battle["is_consistent"]) == ("", None)
     assert (bad.error or "could not be read") in battle["open_reason"]
     assert [verdict["winner"] for verdict in battle["verdicts"]].count("tie") == 1
-
-
-def test_scores_are_those_of_left_and_right_whatever_the_order_and_odd_ones_are_absent():
-    first = dict.fromkeys(("helpfulness", "accuracy", "completeness", "clarity"), 9)
-    second = dict.fromkeys(first, 2)
-    answers = by_order(says("A", scores={"A": first, "B": second}), says("B", scores={"A": second, "B": first}))
-
-    for verdict in Play(answers).battle["verdicts"]:
-        assert verdict["scores"] == {"left": first, "right": second}
-        assert (verdict["winner"], verdict["confidence"], verdict["rationale"]) == ("left", 0.8, "It says more.")
-        assert verdict["key"] == f"{KEY}/{verdict['order']}"
-
-    odd = says("A", scores={"A": {**first, "helpfulness": 11}, "B": {}}, confidence=...)
-    battle = Play(by_order(odd, says("B"))).battle
-    [original, _swapped] = battle["verdicts"]
-    assert (battle["winner"], original["confidence"]) == ("left", None)
-    assert "helpfulness" not in original["scores"]["left"]
-    assert "A's helpfulness is 11, outside 1 to 10." in original["scores"]["absent"]
 
 
 def test_an_unreadable_verdict_is_asked_for_again_and_in_the_end_leaves_its_judges_battle_open():
@@ -259,18 +221,13 @@ def test_a_copy_of_a_prompt_as_an_instrument_judges_by_its_own_words_and_form():
     assert (battle["winner"], battle["is_consistent"]) == ("left", True)
     [first, second] = battle["verdicts"]
     assert first["scores"] == {side: dict.fromkeys(CRITERIA, n) for side, n in (("left", 7.0), ("right", 4.0))}
-    assert (first["rationale"], first["confidence"]) == ("It says more.", 0.8)
     assert second["scores"]["left"] == dict.fromkeys(CRITERIA, 4.0)
     parts = original.messages[0].parts
     assert parts[0].startswith("Who is kinder?")
     assert PROMPTS["text_quality"].rules.strip() not in "".join(part for part in parts if isinstance(part, str))
-    assert [part for part in parts if isinstance(part, Stored)] == [
-        *(Stored("instruction", 1), Stored("images", 1), Stored("output", 1, 1), Stored("output", 1, 2))
-    ]
-    assert original.messages[0].token in parts[0]
+    assert [part.what for part in parts if isinstance(part, Stored)] == ["instruction", "images", "output", "output"]
     set_up = config(prompt="", instrument=chosen)
     assert (set_up.prompt, set_up.outdated) == ("instrument: Ours", "")
-    assert original.prompt_version == set_up.prompt_version != PROMPTS["text_quality"].version
     assert config(**set_up.model_dump(mode="json")) == set_up
 
 

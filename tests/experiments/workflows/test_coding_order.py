@@ -112,18 +112,26 @@ def test_a_solution_that_was_mended_counts_and_what_passed_is_a_share_of_all_tes
                 "cycle/1/solution/coder-2": GARBAGE,
                 "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
                 "cycle/1/execution/coder-2": lambda step: ran(step, complaint="SyntaxError: no (line 1)"),
+                "cycle/1/execution/coder-4": SANDBOX_FAILED,
             }
-        )
+        ),
+        coders=4,
     )
     assert rated(play)["unrated"] == {}
-    assert rated(play)["passed"] == {"coder-1": 0.7, "coder-2": 0, "coder-3": 1}
+    assert rated(play)["passed"] == {"coder-1": 0.7, "coder-2": 0, "coder-3": 1}, "and of one not run there is none"
+    assert "The sandbox could not run it" in play.told("cycle/1/judge/coder-1/of/coder-4")
     assert play.found("message_superseded") == [{"message": "cycle/1/solution/coder-2"}]
     assert play.step("cycle/1/solution/coder-2/repair").purpose == "solution"
 
 
-def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
+def test_a_judgment_that_cannot_be_read_is_asked_for_once_more_and_one_that_names_its_judge_flagged():
     key = "cycle/1/judge/coder-1/of/coder-2"
-    play = one_cycle(but({key: judgment(11)}))
+    says = judgment(8, feedback="As acme/sage-7 I find it right.")
+    replies = {key: judgment(11), "cycle/1/judge/coder-1/of/coder-3": says}
+    play = one_cycle(but(replies), called={"coder-1": ("acme/sage-7",)})
+    flagged = {vote["key"]: vote["flags"] for vote in play.found("solution_judged") if vote["flags"]}
+    assert flagged == {"cycle/1/judge/coder-1/of/coder-3": ["names_itself"]}
+    assert rated(play)["votes"]["coder-3"]["coder-1"] == 8, "a judge that names itself is flagged, and its vote counts"
     assert "correctness is 11, outside 0 to 10" in play.told(f"{key}/repair")
     assert play.step(f"{key}/vote").source == f"{key}/repair"
     assert rated(play)["votes"]["coder-2"]["coder-1"] == 7
@@ -133,23 +141,6 @@ def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
     assert (vote["scores"], vote["rationale"]) == (None, "")
     assert vote["unscored_reason"] == "Its judgment could not be read: correctness is not a number."
     assert "coder-1" not in rated(play)["votes"]["coder-2"]
-
-
-def test_a_judge_that_names_itself_is_flagged():
-    key = "cycle/1/judge/coder-1/of/coder-2"
-    says = judgment(7, feedback="As acme/sage-7 I find it right.")
-    play = one_cycle(but({key: says}), called={"coder-1": ("acme/sage-7",)})
-
-    flagged = {vote["key"]: vote["flags"] for vote in play.found("solution_judged") if vote["flags"]}
-    assert flagged == {key: ["names_itself"]}
-    assert rated(play)["votes"]["coder-2"]["coder-1"] == 7, "its vote counts"
-
-
-def test_a_solution_that_the_sandbox_could_not_run_is_judged_and_has_no_share():
-    play = one_cycle(but({"cycle/1/execution/coder-2": SANDBOX_FAILED}))
-    assert set(rated(play)["passed"]) == {"coder-1", "coder-3"}
-    assert "The sandbox could not run it" in play.told("cycle/1/judge/coder-1/of/coder-2")
-    assert "coder-2" in rated(play)["means"]
 
 
 def fickle(step) -> Outcome:
@@ -188,14 +179,11 @@ def _plain(value):
     return getattr(value, "content", None) or str(value)
 
 
-SETUPS = [
-    {"coders": 4, "cycles": 4},
-    {"coders": 5, "cycles": 3, "setters": "random", "quorum": 2},
-    {"coders": 7, "cycles": 2, "health_check": False},
-]
-
-
-@each_case("setup", SETUPS, ids=["in turn", "random", "without a check"])
+@each_case(
+    "setup",
+    [{"coders": 4, "cycles": 4}, {"coders": 5, "cycles": 2, "setters": "random", "quorum": 2, "health_check": False}],
+    ids=["in turn", "random, without a check"],
+)
 def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
     config = dict(setup)
     seats = cast(config.pop("coders"))

@@ -18,7 +18,7 @@ from experiments.workflows.coding.problems import (
 )
 from experiments.workflows.coding.setting import MOST_MUTANTS, mutants, trivial
 from tests.cases import each_case
-from tests.experiments.contests import REFERENCE, SHOWN, example, problem
+from tests.experiments.contests import example, problem
 from tests.experiments.cycles import problem as other_words
 from tests.hanging import without_hanging
 
@@ -38,19 +38,6 @@ def replaced(name: str, number: int, **test):
     tests = [*problem()[name]]
     tests[number] = {**tests[number], **test}
     return problem(**{name: tests})
-
-
-def test_a_problem_is_read_as_it_stands():
-    found = read()
-
-    assert (found.title, found.entry, found.comparison) == ("Spread of readings", "spread", "exact")
-    assert [(test.name, test.arguments, test.expected) for test in found.shown] == [
-        (str(number), [values], expected) for number, (values, expected) in enumerate(SHOWN, 1)
-    ]
-    assert [test.name for test in found.hidden] == ["h1", "h2", "h3", "h4", "h5"]
-    assert found.criteria == ("It handles the empty list.",)
-    assert found.reference == REFERENCE.strip()
-    assert read(title="Two\nlines").title == "Two lines"
 
 
 @each_case("name", [name for name in problem() if name not in ("comparison", "evaluation_criteria")])
@@ -226,7 +213,7 @@ def test_any_statement_has_a_fingerprint_and_is_near_to_itself(description):
 
 
 def test_other_problems_are_new():
-    others = [read_problem(json.dumps(other_words(number))) for number in range(20)]
+    others = [read_problem(json.dumps(other_words(number))) for number in range(8)]
     for one in others:
         assert is_new(one, *(other for other in others if other is not one))
     assert is_new(ferry("→", "Count the ways."), ferry("☃", "Draw a map of all the islands in the lake."))

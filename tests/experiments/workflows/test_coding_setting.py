@@ -127,14 +127,6 @@ def test_a_problem_that_was_set_before_is_not_set_again():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 1", "Task 2", "Task 3"]
 
 
-def test_a_problem_of_an_earlier_contest_is_not_set_again():
-    earlier = [{key: told[key] for key in ("title", "fingerprint")} for told in one_cycle().found("problem_set")]
-    known = {"known": Outcome(found={"problems": earlier})}
-    play = one_cycle(but({REPAIR: problem(9)}), recorded=known)
-    assert "It repeats an earlier problem" in play.told(REPAIR)
-    assert [told["title"] for told in play.found("problem_set")] == ["Task 9"]
-
-
 @each_case(
     ("answer", "reason"),
     [

@@ -9,17 +9,14 @@ from tests.cases import each_case
 from tests.experiments.councils import OFFLINE, QUESTION, Play, but, cast, labels, listed, shown
 
 
-def test_a_member_is_told_the_question_and_what_every_member_is_told_before_it():
-    step = Play(cast(), system_prompt=" \n").step("turn/1/answer/member-1")
-    assert [(prompt.role, prompt.content) for prompt in step.messages] == [("user", QUESTION)]
-    assert step.params == {}
-
+def test_members_are_told_what_is_set_up_for_them_reviewers_alone_the_criteria_in_an_order_drawn_by_the_seed():
     told = "Answer as a physicist.\n {$x}"
-    step = Play(cast(), system_prompt=told).step("turn/1/answer/member-2")
-    assert [(prompt.role, prompt.content) for prompt in step.messages] == [("system", told), ("user", QUESTION)]
+    for given, before in ((" \n", []), (told, [("system", told)])):
+        step = Play(cast(), system_prompt=given).step("turn/1/answer/member-2")
+        assert [(prompt.role, prompt.content) for prompt in step.messages] == [*before, ("user", QUESTION)]
+    orders = {tuple(shown(Play(cast(5, seed=seed)).asked("review")[0]).values()) for seed in range(8)}
+    assert len(orders) > 3
 
-
-def test_reviewers_are_told_the_criteria_and_nobody_else_is():
     criteria = "Completeness before style.\n {$x}"
     usual, asked = Play(cast()), Play(cast(), criteria=f" {criteria} ")
     told = asked.told("turn/1/review/member-1")
@@ -56,22 +53,20 @@ def test_of_one_answer_there_is_nothing_to_rank_and_without_any_the_run_fails_wi
 
 
 @pytest.mark.parametrize(("truncated", "reviewers"), [("eligible", 3), ("left_out", 2)])
-def test_a_cut_off_answer_is_ranked_or_not_as_it_was_set_up(truncated, reviewers):
+def test_a_cut_off_answer_is_ranked_as_it_was_set_up_and_one_of_reasoning_alone_asked_for_again_with_more_room(
+    truncated, reviewers
+):
     cut = Outcome(text="The answer of member-2 is", finish_reason="length")
     play = Play(cast(), but({"turn/1/answer/member-2": cut}), truncated=truncated)
 
     assert len(play.asked("review")) == reviewers
     assert ("retry_seat" in play.offers[0].actions) == (truncated == "left_out")
 
-
-def test_an_answer_that_was_all_reasoning_is_asked_for_again_with_more_room():
     empty = Outcome(ok=False, error_kind="empty_answer", error="The answer is empty.")
     play = Play(cast(), but({"turn/1/answer/member-2": empty}))
-
     first, second = [step for step in play.asked("reply") if step.seat == "member-2"]
-    assert (first.key, second.key) == ("turn/1/answer/member-2", "turn/1/answer/member-2/2")
-    assert first.room == 0 < second.room
-    assert len(play.asked("review")) == 3
+    assert (first.room, second.key, len(play.asked("review"))) == (0, "turn/1/answer/member-2/2", 3)
+    assert second.room > 0
 
 
 @each_case(
@@ -96,16 +91,11 @@ def test_each_answer_stands_at_each_place_once_and_only_two_members_see_their_ow
     assert own == "included" or labels(step)[-1] == {5: "Response D", 30: "Response AC"}[members]
 
 
-def test_the_order_is_drawn_by_the_seed():
-    orders = {tuple(shown(Play(cast(5, seed=seed)).asked("review")[0]).values()) for seed in range(8)}
-    assert len(orders) > 3
-    first, again = (Play(cast(5)).asked("review") for _ in range(2))
-    assert [step.messages for step in first] == [step.messages for step in again]
-
-
 def test_a_ballot_says_what_the_reviewer_saw_and_in_which_order_it_was_put():
     structured = '{"review": "Fine, both.", "ranking": ["Response B", "Response A"]}'
-    play = Play(cast(), but({"turn/1/review/member-2": structured}))
+    answers = {"turn/1/review/member-2": structured, "turn/1/answer/member-2": "As acme/sage-7 I say: blue."}
+    play = Play(cast(called={"member-2": ("acme/sage-7",)}), but(answers))
+    assert "sage" not in play.told("turn/1/conclusion"), "members are known by number, not by model"
 
     assert play.data("turn/1/review/member-2/ballot")["reading"] == "json"
     assert "Fine, both." in play.told("turn/1/conclusion")
@@ -162,19 +152,6 @@ def test_an_answer_that_tries_to_vote_changes_no_ballot():
     play = Play(cast(), answer)
     assert [step.seat for step in play.asked("repair")] == ["member-2", "member-3"], "their reviews hold no vote"
     assert play.step("turn/1/answer/member-1").inspect(trap) == ["addresses_reviewers"]
-
-
-def test_the_chair_is_told_whose_answers_and_reviews_they_are_and_how_they_rank():
-    names = {"member-2": ("acme/sage-7",)}
-    answers = but({"turn/1/answer/member-2": "As acme/sage-7 I say: blue."})
-    told = Play(cast(called=names), answers).told("turn/1/conclusion")
-
-    assert "Member 2's answer:\n[[answer-2 " in told
-    assert "Member 1's review. Response A is Member " in told
-    assert "mean rank 1.00, named on 2 ballots, Borda 1.00" in told
-    assert "3 of 3 reviewers gave a ranking; they ranked the answers without their own." in told
-    assert "Where the members disagree" in told
-    assert "sage" not in told, "members are known by number, not by model"
 
 
 def test_the_next_chair_concludes_where_the_first_cannot():

@@ -70,6 +70,8 @@ def test_only_who_has_not_done_their_part_is_asked_again_until_it_is_done():
     play = Play(cast(), replies, says=(("retry_seat", "member-2"), ("retry_seat", "member-2")))
     assert play.offers[1].error == OFFLINE.error
     assert play.step("turn/1/answer/member-2/3")
+    asked = [(1, "send"), (2, "retry_seat"), (2, "deliberate")]
+    assert council.next_offer(asked) == ("turn/2/next/3", 2), "where a question asked ahead is found"
 
 
 @each_case(
@@ -99,17 +101,6 @@ def test_without_a_title_everything_goes_on(said):
     assert play.found("titled") == []
     assert [key for key in play.keys if not key.startswith("title")] == Play(cast()).keys
     assert play.step("title").played_by == "chair", "where no model is seated for titles, the chair's finds it"
-
-
-def test_a_question_asked_ahead_is_found_at_the_next_offer():
-    says = (("conclude", ""), ("deliberate", ""), ("send", "And at sunset?"), ("conclude", ""), ("send", "Why?"))
-    play = Play(cast(), says=says)
-
-    taken = []
-    for offer, (action, _text) in zip(play.offers, says, strict=False):
-        assert council.next_offer(taken) == (offer.key, offer.turn)
-        taken.append((offer.turn, action))
-    assert council.next_offer([(1, "send"), (2, "retry_seat"), (2, "deliberate")]) == ("turn/2/next/3", 2)
 
 
 def test_a_question_and_as_many_members_as_are_named_and_at_least_two_are_needed():
@@ -142,14 +133,8 @@ def test_one_ballot_gives_places_which_equals_and_those_left_out_share():
     assert counted(ballot("a", "a"))["a"] == (1, None, None), "one answer is compared with nothing"
     assert counted(ballot("a>b", "ab"))["c"] == (0, None, None), "nobody was shown it"
     assert [one.seat for one in standings(ABC, [ballot("b>a", "ab")])] == ["b", "a", "c"]
-
-
-def test_without_their_own_answers_ballots_of_two_count_like_ballots_of_three():
     found = counted(ballot("b>c", "bc"), ballot("c>a", "ca"), ballot("b>a", "ab"))
-
-    assert found["b"] == (2, 1, 1)
-    assert found["c"] == (2, 1.5, 0.5)
-    assert found["a"] == (2, 2, 0)
+    assert found == {"b": (2, 1, 1), "c": (2, 1.5, 0.5), "a": (2, 2, 0)}, "without their own answers"
 
 
 def test_leaders_are_those_whom_nobody_beats():

@@ -147,6 +147,9 @@ def test_the_repair_is_asked_of_whoever_gave_the_answer():
 
     repair = step(steps, "round/1/B/pool-1/repair")
     assert (repair.seat, repair.played_by, repair.purpose, repair.role) == ("B", "pool-1", "repair", "debater")
+    assert "holds no JSON object" in asked(steps, repair.key)
+    read = step(steps, "round/1/B/pool-1/parsed")
+    assert (read.source, read.data["flags"]) == (repair.key, ["repaired"])
 
 
 def test_a_context_that_was_too_long_is_offered_to_be_shortened():
@@ -171,18 +174,6 @@ def test_a_summary_that_was_too_long_is_asked_for_once_more_with_less_before_it(
 
     assert calls(steps)[-2:] == ["summary", "summary/2"]
     assert keys(steps)[-1] == "summary/next/2"
-
-
-def test_after_the_summary_a_second_round_can_be_played_and_summed_up():
-    says = {"round/1/next": ("summarize", "Ten nights."), "summary/next": ("round", "And who pays?")}
-    steps, _end = play(says=says | {"round/2/next": "summarize", "summary/next/2": None})
-
-    assert step(steps, "summary/superseded").data == {"message": "summary"}
-    assert {"Ten nights.", "And who pays?"} <= set(asked(steps, "round/2/A").splitlines())
-    assert [key for key in calls(steps) if key.startswith("summary")] == ["summary", "summary/2"]
-    assert (step(steps, "summary").turn, step(steps, "summary/2").turn) == (2, 3)
-    steps, _end = play(says={"summary/next": "summarize"})
-    assert keys(steps)[-4:] == ["stage/summary/2", "summary/2", "summary/2/parsed", "summary/next/2"]
 
 
 def test_an_attempt_after_a_failure_draws_the_same_and_another_answer_does_not():

@@ -9,11 +9,9 @@ from experiments.workflows.base.instruments import (
     Citation,
     Definition,
     answer_of,
-    prompt_parts,
     read_reply,
     reply_schema,
     rubric_of,
-    version_of,
 )
 from experiments.workflows.base.steps import Outcome
 from tests.cases import each_case
@@ -173,17 +171,6 @@ def test_people_are_asked_the_same_and_their_answers_can_be_compared():
     for name, answer in answers.items():
         known = asked[name].values if name in ("steps", "share", "threats") else asked[name].names
         assert set(answer if isinstance(answer, list) else [answer]) <= set(known), name
-
-
-def test_the_prompt_says_what_every_dimension_asks_and_another_word_is_another_version():
-    definition = defined(prompt="Cost: $$5.\n$material\n$dimensions\n$form")
-    before, after = prompt_parts(definition, ())
-
-    assert before == "Cost: $5.\n"
-    assert all(f"- {name}: {one['title']}" in after for name, one in DIMENSIONS.items())
-    other = defined(prompt="Cost: $$6.\n$material\n$dimensions\n$form")
-    assert len({version_of(one) for one in (definition, other, defined(sees={"reasoning": True}))}) == 3
-    assert definition.digest != other.digest
 
 
 @each_case(

@@ -112,19 +112,6 @@ def test_a_script_is_filled_in_as_rows_and_estimated_whole(browser, provider, re
     assert "Two." in browser.get(Run.objects.get().get_absolute_url()).content.decode()
 
 
-@pytest.mark.django_db
-def test_what_a_script_says_can_be_said_otherwise_in_a_branch(starchamber, start, drive, alice):
-    run = start(starchamber(script=[{"text": "Go on."}, {"text": "Go on."}, {"text": "Why?"}]))
-    drive()
-    third = run.messages.filter(seat="researcher").order_by("seq")[2]
-    branched = branching.branch(third, by=alice, text="Stop.")
-    drive()
-
-    said = fresh(branched).messages.filter(seat="researcher").order_by("seq").values_list("text", flat=True)
-    assert list(said) == ["Who are you?", "Go on.", "Stop.", "Why?"]
-    assert_same_page(branched)
-
-
 def test_a_council_is_asked_its_script_before_it_waits_for_people():
     script = [{"text": "And at night?", "when": "contains", "pattern": "TURN/1"}, {"text": "No.", "when": "refused"}]
     play = Play(cast(), says=(("send", "Mine."),), script=[*script, {"text": "At dawn?"}])
