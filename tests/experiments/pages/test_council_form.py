@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from experiments.models import Experiment, Preset, ProviderModel, Run
+from experiments.models import Experiment, Preset, Run
 from tests.fixtures import add_model
 
 MODELS = ("sim/cooperative:first=0", "sim/competitive:first=0", "sim/neutral:first=0")
@@ -39,19 +39,6 @@ def test_the_council_asked_last_is_offered_again(browser, form):
     assert [again[f"members-{n}-model"] for n in range(3)] == [MODELS[2], MODELS[2], ""]
     assert again["seat-chair-model"] == MODELS[0]
     assert again["question"] == ""
-
-
-def test_a_run_is_set_up_again_as_it_was_and_a_model_that_is_gone_is_named(form, browser, read, council, start):
-    experiment = council(
-        MODELS[0], MODELS[1], question="Why?", own_answers="included", params={"member-2": {"temperature": 0.5}}
-    )
-    address = f"{ADDRESS}?clone={start(experiment).pk}"
-    again = form(address)
-
-    assert (again["question"], again["own_answers"], again["title"]) == ("Why?", "included", experiment.title)
-    assert again["members-1-temperature"] == "0.5"
-    ProviderModel.objects.filter(slug=MODELS[1]).update(is_active=False)
-    assert f"Not available: {MODELS[1]}" in read(browser.get(address)).text
 
 
 def test_a_council_is_kept_under_a_name_and_used_without_losing_what_was_typed(browser, form, read):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.models import Experiment, Run
+from experiments.models import Experiment
 from tests.fixtures import add_model
 
 ADDRESS = "/debate/"
@@ -20,9 +20,7 @@ def filled(browser, models, read):
     return {**read(browser.get(ADDRESS)).form(id="setup"), "prompt": PROMPT}
 
 
-def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_it_was(
-    send, browser, read, models, settings
-):
+def test_every_field_that_is_filled_in_is_heard(send, browser, read, models, settings):
     changed = {"title": "Telescope", "mode": "automatic", "rounds": "2", "addendum": "Cheap.", "blind": "on"}
     changed |= {"rotate": "on", "limits-tokens": "9000", "limits-seconds": "60.0", "limits-cost": "0.5"}
     page = read(browser.get(ADDRESS))
@@ -37,14 +35,3 @@ def test_every_field_that_is_filled_in_is_heard_and_a_debate_is_set_up_again_as_
     assert "refiner" not in seated
     assert first.participants.get(seat="A").params == {}, "and cannot be sent"
     assert (seated["pool-1"], seated["pool-2"]) == (models[3].slug, models[0].slug), "from the first place on"
-
-    again = read(browser.get(f"{ADDRESS}?clone={Run.objects.get().pk}")).form(id="setup")
-    assert {name: again[name] for name in (*changed, "prompt")} == {**changed, "prompt": PROMPT}
-    browser.post(ADDRESS, again)
-    second = Experiment.objects.exclude(pk=first.pk).get()
-    assert second.config == first.config
-    assert {one.seat: one.model.slug for one in second.participants.all()} == seated
-
-    gone = second.participants.get(seat="B").model
-    type(gone).objects.filter(pk=gone.pk).update(is_active=False)
-    assert f"Not available: {gone.slug}" in read(browser.get(f"{ADDRESS}?clone={Run.objects.first().pk}")).text

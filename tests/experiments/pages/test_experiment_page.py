@@ -211,17 +211,3 @@ def test_what_replaced_an_answer_is_compared_and_not_the_answer(browser, read, t
 
     child.messages.filter(turn=1, seat="B").update(superseded=True)
     assert "not in run 2" in read(browser.get(address)).text
-
-
-def test_an_experiment_that_nobody_judges_has_no_figures(council, browser):
-    experiment = council()
-    one, two = (ended(experiment, seed) for seed in (1, 2))
-    ended(experiment, 3, state="queued")
-
-    page = browser.get(page_of(experiment)).content.decode()
-    assert all(str(run.pk) in page for run in experiment.runs.all())
-    assert 'class="rows figures measures"' not in page
-    values = browser.get(reverse("experiment-values", args=[experiment.pk])).content.decode()
-    assert len(values.splitlines()) == 1, "a table without rows of subjects"
-    assert browser.get(f"/api/runs/{one.pk}/").json()["metrics"] == {}
-    assert browser.get(reverse("run-compare", args=[one.pk, two.pk])).status_code == 200

@@ -52,24 +52,19 @@ def test_a_button_of_a_short_run_gives_the_file_at_once_and_there_are_no_others(
     assert browser.get(reverse(f"run-{other}", args=[run.pk, format_])).status_code == 404
 
 
-def test_a_button_of_a_long_run_leads_to_the_page_of_its_file(browser, long, bells):
-    answer = ask(browser, long)
-
-    export = Export.objects.get()
-    assert answer["Location"] == export.get_absolute_url()
-    assert (export.state, bells) == ("queued", [1])
-    assert ask(browser, long)["Location"] == answer["Location"], "a double click asks for one file"
-    assert Export.objects.count() == 1
-    assert browser.get(reverse("file-download", args=[export.pk]))["Location"] == export.get_absolute_url()
-
-
 def page_of(browser, read, **fields):
     Export.objects.update(**fields)
     return read(browser.get(Export.objects.get().get_absolute_url()))
 
 
-def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_files):
-    ask(browser, long)
+def test_a_button_of_a_long_run_leads_to_the_page_of_its_file_which_follows_it_to_its_end(
+    browser, long, read, make_files, bells
+):
+    answer = ask(browser, long)
+    export = Export.objects.get()
+    assert (answer["Location"], export.state, bells) == (export.get_absolute_url(), "queued", [1])
+    assert ask(browser, long)["Location"] == answer["Location"], "a double click asks for one file"
+    assert browser.get(reverse("file-download", args=[export.pk]))["Location"] == export.get_absolute_url()
 
     waiting = page_of(browser, read)
     assert "Waiting for a worker" in waiting.text

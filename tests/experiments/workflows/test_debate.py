@@ -48,14 +48,7 @@ def test_without_a_refiner_the_request_is_the_final_prompt_unless_a_person_chang
     assert "retry" not in pause.actions
 
 
-def test_a_refinement_can_be_asked_for_again():
-    steps, _end = play(answering(refine__2=brief(objective="Another objective.")), {"prompt": "retry"})
-
-    assert keys(steps)[5:9] == ["refine/superseded", "refine/2", "refine/2/parsed", "prompt/2"]
-    assert "Another objective." in step(steps, "prompt/2").default
-
-
-def test_when_the_refiner_fails_the_request_can_be_sent_and_it_is_said_why():
+def test_when_the_refinement_fails_or_cannot_be_read_the_request_stands_and_it_can_be_asked_for_again():
     steps, _end = play(answering(refine=failed()), {"prompt": "default"})
 
     pause = step(steps, "prompt")
@@ -64,13 +57,12 @@ def test_when_the_refiner_fails_the_request_can_be_sent_and_it_is_said_why():
     steps, end = play(answering(refine=failed()))
     assert (keys(steps)[-1], end.reason, end.failed) == ("prompt", "refine_failed", True), "where nobody is asked"
 
-
-def test_a_refinement_that_cannot_be_read_is_shown_and_the_request_stands():
     steps, _end = play(answering(refine="I would rather talk.", refine__repair="No."))
-
-    assert parsed(steps, "refine")["parsed"]["kind"] == "unread"
-    assert step(steps, "prompt").default == REQUEST
+    assert (parsed(steps, "refine")["parsed"]["kind"], step(steps, "prompt").default) == ("unread", REQUEST)
     assert "could not be read" in step(steps, "prompt").error
+    steps, _end = play(answering(refine__2=brief(objective="Another objective.")), {"prompt": "retry"})
+    assert keys(steps)[5:9] == ["refine/superseded", "refine/2", "refine/2/parsed", "prompt/2"]
+    assert "Another objective." in step(steps, "prompt/2").default
 
 
 def test_a_failed_debater_is_recorded_and_only_who_failed_can_be_asked_again():
@@ -111,7 +103,7 @@ def test_an_unread_answer_is_asked_for_again_and_takes_the_place_of_the_first():
 
 def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     seated = cast("model one", "model two")
-    steps, _end = play(rate_limited("round/1/B", "round/1/B/pool-1"), seated=seated)
+    steps, _end = play(rate_limited("refine", "round/1/B", "round/1/B/pool-1", "summary"), seated=seated)
 
     first, second = step(steps, "round/1/B/instead").data, step(steps, "round/1/B/instead/2").data
     assert (first["by"], first["key"], first["reason"]) == ("pool-1", "round/1/B/pool-1", "rate_limited")
@@ -119,6 +111,8 @@ def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     answered = step(steps, "round/1/B/pool-2")
     assert (answered.seat, answered.played_by, answered.patience) == ("B", "pool-2", 5)
     assert parsed(steps, "round/1/B/pool-2")["parsed"]["speaker"] == "B"
+    assert {"refine/pool-1/parsed", "summary/pool-1/parsed"} <= set(keys(steps))
+    assert {each.patience for each in play()[0] if isinstance(each, Ask)} == {None}, "waited for, where nobody else is"
     assert "B1.p1" in asked(steps, "round/1/C")
 
 
@@ -132,13 +126,6 @@ def test_when_no_model_of_the_pool_answers_the_failure_names_those_tried():
     steps, _end = play(lambda ask: outcomes.get(ask.key) or well(ask), seated=cast("one", "two"))
     assert "round/1/B/pool-2" not in keys(steps), "another failure ends the attempt"
     assert step(steps, "round/1/next").error == "B: B: rate-limited. one: The provider is overloaded."
-
-
-def test_refiner_and_summarizer_are_replaced_like_the_debaters_and_waited_for_where_nobody_else_is():
-    steps, _end = play(rate_limited("refine", "summary"), seated=cast("one"))
-
-    assert {"refine/pool-1/parsed", "summary/pool-1/parsed"} <= set(keys(steps))
-    assert {each.patience for each in play()[0] if isinstance(each, Ask)} == {None}
 
 
 def test_the_repair_is_asked_of_whoever_gave_the_answer():
@@ -167,13 +154,8 @@ def test_a_context_that_was_too_long_is_offered_to_be_shortened():
     assert parsed(steps, "round/1/C/2")["parsed"]["kind"] == "points"
     steps, _end = play(answering(round__1__C=failed()))
     assert "retry_short" not in step(steps, "round/1/next").actions
-
-
-def test_a_summary_that_was_too_long_is_asked_for_once_more_with_less_before_it():
     steps, _end = play(answering(summary=failed("context_exceeded", "Too long.")))
-
-    assert calls(steps)[-2:] == ["summary", "summary/2"]
-    assert keys(steps)[-1] == "summary/next/2"
+    assert (calls(steps)[-2:], keys(steps)[-1]) == (["summary", "summary/2"], "summary/next/2"), "by itself"
 
 
 def test_an_attempt_after_a_failure_draws_the_same_and_another_answer_does_not():
