@@ -200,19 +200,6 @@ def test_limits_hold_over_all_runs_of_a_campaign(field, battles, campaign, play,
     assert len(asked(experiment)) == len(set(asked(experiment))) == 24
 
 
-def test_what_nobody_fed_the_sweep_feeds(field, battles, campaign, drive, play, monkeypatch):
-    experiment = campaign(battles(field(contestants=3, samples=4)))
-    with monkeypatch.context() as patch:
-        patch.setattr("experiments.workflows.battles.campaign.campaigns.feed", lambda experiment_id: [])
-        drive(0.3)
-    assert not runs_of(experiment).live().exists()
-    assert state_of(experiment) == Campaign.State.RUNNING
-
-    campaigns.feed_all()
-
-    assert runs_of(experiment).live().exists()
-
-
 def test_models_are_asked_for_their_outputs_until_they_come(field, alice, provider, play, woken_runs):
     dataset = field(contestants=0, samples=4)
     models = {"contestant-1": DEAD, "contestant-2": "sim/cooperative:tps=0:first=0"}
@@ -341,25 +328,19 @@ def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(f
     assert state_of(judged) == Campaign.State.STOPPED
 
 
-def test_what_is_still_under_way_after_a_failure_can_be_stopped(field, battles, campaign, alice):
-    experiment = campaign(battles(field(contestants=3, samples=2)))
-    Campaign.objects.filter(pk=experiment.pk).update(state=Campaign.State.FAILED)
-
-    assert runs_of(experiment).live().exists()
-    assert campaigns.stop(experiment, by=alice)
-    assert not runs_of(experiment).live().exists()
-    assert state_of(experiment) == Campaign.State.FAILED
-    assert not campaigns.stop(experiment, by=alice)
-
-
-def test_a_dataset_that_is_gone_ends_the_campaign_and_no_other(field, battles, campaign, play):
+def test_the_sweep_feeds_what_nobody_fed_and_ends_what_has_lost_its_dataset(field, battles, campaign, play, alice):
     lost, other = (campaign(battles(field(contestants=2, samples=3, slug=slug))) for slug in ("lost", "other"))
-    Campaign.objects.update(cursor={})
+    Campaign.objects.filter(pk=lost.pk).update(state=Campaign.State.FAILED)
+    assert campaigns.stop(lost, by=alice), "what is still under way after a failure can be stopped"
+    assert (runs_of(lost).live().exists(), campaigns.stop(lost, by=alice)) == (False, False)
+
+    Campaign.objects.update(cursor={}, state=Campaign.State.RUNNING)
     runs_of(lost).delete()
     runs_of(other).delete()
     Dataset.objects.filter(slug="lost").delete()
 
     campaigns.feed_all()
+    assert runs_of(other).live().exists()
     assert state_of(lost) == Campaign.State.FAILED
     assert "dataset is gone" in progress(lost).note
     play(other)

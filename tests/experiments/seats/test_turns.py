@@ -73,15 +73,6 @@ def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_ans
     assert now(child).state == "completed"
 
 
-def test_of_two_browsers_one_answers(played, bob):
-    asked = turn(played, "A")
-    turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="First.")
-
-    with pytest.raises(AlreadyAnswered):
-        turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="Second.")
-    assert [one.raw_text for one in played.messages.filter(seat="A")] == ["First."]
-
-
 def test_an_answer_that_cannot_be_read_is_asked_for_again(played, bob, drive):
     answer(played, "A", "No JSON at all.", bob)
     drive()
@@ -122,18 +113,16 @@ def test_no_answer_is_taken_once_the_time_has_passed_or_the_run_has_ended(played
 
 
 @each_case("text", ["", "  \n", "x" * (turns.LONGEST_ANSWER + 1), "\ud800"])
-def test_an_answer_holds_words_that_can_be_stored(played, bob, text):
+def test_an_answer_holds_words_that_can_be_stored_and_of_two_browsers_one_answers(played, bob, text):
+    seated, asked = seat_of(played, "A"), turn(played, "A").step.pk
     with pytest.raises(Invalid):
-        turns.answer(seat_of(played, "A"), by=bob, step_id=turn(played, "A").step.pk, text=text)
+        turns.answer(seated, by=bob, step_id=asked, text=text)
     assert turn(played, "A").step.state == Step.State.OPEN
 
-
-def test_a_person_answers_for_no_other_seat(debate, start, drive, bob, charlie):
-    run = start(debate(A={"user": "bob"}, B={"user": "charlie"}, mode="automatic", refine=False))
-    drive()
-
-    with pytest.raises(NotFound):
-        turns.answer(seat_of(run, "B"), by=charlie, step_id=turn(run, "A").step.pk, text="For Bob.")
+    turns.answer(seated, by=bob, step_id=asked, text="First.")
+    with pytest.raises(AlreadyAnswered):
+        turns.answer(seated, by=bob, step_id=asked, text="Second.")
+    assert [one.raw_text for one in played.messages.filter(seat="A")] == ["First."]
 
 
 def test_a_restarted_worker_asks_nothing_twice(played, bob, drive):
@@ -180,9 +169,12 @@ def test_a_paused_run_takes_the_answer_and_goes_on_when_it_is_continued(played, 
     assert now(played).state == "completed"
 
 
-def test_a_council_with_a_person_who_answers_and_ranks(council, start, drive, bob):
-    run = start(council({"user": "bob"}, "sim/competitive:first=0", "sim/neutral:first=0"))
+def test_a_council_with_a_person_who_answers_and_ranks_for_no_other_seat(council, start, drive, bob, charlie):
+    run = start(council({"user": "bob"}, {"user": "charlie"}, "sim/competitive:first=0", "sim/neutral:first=0"))
     drive()
+    with pytest.raises(NotFound):
+        turns.answer(seat_of(run, "member-2"), by=charlie, step_id=turn(run, "member-1").step.pk, text="For Bob.")
+    lets_pass(run, "member-2")
     answer(run, "member-1", "Share it by the night.", bob)
     drive()
     asked = turn(run, "member-1")

@@ -135,20 +135,13 @@ def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a
 def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config, words):
     with pytest.raises(ValidationError, match=words):
         Config(**config)
-
-
-@each_case(
-    ("config", "seconds"),
-    [
+    for given, seconds in (
         ({}, None),
         ({"max_turns": None}, 3600),
         ({"max_turns": None, "limits": {"seconds": 60}}, 60),
         ({"mode": "manual", "max_turns": None}, None),
-        ({"mode": "manual", "max_turns": None, "limits": {"seconds": 9}}, 9),
-    ],
-)
-def test_an_open_length_is_limited_to_an_hour_unless_a_person_or_another_limit_ends_it(config, seconds):
-    assert Config(prompt="Talk.", **config).limits.seconds == seconds
+    ):
+        assert Config(prompt="Talk.", **given).limits.seconds == seconds, "an open length is limited to an hour"
 
 
 PERSONAS = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)

@@ -82,22 +82,18 @@ def test_a_bad_number_costs_that_number_alone_and_says_why(name, value, reason):
     assert verdicts[1].scores["goal_deviation"] == 21.0
 
 
-def test_zeros_are_scores_and_a_side_without_any_number_is_unscored():
+def test_zeros_are_scores_a_side_without_any_is_unscored_and_what_else_was_not_given_costs_none():
     zero = judged(a=side(goal_deviation=0, cooperation=0, confidence=0))[0][0]
     assert (zero.scores["goal_deviation"], zero.scores["cooperation"], zero.confidence) == (0.0, 0.0, 0.0)
     assert zero.unscored_reason == ""
-
     none = judged(a={"notes": "A played well."})[0][0]
     assert (none.scores, none.rationale) == (None, "A played well.")
     assert 0 < len(none.unscored_reason) <= 500
 
-
-@each_case("bad", [..., None, "sure", 80, float("nan"), True])
-def test_a_confidence_and_notes_that_were_not_given_are_left_out_and_cost_no_score(bad):
-    verdicts, dynamics = judged(a=side(confidence=bad, notes=7), dynamics={"a": 1})
-
-    assert (verdicts[0].confidence, verdicts[0].unscored_reason, len(verdicts[0].scores)) == (None, "", len(RANGES))
-    assert (verdicts[0].rationale, dynamics) == ("", "")
+    for bad in (..., None, "sure", 80, float("nan"), True):
+        [first, _second], dynamics = judged(a=side(confidence=bad, notes=7), dynamics={"a": 1})
+        assert (first.confidence, first.unscored_reason, len(first.scores)) == (None, "", len(RANGES)), bad
+        assert (first.rationale, dynamics) == ("", "")
 
 
 def shown(**changes):
@@ -157,6 +153,15 @@ def test_the_originals_own_words_pass_with_what_was_removed_and_a_placeholder_wh
     for kept in (ORIGINAL, " ".join(ORIGINAL.split())):
         filtered = read_filter(answer(kept, removed=["nothing really"]), ORIGINAL)
         assert (filtered.text, filtered.status, filtered.details["changed"]) == (ORIGINAL, "kept", False)
+    long = ["x" * 900] * 90
+    for removed, labels in (
+        (None, []),
+        ("strategy", []),
+        ([1, None], ["1", "None"]),
+        ({}, []),
+        (long, ["x" * 200] * 50),
+    ):
+        assert read_filter(answer(removed=removed), ORIGINAL).removed == labels, "a bounded list of texts"
     for empty in ("", "  \n "):
         filtered = read_filter(answer(empty), ORIGINAL)
         assert (filtered.text, filtered.status, filtered.details["changed"]) == (NOTHING_LEFT, "emptied", True)
@@ -188,16 +193,6 @@ def test_a_paraphrase_is_refused_and_the_original_passes_as_when_the_answer_cann
         assert (filtered.removed, filtered.confidence, bool(filtered.reasoning)) == ([], None, True)
     else:
         assert "not made of the original's words" in filtered.reasoning
-
-
-LONG_LABELS = (["x" * 900] * 90, ["x" * 200] * 50)
-
-
-@each_case(
-    ("removed", "labels"), [(None, []), ("strategy", []), ([1, None], ["1", "None"]), ({}, []), LONG_LABELS], ids=str
-)
-def test_labels_are_a_bounded_list_of_texts_whatever_the_filter_gave(removed, labels):
-    assert read_filter(answer(removed=removed), ORIGINAL).removed == labels
 
 
 @settings(max_examples=60)
