@@ -105,13 +105,9 @@ def test_what_is_wrong_with_a_row_is_said_at_the_row_and_everything_is_kept(send
     form = page.form(id="setup")
     assert {part: form[f"interventions-0-{part}"] for part in NOTE} == {k: str(v) for k, v in NOTE.items()}
     assert form["interventions-1-turn"] == str(changes.get("turn", NOTE["turn"]))
-    assert Experiment.objects.count() == 0
-
-
-def test_a_planned_friend_needs_somebody_to_be_it(send, read):
     planned = row(0, **{**NOTE, "kind": "friend"})
-    assert read(send(**planned)).by_id("id_seat-friend-model-error").text
-
+    assert read(send(**planned)).by_id("id_seat-friend-model-error").text, "somebody has to be the friend"
+    assert Experiment.objects.count() == 0
     send(**{"seat-friend-model": "sim/neutral:first=0"}, **planned)
     assert Experiment.objects.get().participants.get(seat="friend").model.slug == "sim/neutral:first=0"
 
@@ -156,13 +152,9 @@ def test_every_setting_is_heard_and_a_run_is_set_up_again_as_it_was(browser, rea
     assert (again.config, again.title) == (before.config, before.title)
     assert {p.seat: (p.model.slug, p.persona, p.params) for p in again.participants.select_related("model")} == cast
 
-
-def test_what_cannot_be_carried_over_is_said(browser, read, send):
-    send(**{"seat-A-model": "sim/neutral:first=0"})
     ProviderModel.objects.filter(slug="sim/neutral:first=0").update(is_active=False)
-    Experiment.objects.get().participants.filter(seat="B").update(params={"stop": ["END"]})
-    page = read(browser.get(ADDRESS, {"clone": Run.objects.get().pk}))
-
+    again.participants.filter(seat="B").update(params={"stop": ["END"]})
+    page = read(browser.get(ADDRESS, {"clone": again.runs.get().pk}))
     assert "Not available: sim/neutral:first=0." in page.text
     assert "Not carried over for Model B: stop." in page.text
 

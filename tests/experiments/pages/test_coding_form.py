@@ -48,7 +48,7 @@ def test_the_form_as_it_is_starts_a_contest(browser, form, read):
     assert (run.config["cycles"], run.config["health_check"]) == (1, True)
 
 
-def test_everything_that_can_be_set_is_kept_and_stands_in_the_form_again(browser, form):
+def test_everything_that_can_be_set_is_kept(browser, form):
     sent = form(cycles="6", setters="in_turn", topic="graphs", quorum="2", call_seconds="60", test_seconds="2.5")
     sent |= {"test_megabytes": "128", "limits-cost": "3", "coders-1-temperature": "0.3", "title": "Graphs"}
     sent |= {"coders-1-reasoning_effort": "low"}
@@ -62,12 +62,6 @@ def test_everything_that_can_be_set_is_kept_and_stands_in_the_form_again(browser
     assert experiment.config["limits"]["cost"] == 3
     assert experiment.participants.get(seat="coder-2").params == {"temperature": 0.3, "reasoning_effort": "low"}
     assert experiment.title == "Graphs"
-
-    again = form(f"{ADDRESS}?clone={Run.objects.get().pk}")
-    kept = {"cycles": "6", "topic": "graphs", "limits-cost": "3.0", "coders-1-temperature": "0.3", "title": "Graphs"}
-    assert {name: again[name] for name in kept} == kept
-    assert [again[f"coders-{n}-model"] for n in range(3)] == list(cast(experiment).values())[:3]
-    assert float(again["call_seconds"]) == 60
 
 
 def test_all_available_models_are_seated_at_once_and_what_was_typed_stays(browser, form, read):

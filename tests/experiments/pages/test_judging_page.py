@@ -7,7 +7,6 @@ from experiments.models import Run
 from experiments.runs import progress
 from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging.surface import rejudged
-from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
 from tests.making import maker
@@ -73,11 +72,6 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     assert Run.objects.count() == 1
 
 
-@each_case(("deviation", "band"), [(None, None), (0, 0), (9.9, 1), (10, 2), (20, 3), (40, 4)])
-def test_a_deviation_is_in_one_of_five_bands(deviation, band):
-    assert progress.band(deviation) == band
-
-
 def test_the_reading_head_says_how_both_sides_stand(browser, read, run):
     run.judgments.filter(subject="A", turn=2).update(scores={"goal_deviation": 25.0, "cooperation": -0.4})
     run.judgments.filter(subject="B").update(scores=None)
@@ -89,3 +83,5 @@ def test_the_reading_head_says_how_both_sides_stand(browser, read, run):
     assert "strong" in sides[0]
     assert "%" not in sides[1]
     assert "–" in sides[1]
+    bands = {deviation: progress.band(deviation) for deviation in (None, 0, 9.9, 10, 20, 40)}
+    assert bands == {None: None, 0: 0, 9.9: 1, 10: 2, 20: 3, 40: 4}

@@ -194,19 +194,7 @@ def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
         assert pressed == {"automatic": "false", "manual": "true"}, mode
 
 
-def test_waiting_for_people_is_no_time_of_play(queued, alice):
-    run = queued(mode="manual", max_turns=4)
-    drive()
-    hour = timedelta(hours=1)
-    Run.objects.filter(pk=run.pk).update(started=timezone.now() - hour, waiting_since=timezone.now() - hour)
-    waiting = progress.of(fresh(run))
-    assert (waiting.seconds, waiting.eta, waiting.is_ticking) == (0, None, False)
-
-    steering.say(run, by=alice, key=fresh(run).open_pauses[0].key, action="default")
-    assert progress.of(fresh(run)).seconds < 60
-
-
-def test_the_time_left_is_guessed_from_the_time_played(queued):
+def test_the_time_left_is_guessed_from_the_time_played_and_waiting_for_people_is_none_of_it(queued, alice):
     run = queued(max_turns=4)
     now = timezone.now()
     turn = {"run": run, "key": "turn/1/completed", "kind": "record", "purpose": "turn_completed", "turn": 1}
@@ -215,6 +203,13 @@ def test_the_time_left_is_guessed_from_the_time_played(queued):
         state="running", started=now - timedelta(seconds=120), waited_seconds=100, waiting_since=None
     )
     shown = progress.of(fresh(run))
+    assert (shown.seconds, shown.eta) == (20, 60)
 
-    assert shown.seconds == 20
-    assert shown.eta == 60
+    run = queued(mode="manual", max_turns=4)
+    drive()
+    hour = timedelta(hours=1)
+    Run.objects.filter(pk=run.pk).update(started=now - hour, waiting_since=now - hour)
+    waiting = progress.of(fresh(run))
+    assert (waiting.seconds, waiting.eta, waiting.is_ticking) == (0, None, False), "waiting for people is no play"
+    steering.say(run, by=alice, key=fresh(run).open_pauses[0].key, action="default")
+    assert progress.of(fresh(run)).seconds < 60

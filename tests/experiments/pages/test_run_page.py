@@ -147,19 +147,14 @@ def test_a_starting_point_that_is_no_number_is_refused(browser, arena, start, af
 
 
 @pytest.fixture
-def run(played):
-    return played(max_turns=1)
-
-
-@pytest.fixture
-def message(run):
-    message = run.messages.get(seat="A")
+def message(played):
+    message = played(max_turns=1).messages.get(seat="A")
     Message.objects.filter(pk=message.pk).update(raw_text="First.\r\nSecond.\n\n<b>Third</b>", text="First.")
     message.refresh_from_db()
     return message
 
 
-def test_unchanged_it_continues_with_the_message_as_it_stands(browser, read, message):
+def test_a_branch_continues_with_the_message_as_it_stands_or_as_it_was_typed_and_says_so(browser, read, message):
     links = {a.get("href") for a in read(browser.get(reverse("run", args=[message.run_id]))).find("a")}
     address = reverse("message-branch", args=[message.pk])
     assert address in links
@@ -176,21 +171,14 @@ def test_unchanged_it_continues_with_the_message_as_it_stands(browser, read, mes
     assert browser.get(words, {"heard": "1"}).content.decode() == "First."
     assert browser.get(words)["Content-Type"].startswith("text/plain")
 
-
-def test_changed_it_continues_with_what_was_typed_and_says_so(browser, read, message):
-    address = reverse("message-branch", args=[message.pk])
     refused = browser.post(address, {"text": "  "})
     assert read(refused).by_id("branch-text").get("aria-invalid") == "true"
-    assert Run.objects.count() == 1
-    browser.post(address, {"text": "First.\r\nSecond.\r\n\r\nFourth."})
-
-    child = Run.objects.get(parent=message.run)
-    copy = child.messages.get(seat="A")
+    changed = browser.post(address, {"text": "First.\r\nSecond.\r\n\r\nFourth."})
+    copy = Run.objects.exclude(pk=child.pk).get(parent=message.run).messages.get(seat="A")
     assert copy.raw_text == "First.\r\nSecond.\n\nFourth."
-    shown = read(browser.get(reverse("run", args=[child.pk]))).by_id(f"message-{copy.pk}")
-    assert "edited by alice" in shown.text
-    assert "What it said before it was edited" in shown.text
-    assert "<b>" in shown.text
+    shown = read(browser.get(changed["Location"])).by_id(f"message-{copy.pk}").text
+    for said in ("edited by alice", "What it said before it was edited", "<b>"):
+        assert said in shown
     assert Run.objects.get(pk=message.run_id).messages.get(seat="A").raw_text == message.raw_text
 
 

@@ -118,34 +118,6 @@ def test_a_document_without_steps_gets_them(played, alice, exported):
     assert set(run.messages.values_list("step__purpose", flat=True)) == purposes
 
 
-def test_a_document_written_by_hand_needs_little(alice):
-    written = {
-        "report_version": 1,
-        "run": {"state": "completed"},
-        "experiment": {
-            "workflow": "arena",
-            "title": "Two villages",
-            "config": {"prompt": "Share.", "judge": False, "filter": False},
-            "cast": [{"seat": "A", "model": "lab/one"}, {"seat": "B", "model": "lab/two"}],
-        },
-        "messages": [
-            {"turn": 1, "seat": "A", "model": "One", "text": "Half each?", "created": "2026-03-01T12:00:00Z"},
-            {"turn": 1, "seat": "B", "model": "Two", "text": "Gladly.", "created": "2026-03-01T12:00:05Z"},
-        ],
-        "judgments": [{"turn": 1, "subject": "A", "scores": {"cooperation": 0.5}, "judge": "Three"}],
-    }
-
-    run = import_document(written, by=alice, origin=Run.Origin.DEMONSTRATION)
-
-    assert run.origin == Run.Origin.DEMONSTRATION
-    assert [(m.seat, m.raw_text, m.text) for m in run.messages.all()] == [
-        ("A", "Half each?", "Half each?"),
-        ("B", "Gladly.", "Gladly."),
-    ]
-    assert Run.objects.with_totals().get(pk=run.pk).turn == 1
-    assert_same_page(run)
-
-
 def test_models_the_lab_does_not_know_are_entered_as_inactive(played, alice, exported):
     before = exported(played(max_turns=1))
     for row in [*before["experiment"]["cast"], *before["calls"]]:

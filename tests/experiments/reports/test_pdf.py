@@ -17,7 +17,6 @@ from experiments.runs.reports.narrative import narrate
 from experiments.runs.reports.pdf import draw, render_pdf
 from experiments.runs.reports.pdf_flow import Ink, Span, break_lines
 from experiments.runs.reports.pdf_fonts import Typefaces, character_map, drawable, outlines
-from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
 
 
@@ -169,17 +168,12 @@ def lines(faces, text, width=120):
     return ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, INK)], width)]
 
 
-@each_case("text", TEXTS)
-def test_no_line_is_wider_than_it_may_be_and_no_character_is_lost(faces, text):
-    broken = lines(faces, text)
-
-    assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in broken)
-    assert "".join("".join(broken).split()) == "".join(text.split())
-
-
-def test_lines_break_where_their_script_allows_it_and_empty_lines_and_indents_are_kept(faces):
+def test_lines_break_where_their_script_allows_it_none_is_too_wide_and_nothing_is_lost(faces):
+    for text in TEXTS:
+        broken = lines(faces, text)
+        assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in broken), text
+        assert "".join("".join(broken).split()) == "".join(text.split()), text
     english, chinese = lines(faces, TEXTS[0]), lines(faces, TEXTS[1])
-
     assert {word for line in english for word in line.split()} == set(TEXTS[0].split()), "words that fit stay whole"
     assert english[-2:] == ["", "  indented"]
     assert len(chinese) > 3

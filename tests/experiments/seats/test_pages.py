@@ -53,6 +53,9 @@ def test_the_person_is_notified_sees_what_the_seat_may_see_and_answers_once(play
     assert "sim/neutral" in page, "who is not blind is told the others"
     [timer] = Page(page).find("p", id="seat-time")
     assert 500 < int(timer.get("data-left")) <= 600
+    empty = sent(browser, seated, new_perspectives=" ", counterpoints="")
+    assert (empty.status_code, len(Page(empty.content.decode()).find("p", class_="field-error"))) == (422, 1)
+    assert "waits for a person" in signed_in(alice).get(played.get_absolute_url()).content.decode()
     [turn] = turns.open_turns(seated)
     points = {"step": turn.step.pk, "new_perspectives": "By the night.\nBy need.", "counterpoints": ""}
     assert browser.post(seated.get_absolute_url(), points).status_code == 302
@@ -64,16 +67,6 @@ def test_the_person_is_notified_sees_what_the_seat_may_see_and_answers_once(play
     assert "By need." in page_of(browser, seated)
     assert "Nothing to answer now" in page_of(browser, seated)
     assert browser.get(reverse("seat-now", args=[seated.pk])).status_code == 204
-
-
-def test_a_form_of_which_nothing_is_filled_in_is_no_answer(played, bob, alice):
-    answer = sent(signed_in(bob), seat_of(played, "A"), new_perspectives=" ", counterpoints="")
-
-    assert answer.status_code == 422
-    assert Page(answer.content.decode()).find("p", class_="field-error")
-    assert turns.open_turns(seat_of(played, "A"))
-    page = signed_in(alice).get(played.get_absolute_url()).content.decode()
-    assert "waits for a person" in page
 
 
 def test_only_the_person_and_an_administrator_open_the_seat(played, alice, charlie, admin, bob):

@@ -168,21 +168,16 @@ HISTORY = [
 ]
 
 
-@pytest.mark.parametrize("side", ["A", "B"])
-def test_opening_and_persona_stand_in_the_system_message_of_their_side(side):
-    [system, *_rest] = sent(side, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")
-
-    assert system.role == "system"
-    assert system.content.startswith(f"You, {side}, are {side}; {{OTHER}} stays.\n\n")
-    assert sent(side, system_prompt="Be {MODEL}.")[0].content.count(f"Be {side}.") == 1
-    assert sent(side, system_prompt=" \n ") == sent(side)
-    assert ("The part you play: A miser." in system.content) == (side == "A")
-
-
-def test_the_other_sides_prompt_shows_what_the_filter_let_through_and_nothing_private():
+def test_opening_and_persona_are_for_their_own_side_and_the_others_reads_what_the_filter_let_through():
     prompts = {"A": "Keep it all.", "B": "Share it all."}
     shown = talk(said=HISTORY, prompting="individual", prompt="", prompts=prompts).manual_prompt("B", [])
 
+    for of in "AB":
+        [system, *_rest] = sent(of, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")
+        assert system.role == "system"
+        assert system.content.startswith(f"You, {of}, are {of}; {{OTHER}} stays.\n\n")
+        assert sent(of, system_prompt=" \n ") == sent(of)
+        assert ("The part you play: A miser." in system.content) == (of == "A")
     assert "Model A said:\nI offer two." in shown
     assert "YOUR OWN INSTRUCTIONS\nShare it all." in shown
     assert not [secret for secret in ("I think.", "Bluff.", "Keep it all.", "A miser.") if secret in shown]

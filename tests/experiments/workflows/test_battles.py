@@ -30,7 +30,16 @@ from tests.experiments.battling import (
 KEY = "battle/judge/1-1-2"
 
 
-def test_a_battle_is_asked_in_both_orders_and_recorded_once():
+def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
+    assert config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
+    stored = Config.model_validate({**config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
+    assert (stored.prompt_version, "was changed since" in stored.outdated) == ("0123456789ab", True)
+    for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
+        play = Play(lambda ask: says("A"), **changes)
+        assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed")
+
+
+def test_a_battle_is_asked_in_both_orders_and_two_verdicts_become_one_result():
     play = Play(by_order(says("A"), says("B")))
 
     assert play.keys == [f"{KEY}/original", f"{KEY}/swapped"]
@@ -41,23 +50,12 @@ def test_a_battle_is_asked_in_both_orders_and_recorded_once():
     play = Play(by_order(DOWN, says("B")), calls="sequential")
     assert (play.keys, play.battle["open_reason"]) == ([f"{KEY}/original"], DOWN.error), "the second is not paid for"
 
-
-@each_case(
-    ("original", "swapped", "winner", "is_consistent"),
-    [
-        ("A", "B", "left", True),
-        ("B", "A", "right", True),
-        ("tie", "tie", "tie", True),
-        ("A", "A", "tie", False),
-        ("B", "B", "tie", False),
-        ("A", "tie", "tie", False),
-        ("tie", "B", "tie", False),
-    ],
-)
-def test_two_verdicts_become_one_result(original, swapped, winner, is_consistent):
-    battle = Play(by_order(says(original), says(swapped))).battle
-
-    assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, is_consistent, "")
+    for original, swapped, winner in (("A", "B", "left"), ("B", "A", "right"), ("tie", "tie", "tie")):
+        battle = Play(by_order(says(original), says(swapped))).battle
+        assert (battle["winner"], battle["is_consistent"], battle["open_reason"]) == (winner, True, "")
+    for original, swapped in (("A", "A"), ("B", "B"), ("A", "tie"), ("tie", "B")):
+        battle = Play(by_order(says(original), says(swapped))).battle
+        assert (battle["winner"], battle["is_consistent"]) == ("tie", False), (original, swapped)
 
 
 @each_case("bad", [BUSY, DOWN, BAD_KEY, TALK, Outcome(text="")], ids=["busy", "down", "key", "talk", "empty"])
@@ -112,19 +110,6 @@ def test_what_cannot_be_played_is_refused_in_plain_words(changes, sentence):
         config(**changes)
 
 
-def test_the_prompts_version_is_filled_in_and_a_stored_one_is_kept():
-    assert config(version="spring_20240229").prompt_version == PROMPTS["text_quality"].version
-    stored = Config.model_validate({**config().model_dump(mode="json"), "prompt_version": "0123456789ab"})
-    assert stored.prompt_version == "0123456789ab"
-    assert "was changed since" in stored.outdated
-
-
-def test_nothing_is_judged_by_a_prompt_that_was_changed_or_is_gone():
-    for changes in ({"prompt_version": "0123456789ab"}, {"prompt": "gone", "prompt_version": "0123456789ab"}):
-        play = Play(lambda ask: says("A"), **changes)
-        assert (play.asked, play.end.failed, play.end.reason) == ([], True, "prompt_changed")
-
-
 REFUSED = Outcome(ok=False, error_kind="refused", error="The provider refuses this.")
 
 
@@ -146,7 +131,7 @@ def test_mirrors_share_the_load_and_the_verdicts_are_the_judges():
 
 
 @each_case("failure", [BUSY, DOWN, BAD_KEY], ids=["busy", "down", "key"])
-def test_another_endpoint_answers_where_one_fails(failure):
+def test_another_endpoint_answers_where_one_fails_and_the_battle_is_open_where_all_do_or_one_refuses(failure):
     play = Play(lambda ask: failure if endpoint(ask) == "judge" else says("tie"), cast("judge", "mirror-1"))
 
     assert play.battle["winner"] == "tie"
@@ -155,14 +140,11 @@ def test_another_endpoint_answers_where_one_fails(failure):
     assert (second.key, endpoint(second), second.patience) == ("battle/judge/1-1-2/original/2", "mirror-1", None)
     assert play.battle["verdicts"][0]["key"] == "battle/judge/1-1-2/original/2"
 
-
-def test_a_battle_is_open_when_every_endpoint_has_failed_or_one_has_refused():
     play = Play(lambda ask: BUSY, cast("judge", "mirror-1", "mirror-2"), calls="sequential")
     assert [endpoint(ask) for ask in play.asked] == ["judge", "mirror-1", "mirror-2"]
-    assert play.battle["open_reason"] == BUSY.error
-
+    assert play.battle["open_reason"] == BUSY.error, "every endpoint has failed"
     play = Play(lambda ask: REFUSED, cast("judge", "mirror-1"))
-    assert (len(play.asked), play.battle["open_reason"]) == (2, REFUSED.error)
+    assert (len(play.asked), play.battle["open_reason"]) == (2, REFUSED.error), "one has refused"
 
 
 def test_an_endpoint_that_keeps_failing_is_soon_asked_last_and_now_and_then_first():

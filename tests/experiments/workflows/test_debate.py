@@ -93,14 +93,6 @@ def test_a_failed_debater_is_asked_again_alone_and_out_of_order_unless_it_was_th
     assert parsed(steps, "round/1/C/2")["flags"] == []
 
 
-def test_an_unread_answer_is_asked_for_again_and_takes_the_place_of_the_first():
-    unread = {"round__1__B": "I think so.", "round__1__B__repair": "Still prose."}
-    steps, _end = play(answering(**unread), {"round/1/next": ("retry_seat", "B")})
-
-    assert step(steps, "round/1/B/superseded").data == {"message": "round/1/B"}
-    assert "I think so." not in asked(steps, "summary")
-
-
 def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     seated = cast("model one", "model two")
     steps, _end = play(rate_limited("refine", "round/1/B", "round/1/B/pool-1", "summary"), seated=seated)
@@ -128,15 +120,19 @@ def test_when_no_model_of_the_pool_answers_the_failure_names_those_tried():
     assert step(steps, "round/1/next").error == "B: B: rate-limited. one: The provider is overloaded."
 
 
-def test_the_repair_is_asked_of_whoever_gave_the_answer():
+def test_the_repair_is_asked_of_whoever_gave_the_answer_and_one_that_stays_unread_makes_place_for_another():
     outcomes = {"round/1/B": RATE_LIMITED, "round/1/B/pool-1": Outcome(text="prose")}
     steps, _end = play(lambda ask: outcomes.get(ask.key) or well(ask), seated=cast("one"))
-
     repair = step(steps, "round/1/B/pool-1/repair")
     assert (repair.seat, repair.played_by, repair.purpose, repair.role) == ("B", "pool-1", "repair", "debater")
     assert "holds no JSON object" in asked(steps, repair.key)
     read = step(steps, "round/1/B/pool-1/parsed")
     assert (read.source, read.data["flags"]) == (repair.key, ["repaired"])
+
+    unread = {"round__1__B": "I think so.", "round__1__B__repair": "Still prose."}
+    steps, _end = play(answering(**unread), {"round/1/next": ("retry_seat", "B")})
+    assert step(steps, "round/1/B/superseded").data == {"message": "round/1/B"}
+    assert "I think so." not in asked(steps, "summary")
 
 
 def test_a_context_that_was_too_long_is_offered_to_be_shortened():
