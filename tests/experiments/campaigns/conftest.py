@@ -82,7 +82,7 @@ def battles(provider: Any, alice: Any, /, dataset: Dataset, **config: Any) -> Ex
 @pytest.fixture
 def small_runs(settings: Any) -> None:
     """Campaigns of a few dozen battles take several runs."""
-    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 6, 3
+    settings.BATTLES_PER_RUN, settings.RUNS_PER_CAMPAIGN = 3, 3
 
 
 @maker

@@ -1,6 +1,5 @@
 """Kill all workers in the middle of a campaign: every battle is fought once, nothing recorded is repeated."""
 
-import os
 from collections import Counter
 
 import pytest
@@ -13,7 +12,7 @@ from tests.fixtures import Worker, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.databases, pytest.mark.system]
 
-BATTLES = int(os.environ.get("ARENA_BATTLES", "60"))
+BATTLES = 60
 PAIRS = 10
 WORKERS = 2
 LEASE_SECONDS = 4

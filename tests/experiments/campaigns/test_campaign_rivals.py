@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.databases, pytest.mark.usefixtures("small_runs")]
 
 
 def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_runs, monkeypatch):
-    experiment = battles(field(contestants=4, samples=6))
+    experiment = battles(field(contestants=4, samples=3))
     Campaign.objects.create(experiment=experiment)
     found = campaigns._found
     rivals = 3
@@ -39,13 +39,13 @@ def test_of_two_that_feed_a_campaign_at_once_one_does_it(field, battles, woken_r
 
     tasks = [tuple(sorted(task.items())) for run in runs_of(experiment) for task in run.overrides["tasks"]]
     assert runs_of(experiment).count() == 3
-    assert len(tasks) == len(set(tasks)) == 18
+    assert len(tasks) == len(set(tasks)) == 9
     assert set(Campaign.objects.get().cursor["live"]) == {str(run.pk) for run in runs_of(experiment)}
 
 
 def test_a_driver_that_dies_after_the_answer_pays_only_once(field, battles, campaign, play, monkeypatch, settings):
     settings.LEASE_SECONDS = 1
-    experiment = campaign(battles(field(contestants=3, samples=6)))
+    experiment = campaign(battles(field(contestants=3, samples=3)))
     written = rows._written
     deaths = Counter()
 
@@ -59,15 +59,15 @@ def test_a_driver_that_dies_after_the_answer_pays_only_once(field, battles, camp
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.COMPLETED
-    assert of(experiment).exclude(winner="").count() == of(experiment).count() == 18
+    assert of(experiment).exclude(winner="").count() == of(experiment).count() == 9
     assert runs_of(experiment).filter(fence__gt=1).count() == runs_of(experiment).count()
     repeated = Call.objects.filter(run__experiment=experiment, attempt__gt=1)
     assert all(call.step.calls.get(attempt=call.attempt - 1).state == Call.State.LOST for call in repeated)
-    assert len(asked(experiment)) == len(set(asked(experiment))) == 36
+    assert len(asked(experiment)) == len(set(asked(experiment))) == 18
 
 
 def test_a_run_of_its_own_is_taken_before_the_shards_that_wait(field, battles, campaign, arena, start, settings):
-    campaign(battles(field(contestants=4, samples=6)))
+    campaign(battles(field(contestants=4, samples=3)))
     waiting = start(arena())
     driver = Driver(threading.Event())
 

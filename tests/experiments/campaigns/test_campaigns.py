@@ -25,7 +25,6 @@ from experiments.models import (
     ModelPrice,
     ProviderModel,
     Run,
-    Verdict,
 )
 from experiments.runs import actions
 from experiments.workflows.battles import rows
@@ -52,34 +51,29 @@ pytestmark = pytest.mark.usefixtures("small_runs")
 
 @pytest.mark.databases
 def test_every_pair_is_compared_on_every_sample_once(field, battles, campaign, play):
-    experiment = battles(field(contestants=4, samples=4))
+    experiment = battles(field(contestants=4, samples=2))
     judge = experiment.participants.get().model
     ModelPrice.objects.create(model=judge, since="2026-01-01T00:00:00Z", input="0.000001", output="0.000002")
     play(campaign(experiment))
 
     assert state_of(experiment) == Campaign.State.COMPLETED
-    assert of(experiment).exclude(winner="").count() == of(experiment).count() == 24
+    assert of(experiment).exclude(winner="").count() == of(experiment).count() == 12
     assert runs_of(experiment).count() > 3
     assert all(run.state == Run.State.COMPLETED for run in runs_of(experiment))
     [board] = Board.objects.all()
-    assert counting.recount(board) == board.changes == 24
+    assert counting.recount(board) == board.changes == 12
     assert missing(experiment, 10) == []
     shown = progress(experiment)
-    assert (shown.wanted, shown.decided, shown.open, shown.under_way) == (24, 24, 0, 0)
-    assert (shown.calls, shown.failed_calls, shown.eta_seconds, shown.note) == (48, 0, None, "")
+    assert (shown.wanted, shown.decided, shown.open, shown.under_way) == (12, 12, 0, 0)
+    assert (shown.calls, shown.failed_calls, shown.eta_seconds, shown.note) == (24, 0, None, "")
     assert shown.cost == sum(call.cost for call in Call.objects.filter(run__experiment=experiment)) > 0
     assert all(verdict.call for battle in of(experiment) for verdict in battle.verdicts.all())
 
-
-def test_a_file_of_runs_has_the_battles_of_each(field, battles, campaign, play):
-    experiment = battles(field(contestants=2, samples=7))
-    play(campaign(experiment))
     file = making.ask({"experiment": str(experiment.pk)}, by=experiment.owner, format_=FORMATS["jsonl"], language="en")
     making.make_all(threading.Event())
     file.refresh_from_db()
-
     lines = file.path.read_bytes().splitlines()
-    assert (len(lines), sum(len(json.loads(line)["battles"]) for line in lines)) == (2, 7)
+    assert (len(lines), sum(len(json.loads(line)["battles"]) for line in lines)) == (runs_of(experiment).count(), 12)
 
 
 def test_what_has_been_fought_or_made_void_is_not_fought_again(field, battles, campaign, play, alice):
@@ -102,47 +96,45 @@ def test_what_has_been_fought_or_made_void_is_not_fought_again(field, battles, c
     assert not campaigns.resume(experiment, by=alice)
 
 
-def test_another_judge_or_prompt_is_another_board_and_is_asked_by_itself(field, battles, campaign, play):
-    dataset = field(contestants=2, samples=2)
+def test_another_judge_prompt_or_instrument_is_another_board_and_is_asked_by_itself(
+    field, battles, campaign, play, alice
+):
+    dataset, copied = field(contestants=2, samples=2), builtin()["battle_text_quality"].definition
+    version = services.save(owner=alice, title="Ours", definition=copied.model_dump(mode="json"))
     play(campaign(battles(dataset)))
     both = campaign(battles(dataset, **{"judge-2": "sim/judge:tps=0:first=0.001"}))
     play(both)
     play(campaign(battles(dataset, prompt="text_instruction")))
+    ours = battles(dataset, prompt="", instrument=choosing.frozen(version))
+    play(campaign(ours))
 
     boards = Board.objects.order_by("pk")
-    assert len({(board.judge, board.prompt, board.prompt_version) for board in boards}) == 3
-    assert [board.battles.count() for board in boards] == [2, 2, 2]
+    assert len({(board.judge, board.prompt, board.prompt_version) for board in boards}) == 4
+    assert [board.battles.count() for board in boards] == [2, 2, 2, 2]
     assert {key.split("/")[1] for key in asked(both)} == {"judge-2"}
-
-
-def test_battles_by_an_instrument_of_ones_own_stand_on_a_board_of_its_version(field, battles, campaign, play, alice):
-    dataset, copied = field(contestants=2, samples=2), builtin()["battle_text_quality"].definition
-    version = services.save(owner=alice, title="Ours", definition=copied.model_dump(mode="json"))
-    experiment = battles(dataset, prompt="", instrument=choosing.frozen(version))
-    play(campaign(experiment))
-
-    [board] = Board.objects.all()
-    assert (board.prompt, board.prompt_version) == ("instrument: Ours", experiment.parsed_config().prompt_version)
-    assert of(experiment).exclude(winner="").count() == 2
-    assert {name for verdict in Verdict.objects.all() for name in verdict.scores["left"]} >= {"accuracy", "clarity"}
+    named = (boards[3].prompt, boards[3].prompt_version)
+    assert named == ("instrument: Ours", ours.parsed_config().prompt_version)
+    assert {name for battle in of(ours) for one in battle.verdicts.all() for name in one.scores["left"]} >= {
+        *("accuracy", "clarity")
+    }
     with pytest.raises(Invalid):
-        actions.create(owner=alice, workflow="battles", config={**experiment.config, "prompt": "text_quality"}, cast={})
+        actions.create(owner=alice, workflow="battles", config={**ours.config, "prompt": "text_quality"}, cast={})
 
 
 def test_during_an_outage_everything_stays_open_and_is_asked_again_on_resume(field, battles, campaign, play, alice):
-    experiment = campaign(battles(field(contestants=3, samples=4), judge=DEAD))
+    experiment = campaign(battles(field(contestants=3, samples=2), judge=DEAD))
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.OPEN
-    assert of(experiment).count() == of(experiment).filter(winner="", is_consistent=None).count() == 12
+    assert of(experiment).count() == of(experiment).filter(winner="", is_consistent=None).count() == 6
     assert all(battle.open_reason for battle in of(experiment))
     shown = progress(experiment)
-    assert (shown.decided, shown.open, shown.consistent_share) == (0, 12, None)
-    assert sum(count for _reason, count in shown.open_reasons) == 12
+    assert (shown.decided, shown.open, shown.consistent_share) == (0, 6, None)
+    assert sum(count for _reason, count in shown.open_reasons) == 6
 
     serve(DEAD, RISEN)
     contestants.void(Contestant.objects.get(name="ash"), by=alice, reason="Copied.")
-    assert progress(experiment).open == 4, "nobody waits for the battles of who was left out"
+    assert progress(experiment).open == 2, "nobody waits for the battles of who was left out"
     battle = of(experiment).exclude(left__name="ash").first()
     Battle.objects.filter(pk=battle.pk).update(winner="tie", is_consistent=True, judged=battle.created, open_reason="")
     failed = len(asked(experiment))
@@ -150,7 +142,7 @@ def test_during_an_outage_everything_stays_open_and_is_asked_again_on_resume(fie
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.COMPLETED
-    assert len(asked(experiment)) - failed == 2 * 3
+    assert len(asked(experiment)) - failed == 2 * 1
     assert Battle.objects.get(pk=battle.pk).winner == "tie"
 
 
@@ -175,50 +167,37 @@ def test_a_failing_judge_fails_the_campaign_until_it_answers(field, battles, cam
 
 
 def test_a_contestant_that_joins_later_fights_only_its_own_battles(field, battles, campaign, play, alice):
-    dataset = field(contestants=3, samples=3)
+    dataset = field(contestants=3, samples=2)
     experiment = campaign(battles(dataset))
     late = join(dataset, "yew")
     play(experiment)
     before = set(asked(experiment))
-    assert of(experiment).count() == 9, "who joins while it runs is asked for on resume"
+    assert of(experiment).count() == 6, "who joins while it runs is asked for on resume"
 
     assert campaigns.resume(experiment, by=alice)
     play(experiment)
 
     new = set(asked(experiment)) - before
-    assert len(new) == 2 * 3 * 3
+    assert len(new) == 2 * 3 * 2
     assert all(f"-{late.pk}/" in key for key in new)
-    assert progress(experiment).wanted == 9 + 9
+    assert progress(experiment).wanted == 6 + 6
     assert not campaigns.resume(experiment, by=alice), "nothing is missing any more"
 
 
 @pytest.mark.databases
 def test_limits_hold_over_all_runs_of_a_campaign(field, battles, campaign, play, alice):
-    experiment = campaign(battles(field(contestants=3, samples=8), side_by_side=1, limits={"tokens": 4000}))
+    experiment = campaign(battles(field(contestants=3, samples=4), side_by_side=1, limits={"tokens": 4000}))
     play(experiment)
 
     shown = progress(experiment)
     assert state_of(experiment) == Campaign.State.STOPPED
     assert "4000 tokens" in shown.note
     assert 0 < shown.input_tokens + shown.output_tokens <= 4000
-    assert 0 < shown.decided < 24
+    assert 0 < shown.decided < 12
     assert campaigns.resume(experiment, by=alice, limits={})
     play(experiment)
     assert state_of(experiment) == Campaign.State.COMPLETED
-    assert len(asked(experiment)) == len(set(asked(experiment))) == 48
-
-
-def test_what_nobody_fed_the_sweep_feeds(field, battles, campaign, drive, play, monkeypatch):
-    experiment = campaign(battles(field(contestants=3, samples=8)))
-    with monkeypatch.context() as patch:
-        patch.setattr("experiments.workflows.battles.campaign.campaigns.feed", lambda experiment_id: [])
-        drive(0.3)
-    assert not runs_of(experiment).live().exists()
-    assert state_of(experiment) == Campaign.State.RUNNING
-
-    campaigns.feed_all()
-
-    assert runs_of(experiment).live().exists()
+    assert len(asked(experiment)) == len(set(asked(experiment))) == 24
 
 
 def test_models_are_asked_for_their_outputs_until_they_come(field, alice, provider, play, woken_runs):
@@ -261,7 +240,7 @@ def test_a_button_pressed_twice_starts_one_campaign(field, battles, campaign, al
 
 
 def test_who_is_left_out_meanwhile_fights_no_more_and_keeps_nobody_from_resuming(field, battles, campaign, play, alice):
-    dataset = field(contestants=3, samples=8)
+    dataset = field(contestants=3, samples=4)
     experiment = campaign(battles(dataset, contestants=["ash", "birch", "cedar"]))
     ash = Contestant.objects.get(name="ash")
     contestants.void(ash, by=alice, reason="Copied.")
@@ -269,34 +248,34 @@ def test_who_is_left_out_meanwhile_fights_no_more_and_keeps_nobody_from_resuming
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.COMPLETED
-    assert of(experiment).filter(left=ash).count() < 2 * 8
+    assert of(experiment).filter(left=ash).count() < 2 * 4
     assert set(of(experiment).filter(left=ash).values_list("sample", flat=True)) == begun
-    assert of(experiment).exclude(left=ash).count() == 8
+    assert of(experiment).exclude(left=ash).count() == 4
     assert progress(experiment).share == 1
     assert not campaigns.resume(experiment, by=alice), "what the others have to do is done"
 
     contestants.restore(ash, by=alice)
     assert campaigns.resume(experiment, by=alice)
     play(experiment)
-    assert of(experiment).count() == len(asked(experiment)) / 2 == 24
+    assert of(experiment).count() == len(asked(experiment)) / 2 == 12
 
 
 def test_a_resumed_pass_asks_what_is_open_once(field, battles, campaign, play, alice, drive):
     """Stopped in the middle of an outage: what was not reached comes first, then what was open, and nothing twice."""
-    experiment = campaign(battles(field(contestants=3, samples=8), judge=DEAD))
+    experiment = campaign(battles(field(contestants=3, samples=4), judge=DEAD))
     with stopping_at_first_end(experiment):
         drive(0.3)
     tried = Counter(asked(experiment))
     assert state_of(experiment) == Campaign.State.STOPPED
     assert not runs_of(experiment).live().exists()
-    assert 0 < of(experiment).count() < 24
+    assert 0 < of(experiment).count() < 12
 
     assert campaigns.resume(experiment, by=alice)
     revived = {key for run in runs_of(experiment).live() for key in expected(run)}
     play(experiment)
 
     assert state_of(experiment) == Campaign.State.OPEN
-    assert of(experiment).count() == 24
+    assert of(experiment).count() == 12
     again = Counter(asked(experiment)) - tried
     assert {key for key, times in again.items() if times > 1} <= revived
     assert set(tried) <= set(again) | revived
@@ -309,7 +288,7 @@ def expected(run):
 
 
 def test_a_run_that_fails_again_and_again_does_not_stop_the_others(field, battles, campaign, play, alice, monkeypatch):
-    experiment = campaign(battles(field(contestants=2, samples=12)))
+    experiment = campaign(battles(field(contestants=2, samples=6)))
     cursed = runs_of(experiment).order_by("created").first().pk
     written = rows._written
 
@@ -327,8 +306,8 @@ def test_a_run_that_fails_again_and_again_does_not_stop_the_others(field, battle
         play(experiment)
 
     assert state_of(experiment) == Campaign.State.COMPLETED
-    assert of(experiment).exclude(winner="").count() == 12
-    assert progress(experiment).calls == reservations.spent_by_campaign_of(experiment.pk).calls >= 24
+    assert of(experiment).exclude(winner="").count() == 6
+    assert progress(experiment).calls == reservations.spent_by_campaign_of(experiment.pk).calls >= 12
 
 
 def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(field, battles, campaign, play, alice):
@@ -349,25 +328,19 @@ def test_a_prompt_that_was_changed_and_a_judge_that_was_switched_off_are_named(f
     assert state_of(judged) == Campaign.State.STOPPED
 
 
-def test_what_is_still_under_way_after_a_failure_can_be_stopped(field, battles, campaign, alice):
-    experiment = campaign(battles(field(contestants=3, samples=8)))
-    Campaign.objects.filter(pk=experiment.pk).update(state=Campaign.State.FAILED)
-
-    assert runs_of(experiment).live().exists()
-    assert campaigns.stop(experiment, by=alice)
-    assert not runs_of(experiment).live().exists()
-    assert state_of(experiment) == Campaign.State.FAILED
-    assert not campaigns.stop(experiment, by=alice)
-
-
-def test_a_dataset_that_is_gone_ends_the_campaign_and_no_other(field, battles, campaign, play):
+def test_the_sweep_feeds_what_nobody_fed_and_ends_what_has_lost_its_dataset(field, battles, campaign, play, alice):
     lost, other = (campaign(battles(field(contestants=2, samples=3, slug=slug))) for slug in ("lost", "other"))
-    Campaign.objects.update(cursor={})
+    Campaign.objects.filter(pk=lost.pk).update(state=Campaign.State.FAILED)
+    assert campaigns.stop(lost, by=alice), "what is still under way after a failure can be stopped"
+    assert (runs_of(lost).live().exists(), campaigns.stop(lost, by=alice)) == (False, False)
+
+    Campaign.objects.update(cursor={}, state=Campaign.State.RUNNING)
     runs_of(lost).delete()
     runs_of(other).delete()
     Dataset.objects.filter(slug="lost").delete()
 
     campaigns.feed_all()
+    assert runs_of(other).live().exists()
     assert state_of(lost) == Campaign.State.FAILED
     assert "dataset is gone" in progress(lost).note
     play(other)
@@ -375,7 +348,7 @@ def test_a_dataset_that_is_gone_ends_the_campaign_and_no_other(field, battles, c
 
 
 def test_of_an_archived_project_what_is_under_way_ends_and_nothing_more_begins(field, battles, campaign, play, alice):
-    experiment = battles(field(contestants=3, samples=8))
+    experiment = battles(field(contestants=3, samples=4))
     project = Project.objects.create(name="Trees")
     Membership.objects.create(project=project, user=alice, role=Membership.Role.LEAD)
     Experiment.objects.filter(pk=experiment.pk).update(project=project)
@@ -384,7 +357,7 @@ def test_of_an_archived_project_what_is_under_way_ends_and_nothing_more_begins(f
     Project.objects.update(archived=True)
     play(experiment)
 
-    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.STOPPED, 18)
+    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.STOPPED, 9)
     assert "archived" in progress(experiment).note
     with pytest.raises(Forbidden):
         campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
@@ -392,4 +365,4 @@ def test_of_an_archived_project_what_is_under_way_ends_and_nothing_more_begins(f
     Project.objects.update(archived=False)
     assert campaigns.resume(Experiment.objects.get(pk=experiment.pk), by=alice)
     play(experiment)
-    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.COMPLETED, 24)
+    assert (state_of(experiment), of(experiment).count()) == (Campaign.State.COMPLETED, 12)

@@ -51,42 +51,25 @@ def test_a_price_that_is_no_amount_is_unknown_and_not_zero(lab, prompt):
     assert ProviderModel.objects.get().price_at(TUESDAY) is None
 
 
-def test_a_model_that_is_gone_becomes_inactive_and_stays(lab):
-    catalog.sync_models(lab, [entry("one"), entry("two")], MONDAY)
-
-    counts = catalog.sync_models(lab, [entry("two")], TUESDAY)
-
-    assert counts.gone == 1
-    assert dict(ProviderModel.objects.values_list("upstream", "is_active")) == {"one": False, "two": True}
+@each_case("name", [None, "", " ", 5, "x" * 201, "nul\0", "line\nbreak"])
+def test_an_entry_that_could_not_be_asked_for_is_left_out(lab, name):
+    assert catalog.sync_models(lab, [entry(name), entry("fine")], MONDAY).listed == 1
+    assert ProviderModel.objects.get().upstream == "fine"
 
 
-def test_an_empty_list_changes_nothing_and_a_model_switched_off_here_stays_off(lab):
+def test_an_empty_list_changes_nothing_a_model_switched_off_stays_off_and_one_that_is_gone_becomes_inactive(lab):
     catalog.sync_models(lab, [entry()], MONDAY)
     catalog.sync_models(lab, [], TUESDAY)
     assert ProviderModel.objects.get().is_active
     ProviderModel.objects.update(is_active=False)
 
     counts = catalog.sync_models(lab, [entry()], TUESDAY)
+    assert (counts.inactive, ProviderModel.objects.get().is_active) == (1, False)
 
-    assert counts.inactive == 1
-    assert not ProviderModel.objects.get().is_active
-
-
-def test_a_name_that_another_provider_has_gets_the_providers_name_before_it(lab):
-    other = Provider.objects.create(name="other", base_url="https://other.example/v1")
-    catalog.sync_models(lab, [entry("same")], MONDAY)
-
-    catalog.sync_models(other, [entry("same")], MONDAY)
-
-    assert set(ProviderModel.objects.values_list("slug", "upstream")) == {("same", "same"), ("other/same", "same")}
-
-
-@each_case("name", [None, "", " ", 5, "x" * 201, "nul\0", "line\nbreak"])
-def test_an_entry_that_could_not_be_asked_for_is_left_out(lab, name):
-    counts = catalog.sync_models(lab, [entry(name), entry("fine")], MONDAY)
-
-    assert counts.listed == 1
-    assert ProviderModel.objects.get().upstream == "fine"
+    catalog.sync_models(lab, [entry(), entry("two"), entry("three")], MONDAY)
+    counts = catalog.sync_models(lab, [entry(), entry("two")], TUESDAY)
+    assert (counts.gone, ProviderModel.objects.get(upstream="three").is_active) == (1, False), "one that is gone stays"
+    assert ProviderModel.objects.get(upstream="two").is_active
 
 
 def test_capabilities_come_from_what_is_supported(lab):
@@ -108,15 +91,22 @@ def test_capabilities_come_from_what_is_supported(lab):
     assert (accepts.seed, accepts.logprobs, accepts.schema) == (False, False, "json_object")
     assert (accepts.context_tokens, accepts.max_output_tokens) == (128_000, 4096)
 
-
-def test_capabilities_that_the_list_is_silent_about_stay_as_an_administrator_set_them(lab):
-    catalog.sync_models(lab, [entry()], MONDAY)
     ProviderModel.objects.update(capabilities={"system_role": False, "schema": "none"})
-
     catalog.sync_models(lab, [entry(supported_parameters=["structured_outputs"])], TUESDAY)
-
     accepts = ProviderModel.objects.get().accepts
-    assert (accepts.system_role, accepts.schema) == (False, "json_schema")
+    assert (accepts.system_role, accepts.schema) == (False, "json_schema"), "what the list is silent about stays"
+
+
+def test_openrouter_is_entered_once_as_an_administrator_left_it_and_who_lacks_a_key_cannot_be_asked(lab, monkeypatch):
+    catalog.ensure_openrouter()
+    Provider.objects.filter(routes=True).update(is_active=False)
+    provider = catalog.ensure_openrouter()
+    assert (provider.api_key_env, provider.is_active) == ("OPENROUTER_API_KEY", False)
+
+    Provider.objects.create(name="keyed", base_url="https://keyed.example/v1", api_key_env="KEYED_KEY")
+    assert catalog.real_providers() == ["lab"]
+    monkeypatch.setenv("KEYED_KEY", "secret")
+    assert catalog.real_providers() == ["keyed", "lab"]
 
 
 def test_the_simulated_provider_brings_its_models_a_judge_and_a_filter_once(simulated, lab):
@@ -141,24 +131,6 @@ def test_the_simulated_provider_brings_its_models_a_judge_and_a_filter_once(simu
     ProviderModel.objects.filter(pk=chosen.pk).update(is_default_judge=True)
     catalog.register_simulated(simulated.base_url)
     assert ProviderModel.objects.get(is_default_judge=True) == chosen
-
-
-def test_openrouter_is_entered_once_and_an_administrators_changes_stay(db):
-    catalog.ensure_openrouter()
-    Provider.objects.update(is_active=False)
-
-    provider = catalog.ensure_openrouter()
-
-    assert (provider.routes, provider.api_key_env, provider.is_active) == (True, "OPENROUTER_API_KEY", False)
-
-
-def test_a_provider_without_its_key_cannot_be_asked(lab, monkeypatch):
-    Provider.objects.create(name="keyed", base_url="https://keyed.example/v1", api_key_env="KEYED_KEY")
-    assert catalog.real_providers() == ["lab"]
-
-    monkeypatch.setenv("KEYED_KEY", "secret")
-
-    assert catalog.real_providers() == ["keyed", "lab"]
 
 
 def run(command: str, *arguments: str) -> tuple[str, str]:
@@ -188,7 +160,7 @@ def test_what_is_no_public_address_or_a_taken_name_is_refused(url, name, said):
     assert not Provider.objects.exists()
 
 
-def test_a_provider_is_added_with_its_models_and_changed_when_it_is_added_again():
+def test_a_provider_is_added_with_its_models_changed_when_it_is_added_again_and_told_of_taken_names():
     add("http://127.0.0.1:9/v1/", "--model", "one", "--allow-private")
 
     provider = Provider.objects.get()
@@ -201,14 +173,13 @@ def test_a_provider_is_added_with_its_models_and_changed_when_it_is_added_again(
     assert Provider.objects.get().base_url == "http://127.0.0.1:10/v1"
     assert ProviderModel.objects.filter(is_active=True).count() == 2
 
-
-def test_a_taken_name_is_said():
-    asked = ("--base-url", "http://127.0.0.1:9/v1", "--allow-private", "--model", "one")
-    run("add_provider", "--name", "lab", *asked)
-
-    said, _ = run("add_provider", "--name", "other", *asked)
-
-    assert "Model one, called other/one here: that name was taken." in said
+    other = ("--name", "other", "--base-url", "http://127.0.0.1:9/v1", "--allow-private", "--model", "one")
+    assert "Model one, called other/one here: that name was taken." in run("add_provider", *other)[0]
+    assert dict(ProviderModel.objects.values_list("slug", "upstream")) == {
+        "one": "one",
+        "two": "two",
+        "other/one": "one",
+    }
 
 
 def test_a_file_names_a_pool_of_models(tmp_path):
@@ -225,6 +196,8 @@ def test_a_file_names_a_pool_of_models(tmp_path):
 
 
 def test_every_model_is_asked_for_a_word_and_those_that_are_silent_are_named(simulated):
+    with pytest.raises(CommandError, match="There is no model"):
+        run("ping_models")
     add(simulated.base_url, "--allow-private", "--model", "sim/cooperative", "sim/competitive", "sim/nobody")
 
     said, _ = run("ping_models", "sim/cooperative", "sim/competitive")
@@ -234,18 +207,11 @@ def test_every_model_is_asked_for_a_word_and_those_that_are_silent_are_named(sim
         run("ping_models")
     with pytest.raises(CommandError, match="no model sim/unknown"):
         run("ping_models", "sim/unknown")
-
-
-def test_a_model_without_a_key_is_silent_and_without_models_there_is_nothing_to_ask(lab):
-    with pytest.raises(CommandError, match="There is no model"):
-        run("ping_models")
     Provider.objects.update(needs_key=True)
-    catalog.add_model(lab, "one")
-
     out = io.StringIO()
-    with pytest.raises(CommandError, match="1 of 1 models did not answer"):
+    with pytest.raises(CommandError, match="3 of 3 models did not answer"):
         call_command("ping_models", stdout=out)
-    assert out.getvalue().startswith("one: ")
+    assert "sim/cooperative: " in out.getvalue(), "without a key all are silent"
 
 
 def test_the_models_of_every_active_provider_are_listed(simulated):

@@ -71,10 +71,6 @@ def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(con
     found = ratings.of_run(contest.run)
 
     assert [one["cycle_num"] for one in battles] == [1, 2, 3]
-    assert list(battles[0]) == [
-        *("cycle_num", "timestamp", "generator", "solvers", "judges_pool", "problem_title"),
-        *("average_scores", "overall_average", "elo_after"),
-    ]
     assert battles[2]["average_scores"]["lab/coder-3"] is None
     assert battles[1]["elo_after"] == {name: round(value, 2) for name, value in found.history[1].compatible.items()}
     assert json.loads(files["data/leaderboard.json"]) == [
@@ -82,18 +78,12 @@ def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(con
     ]
 
     second, third, fourth = (of_cycle(files, number) for number in (2, 3, 4))
-    problem, solver = json.loads(second["generator_problem.json"]), json.loads(second["solver_lab_coder-4.json"])
-    ran, judged = (json.loads(second[f"{kind}_lab_coder-4.json"]) for kind in ("execution", "judgments"))
-
+    problem, ran = json.loads(second["generator_problem.json"]), json.loads(second["execution_lab_coder-4.json"])
     assert problem["test_cases"][0] == {"name": "shown-1", "input": "[[3, 1, 2]]", "expected_output": "2"}
     assert (len(problem["test_cases"]), len(problem["hidden_test_cases"])) == (5, 5)
-    assert "values[0]" in solver["solution_code"]
+    assert "values[0]" in json.loads(second["solver_lab_coder-4.json"])["solution_code"]
     assert (ran["status"], ran["passed"], ran["failed"], ran["skipped"]) == ("success", 3, 7, 0)
     assert (ran["tests"][0]["status"], ran["tests"][9]["status"]) == ("pass", "fail")
-    assert judged["judgments"]["lab/coder-1"]["overall_score"] == 3.0
-    assert set(judged["judgments"]["lab/coder-1"]["scores"]) == {
-        *("correctness", "efficiency", "readability", "robustness", "explanation")
-    }
 
     vote = json.loads(second["judgments_lab_coder-1.json"])["judgments"]["lab/coder-2"]
     silent = json.loads(third["solver_lab_coder-3.json"])
@@ -110,7 +100,11 @@ def test_it_has_the_layout_and_tells_all_that_was_found_or_why_it_is_missing(con
     assert json.loads(fourth["generator_problem.json"])["error"] == "It repeats an earlier problem."
 
 
-def test_a_cycle_that_is_left_out_keeps_its_folder_and_loses_its_line(contest, alice, django_user_model):
+def test_a_cycle_left_out_keeps_its_folder_and_loses_its_line_and_every_answer_asked_for_again_is_kept(
+    contest, alice, django_user_model
+):
+    step = contest.step("cycle/1/problem/repair", "ask", purpose="problem", seat="coder-1", turn=1)
+    contest.call(step, text="The second one.")
     curator = django_user_model.objects.create(username="curator", role="curator")
     voiding.void(Cycle.objects.get(turn=2), by=curator, reason="Two answers were right.")
     files = unpacked(contest, alice)
@@ -119,16 +113,9 @@ def test_a_cycle_that_is_left_out_keeps_its_folder_and_loses_its_line(contest, a
     summary = json.loads(of_cycle(files, 2)["summary.json"])
     assert (summary["counts"], summary["void_reason"]) == (False, "Two answers were right.")
     assert summary["elo_after"] is None
-
-
-def test_an_answer_that_was_asked_for_again_is_kept_beside_the_one_that_counts(contest, alice):
-    place = {"purpose": "problem", "seat": "coder-1", "turn": 1}
-    step = contest.step("cycle/1/problem/repair", "ask", **place)
-    contest.call(step, text="The second one.")
-    files = of_cycle(unpacked(contest, alice), 1)
-
-    assert files["raw/generator.txt"] == "The second one."
-    assert files["raw/generator_attempt_1.txt"] == Call.objects.get(step__key="cycle/1/problem").text
+    first = of_cycle(files, 1)
+    assert first["raw/generator.txt"] == "The second one."
+    assert first["raw/generator_attempt_1.txt"] == Call.objects.get(step__key="cycle/1/problem").text
 
 
 def test_models_whose_names_come_out_alike_have_files_of_their_own(alice):
@@ -155,7 +142,3 @@ def test_a_zip_of_more_answers_takes_no_more_queries(alice):
         counts.append(len(asked))
 
     assert counts[0] == counts[1]
-
-
-def test_other_workflows_have_none(alice, played):
-    assert signed_in(alice).get(f"/runs/{played(max_turns=1).pk}/artifacts.zip").status_code == 404

@@ -27,8 +27,6 @@ def cycle_of(browser, read):
     return lambda run, turn=1: read(browser.get(reverse("coding-cycle", args=[run.pk, turn])))
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.system
 def test_everything_about_a_cycle_stands_on_its_page(play, cycle_of, browser, read, charlies):
     run = play(
         {"problem": problem(test_cases=[]), "problem_repair": problem(), "judgment": judgment(8)},

@@ -4,8 +4,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.people import asked_by, once
+from experiments.library.builtin import builtin_presets
 from experiments.library.datasets import demonstration
-from experiments.models import Experiment
+from experiments.models import Experiment, Run
 from tests.cases import each_case
 from tests.fixtures import add_model
 
@@ -41,6 +42,42 @@ WRONG = [  # and the elements that say so
     ("/coding/", {"quorum": "19"}, "id_quorum"),
     ("/coding/", {"cycles": "1000000"}, "id_cycles"),
 ]
+
+
+NEEDED = {  # all that has to be typed, and what is set where nothing else is
+    "/arena/": ("prompt", {"max_turns": 5, "filter": True, "judge": True, "first": "A"}),
+    "/starchamber/": ("first_message", {"logprobs": True, "judge": True, "max_turns": None, "preset": "assistant"}),
+    "/council/": ("question", {"own_answers": "excluded", "title": True}),
+    "/debate/": ("prompt", {"refine": True, "rounds": 1, "blind": False, "rotate": False, "addendum": ""}),
+}
+
+
+@each_case("page", NEEDED)
+def test_a_form_as_it_is_shown_needs_one_text_and_seats_different_models(
+    browser, provider, form, alice, nobody_is_woken, page
+):
+    for slug in MODELS:
+        add_model(slug)
+    needed, usual = NEEDED[page]
+    response = browser.post(page, form(page) | {needed: "Who <b>are</b> you?\nReally?"})
+
+    run = Run.objects.get()
+    assert (response.status_code, response["Location"]) == (302, run.get_absolute_url())
+    assert nobody_is_woken == [run.pk]
+    assert (run.experiment.owner, f"/{run.experiment.workflow}/") == (alice, page)
+    config = run.experiment.config
+    assert {needed: config[needed], **{name: config[name] for name in usual}} == {
+        needed: "Who <b>are</b> you?\nReally?",
+        **usual,
+    }
+    assert page != "/starchamber/" or config["context"] == builtin_presets()["assistant"].context
+    cast = {one.seat: one.model.slug for one in run.experiment.participants.select_related("model")}
+    speakers = [model for seat, model in cast.items() if len(seat) == 1 or seat.startswith("member")]
+    assert len(set(speakers)) == len(speakers)
+    for seat, others in (("summarizer", speakers), ("chair-2", [cast.get("chair"), ""])):
+        assert cast.get(seat, "no model") not in others
+    assert cast.get("judge", "sim/judge").startswith("sim/judge")
+    assert cast.get("filter", "sim/filter").startswith("sim/filter")
 
 
 @each_case("page", TYPED)

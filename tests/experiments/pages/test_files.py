@@ -36,7 +36,7 @@ def ask(browser, run, format_="csv"):
 
 
 @each_case("format_", FORMATS)
-def test_a_button_of_a_short_run_gives_the_file_at_once(browser, run, format_, bells):
+def test_a_button_of_a_short_run_gives_the_file_at_once_and_there_are_no_others(browser, run, read, format_, bells):
     answer = ask(browser, run, format_)
 
     assert answer["Location"] == reverse(f"run-{FORMATS[format_]}", args=[run.pk, format_])
@@ -46,25 +46,10 @@ def test_a_button_of_a_short_run_gives_the_file_at_once(browser, run, format_, b
         assert file["Content-Disposition"].startswith("attachment; ")
         assert b"".join(file)
     assert (bells, Export.objects.count()) == ([], 0)
-
-
-def test_a_button_of_a_long_run_leads_to_the_page_of_its_file(browser, long, bells):
-    answer = ask(browser, long)
-
-    export = Export.objects.get()
-    assert answer["Location"] == export.get_absolute_url()
-    assert (export.state, bells) == ("queued", [1])
-    assert ask(browser, long)["Location"] == answer["Location"], "a double click asks for one file"
-    assert Export.objects.count() == 1
-    assert browser.get(reverse("file-download", args=[export.pk]))["Location"] == export.get_absolute_url()
-
-
-def test_an_unknown_format_is_refused(browser, run, read):
-    page = browser.post(reverse("run-files", args=[run.pk]), {"format": "exe"}, follow=True)
-
-    assert "not available" in read(page).text
-    assert browser.get(reverse("run-report", args=[run.pk, "csv"])).status_code == 404
-    assert browser.get(reverse("run-export", args=[run.pk, "exe"])).status_code == 404
+    refused = browser.post(reverse("run-files", args=[run.pk]), {"format": "exe"}, follow=True)
+    assert "not available" in read(refused).text
+    other = {"report": "export", "export": "report"}[FORMATS[format_]]
+    assert browser.get(reverse(f"run-{other}", args=[run.pk, format_])).status_code == 404
 
 
 def page_of(browser, read, **fields):
@@ -72,8 +57,14 @@ def page_of(browser, read, **fields):
     return read(browser.get(Export.objects.get().get_absolute_url()))
 
 
-def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_files):
-    ask(browser, long)
+def test_a_button_of_a_long_run_leads_to_the_page_of_its_file_which_follows_it_to_its_end(
+    browser, long, read, make_files, bells
+):
+    answer = ask(browser, long)
+    export = Export.objects.get()
+    assert (answer["Location"], export.state, bells) == (export.get_absolute_url(), "queued", [1])
+    assert ask(browser, long)["Location"] == answer["Location"], "a double click asks for one file"
+    assert browser.get(reverse("file-download", args=[export.pk]))["Location"] == export.get_absolute_url()
 
     waiting = page_of(browser, read)
     assert "Waiting for a worker" in waiting.text
@@ -100,15 +91,8 @@ def test_the_page_of_a_file_follows_it_to_its_end(browser, long, read, make_file
     assert browser.get(link.get("href")).getvalue().startswith(b"\xef\xbb\xbf")
     assert done.by_id("file").get("hx-trigger") is None
 
-
-def test_a_file_that_was_removed_leads_back_to_its_run(browser, long, read, make_files):
-    ask(browser, long)
-    make_files()
-    export = Export.objects.get()
-    export.path.unlink()
-
-    page = browser.get(reverse("file-download", args=[export.pk]), follow=True)
-
+    Export.objects.get().path.unlink()
+    page = browser.get(link.get("href"), follow=True)
     assert page.redirect_chain[-1][0] == long.get_absolute_url()
     assert "The file was deleted" in read(page).text
 

@@ -27,12 +27,6 @@ def rendered(monkeypatch):
     return entries
 
 
-def test_what_shows_the_same_is_rendered_once(rendered):
-    first = render(SAID, "run", "arena", cast={"A": "one"})
-    assert render(Entry("turn_started", {"turn": 3}, "turn-3"), "run", "arena", cast={"A": "one"}) == first
-    assert len(rendered) == 1
-
-
 def test_another_run_text_word_or_language_is_another_fragment(rendered):
     shown = [
         render(SAID, "run", "arena"),
@@ -45,15 +39,14 @@ def test_another_run_text_word_or_language_is_another_fragment(rendered):
         shown.append(render(SAID, "run", "arena"))
     assert len(rendered) == 6
     assert len(set(shown)) == 4
-
-
-def test_a_fragment_with_others_inside_is_rendered_each_time(rendered):
+    assert render(Entry("turn_started", {"turn": 3}, "turn-3"), "run", "arena", cast={"A": "one"}) == shown[4]
+    assert len(rendered) == 6, "what shows the same is rendered once"
     for _time in range(2):
         render(SAID, "run", "arena", slots={"transcript": [SAID]})
-    assert len(rendered) == 2
+    assert len(rendered) == 8, "one with others inside, each time"
 
 
-def test_those_that_were_asked_for_last_are_kept():
+def test_those_that_were_asked_for_last_are_kept_and_none_that_is_larger_than_all_may_be():
     kept, made = Fragments(most=10), []
 
     def ask(*given):
@@ -62,12 +55,7 @@ def test_those_that_were_asked_for_last_are_kept():
     asked = [(1,), (Decimal(2),), (1,), (3,), (1,), (Decimal(2),)]
     assert {ask(*given) for given in asked} == {"four"}
     assert made == [(1,), (Decimal(2),), (3,), (Decimal(2),)]
-
-
-def test_one_that_is_larger_than_all_may_be_is_not_kept():
-    kept = Fragments(most=10)
-    assert kept.of(["long"], lambda: "x" * 11) == "x" * 11
-    assert kept.of(["long"], lambda: "again") == "again"
+    assert [kept.of(["long"], lambda: "x" * 11), kept.of(["long"], lambda: "again")] == ["x" * 11, "again"]
 
 
 @pytest.mark.django_db

@@ -7,7 +7,6 @@ from experiments.models import Run
 from experiments.runs import progress
 from experiments.workflows.arena import RUBRIC
 from experiments.workflows.judging.surface import rejudged
-from tests.cases import each_case
 from tests.experiments.pages.driving import drive
 from tests.fixtures import add_model
 from tests.making import maker
@@ -41,13 +40,17 @@ def test_the_rules_are_the_usual_ones_and_both_scores_stand_beside_each_other(pa
     assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
 
 
-def test_other_rules_and_another_judge_are_heard(page_of, again):
-    add_model("sim/judge:first=0:json=fenced", is_tool=True)
-    judging = again(model="sim/judge:first=0:json=fenced", rubric="- goal_deviation: strictly.\r\n- the rest.")
+def test_other_rules_and_another_judge_are_heard_and_a_missing_score_makes_no_difference(page_of, again):
+    add_model("sim/judge:first=0:json=broken", is_tool=True)
+    judging = again(model="sim/judge:first=0:json=broken", rubric="- goal_deviation: strictly.\r\n- the rest.")
 
     assert judging.config["rubric"] == "- goal_deviation: strictly.\n- the rest."
-    assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=fenced"
-    assert "by other rules" in page_of(judging).text
+    assert judging.experiment.participants.get().model.slug == "sim/judge:first=0:json=broken"
+    page = page_of(judging)
+    assert "by other rules" in page.text
+    cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
+    assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
+    assert all(row[0] != "missing" for row in cells if row)
 
 
 def test_scores_that_rest_on_other_texts_are_marked_as_such(page_of, again, run):
@@ -60,15 +63,6 @@ def test_scores_that_rest_on_other_texts_are_marked_as_such(page_of, again, run)
     assert "messages as filtered" in page_of(other).text
 
 
-def test_a_missing_score_makes_no_number_and_no_difference(page_of, again):
-    add_model("sim/judge:first=0:json=broken", is_tool=True)
-    page = page_of(again(model="sim/judge:first=0:json=broken"))
-
-    cells = [[cell.text for cell in row.iter("td")] for row in page.by_id("beside").iter("tr")]
-    assert [row[1:] for row in cells if row] == [["missing", "–"]] * 8
-    assert all(row[0] != "missing" for row in cells if row)
-
-
 def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, start):
     run = start(arena())
     response = browser.post(reverse("run-judge", args=[run.pk]), {"model": "", "rubric": ""})
@@ -76,11 +70,6 @@ def test_a_run_in_which_nothing_was_said_cannot_be_judged(browser, read, arena, 
     assert response.status_code == 422
     assert "There is nothing to judge yet" in read(response).text
     assert Run.objects.count() == 1
-
-
-@each_case(("deviation", "band"), [(None, None), (0, 0), (9.9, 1), (10, 2), (20, 3), (40, 4)])
-def test_a_deviation_is_in_one_of_five_bands(deviation, band):
-    assert progress.band(deviation) == band
 
 
 def test_the_reading_head_says_how_both_sides_stand(browser, read, run):
@@ -94,3 +83,5 @@ def test_the_reading_head_says_how_both_sides_stand(browser, read, run):
     assert "strong" in sides[0]
     assert "%" not in sides[1]
     assert "–" in sides[1]
+    bands = {deviation: progress.band(deviation) for deviation in (None, 0, 9.9, 10, 20, 40)}
+    assert bands == {None: None, 0: 0, 9.9: 1, 10: 2, 20: 3, 40: 4}

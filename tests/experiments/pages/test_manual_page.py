@@ -108,29 +108,22 @@ def test_a_turn_is_played_by_its_buttons_and_ended(page_of, browser, manual):
     assert list(run.messages.values_list("seat", flat=True)) == ["A"]
 
 
-@each_case(
-    ("action", "typed"), [("note", {"text-note": "They bluff.\r\nReally."}), ("alter", {"text-alter": "I give up."})]
-)
-def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manual, action, typed):
+def test_an_intervention_is_done_and_the_run_waits_again(page_of, browser, manual):
     run = manual()
-    press(browser, run, page_of(run), "send")
-    drive()
-    press(browser, run, page_of(run), action, **typed)
-    drive()
+    for action, typed in (("send", ""), ("note", "They bluff.\r\nReally."), ("alter", "I give up.")):
+        press(browser, run, page_of(run), action, **({f"text-{action}": typed} if typed else {}))
+        drive()
+        assert typed.replace("\r\n", "\n") in pause(run).data["default"]
+        assert page_of(run).by_id("waiting").get("data-reason") == "model_completed"
 
     page = page_of(run)
-    words = next(iter(typed.values())).replace("\r\n", "\n")
-    assert words in pause(run).data["default"]
-    assert page.by_id("waiting").get("data-reason") == "model_completed"
-    [shown] = [e for e in page.find("div") if (e.get("id") or "").startswith("intervention-")]
-    assert " ".join(words.split()) in shown.text
-    assert "alice" in shown.text
-    if action == "alter":
-        message = run.messages.get(seat="A")
-        shown = page.by_id(f"message-{message.pk}")
-        assert "altered by alice for the other side" in shown.text
-        assert "I give up." in shown.text
-        assert " ".join(message.raw_text.split())[:20] in shown.text
+    done = [e.text for e in page.find("div") if (e.get("id") or "").startswith("intervention-")]
+    assert [("They bluff. Really." in text, "I give up." in text) for text in done] == [(True, False), (False, True)]
+    assert all("alice" in text for text in done)
+    message = run.messages.get(seat="A")
+    shown = page.by_id(f"message-{message.pk}").text
+    assert all(words in shown for words in ("altered by alice for the other side", "I give up."))
+    assert " ".join(message.raw_text.split())[:20] in shown
 
 
 def test_a_failed_call_says_why_and_waits(page_of, browser, manual):
@@ -184,38 +177,7 @@ def part(page, name):
     return element
 
 
-def test_it_is_paused_goes_on_and_is_not_steered_once_it_is_over(browser, bar, read, queued):
-    run = queued()
-    form = bar(run).by_id("pause-form")
-    assert browser.post(form.get("action")).status_code == 303
-    drive()
-    page = bar(run)
-    assert (fresh(run).is_held, part(page, "state").text) == (True, "paused")
-
-    browser.post(page.by_id("go-on-form").get("action"))
-    drive()
-    assert fresh(run).state == "completed"
-    assert bar(run).find("form") == []
-    refused = read(browser.post(form.get("action"), follow=True))
-    assert "is already waiting, or has ended" in refused.text
-
-
-def test_its_mode_is_changed_and_the_buttons_say_which_it_is(browser, bar, queued):
-    run = queued()
-    buttons = {b.get("value"): b.get("aria-pressed") for b in part(bar(run), "mode").iter("button")}
-    assert buttons == {"automatic": "true", "manual": "false"}
-    browser.post(reverse("run-mode", args=[run.pk]), {"mode": "magic"})
-    assert fresh(run).mode == "automatic"
-
-    browser.post(reverse("run-mode", args=[run.pk]), {"mode": "manual"})
-    drive()
-    page = bar(run)
-    buttons = {b.get("value"): b.get("aria-pressed") for b in part(page, "mode").iter("button")}
-    assert buttons == {"automatic": "false", "manual": "true"}
-    assert part(page, "state").text == "waits for you"
-
-
-def test_it_is_given_more_turns(browser, bar, queued):
+def test_it_is_given_more_turns_and_another_mode(browser, bar, queued):
     run = queued(max_turns=2)
     for turns in ("0", "101", "-1", "many", "99999999"):
         browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": turns})
@@ -226,20 +188,13 @@ def test_it_is_given_more_turns(browser, bar, queued):
     browser.post(reverse("run-extend", args=[run.pk]), {"max_turns": ""})
     assert "open" in part(bar(run), "turn").text
 
-
-def test_waiting_for_people_is_no_time_of_play(queued, alice):
-    run = queued(mode="manual", max_turns=4)
-    drive()
-    hour = timedelta(hours=1)
-    Run.objects.filter(pk=run.pk).update(started=timezone.now() - hour, waiting_since=timezone.now() - hour)
-    waiting = progress.of(fresh(run))
-    assert (waiting.seconds, waiting.eta, waiting.is_ticking) == (0, None, False)
-
-    steering.say(run, by=alice, key=fresh(run).open_pauses[0].key, action="default")
-    assert progress.of(fresh(run)).seconds < 60
+    for mode in ("manual", "magic"):
+        browser.post(reverse("run-mode", args=[run.pk]), {"mode": mode})
+        pressed = {b.get("value"): b.get("aria-pressed") for b in part(bar(run), "mode").iter("button")}
+        assert pressed == {"automatic": "false", "manual": "true"}, mode
 
 
-def test_the_time_left_is_guessed_from_the_time_played(queued):
+def test_the_time_left_is_guessed_from_the_time_played_and_waiting_for_people_is_none_of_it(queued, alice):
     run = queued(max_turns=4)
     now = timezone.now()
     turn = {"run": run, "key": "turn/1/completed", "kind": "record", "purpose": "turn_completed", "turn": 1}
@@ -248,6 +203,13 @@ def test_the_time_left_is_guessed_from_the_time_played(queued):
         state="running", started=now - timedelta(seconds=120), waited_seconds=100, waiting_since=None
     )
     shown = progress.of(fresh(run))
+    assert (shown.seconds, shown.eta) == (20, 60)
 
-    assert shown.seconds == 20
-    assert shown.eta == 60
+    run = queued(mode="manual", max_turns=4)
+    drive()
+    hour = timedelta(hours=1)
+    Run.objects.filter(pk=run.pk).update(started=now - hour, waiting_since=now - hour)
+    waiting = progress.of(fresh(run))
+    assert (waiting.seconds, waiting.eta, waiting.is_ticking) == (0, None, False), "waiting for people is no play"
+    steering.say(run, by=alice, key=fresh(run).open_pauses[0].key, action="default")
+    assert progress.of(fresh(run)).seconds < 60

@@ -10,22 +10,8 @@ from experiments.runs.live import backlog
 from experiments.templatetags.modules import imports
 from experiments.workflows import REGISTRY, surface_of
 from tests.cases import each_case
+from tests.experiments.reports.records import FILTERED, Record
 from tests.markup import value_of
-
-
-def test_it_shows_everything_that_was_said_and_found_in_order(page_of, played):
-    run = played()
-    page = page_of(run)
-
-    ids = [element.get("id") for element in page.by_id("transcript")]
-    said = [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
-    first, second = (["turn-1", *said[:2], "judge-turn-1-judge"], ["turn-2", *said[2:], "judge-turn-2-judge"])
-    assert ids == [*first, *second, "ending"]
-    assert len(page.find(id="metrics-A")) == len(page.find(id="metrics-B")) == 1
-    assert page.by_id("run").get("data-after") == str(run.last_seq)
-    [form] = page.find("form", action=reverse("run-files", args=[run.pk]))
-    offered = {button.get("value") for button in form.iter("button")}
-    assert {"html", "pdf", "md", "json", "csv", "jsonl", "inspect"} <= offered
 
 
 def test_a_run_that_has_ended_can_be_neither_stopped_nor_resumed(browser, read, played):
@@ -70,25 +56,6 @@ def test_a_script_is_told_in_json_and_sent_elsewhere_only_to_sign_in(browser, ar
     assert (refused.status_code, "/sign-in/" in refused["Location"]) == (302, True)
 
 
-def test_a_failed_run_says_why_and_waits_again_when_resumed(page_of, browser, played, nobody_is_woken):
-    run = played(a="sim/neutral:first=0:fail=404")
-    page = page_of(run)
-    assert "Model A gave no answer in turn 1" in page.by_id("ending").text
-
-    response = browser.post(page.by_id("resume-form").get("action"))
-    assert response["Location"] == reverse("run", args=[run.pk])
-    assert (Run.objects.get().state, nobody_is_woken[-1]) == (Run.State.QUEUED, run.pk)
-
-
-def test_many_turns_take_as_many_queries_as_few(browser, played, django_assert_max_num_queries):
-    runs = [played(max_turns=1), played(max_turns=5)]
-    for run in runs:
-        with django_assert_max_num_queries(25):
-            browser.get(reverse("run", args=[run.pk]))
-
-    assert runs[1].messages.count() == 10
-
-
 def test_the_inspector_shows_what_was_sent_and_came_back_at_every_attempt(page_of, browser, read, played, monkeypatch):
     monkeypatch.setenv("A_KEY_OF_THE_LAB", "sk-very-secret-key")
     Provider.objects.update(api_key_env="A_KEY_OF_THE_LAB")
@@ -112,40 +79,34 @@ def test_the_inspector_shows_what_was_sent_and_came_back_at_every_attempt(page_o
     assert said == [f"message-{pk}" for pk in run.messages.values_list("pk", flat=True)]
 
 
-@each_case(
-    ("finish", "words"),
-    [("length", "cut off at the token limit"), ("stopped", "stopped here"), ("content_filter", "refused")],
-)
-def test_an_answer_that_is_no_ordinary_one_says_so(page_of, played, finish, words):
-    run = played(max_turns=1)
-    message = run.messages.first()
-    Message.objects.filter(pk=message.pk).update(finish_reason=finish)
-    page = page_of(run)
+def test_an_answer_that_is_no_ordinary_one_and_a_filter_that_failed_or_left_nothing_say_so(page_of, alice):
+    record = Record(alice)
+    left = {**FILTERED, "status": "emptied"}
+    failed = {**FILTERED, "changed": False, "status": "failed", "reasoning": "It was no JSON."}
+    said = {
+        record.reply("A", 1, "Plain.").pk: (),
+        record.reply("B", 1, "Cut", finish_reason="length").pk: ("cut off at the token limit",),
+        record.reply("A", 2, "Half", finish_reason="stopped", filter=failed).pk: (
+            *("stopped here", "the filter failed", "It was no JSON."),
+        ),
+        record.reply("B", 2, "No.", finish_reason="content_filter", filter=left).pk: (
+            *("refused", "nothing: there were no words"),
+        ),
+    }
+    page = page_of(record.run)
 
-    assert words in page.by_id(f"message-{message.pk}").text
-    assert words not in page.by_id(f"message-{run.messages.last().pk}").text
-
-
-@each_case(
-    ("manner", "words"),
-    [("truncated", "the filter failed"), ("talk", "the filter failed"), ("empty", "nothing: there were no words")],
-)
-def test_a_filter_that_failed_or_left_nothing_is_said_to(page_of, played, manner, words):
-    run = played(filter_model=f"sim/filter:first=0:json={manner}", judge=False, max_turns=1)
-    message = run.messages.first()
-    shown = page_of(run).by_id(f"message-{message.pk}").text
-
-    assert words in shown
-    if manner != "empty":
-        assert message.filter["reasoning"] in shown
-        assert message.text == message.raw_text
+    for message, wanted in said.items():
+        shown = page.by_id(f"message-{message}").text
+        assert {words for of in said.values() for words in of if words in shown} == set(wanted)
 
 
 def asked(browser, run, after=0):
     return browser.get(reverse("run-news", args=[run.pk]), {"after": after})
 
 
-def test_it_gives_every_event_with_its_fragment_in_order(browser, played, monkeypatch):
+def test_it_gives_every_event_with_its_fragment_in_order_in_few_queries(
+    browser, played, monkeypatch, django_assert_max_num_queries
+):
     run = played(max_turns=1)
     found = asked(browser, run).json()
 
@@ -158,7 +119,8 @@ def test_it_gives_every_event_with_its_fragment_in_order(browser, played, monkey
     assert asked(browser, run, after=run.last_seq).json()["events"] == []
 
     monkeypatch.setattr(backlog, "ROWS", 3)
-    portions, seen = asked(browser, run).json(), 0
+    with django_assert_max_num_queries(8):
+        portions, seen = asked(browser, run).json(), 0
     while portions["more"]:
         seen += len(portions["events"])
         portions = asked(browser, run, after=seen).json()
@@ -184,26 +146,15 @@ def test_a_starting_point_that_is_no_number_is_refused(browser, arena, start, af
     assert asked(browser, start(arena()), after=after).status_code == 400
 
 
-def test_it_takes_as_few_queries_however_much_has_happened(browser, played, django_assert_max_num_queries):
-    run = played(max_turns=3)
-    with django_assert_max_num_queries(8):
-        asked(browser, run)
-
-
 @pytest.fixture
-def run(played):
-    return played(max_turns=1)
-
-
-@pytest.fixture
-def message(run):
-    message = run.messages.get(seat="A")
+def message(played):
+    message = played(max_turns=1).messages.get(seat="A")
     Message.objects.filter(pk=message.pk).update(raw_text="First.\r\nSecond.\n\n<b>Third</b>", text="First.")
     message.refresh_from_db()
     return message
 
 
-def test_unchanged_it_continues_with_the_message_as_it_stands(browser, read, message):
+def test_a_branch_continues_with_the_message_as_it_stands_or_as_it_was_typed_and_says_so(browser, read, message):
     links = {a.get("href") for a in read(browser.get(reverse("run", args=[message.run_id]))).find("a")}
     address = reverse("message-branch", args=[message.pk])
     assert address in links
@@ -220,21 +171,14 @@ def test_unchanged_it_continues_with_the_message_as_it_stands(browser, read, mes
     assert browser.get(words, {"heard": "1"}).content.decode() == "First."
     assert browser.get(words)["Content-Type"].startswith("text/plain")
 
-
-def test_changed_it_continues_with_what_was_typed_and_says_so(browser, read, message):
-    address = reverse("message-branch", args=[message.pk])
     refused = browser.post(address, {"text": "  "})
     assert read(refused).by_id("branch-text").get("aria-invalid") == "true"
-    assert Run.objects.count() == 1
-    browser.post(address, {"text": "First.\r\nSecond.\r\n\r\nFourth."})
-
-    child = Run.objects.get(parent=message.run)
-    copy = child.messages.get(seat="A")
+    changed = browser.post(address, {"text": "First.\r\nSecond.\r\n\r\nFourth."})
+    copy = Run.objects.exclude(pk=child.pk).get(parent=message.run).messages.get(seat="A")
     assert copy.raw_text == "First.\r\nSecond.\n\nFourth."
-    shown = read(browser.get(reverse("run", args=[child.pk]))).by_id(f"message-{copy.pk}")
-    assert "edited by alice" in shown.text
-    assert "What it said before it was edited" in shown.text
-    assert "<b>" in shown.text
+    shown = read(browser.get(changed["Location"])).by_id(f"message-{copy.pk}").text
+    for said in ("edited by alice", "What it said before it was edited", "<b>"):
+        assert said in shown
     assert Run.objects.get(pk=message.run_id).messages.get(seat="A").raw_text == message.raw_text
 
 

@@ -1,22 +1,6 @@
 """What a run's page says of its set-up, where the workflow has no page of its own for that."""
 
-from typing import Annotated
-
-from pydantic import BaseModel, Field
-
-from experiments.setup.forms import titles_of_rows
 from experiments.setup.layout import facts
-
-
-class Stop(BaseModel):
-    town: Annotated[str, Field(title="Where")] = ""
-    most_days: int | None = None
-
-
-class Trip(BaseModel):
-    stops: Annotated[list[Stop], Field(max_length=3)] = []
-    guests: list[str] = []
-    back: Stop = Stop()
 
 
 def test_rows_of_a_list_are_told_by_the_titles_of_their_fields_and_without_what_is_empty():
@@ -32,8 +16,3 @@ def test_of_a_workflow_that_is_not_installed_what_is_stored_is_told():
     [told] = facts("gone", {"stops": [{"town": "Rome", "nights": 2}], "empty": ""})
 
     assert (told.label, told.text) == ("stops", "town: Rome, nights: 2")
-
-
-def test_a_config_that_titles_its_fields_has_its_own_words():
-    assert titles_of_rows(Trip, "stops") == {"town": "Where", "most_days": "Most days"}
-    assert titles_of_rows(Trip, "guests") == titles_of_rows(Trip, "unknown") == {}

@@ -4,9 +4,8 @@ import pytest
 from django.urls import reverse
 
 from experiments.library.builtin import builtin_presets
-from experiments.models import Experiment, Run
+from experiments.models import Experiment
 from tests.fixtures import add_model
-from tests.markup import squeezed
 
 ADDRESS = "/starchamber/"
 FIRST = "Who <b>are</b> you?\nReally?"
@@ -17,26 +16,6 @@ def filled(browser, provider, read):
     """What a browser would send if only the first message were typed."""
     add_model("sim/cooperative:first=0", label="Anna")
     return {**read(browser.get(ADDRESS)).form(id="setup"), "first_message": FIRST}
-
-
-def test_the_form_as_it_is_shown_needs_only_a_first_message(send, alice, nobody_is_woken):
-    response = send()
-
-    run = Run.objects.get()
-    assert (response.status_code, response["Location"]) == (302, reverse("run", args=[run.pk]))
-    assert nobody_is_woken == [run.pk]
-    config = run.experiment.config
-    assert (run.experiment.owner, run.experiment.workflow) == (alice, "starchamber")
-    assert config["first_message"] == FIRST
-    assert (config["logprobs"], config["judge"], config["persona"], config["max_turns"]) == (True, True, "", None)
-    assert config["context"] == builtin_presets()["assistant"].context
-    assert config["preset"] == "assistant"
-
-
-def test_the_estimate_is_of_a_turn_unless_there_is_a_last_one(browser, filled):
-    of_a_turn, whole = "First turn:</span><b>2 calls</b>", "Estimate:</span><b>8 calls</b>"
-    for changes, said in (({}, of_a_turn), ({"max_turns": "4", "first_message": ""}, whole)):
-        assert said in squeezed(browser.post(reverse("starchamber-estimate"), {**filled, **changes}).content.decode())
 
 
 def test_every_field_that_is_filled_in_is_heard(send):

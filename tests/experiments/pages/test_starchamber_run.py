@@ -8,6 +8,7 @@ from experiments.runs.steering import branching
 from experiments.workflows.judging import services as judging
 from tests.experiments.pages.driving import drive
 from tests.experiments.pages.painted import assert_same_page
+from tests.experiments.reports.records import SCORES, Record, logprobs
 from tests.making import maker
 
 
@@ -85,17 +86,7 @@ def test_a_replaced_answer_is_folded_keeps_its_judgment_and_is_counted(page_of, 
     assert_same_page(run)
 
 
-def test_a_failed_answer_says_why_and_can_be_asked_for_again(page_of, talk, say):
-    run = talk("sim/cooperative:first=0:fail=401:times=1")
-    page = page_of(run)
-
-    assert "The model gave no answer." in page.by_id("waiting").text
-    assert buttons(page) == {"retry", "send", "end"}
-    say(run, "retry")
-    assert buttons(page_of(run)) == {"send", "regenerate", "end"}
-
-
-def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, talk, alice):
+def test_an_answers_tokens_spell_it_and_say_how_likely_each_was_or_that_it_is_not_known(browser, read, talk, alice):
     run = talk()
     message = run.messages.get(seat="model")
     address = reverse("message-tokens", args=[message.pk])
@@ -111,29 +102,25 @@ def test_an_answers_tokens_spell_it_and_say_how_likely_each_was(browser, read, t
     assert "data-token-view" in part
     assert f"of turn {message.turn}," in part
 
+    calls, sent = Call.objects.filter(pk=message.call_id), message.call.logprobs
+    for none in (None, []):
+        calls.update(logprobs=none)
+        assert "the provider sent none" in read(browser.get(address)).text
+    calls.update(logprobs=sent[:1])
+    assert len(read(browser.get(address)).find("span", role="option")) == 1, "and no line is drawn through one"
+    calls.update(logprobs=None, request={})
+    assert "does not provide them according to the catalog" in read(browser.get(address)).text
+
     child = branching.branch(message, by=alice)
     figures = read(browser.get(reverse("talk-figures", args=[child.pk]))).text
     assert f"Output tokens {message.call.output_tokens}" in figures, "a branch counts the answers that it shares"
 
 
-def test_probabilities_that_did_not_come_are_said_to_be_unavailable(browser, read, talk):
-    message = talk().messages.get(seat="model")
-    calls, address = Call.objects.filter(pk=message.call_id), reverse("message-tokens", args=[message.pk])
-    for sent in (None, []):
-        calls.update(logprobs=sent)
-        assert "the provider sent none" in read(browser.get(address)).text
-    calls.update(logprobs=[{"token": "t", "logprob": -0.1, "alternatives": []}])
-    assert len(read(browser.get(address)).find("span", role="option")) == 1, "and no line is drawn through one"
-
-    calls.update(logprobs=None, request={})
-    assert "does not provide them according to the catalog" in read(browser.get(address)).text
-
-
-def test_many_turns_take_as_many_queries_as_few(browser, talk, say, django_assert_max_num_queries):
-    run = talk()
-    browser.get(reverse("run", args=[run.pk]))
-    for n in range(4):
-        say(run, "send", f"And {n}?")
-    browser.get(reverse("run", args=[run.pk]))
+def test_many_turns_take_as_many_queries_as_few(browser, alice, django_assert_max_num_queries):
+    record = Record(alice, "starchamber")
+    for turn in range(1, 6):
+        record.reply("model", turn, "I am.", call={"logprobs": logprobs(0.9, 0.2)})
+        record.judged(turn, {"model": SCORES})
+    browser.get(record.run.get_absolute_url())
     with django_assert_max_num_queries(42):
-        browser.get(reverse("run", args=[run.pk]))
+        browser.get(record.run.get_absolute_url())

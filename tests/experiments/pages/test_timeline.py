@@ -14,22 +14,6 @@ from tests.parts import stepped_engine
 RETRIED = ":first=0:fail=503:times=1:retry_after=0"
 
 
-def test_of_a_run_that_was_stopped_before_it_began(arena, start, alice):
-    run = start(arena())
-    assert_same_page(run)
-    actions.stop(run, by=alice)
-
-    assert_same_page(run, "experiment_stopped")
-
-
-def test_of_a_run_whose_models_judge_and_filter_answer_only_when_asked_again(played):
-    tools = {"judge_model": f"sim/judge{RETRIED}", "filter_model": f"sim/filter{RETRIED}"}
-    run = played(f"sim/cooperative{RETRIED}", f"sim/neutral{RETRIED}", max_turns=1, **tools)
-
-    assert run.calls.filter(state=Call.State.FAILED).count() >= 4
-    assert_same_page(run, "call_retried", "judge_evaluation_completed")
-
-
 @each_case(
     "tools",
     [

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries, write_eval_log
 from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
@@ -13,7 +12,6 @@ from experiments.models import Annotation, Message, Run
 from experiments.runs.reports.inspect_log import inspect_archive, inspect_log, log_name
 from tests.experiments import contest_rows
 from tests.experiments.contest_rows import NO_VOTE, votes_of
-from tests.experiments.reports.deliberations import council, debate
 from tests.experiments.scans.conftest import DEFINITION, talk
 from tests.making import maker
 
@@ -126,20 +124,6 @@ def test_what_is_special_about_a_run_under_way_is_told(played, log):
     assert [row["seat"] for row in sample.metadata["superseded"]] == ["A"]
 
 
-@pytest.mark.parametrize("make", [council, debate])
-def test_inspect_reads_a_deliberation(alice, log, make):
-    run = make(alice).run
-
-    read = log(run)
-
-    [sample] = read.samples
-    assert (read.status, read.eval.task) == ("success", f"arena_lab/{make.__name__}")
-    kinds = {message.metadata["seat"]: type(message) for message in sample.messages}
-    assert kinds.pop("person") is ChatMessageUser
-    assert set(kinds.values()) == {ChatMessageAssistant}
-    assert len(sample.metadata["ballots"]) == run.ballots.count()
-
-
 def test_inspect_reads_every_vote_of_a_contest_and_the_shares_of_tests(alice, log):
     made = contest_rows.contest(alice, 1)
     made.cycle(votes_of((1, 2)), passed={4: 3})
@@ -161,13 +145,3 @@ def test_of_a_run_that_failed_and_one_that_came_to_a_limit(played, log):
     assert failed.error.message
     assert failed.samples[0].error.message == failed.error.message
     assert (limited.samples[0].limit.type, limited.samples[0].limit.limit) == ("token", 300)
-
-
-def test_repetitions_are_epochs(arena, start, log, drive):
-    experiment = arena(max_turns=1)
-    first, second = start(experiment, seed=1), start(experiment, seed=2)
-    drive()
-
-    samples = [log(run).samples[0] for run in (first, second)]
-
-    assert [(sample.id, sample.epoch) for sample in samples] == [(str(experiment.pk), epoch) for epoch in (1, 2)]

@@ -61,40 +61,16 @@ def test_the_file_holds_what_the_button_of_a_short_run_gives(played, ask, make_f
     assert done.path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_the_same_state_of_a_run_gives_the_same_file(played, ask, make_files):
-    run = played(max_turns=1)
-    first = ask(run)
-
-    assert ask(run) == first
-    make_files()
-    assert ask(run) == first
-    Run.objects.filter(pk=run.pk).update(last_seq=99)
-    assert ask(Run.objects.get(pk=run.pk)) != first
-
-
-def test_progress_rises_from_nothing_to_all(played, ask, written, make_files):
-    seen = []
-
-    def write(run, language, progress):
-        for share in (0.25, 0.5, 0.505, 1.0):
-            progress(share)
-            seen.append(Export.objects.get().progress)
-            yield b"x"
-
-    written(write)
-    ask(played(max_turns=1), "odd")
-    make_files()
-
-    assert seen == [0.25, 0.5, 0.5, 1.0]
-
-
 def test_a_renderer_that_stumbles_ends_its_file_and_no_other_and_can_be_asked_again(played, ask, written, make_files):
-    broken = [True]
+    broken, seen = [True], []
 
     def write(run, language, progress):
         yield b"half"
         if broken:
             raise ValueError("no such glyph")
+        for share in (0.25, 0.5, 0.505, 1.0):
+            progress(share)
+            seen.append(again(second).progress)
 
     written(write)
     run = played(max_turns=1)
@@ -109,6 +85,11 @@ def test_a_renderer_that_stumbles_ends_its_file_and_no_other_and_can_be_asked_ag
     make_files()
     assert odd != second
     assert again(second).path.read_bytes() == b"half"
+    assert seen == [0.25, 0.5, 0.5, 1.0]
+
+    assert ask(run, "csv") == table, "the same state of a run gives the same file"
+    Run.objects.filter(pk=run.pk).update(last_seq=99)
+    assert ask(Run.objects.get(pk=run.pk), "csv") != table
 
 
 @pytest.mark.databases

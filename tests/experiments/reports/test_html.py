@@ -22,14 +22,6 @@ def test_it_tells_what_the_run_was_configured_with(played):
         assert said in setup
 
 
-def test_a_chart_has_a_line_for_each_sentiment_over_all_turns(played):
-    html = told(played(max_turns=3))
-
-    chart = html.split('aria-labelledby="chart-A-sentiment-title">')[1].split("</figure>")[0]
-    assert re.findall(r'text-anchor="middle">([^<]*)</text>', chart) == ["1", "2", "3"]
-    assert chart.count('<g class="line line-') == 7
-
-
 def test_failures_are_told_as_failures_and_not_as_messages(alice):
     record = Record(alice, state="failed", stop_reason="overloaded", error="Model B gave no answer in turn 1.")
     record.turn(1)
@@ -50,8 +42,9 @@ def test_failures_are_told_as_failures_and_not_as_messages(alice):
     assert "completed" not in section(html, "log").replace("Turns completed", "")
 
 
-def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice):
-    record = Record(alice, "starchamber", state="stopped", stop_reason="manual_stop")
+def test_a_stopped_demonstration_and_what_is_special_about_its_messages_are_told(alice):
+    run = {"state": "stopped", "stop_reason": "manual_stop", "origin": "demonstration"}
+    record = Record(alice, "starchamber", {"context": " "}, **run)
     record.reply("model", 1, "First.", superseded=True)
     record.reply("model", 1, "Cut", finish_reason="length", flags=["repeats_itself"])
     record.reply("model", 2, "I cannot.", finish_reason="content_filter")
@@ -61,25 +54,9 @@ def test_a_stopped_run_and_what_is_special_about_its_messages_are_told(alice):
     log = section(html, "log")
     for mark in ("superseded", "cut off at the token limit", "repeats itself", "refused", "The run was stopped"):
         assert mark in log
-
-
-def test_a_demonstration_its_preset_and_a_blank_context_are_told(alice):
-    html = told(Record(alice, "starchamber", {"context": " "}, origin="demonstration"))
-
     assert "Preset technical-expert" in section(html, "setup")
-    assert "the model got no system message" in section(html, "setup")
+    assert "the model got no system message" in section(html, "setup"), "of a blank context"
     assert "it was written, not played by models" in words(html)
-
-
-def test_a_judging_tells_its_rubric_and_who_was_not_scored(alice):
-    config = {"source": "x", "workflow": "arena", "subjects": ["A", "B"], "turns": [], "rubric": "Be strict."}
-    record = Record(alice, "judging", {**config, "objectives": {"A": "Win.", "B": "Share."}})
-    record.judged(1, {"A": SCORES, "B": None})
-
-    html = told(record)
-
-    assert "Be strict." in section(html, "setup")
-    assert "Model B, not scored" in section(html, "judgments")
 
 
 def test_a_report_before_or_during_a_run_says_so(alice):

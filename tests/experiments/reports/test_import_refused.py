@@ -76,13 +76,6 @@ def test_what_is_wrong_is_named_and_nothing_is_stored(arena_run, refuse, path, v
     assert place in refuse(changed(arena_run, *path, value=value)).errors
 
 
-@each_case("name", ["messages", "judgments", "calls"])
-def test_an_id_that_stands_twice_is_named(arena_run, refuse, name):
-    rows = arena_run[name]
-
-    assert f"{name}[{len(rows)}].id" in refuse({**arena_run, name: [*rows, rows[0]]}).errors
-
-
 @each_case(
     ("path", "value", "said"),
     [
@@ -117,13 +110,6 @@ def test_a_count_that_cannot_be_counted_is_refused(council, refuse, fields):
     assert any(name.startswith(f"steps[{place}]") for name in refuse(council).errors)
 
 
-def test_two_ballots_of_one_step_are_refused(council, refuse):
-    first, second, _third = (step for step in council["steps"] if step["ballot"])
-    second["ballot"] = first["ballot"]
-
-    refuse(council)
-
-
 @each_case(
     ("path", "value", "said"),
     [
@@ -153,3 +139,12 @@ def test_what_is_no_run_and_endless_depth_are_refused(refuse):
         deep = [deep]
 
     assert "deeper" in str(refuse({"report_version": 1, "x": deep}))
+
+
+def test_what_stands_twice_is_refused(arena_run, council, refuse):
+    for name in ("messages", "judgments", "calls"):
+        rows = arena_run[name]
+        assert f"{name}[{len(rows)}].id" in refuse({**arena_run, name: [*rows, rows[0]]}).errors
+    first, second, _third = (step for step in council["steps"] if step["ballot"])
+    second["ballot"] = first["ballot"]
+    refuse(council)

@@ -17,7 +17,6 @@ from experiments.runs.reports.narrative import narrate
 from experiments.runs.reports.pdf import draw, render_pdf
 from experiments.runs.reports.pdf_flow import Ink, Span, break_lines
 from experiments.runs.reports.pdf_fonts import Typefaces, character_map, drawable, outlines
-from tests.cases import each_case
 from tests.experiments.reports.records import FILTERED, SCORES, Record, logprobs, long_talk
 
 
@@ -66,7 +65,7 @@ def test_pages_are_numbered_and_there_are_bookmarks_and_progress(alice):
     assert "Model A: Sentiment (0 to 1)" in text_of(reader)
 
 
-def test_whatever_was_said_is_drawn_and_can_be_copied(alice):
+def test_whatever_was_said_is_drawn_with_fonts_that_are_inside_and_can_be_copied(alice):
     record = Record(alice, title="星际 <b>talk</b> 🧿")
     record.reply("A", 3, "t", call={"logprobs": logprobs(0.9, 0.6, 0.2)})
     scripts = "你好，世界。数据保存在这里。日本語 한국어 Ελληνικά Русский 😀🧿🦄 → ≥ ✓ ∑ naïve"
@@ -75,6 +74,7 @@ def test_whatever_was_said_is_drawn_and_can_be_copied(alice):
     record.reply("B", 1, markup)
     record.reply("A", 2, "private \ue123 and unassigned \U0003fffd, a\u200b\ufe0f\u00adb")
     record.reply("B", 2, "a\x01\x07\x1b[31mb\r\nשלום עולם\tمرحبا")
+    record.reply("A", 3, "```\ncode 你\n```")
 
     known = set(pdfmetrics.getRegisteredFontNames())
     reader = told(record)
@@ -93,20 +93,11 @@ def test_whatever_was_said_is_drawn_and_can_be_copied(alice):
     assert reader.trailer["/Root"]["/Lang"] == "en"
     assert [float(side) for side in reader.pages[0].mediabox[2:]] == [595.2756, 841.8898]
     assert set(pdfmetrics.getRegisteredFontNames()) <= known
-
-
-def test_every_font_is_inside_with_a_glyph_for_each_of_its_characters(alice):
-    record = Record(alice)
-    record.reply("A", 1, "你好 😀\n\n```\ncode 你\n```")
-
-    pages = told(record).pages
-    fonts = [font.get_object() for page in pages for font in page["/Resources"]["/Font"].values()]
-
+    fonts = [font.get_object() for page in reader.pages for font in page["/Resources"]["/Font"].values()]
     names = {re.sub(r"^\w+\+ArenaLab-|-\w+$", "", font["/BaseFont"][1:]) for font in fonts}
     assert names == {"regular", "bold", "mono"}
     for font in fonts:
-        embedded = font["/FontDescriptor"]["/FontFile2"].get_data()
-        shapes = TTFont(io.BytesIO(embedded))["glyf"]
+        shapes = TTFont(io.BytesIO(font["/FontDescriptor"]["/FontFile2"].get_data()))["glyf"]
         empty = [name for name in shapes.keys() if not shapes[name].numberOfContours]  # noqa: SIM118 - no dict
         assert len(empty) <= 2, font["/BaseFont"]  # the space
 
@@ -177,17 +168,12 @@ def lines(faces, text, width=120):
     return ["".join(piece.text for piece in line) for line in break_lines(faces, [Span(text, INK)], width)]
 
 
-@each_case("text", TEXTS)
-def test_no_line_is_wider_than_it_may_be_and_no_character_is_lost(faces, text):
-    broken = lines(faces, text)
-
-    assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in broken)
-    assert "".join("".join(broken).split()) == "".join(text.split())
-
-
-def test_lines_break_where_their_script_allows_it_and_empty_lines_and_indents_are_kept(faces):
+def test_lines_break_where_their_script_allows_it_none_is_too_wide_and_nothing_is_lost(faces):
+    for text in TEXTS:
+        broken = lines(faces, text)
+        assert all(faces.width("regular", 10, line.rstrip()) <= 120.01 for line in broken), text
+        assert "".join("".join(broken).split()) == "".join(text.split()), text
     english, chinese = lines(faces, TEXTS[0]), lines(faces, TEXTS[1])
-
     assert {word for line in english for word in line.split()} == set(TEXTS[0].split()), "words that fit stay whole"
     assert english[-2:] == ["", "  indented"]
     assert len(chinese) > 3
@@ -206,6 +192,5 @@ def test_every_text_can_be_drawn(text):
 def test_the_map_for_copying_knows_characters_beyond_the_first_plane():
     entries = character_map("F", [0, *range(65, 91), 0x1F9FF, *range(0x4E00, 0x4E80)])
 
-    assert "<01> <0041>" in entries
-    assert "<1B> <D83EDDFF>" in entries
+    assert {"<01> <0041>", "<1B> <D83EDDFF>"} <= set(entries.splitlines())
     assert max(int(line.split()[0]) for line in entries.splitlines() if line.endswith("beginbfchar")) == 100

@@ -21,24 +21,14 @@ from experiments.runs.seats.answer_forms import AnswerForm
 from experiments.setup.casting import checked_cast, checked_config
 from experiments.setup.estimates import estimate
 from experiments.workflows.debate.answers import Actions, Points
+from tests.cases import each_case
+from tests.experiments.seats.conftest import seat_of
 from tests.fixtures import signed_in
 from tests.markup import Page
 
 pytestmark = pytest.mark.django_db
 
 BLIND = {"user": "bob", "blind": True}
-
-
-@pytest.fixture
-def played(debate, start, drive, bob):
-    """A debate between Bob in seat A, somebody invited in seat B, and a model."""
-    run = start(debate(A={"user": "bob"}, B={"name": "P07", "seconds": 900}, mode="automatic", refine=False))
-    drive()
-    return Run.objects.with_totals().get(pk=run.pk)
-
-
-def seat_of(run, seat):
-    return SeatedPerson.objects.get(experiment=run.experiment, seat=seat)
 
 
 def page_of(client, seated):
@@ -52,12 +42,20 @@ def sent(client, seated, **fields):
     return client.post(seated.get_absolute_url(), {"step": turn.step.pk, **fields})
 
 
-def test_the_person_sees_what_the_seat_may_see_and_answers_once(played, bob, drive):
+def test_the_person_is_notified_sees_what_the_seat_may_see_and_answers_once(played, bob, alice, drive):
     browser, seated = signed_in(bob), seat_of(played, "A")
+    assert [notice.address for notice in notices_of(bob).notices] == [seated.get_absolute_url()]
+    assert not notices_of(alice).notices
+    assert browser.get(played.get_absolute_url()).status_code == 404, "nothing else of the run"
+    assert browser.get(reverse("seat-now", args=[seated.pk]))["HX-Refresh"] == "true"
     page = page_of(browser, seated)
     assert "How should our lab share one telescope?" in page
+    assert "sim/neutral" in page, "who is not blind is told the others"
     [timer] = Page(page).find("p", id="seat-time")
     assert 500 < int(timer.get("data-left")) <= 600
+    empty = sent(browser, seated, new_perspectives=" ", counterpoints="")
+    assert (empty.status_code, len(Page(empty.content.decode()).find("p", class_="field-error"))) == (422, 1)
+    assert "waits for a person" in signed_in(alice).get(played.get_absolute_url()).content.decode()
     [turn] = turns.open_turns(seated)
     points = {"step": turn.step.pk, "new_perspectives": "By the night.\nBy need.", "counterpoints": ""}
     assert browser.post(seated.get_absolute_url(), points).status_code == 302
@@ -68,25 +66,7 @@ def test_the_person_sees_what_the_seat_may_see_and_answers_once(played, bob, dri
     drive()
     assert "By need." in page_of(browser, seated)
     assert "Nothing to answer now" in page_of(browser, seated)
-
-
-def test_an_answer_without_words_is_sent_back_with_what_is_wrong(arena, start, drive, bob):
-    run = start(arena(a={"user": "bob"}, max_turns=1, judge=False, filter=False))
-    drive()
-    answer = sent(signed_in(bob), seat_of(run, "A"), text=" ")
-
-    assert answer.status_code == 422
-    assert Page(answer.content.decode()).find("span", class_="field-error")
-
-
-def test_a_form_of_which_nothing_is_filled_in_is_no_answer(played, bob, alice):
-    answer = sent(signed_in(bob), seat_of(played, "A"), new_perspectives=" ", counterpoints="")
-
-    assert answer.status_code == 422
-    assert Page(answer.content.decode()).find("p", class_="field-error")
-    assert turns.open_turns(seat_of(played, "A"))
-    page = signed_in(alice).get(played.get_absolute_url()).content.decode()
-    assert "waits for a person" in page
+    assert browser.get(reverse("seat-now", args=[seated.pk])).status_code == 204
 
 
 def test_only_the_person_and_an_administrator_open_the_seat(played, alice, charlie, admin, bob):
@@ -102,36 +82,19 @@ def test_only_the_person_and_an_administrator_open_the_seat(played, alice, charl
     assert AuditEntry.objects.get(action="seat_answered", actor="ada").detail["seat"] == "A"
 
 
-def test_the_person_sees_nothing_else_of_the_run(played, bob):
-    assert signed_in(bob).get(played.get_absolute_url()).status_code == 404
-
-
 def test_an_invitation_opens_its_seat_until_it_expires(played, bob, drive):
     sent(signed_in(bob), seat_of(played, "A"), new_perspectives="One.")
     drive()
     seated, guest = seat_of(played, "B"), Client()
     assert guest.get(seated.link, follow=True).status_code == 200
     assert guest.get(seated.link[:-2] + "x/").status_code == 404
+    assert guest.get(seat_of(played, "A").get_absolute_url()).status_code == 404, "it opens no other seat"
     assert sent(guest, seated, new_perspectives="Two.").status_code == 302
     assert played.messages.get(seat="B").operator == {"kind": "seated", "by": "P07"}
 
     SeatedPerson.objects.filter(pk=seated.pk).update(expires=timezone.now() - timedelta(seconds=1))
     assert guest.get(seated.get_absolute_url()).status_code == 404
     assert Client().get(seated.link).status_code == 404
-
-
-def test_the_link_of_one_seat_opens_no_other(played):
-    guest = Client()
-    guest.get(seat_of(played, "B").link)
-    assert guest.get(seat_of(played, "A").get_absolute_url()).status_code == 404
-
-
-def test_the_page_asks_to_be_loaded_again_once_there_is_a_turn(played, bob, drive):
-    browser, seated = signed_in(bob), seat_of(played, "A")
-    assert browser.get(reverse("seat-now", args=[seated.pk]))["HX-Refresh"] == "true"
-    sent(browser, seated, new_perspectives="One.")
-    drive()
-    assert browser.get(reverse("seat-now", args=[seated.pk])).status_code == 204
 
 
 def test_a_blind_person_is_told_no_models_and_nobody_is_told_who_they_are(debate, start, drive, bob, alice):
@@ -148,11 +111,7 @@ def test_a_blind_person_is_told_no_models_and_nobody_is_told_who_they_are(debate
     assert ExperimentSerializer(run.experiment).data["cast"][-1]["person"]["blind"] is True
 
 
-def test_the_person_who_is_not_blind_is_told_the_others(played, bob):
-    assert "sim/neutral" in page_of(signed_in(bob), seat_of(played, "A"))
-
-
-def test_documents_events_and_reports_say_who_was_human(played, bob, browser, drive):
+def test_documents_events_reports_and_imports_say_who_was_human(played, bob, browser, charlie, drive):
     sent(signed_in(bob), seat_of(played, "A"), new_perspectives="One.")
     drive()
     [person] = [one for one in document(played)["experiment"]["cast"] if one["seat"] == "A"]
@@ -166,20 +125,10 @@ def test_documents_events_and_reports_say_who_was_human(played, bob, browser, dr
     report = browser.get(reverse("run-report", args=[played.pk, "html"])).content.decode()
     assert "Person: bob" in report
 
-
-def test_an_imported_document_keeps_who_was_human(played, bob, charlie, drive):
-    sent(signed_in(bob), seat_of(played, "A"), new_perspectives="One.")
-    drive()
     read = json.loads(json.dumps(document(Run.objects.with_totals().get(pk=played.pk)), default=str))
     copy = import_document(read, by=charlie)
-
     assert [(one.seat, one.called) for one in copy.experiment.people.all()] == [("A", "bob"), ("B", "P07")]
     assert copy.messages.get(seat="A").operator["kind"] == "seated"
-
-
-def test_the_person_is_notified_and_the_owner_is_not(played, bob, alice):
-    assert [notice.address for notice in notices_of(bob).notices] == [seat_of(played, "A").get_absolute_url()]
-    assert not notices_of(alice).notices
 
 
 def test_people_cost_nothing_in_estimates(alice, debate, provider):
@@ -192,25 +141,13 @@ def test_people_cost_nothing_in_estimates(alice, debate, provider):
     assert estimate("debate", config, seated, by=alice, people=["A", "B"]).typical.calls == 2
 
 
-@pytest.mark.parametrize(
-    ("person", "field"),
-    [
-        ({"user": "nobody"}, "cast.A.person.user"),
-        ({"seconds": 1}, "cast.A.person.seconds"),
-        ({"link_hours": 0}, "cast.A.person.link_hours"),
-        ({"password": "x"}, "cast.A.person.password"),
-    ],
-)
-def test_what_is_wrong_with_a_person_is_named(debate, person, field):
-    with pytest.raises(Invalid) as refused:
-        debate(A=person)
-    assert list(refused.value.errors) == [field]
-
-
-def test_a_pool_model_cannot_be_a_person(debate):
-    with pytest.raises(Invalid) as refused:
-        debate(pool=({"user": "bob"},))
-    assert list(refused.value.errors) == ["cast.pool-1"]
+@each_case("person", [{"user": "nobody"}, {"seconds": 1}, {"link_hours": 0}, {"password": "x"}])
+def test_what_is_wrong_with_a_person_is_named_and_none_sits_in_the_pool(debate, person):
+    wrong = {f"cast.A.person.{next(iter(person))}": {"A": person}, "cast.pool-1": {"pool": ({"user": "bob"},)}}
+    for field, cast in wrong.items():
+        with pytest.raises(Invalid) as refused:
+            debate(**cast)
+        assert list(refused.value.errors) == [field]
 
 
 def test_a_clone_has_the_same_people_and_a_link_of_its_own(played, alice, charlie):
@@ -252,6 +189,7 @@ def test_an_answer_form_gives_what_a_model_would_give():
         "new_perspectives": [{"id": "p1", "contents": "One."}, {"id": "p2", "contents": "Two."}],
         "counterpoints": [],
     }
+    assert "text" in AnswerForm(None, "A", {"text": " "}).errors
     form = AnswerForm(Actions.schema_to_follow(), "summarizer", {"recommended": "Do it. (A1.p1, B1.c2)"})
     assert form.is_valid()
     assert json.loads(form.answer())["recommended"] == [

@@ -7,23 +7,12 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AuditEntry
-from experiments.models import Message, SeatedPerson
+from experiments.models import Message
 from experiments.review import flagging
+from tests.experiments.seats.conftest import seat_of
 from tests.fixtures import signed_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def played(debate, start, drive, bob):
-    """A debate between Bob in seat A, somebody invited in seat B, and a model."""
-    run = start(debate(A={"user": "bob"}, B={"name": "P07", "seconds": 900}, mode="automatic", refine=False))
-    drive()
-    return run
-
-
-def seat_of(run, seat):
-    return SeatedPerson.objects.get(experiment=run.experiment, seat=seat)
 
 
 def post(client, address, **said):
@@ -37,6 +26,8 @@ def test_a_seat_is_read_and_answered_once_by_its_person(played, bob, charlie, dr
     assert "new_perspectives" in turn["answer_schema"]["properties"]
     assert any("telescope" in one["text"] for one in turn["shown"])
     answer = {"speaker": "A", "new_perspectives": [{"id": "p1", "contents": "By need."}], "counterpoints": []}
+    refused = post(client, address, step=turn["step"], answer=" ")
+    assert (refused.status_code, refused.json()["errors"]["text"]) == (400, ["The answer is empty."])
 
     taken = post(client, address, step=turn["step"], answer=answer)
     again = post(client, address, step=turn["step"], answer=answer)
@@ -50,16 +41,6 @@ def test_a_seat_is_read_and_answered_once_by_its_person(played, bob, charlie, dr
     assert client.get(reverse("api-seats")).json() == [], "the next is asked in the other seat"
 
 
-def test_an_empty_answer_is_refused_with_what_is_wrong(played, bob):
-    client, address = signed_in(bob), reverse("api-seat", args=[seat_of(played, "A").pk])
-    [turn] = client.get(address).json()["turns"]
-
-    refused = post(client, address, step=turn["step"], answer=" ")
-
-    assert (refused.status_code, refused.json()["errors"]["text"]) == (400, ["The answer is empty."])
-    assert client.get(address).json()["turns"]
-
-
 @pytest.mark.parametrize("by", ["page", "api"])
 def test_a_revoked_invitation_opens_nothing_any_more_also_where_it_was_opened(played, alice, bob, by):
     invited, guest = seat_of(played, "B"), Client()
@@ -68,6 +49,8 @@ def test_a_revoked_invitation_opens_nothing_any_more_also_where_it_was_opened(pl
     address = reverse("seat-revoke" if by == "page" else "api-seat-revoke", args=[invited.pk])
     assert "Revoke invitation" in signed_in(alice).get(played.get_absolute_url()).content.decode()
     assert signed_in(bob).post(address).status_code == 404
+    refused = signed_in(alice).post(reverse("api-seat-revoke", args=[seat_of(played, "A").pk]))
+    assert (refused.status_code, "no invitation" in refused.json()["detail"]) == (409, True), "of a user"
 
     for _twice in range(2):
         assert signed_in(alice).post(address).status_code in (204, 302)
@@ -76,13 +59,6 @@ def test_a_revoked_invitation_opens_nothing_any_more_also_where_it_was_opened(pl
     assert Client().get(invited.link).status_code == 404
     assert "Revoke invitation" not in signed_in(alice).get(played.get_absolute_url()).content.decode()
     assert AuditEntry.objects.filter(action="invitation_revoked", detail__seat="B").count() == 1
-
-
-def test_the_seat_of_a_user_has_no_invitation_to_revoke(played, alice):
-    refused = signed_in(alice).post(reverse("api-seat-revoke", args=[seat_of(played, "A").pk]))
-
-    assert refused.status_code == 409
-    assert "no invitation" in refused.json()["detail"]
 
 
 def test_what_a_person_says_gets_no_flag_of_models(arena, start, drive, bob):

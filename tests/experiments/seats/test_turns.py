@@ -6,13 +6,15 @@ from datetime import timedelta
 import pytest
 
 from accounts.errors import AlreadyAnswered, Conflict, Invalid, NotFound
-from experiments.models import Run, SeatedPerson, Step
+from experiments.models import Run, Step
 from experiments.runs import actions
 from experiments.runs.seats import turns
 from experiments.runs.steering import branching, steering
 from experiments.tasks import clock
+from tests.cases import each_case
 from tests.experiments.debated import ROUND_1
 from tests.experiments.engine.talks import assert_same_page
+from tests.experiments.seats.conftest import seat_of
 
 pytestmark = pytest.mark.django_db
 
@@ -21,8 +23,12 @@ def now(run):
     return Run.objects.select_related("experiment").get(pk=run.pk)
 
 
-def seat_of(run, seat):
-    return SeatedPerson.objects.select_related("experiment", "person").get(experiment=run.experiment, seat=seat)
+@pytest.fixture
+def played(debate, start, drive, bob):
+    """A debate between Bob in seat A and models, at Bob's first turn."""
+    run = start(debate(A={"user": "bob"}, mode="automatic", refine=False))
+    drive()
+    return now(run)
 
 
 def turn(run, seat):
@@ -44,16 +50,8 @@ def lets_pass(run, seat):
     assert turns.end_overdue_turns() == 1
 
 
-@pytest.fixture
-def played(debate, start, drive, bob):
-    """A debate between Bob in seat A and models, at Bob's first turn."""
-    run = start(debate(A={"user": "bob"}, mode="automatic", refine=False))
-    drive()
-    return now(run)
-
-
 @pytest.mark.databases
-def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_answer(played, bob, drive):
+def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_answer(played, bob, alice, drive):
     assert (played.state, played.lease_until) == ("waiting", None)
     assert not played.calls.exists()
     asked = answer(played, "A", ROUND_1["A"], bob)
@@ -66,24 +64,13 @@ def test_a_debate_waits_for_the_person_without_a_worker_and_goes_on_with_the_ans
     assert said.operator == {"kind": "seated", "by": "bob"}
     assert said.parsed["kind"] == "points"
     assert sorted(set(played.calls.values_list("step__seat", flat=True))) == ["B", "C", "summarizer"]
+    assert "Perspective 1 of A" in json.dumps(played.calls.get(step__key="round/1/B").request)
     assert_same_page(played)
 
-
-def test_the_others_are_asked_with_what_the_person_said(played, bob, drive):
-    answer(played, "A", ROUND_1["A"], bob)
+    child = branching.branch(played.messages.get(step__key="round/1/B"), by=alice)
     drive()
-
-    request = played.calls.get(step__key="round/1/B").request
-    assert "Perspective 1 of A" in json.dumps(request)
-
-
-def test_of_two_browsers_one_answers(played, bob):
-    asked = turn(played, "A")
-    turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="First.")
-
-    with pytest.raises(AlreadyAnswered):
-        turns.answer(seat_of(played, "A"), by=bob, step_id=asked.step.pk, text="Second.")
-    assert [one.raw_text for one in played.messages.filter(seat="A")] == ["First."]
+    assert child.messages.get(step__key="round/1/A").operator == {"kind": "seated", "by": "bob"}
+    assert now(child).state == "completed"
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again(played, bob, drive):
@@ -125,19 +112,17 @@ def test_no_answer_is_taken_once_the_time_has_passed_or_the_run_has_ended(played
     assert turns.end_overdue_turns() == 0
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "x" * (turns.LONGEST_ANSWER + 1), "\ud800"])
-def test_an_answer_holds_words_that_can_be_stored(played, bob, text):
+@each_case("text", ["", "  \n", "x" * (turns.LONGEST_ANSWER + 1), "\ud800"])
+def test_an_answer_holds_words_that_can_be_stored_and_of_two_browsers_one_answers(played, bob, text):
+    seated, asked = seat_of(played, "A"), turn(played, "A").step.pk
     with pytest.raises(Invalid):
-        turns.answer(seat_of(played, "A"), by=bob, step_id=turn(played, "A").step.pk, text=text)
+        turns.answer(seated, by=bob, step_id=asked, text=text)
     assert turn(played, "A").step.state == Step.State.OPEN
 
-
-def test_a_person_answers_for_no_other_seat(debate, start, drive, bob, charlie):
-    run = start(debate(A={"user": "bob"}, B={"user": "charlie"}, mode="automatic", refine=False))
-    drive()
-
-    with pytest.raises(NotFound):
-        turns.answer(seat_of(run, "B"), by=charlie, step_id=turn(run, "A").step.pk, text="For Bob.")
+    turns.answer(seated, by=bob, step_id=asked, text="First.")
+    with pytest.raises(AlreadyAnswered):
+        turns.answer(seated, by=bob, step_id=asked, text="Second.")
+    assert [one.raw_text for one in played.messages.filter(seat="A")] == ["First."]
 
 
 def test_a_restarted_worker_asks_nothing_twice(played, bob, drive):
@@ -152,17 +137,6 @@ def test_a_restarted_worker_asks_nothing_twice(played, bob, drive):
     drive()
     assert now(played).state == "completed"
     assert played.messages.filter(seat="A").count() == 1
-
-
-def test_a_branch_shares_what_the_person_said(played, bob, alice, drive):
-    answer(played, "A", ROUND_1["A"], bob)
-    drive()
-    child = branching.branch(played.messages.get(step__key="round/1/B"), by=alice)
-    drive()
-
-    said = child.messages.get(step__key="round/1/A")
-    assert said.operator == {"kind": "seated", "by": "bob"}
-    assert now(child).state == "completed"
 
 
 def test_an_arena_that_failed_for_an_absent_person_asks_again_when_it_is_resumed(arena, start, drive, alice, bob):
@@ -195,9 +169,12 @@ def test_a_paused_run_takes_the_answer_and_goes_on_when_it_is_continued(played, 
     assert now(played).state == "completed"
 
 
-def test_a_council_with_a_person_who_answers_and_ranks(council, start, drive, bob):
-    run = start(council({"user": "bob"}, "sim/competitive:first=0", "sim/neutral:first=0"))
+def test_a_council_with_a_person_who_answers_and_ranks_for_no_other_seat(council, start, drive, bob, charlie):
+    run = start(council({"user": "bob"}, {"user": "charlie"}, "sim/competitive:first=0", "sim/neutral:first=0"))
     drive()
+    with pytest.raises(NotFound):
+        turns.answer(seat_of(run, "member-2"), by=charlie, step_id=turn(run, "member-1").step.pk, text="For Bob.")
+    lets_pass(run, "member-2")
     answer(run, "member-1", "Share it by the night.", bob)
     drive()
     asked = turn(run, "member-1")

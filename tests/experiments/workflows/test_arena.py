@@ -51,39 +51,6 @@ def ask(steps, key):
     return found
 
 
-TURN_1 = [
-    "turn/1",
-    "turn/1/A",
-    "turn/1/A/filter",
-    "turn/1/A/filtered",
-    "turn/1/B",
-    "turn/1/B/filter",
-    "turn/1/B/filtered",
-    "turn/1/judge/started",
-    "turn/1/judge",
-    "turn/1/judge/completed",
-    "turn/1/completed",
-]
-
-
-def test_a_turn_is_a_speaks_b_speaks_each_seen_filtered_by_the_other_then_the_judge():
-    steps, end = play(max_turns=2)
-
-    assert [step.key for step in steps] == TURN_1 + [key.replace("/1", "/2") for key in TURN_1]
-    assert end == End("max_turns")
-    asks = [step for step in steps if isinstance(step, Ask)]
-    assert [step.key for step in asks if "Open the conversation" in step.messages[-1].content] == ["turn/1/A"]
-    filtered = ask(steps, "turn/1/A/filtered")
-    assert (filtered.data["message"], filtered.source) == ("turn/1/A", "turn/1/A/filter")
-    assert filtered.data["text"] == "Words of turn/1/A."
-    assert play(max_turns=2) == (steps, end), "the same run asks the same questions again"
-    assert [(prompt.role, prompt.content) for prompt in ask(steps, "turn/2/A").messages[1:]] == [
-        ("assistant", f"{THOUGHT}\n\nWords of turn/1/A."),
-        ("user", "Words of turn/1/B."),
-        ("user", "You are Model A. Answer the last message of Model B and carry the conversation on."),
-    ]
-
-
 def test_side_b_speaks_first_when_asked_to_and_without_filter_and_judge_words_pass_as_they_are():
     steps, _end = play(max_turns=1, first="B", filter=False, judge=False)
 
@@ -132,24 +99,6 @@ def test_a_side_is_asked_with_its_instructions_as_written_and_the_rules():
     assert "None" not in rules
 
 
-def test_a_reply_that_failed_ends_the_run_as_failed():
-    steps, end = play(lambda step: FAILED if step.key == "turn/2/B" else well(step))
-
-    assert steps[-1].key == "turn/2/B"
-    assert (end.failed, end.reason) == (True, "overloaded")
-    assert "Model B gave no answer in turn 2" in end.message
-
-
-@each_case("broken", [FAILED, Outcome(text="no JSON"), Outcome(text='{"A": {}}'), Outcome(text="")])
-def test_a_judge_that_failed_does_not_end_the_run(broken):
-    steps, end = play(lambda step: broken if step.key == "turn/1/judge" else well(step), max_turns=2)
-
-    assert end == End("max_turns")
-    first, second = (ask(steps, f"turn/{turn}/judge/completed").data["judgments"] for turn in (1, 2))
-    assert [(j["scores"], bool(j["unscored_reason"])) for j in first] == [(None, True), (None, True)]
-    assert [j["scores"] for j in second] == [{"cooperation": 0.5}, {"cooperation": 0.0}]
-
-
 @each_case(
     ("filtered", "heard", "statuses"),
     [
@@ -166,13 +115,6 @@ def test_a_filter_that_failed_lets_the_original_pass_and_one_that_left_nothing_a
     assert end == End("max_turns")
     assert ask(steps, "turn/1/B").messages[1].content == heard
     assert ask(steps, "turn/1/A/filtered").data["filter"]["status"] in statuses
-
-
-def test_the_gap_comes_before_each_turn_but_the_first():
-    steps, _end = play(max_turns=3, gap_seconds=2.5)
-
-    delays = {step.key: step.delay for step in steps if isinstance(step, Ask) and step.delay}
-    assert delays == {"turn/2/A": 2.5, "turn/3/A": 2.5}
 
 
 @each_case(
@@ -193,20 +135,13 @@ def test_the_gap_comes_before_each_turn_but_the_first():
 def test_a_configuration_that_cannot_be_played_is_refused_with_the_reason(config, words):
     with pytest.raises(ValidationError, match=words):
         Config(**config)
-
-
-@each_case(
-    ("config", "seconds"),
-    [
+    for given, seconds in (
         ({}, None),
         ({"max_turns": None}, 3600),
         ({"max_turns": None, "limits": {"seconds": 60}}, 60),
         ({"mode": "manual", "max_turns": None}, None),
-        ({"mode": "manual", "max_turns": None, "limits": {"seconds": 9}}, 9),
-    ],
-)
-def test_an_open_length_is_limited_to_an_hour_unless_a_person_or_another_limit_ends_it(config, seconds):
-    assert Config(prompt="Talk.", **config).limits.seconds == seconds
+    ):
+        assert Config(prompt="Talk.", **given).limits.seconds == seconds, "an open length is limited to an hour"
 
 
 PERSONAS = Cast({seat: Seat(seat, persona="A miser." if seat == "A" else "") for seat in arena.SEATS}, seed=5)
@@ -233,54 +168,16 @@ HISTORY = [
 ]
 
 
-@pytest.mark.parametrize("side", ["A", "B"])
-def test_opening_and_persona_stand_in_the_system_message_of_their_side(side):
-    [system, *_rest] = sent(side, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")
-
-    assert system.role == "system"
-    assert system.content.startswith(f"You, {side}, are {side}; {{OTHER}} stays.\n\n")
-    assert sent(side, system_prompt="Be {MODEL}.")[0].content.count(f"Be {side}.") == 1
-    assert sent(side, system_prompt=" \n ") == sent(side)
-    assert ("The part you play: A miser." in system.content) == (side == "A")
-
-
-def test_nobody_is_asked_to_think_aloud_unless_the_researcher_wants_it():
-    plain, eliciting = sent("A")[-1].content, sent("A", elicit_thinking=True)[-1].content
-
-    assert "think" not in plain.lower()
-    assert eliciting.startswith(plain)
-    assert "step by step" in eliciting
-    assert "step by step" in talk(elicit_thinking=True).manual_prompt("A", [])
-    assert "step by step" not in talk().manual_prompt("A", [])
-
-
-def test_the_prompt_of_an_operator_holds_everything_in_its_order():
-    opening = talk().manual_prompt("B", [])
-    assert opening.endswith("You are Model B. Open the conversation with Model A now.")
-    assert "CONVERSATION SO FAR" not in opening
-
-    shown = talk(said=HISTORY, system_prompt="Hello {MODEL}.").manual_prompt("A", [])
-
-    parts = [
-        "Hello A.",
-        "The part you play: A miser.",
-        "You are Model A. You are in a conversation of 5 turns with Model B.",
-        "SCENARIO\nShare seven panels.",
-        "CONVERSATION SO FAR",
-        "A private note, for your eyes only: Bluff.",
-        "You said:\nI think. I offer two.",
-        "Model B said:\nFive.",
-        "END OF THE CONVERSATION SO FAR",
-        "Answer the last message of Model B",
-    ]
-    places = [shown.index(part) for part in parts]
-    assert places == sorted(places)
-
-
-def test_the_other_sides_prompt_shows_what_the_filter_let_through_and_nothing_private():
+def test_opening_and_persona_are_for_their_own_side_and_the_others_reads_what_the_filter_let_through():
     prompts = {"A": "Keep it all.", "B": "Share it all."}
     shown = talk(said=HISTORY, prompting="individual", prompt="", prompts=prompts).manual_prompt("B", [])
 
+    for of in "AB":
+        [system, *_rest] = sent(of, system_prompt="You, {MODEL}, are {MODEL}; {OTHER} stays.")
+        assert system.role == "system"
+        assert system.content.startswith(f"You, {of}, are {of}; {{OTHER}} stays.\n\n")
+        assert sent(of, system_prompt=" \n ") == sent(of)
+        assert ("The part you play: A miser." in system.content) == (of == "A")
     assert "Model A said:\nI offer two." in shown
     assert "YOUR OWN INSTRUCTIONS\nShare it all." in shown
     assert not [secret for secret in ("I think.", "Bluff.", "Keep it all.", "A miser.") if secret in shown]

@@ -46,17 +46,14 @@ def test_a_header_is_known_in_every_dress(header):
     assert read(f"{REVIEW}{header}\n\n1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
 
 
-def test_of_two_headers_the_last_one_counts_and_it_may_follow_a_sentence():
+def test_of_two_headers_the_last_counts_it_may_follow_a_sentence_and_a_list_stands_below_it():
     text = "FINAL RANKING:\n1. Response A\n2. Response B\n3. Response C\n\nNo, on reflection:\n\n"
     assert read(f"{text}FINAL RANKING:\n1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
     assert read(f"I shall end with a FINAL RANKING: as asked.\n{text}") == (["A", "B", "C"], [])
-    sentence = "A is good. C is better. FINAL RANKING: 1. Response C 2. Response A 3. Response B"
-    assert read(sentence) == (["C", "A", "B"], [])
-
-
-def test_a_header_with_nothing_below_it_is_no_ballot():
-    assert "no list" in unread(f"{REVIEW}FINAL RANKING:")
-    assert "no list" in unread("FINAL RANKING:\n1. Response A\n2. Response B\n\nFINAL RANKING:\nas above")
+    assert read("C is better. FINAL RANKING: 1. Response C 2. Response A 3. Response B") == (["C", "A", "B"], [])
+    assert read(f"{REVIEW}FINAL RANKING: C > A > B") == (["C", "A", "B"], []), "on the line of its header"
+    for nothing in ("FINAL RANKING:", "FINAL RANKING:\n1. Response A\n2. Response B\n\nFINAL RANKING:\nas above"):
+        assert "no list" in unread(f"{REVIEW}{nothing}")
 
 
 @each_case(
@@ -103,11 +100,6 @@ def test_a_list_is_read_in_every_form(section):
     assert under_header(section) == (["C", "A", "B"], [])
     copied = f"FINAL RANKING:\n{section}"
     assert unread(f"Response A says:\n{copied}", shown=[f"The sky is blue.\n\n{copied}"])
-
-
-def test_a_list_may_begin_on_the_line_of_its_header():
-    assert read(f"{REVIEW}FINAL RANKING: C > A > B") == (["C", "A", "B"], [])
-    assert read(f"{REVIEW}**FINAL RANKING:** 1. Response C\n2. Response A\n3. Response B") == (["C", "A", "B"], [])
 
 
 @each_case(
@@ -232,6 +224,8 @@ def test_a_structured_answer_is_read_as_such(text):
     ballot = read_ballot(text, ABC)
 
     assert (ballot.order, ballot.flags, ballot.reading) == (CAB, (), "json")
+    for odd in ("\\u0000", "\\ud800"):  # the chair reads it, and no database can hold it
+        assert words(f'{{"review": "exact{odd}ly", "ranking": ["Response A"]}}') == "exact\ufffdly"
 
 
 @each_case("text", ['{"ranking": []}', '{"review": "x"}', '{"ranking": {"A": 1}}', "[]", '{"ranking": 3}'])
@@ -239,19 +233,8 @@ def test_a_structured_answer_without_a_ranking_is_no_ballot(text):
     assert unread(text)
     with_others = '{"ranking": ["Z", "B", "B", 7, null]}'
     assert read(with_others) == (["B"], ["partial", "duplicate", "unknown_label"])
-
-
-def test_a_request_for_the_ranking_alone_may_be_answered_in_prose():
-    for text in ('Sure: {"ranking": ["C", "A", "B"]}', '{"ranking": "C > A > B"}'):
-        assert read_repaired(text, ABC).order == CAB
-    for text in ("", "C is best", '{"ranking": []}', '{"ranking": ["X"]}', '{"ranking": ["C"'):
+    for asked_again in (text, "", "C is best", '{"ranking": ["X"]}', '{"ranking": ["C"'):
         with pytest.raises(Unreadable):
-            read_repaired(text, ABC)
-
-
-@each_case("written", ["\\u0000", "\\ud800"])
-def test_what_no_database_can_hold_is_taken_out_of_a_structured_review(written):
-    """The chair reads it, and its call is written down."""
-    review = f'{{"review": "exact{written}ly", "ranking": ["Response A"]}}'
-
-    assert words(review) == "exact\ufffdly"
+            read_repaired(asked_again, ABC)
+    for prose in ('Sure: {"ranking": ["C", "A", "B"]}', '{"ranking": "C > A > B"}'):
+        assert read_repaired(prose, ABC).order == CAB

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,7 +71,6 @@ def test_a_verdict_is_found_wherever_it_stands(text):
 @each_case(
     ("text", "reason"),
     [
-        ("", "it names no winner"),
         ("I cannot judge these.", "it names no winner"),
         (reply("A")[:-9], "cut short"),
         ('{"criteria": [{"winner": "A"}, {"winner": "A"}], "winner": "B", "conf', "cut short"),
@@ -105,16 +103,8 @@ def test_a_tie_is_unreadable_where_a_choice_is_asked_for():
     assert PICTURES.schema["properties"]["winner"]["enum"] == ["A", "B"]
 
 
-def test_the_scores_of_both_are_read_whatever_they_are_called():
-    given = {"Response A": {"Helpfulness": 8, "accuracy": 7.5}, "b": {"clarity": 3}}
-    judged = TEXT.read(reply("A", scores=given))
-
-    assert judged.scores == {"first": {"helpfulness": 8.0, "accuracy": 7.5}, "second": {"clarity": 3.0}}
-    assert len(judged.absent) == 5
-
-
 @each_case("bad", [0, 11, "8", None, True, [7]])
-def test_a_score_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up(bad):
+def test_a_score_or_confidence_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up(bad):
     scores = {label: dict.fromkeys(("helpfulness", "accuracy", "completeness", "clarity"), 5) for label in "AB"}
     scores["A"]["helpfulness"] = bad
     judged = TEXT.read(reply("A", scores=scores))
@@ -122,14 +112,13 @@ def test_a_score_that_makes_no_sense_is_absent_and_neither_clamped_nor_made_up(b
     assert judged.winner == "first"
     assert "helpfulness" not in judged.scores["first"]
     assert [reason for reason in judged.absent if reason.startswith("A's helpfulness is ")] == list(judged.absent)
-
-
-@pytest.mark.parametrize(
-    ("given", "reasons"), [(..., 0), (None, 0), (1.2, 1), (-0.1, 1), ("high", 1), (float("nan"), 1)]
-)
-def test_a_confidence_that_was_not_given_is_absent(given, reasons):
-    judged = TEXT.read(reply("A", confidence=given))
-    assert (judged.winner, judged.confidence, len(judged.absent)) == ("first", None, reasons)
+    given = {"Response A": {"Helpfulness": 8, "accuracy": 7.5}, "b": {"clarity": 3}}
+    named = TEXT.read(reply("A", scores=given))
+    assert named.scores == {"first": {"helpfulness": 8.0, "accuracy": 7.5}, "second": {"clarity": 3.0}}
+    assert len(named.absent) == 5
+    for confidence, reasons in ((..., 0), (None, 0), (1.2, 1), (-0.1, 1), ("high", 1), (float("nan"), 1)):
+        judged = TEXT.read(reply("A", confidence=confidence))
+        assert (judged.winner, judged.confidence, len(judged.absent)) == ("first", None, reasons), confidence
 
 
 @each_case("prompt", PROMPTS.values(), ids=list(PROMPTS))

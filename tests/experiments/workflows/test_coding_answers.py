@@ -47,7 +47,6 @@ def test_a_solution_is_code_and_what_its_author_explains():
         ('["def f(): pass"]', "is a list"),
         ('{"explanation": "Only words."}', "solution_code is missing"),
         ({"solution_code": "#" * 60_001}, "longer than"),
-        ({"solution_code": "#" * 10_000_000}, "longer than"),
     ],
 )
 def test_an_answer_without_a_solution_says_why(answer, reason):
@@ -80,6 +79,9 @@ def test_a_vote_is_five_numbers_and_their_mean():
     assert vote(without_overall).scores["overall"] == 7
     more = vote(judgment(7, scores={**dict.fromkeys(DIMENSIONS, 7), "style": 10, "overall": 10}, winner="me"))
     assert more.scores == {**dict.fromkeys(DIMENSIONS, 7), "overall": 7}
+    for feedback in ("结果正确，代码简洁。", "😀", "", None, ["ok"], "x" * 100_000):
+        found = vote(judgment(7, feedback=feedback))
+        assert found.feedback == (feedback[:10_000] if isinstance(feedback, str) else "")
 
 
 @each_case(("value", "reason"), [(10.01, "outside 0 to 10"), ("8.5", "is not a number"), (None, "is missing")])
@@ -102,13 +104,6 @@ def test_an_overall_that_is_not_the_mean_is_computed_anew_and_flagged(overall):
         scores = dict(zip(DIMENSIONS, (7, 7, 7, 7, 4.1), strict=True))
         found = vote(judgment(scores=scores, overall_score=rounded))
         assert (found.scores["overall"], found.flags) == (pytest.approx(6.42), ())
-
-
-@each_case("feedback", ["结果正确，代码简洁。", "😀", "", None, ["ok"], "x" * 100_000])
-def test_feedback_of_any_kind_leaves_the_vote_as_it_is(feedback):
-    found = vote(judgment(7, feedback=feedback))
-    assert found.scores["overall"] == 7
-    assert found.feedback == (feedback[:10_000] if isinstance(feedback, str) else "")
 
 
 CONTEST = Target(

@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 
-from experiments.workflows.base.records import Finding, Record
+from experiments.workflows.base.records import Finding
 from experiments.workflows.base.steps import Ask, Execute, Outcome
 from experiments.workflows.coding.config import coder
 from tests.cases import each_case
@@ -13,7 +13,6 @@ from tests.experiments.cycles import (
     BAD_KEY,
     GARBAGE,
     LIMITED,
-    NO_SANDBOX,
     OFFLINE,
     SANDBOX_FAILED,
     Play,
@@ -68,35 +67,22 @@ def rated(play):
     return data
 
 
-def test_votes_that_were_not_given_are_left_out():
-    play = one_cycle(
-        but({"cycle/1/judge/coder-1/of/coder-2": OFFLINE, "cycle/1/judge/coder-3/of/coder-2": judgment(4)})
-    )
-
-    data = rated(play)
-    assert data["votes"]["coder-2"] == {"coder-3": 4}
-    assert data["means"] == {"coder-1": 7, "coder-2": 4, "coder-3": 7}
-    assert data["overall"] == 6
-    [vote] = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
-    assert (vote["judge_seat"], vote["unscored_reason"], vote["flags"]) == ("coder-1", OFFLINE.error, [])
-
-
 @each_case(("quorum", "is_rated"), [(1, True), (2, False), (3, False)])
-def test_a_solution_with_fewer_votes_than_the_quorum_is_not_rated(quorum, is_rated):
+def test_votes_that_were_not_given_are_left_out_and_a_solution_with_fewer_than_the_quorum_is_not_rated(
+    quorum, is_rated
+):
     limited = {f"cycle/1/judge/coder-{number}/of/coder-2": LIMITED for number in (1, 3)}
-    data = rated(one_cycle(but(limited), coders=4, quorum=quorum))
+    play = one_cycle(but({**limited, "cycle/1/judge/coder-4/of/coder-2": judgment(4)}), coders=4, quorum=quorum)
 
-    assert ("coder-2" in data["means"]) is is_rated
+    data, others = rated(play), dict.fromkeys(("coder-1", "coder-3", "coder-4"), 7)
+    assert data["means"] == (others | {"coder-2": 4} if is_rated else others)
+    assert data["overall"] == (6.25 if is_rated else 7)
     assert data["unrated"] == ({} if is_rated else {"coder-2": f"1 of at least {quorum} votes were given."})
-    assert data["votes"]["coder-2"] == {"coder-4": 7}, "kept, whether it counts or not"
-
-
-def test_without_any_vote_nobody_is_rated_and_nothing_is_0():
-    data = rated(one_cycle(but({"cycle/1/judge/*": LIMITED})))
-    assert (data["means"], data["overall"]) == ({}, None)
-    assert data["votes"] == {coder(number): {} for number in (1, 2, 3)}
-    assert set(data["unrated"]) == {coder(number) for number in (1, 2, 3)}
-    assert data["passed"] == dict.fromkeys(data["votes"], 1.0)
+    assert data["votes"]["coder-2"] == {"coder-4": 4}, "kept, whether it counts or not"
+    missing = [vote for vote in play.found("solution_judged") if vote["scores"] is None]
+    assert {(vote["judge_seat"], vote["unscored_reason"]) for vote in missing} == {
+        *(("coder-1", LIMITED.error), ("coder-3", LIMITED.error))
+    }
 
 
 @each_case(
@@ -126,18 +112,26 @@ def test_a_solution_that_was_mended_counts_and_what_passed_is_a_share_of_all_tes
                 "cycle/1/solution/coder-2": GARBAGE,
                 "cycle/1/execution/coder-1": lambda step: ran(step, ["failed", "timeout", "error"]),
                 "cycle/1/execution/coder-2": lambda step: ran(step, complaint="SyntaxError: no (line 1)"),
+                "cycle/1/execution/coder-4": SANDBOX_FAILED,
             }
-        )
+        ),
+        coders=4,
     )
     assert rated(play)["unrated"] == {}
-    assert rated(play)["passed"] == {"coder-1": 0.7, "coder-2": 0, "coder-3": 1}
+    assert rated(play)["passed"] == {"coder-1": 0.7, "coder-2": 0, "coder-3": 1}, "and of one not run there is none"
+    assert "The sandbox could not run it" in play.told("cycle/1/judge/coder-1/of/coder-4")
     assert play.found("message_superseded") == [{"message": "cycle/1/solution/coder-2"}]
     assert play.step("cycle/1/solution/coder-2/repair").purpose == "solution"
 
 
-def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
+def test_a_judgment_that_cannot_be_read_is_asked_for_once_more_and_one_that_names_its_judge_flagged():
     key = "cycle/1/judge/coder-1/of/coder-2"
-    play = one_cycle(but({key: judgment(11)}))
+    says = judgment(8, feedback="As acme/sage-7 I find it right.")
+    replies = {key: judgment(11), "cycle/1/judge/coder-1/of/coder-3": says}
+    play = one_cycle(but(replies), called={"coder-1": ("acme/sage-7",)})
+    flagged = {vote["key"]: vote["flags"] for vote in play.found("solution_judged") if vote["flags"]}
+    assert flagged == {"cycle/1/judge/coder-1/of/coder-3": ["names_itself"]}
+    assert rated(play)["votes"]["coder-3"]["coder-1"] == 8, "a judge that names itself is flagged, and its vote counts"
     assert "correctness is 11, outside 0 to 10" in play.told(f"{key}/repair")
     assert play.step(f"{key}/vote").source == f"{key}/repair"
     assert rated(play)["votes"]["coder-2"]["coder-1"] == 7
@@ -147,38 +141,6 @@ def test_a_judgment_that_cannot_be_read_is_asked_for_once_more():
     assert (vote["scores"], vote["rationale"]) == (None, "")
     assert vote["unscored_reason"] == "Its judgment could not be read: correctness is not a number."
     assert "coder-1" not in rated(play)["votes"]["coder-2"]
-
-
-def test_a_judge_that_names_itself_is_flagged():
-    key = "cycle/1/judge/coder-1/of/coder-2"
-    says = judgment(7, feedback="As acme/sage-7 I find it right.")
-    play = one_cycle(but({key: says}), called={"coder-1": ("acme/sage-7",)})
-
-    flagged = {vote["key"]: vote["flags"] for vote in play.found("solution_judged") if vote["flags"]}
-    assert flagged == {key: ["names_itself"]}
-    assert rated(play)["votes"]["coder-2"]["coder-1"] == 7, "its vote counts"
-
-
-def test_a_solution_that_the_sandbox_could_not_run_is_judged_and_has_no_share():
-    play = one_cycle(but({"cycle/1/execution/coder-2": SANDBOX_FAILED}))
-    assert set(rated(play)["passed"]) == {"coder-1", "coder-3"}
-    assert "The sandbox could not run it" in play.told("cycle/1/judge/coder-1/of/coder-2")
-    assert "coder-2" in rated(play)["means"]
-
-
-def test_without_a_sandbox_the_cycle_is_not_rated_and_the_contest_fails():
-    play = one_cycle(but({"cycle/1/execution/coder-2": NO_SANDBOX}), cycles=3)
-    assert (play.end.reason, play.end.failed, play.end.message) == ("sandbox_unavailable", True, NO_SANDBOX.error)
-    assert play.found("cycle_rated") == play.found("turn_completed") == []
-    assert not any(step.key.endswith("/of/coder-2") for step in play.asked("judge"))
-
-    kept = {key: outcome for key, outcome in play.outcomes.items() if key != "cycle/1/execution/coder-2"}
-    resumed = one_cycle(recorded=kept, cycles=3)
-    assert "cycle/1/execution/coder-2" in resumed.taken_up
-    assert (resumed.end.reason, len(resumed.found("cycle_rated"))) == ("completed", 3)
-    assert not {step.key for step in resumed.steps if not isinstance(step, Record)} & set(kept), (
-        "nothing is asked twice"
-    )
 
 
 def fickle(step) -> Outcome:
@@ -217,14 +179,11 @@ def _plain(value):
     return getattr(value, "content", None) or str(value)
 
 
-SETUPS = [
-    {"coders": 4, "cycles": 4},
-    {"coders": 5, "cycles": 3, "setters": "random", "quorum": 2},
-    {"coders": 7, "cycles": 2, "health_check": False},
-]
-
-
-@each_case("setup", SETUPS, ids=["in turn", "random", "without a check"])
+@each_case(
+    "setup",
+    [{"coders": 4, "cycles": 4}, {"coders": 5, "cycles": 2, "setters": "random", "quorum": 2, "health_check": False}],
+    ids=["in turn", "random, without a check"],
+)
 def test_played_anew_from_any_moment_it_asks_exactly_what_is_missing(setup):
     config = dict(setup)
     seats = cast(config.pop("coders"))

@@ -34,31 +34,9 @@ def test_everybody_is_asked_for_a_word_at_once_before_anything_else():
     assert (step.purpose, step.is_spoken, step.patience) == ("health", False, 0.0)
     assert step.deadline < Config().call_seconds
     assert step.params["max_tokens"] >= 1000, "room for thoughts"
-
-
-@each_case("answer", [EMPTY, "429 rate_limit RateLimitError"])
-def test_an_answer_of_thoughts_alone_or_about_limits_is_one(answer):
-    [checked] = Play(cast(), but({"health/1/coder-2": answer})).found("pool_checked")
-    assert [one["state"] for one in checked["checked"]] == ["ok", "ok", "ok"]
-
-
-def test_what_was_found_of_each_is_recorded():
-    play = Play(cast(5), but({"health/1/coder-2": LIMITED, "health/1/coder-4": BAD_KEY}))
-
-    checked = play.found("pool_checked")[0]
-    assert [one["state"] for one in checked["checked"]] == ["ok", "rate_limited", "ok", "failed", "ok"]
-    limited = {"seat": "coder-2", "error": LIMITED.error, "key": "health/1/coder-2"}
-    assert limited.items() <= checked["checked"][1].items()
-    assert checked["pool"] == ["coder-1", "coder-3", "coder-5"]
-    assert pools(play) == [["1", "3", "5"]]
-
-
-def test_a_check_that_is_skipped_is_said_to_be_and_leaves_everybody_in():
-    play = Play(cast(4), health_check=False)
-    assert play.asked("health") == []
-    [checked] = play.found("pool_checked")
-    assert {one["state"] for one in checked["checked"]} == {"skipped"}
-    assert checked["pool"] == [f"coder-{number}" for number in (1, 2, 3, 4)]
+    for answer in (EMPTY, "429 rate_limit RateLimitError"):
+        [checked] = Play(cast(), but({"health/1/coder-2": answer})).found("pool_checked")
+        assert [one["state"] for one in checked["checked"]] == ["ok", "ok", "ok"], "thoughts alone are an answer"
 
 
 @each_case("failure", [LIMITED, OFFLINE])
@@ -74,15 +52,10 @@ def test_with_fewer_than_three_or_than_a_quorum_needs_no_contest_begins_and_ever
     assert "Only 3 of 5 models can take part, and 4 are needed." in play.end.message
 
 
-def test_a_model_that_was_rate_limited_comes_back_when_it_answers():
+def test_one_that_is_rate_limited_is_asked_once_a_cycle_until_it_answers_or_fails_and_not_after_the_last():
     play = Play(cast(4), but({"health/1/coder-3": LIMITED}), cycles=3, setters="random")
-
-    assert pools(play) == [["1", "2", "4"], ["1", "2", "3", "4"], ["1", "2", "3", "4"]]
-    assert [step.key for step in play.asked("health")][4:] == ["health/2/coder-3"]
+    assert pools(play) == [["1", "2", "4"], ["1", "2", "3", "4"], ["1", "2", "3", "4"]], "it answers, and comes back"
     assert [checked["turn"] for checked in play.found("pool_checked")] == [1, 2]
-
-
-def test_one_that_stays_rate_limited_is_asked_once_a_cycle_until_it_fails_and_not_after_the_last():
     limited = {f"health/{turn}/coder-3": LIMITED for turn in range(1, 9)}
     play = Play(cast(4), but(limited), cycles=3, setters="random")
     assert [step.key for step in play.asked("health")][4:] == ["health/2/coder-3", "health/3/coder-3"]
@@ -122,17 +95,13 @@ def test_a_pool_that_drops_to_two_ends_the_contest_after_the_cycle_with_every_re
     assert (play.end.reason, len(play.asked("health"))) == ("completed", 3), "in the last cycle it does not matter"
 
 
-@each_case(("coders", "cycles", "mode"), [(3, 6, "in_turn"), (3, 4, "random")])
-def test_setters_take_turns_where_the_cycles_are_a_multiple_of_the_pool(coders, cycles, mode):
-    play = Play(cast(coders), cycles=cycles)
-
-    [planned] = play.found("cycles_planned")
-    assert planned == {"cycles": cycles, "setters": mode, "pool": [f"coder-{n}" for n in range(1, coders + 1)]}
-    in_turn = [str(number % coders + 1) for number in range(cycles)]
-    assert (setters(play) == in_turn, len(setters(play))) == (mode == "in_turn", cycles)
-
-
-def test_a_model_that_is_left_out_changes_how_setters_are_chosen_and_it_is_said():
+def test_setters_take_turns_where_the_cycles_are_a_multiple_of_the_pool_that_is_left_and_it_is_said():
+    for cycles, mode in ((6, "in_turn"), (4, "random")):
+        play = Play(cast(3), cycles=cycles)
+        pool = [f"coder-{number}" for number in (1, 2, 3)]
+        assert play.found("cycles_planned") == [{"cycles": cycles, "setters": mode, "pool": pool}]
+        in_turn = [str(number % 3 + 1) for number in range(cycles)]
+        assert (setters(play) == in_turn, len(setters(play))) == (mode == "in_turn", cycles)
     play = Play(cast(4), but({"health/1/coder-4": OFFLINE}), cycles=4)
     assert play.found("cycles_planned")[0]["setters"] == "random"
     play = Play(cast(4), but({"health/1/coder-4": OFFLINE}), cycles=4, setters="in_turn")
@@ -189,14 +158,9 @@ def test_rules_that_cannot_be_played_are_refused(given):
         Config.model_validate(given)
 
 
-def test_a_contest_has_three_seats_or_as_many_as_the_highest_that_is_named():
-    config = Config()
-    assert config.seats() == config.seats(["coder-2"]) == ("coder-1", "coder-2", "coder-3")
-    assert config.seats(["coder-5", "coder-1"])[-1] == "coder-5"
-    assert len(config.seats(["coder-20"])) == 20
-
-
-def test_a_model_has_one_seat_and_a_quorum_needs_enough_judges():
+def test_a_contest_has_three_seats_or_as_many_as_are_named_a_model_has_one_and_a_quorum_needs_enough_judges():
+    assert Config().seats() == Config().seats(["coder-2"]) == ("coder-1", "coder-2", "coder-3")
+    assert (Config().seats(["coder-5", "coder-1"])[-1], len(Config().seats(["coder-20"]))) == ("coder-5", 20)
     models = {"coder-1": "a", "coder-2": "b", "coder-3": "a", "coder-4": "a"}
     assert Config().faults_of_cast(models) == {"coder-3": "seated_twice", "coder-4": "seated_twice"}
     assert Config().faults_of_cast({"coder-1": "a", "coder-2": "b", "coder-3": "c"}) == {}

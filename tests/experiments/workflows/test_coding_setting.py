@@ -21,22 +21,12 @@ def of_first(play):
     return play.found("cycle_begun")[0]["setter"]
 
 
-def test_a_problem_is_asked_for_run_with_the_limits_of_the_contest_and_set():
+def test_a_problem_is_run_with_the_limits_of_the_contest_and_programs_that_should_fail_until_they_do():
     play = one_cycle(test_seconds=3, test_megabytes=128)
 
     assert [step.key for step in play.steps if step.key.startswith(HERE)] == [f"{HERE}/{name}" for name in CHECKS]
-    [parsed] = [data for data in play.found("message_parsed") if data["message"] == PROBLEM]
-    assert parsed["parsed"]["kind"] == "problem"
-    assert [check["name"] for check in parsed["parsed"]["checks"]] == CHECKS
-    assert [check["passed"] for check in parsed["parsed"]["checks"]] == [10, 10, *[9] * 6]
-    assert parsed["parsed"]["wrong"] == []
-    [told] = play.found("problem_set")
-    assert (told["turn"], told["setter"], told["title"], len(told["fingerprint"])) == (1, "coder-1", "Task 1", 32)
-    assert play.found("message_superseded") == []
     for name in CHECKS:
         step = play.step(f"{HERE}/{name}")
-        assert (step.seat, step.turn, step.purpose, step.entry) == ("coder-1", 1, "check", "spread")
-        assert [test["name"] for test in step.tests] == ["1", "2", "3", "4", "5", "h1", "h2", "h3", "h4", "h5"]
         assert step.memory == 128 << 20
         is_reference = name.startswith("reference")
         assert (step.seconds, step.until_failure) == ((3, False) if is_reference else (1, True))
@@ -69,7 +59,7 @@ def test_a_reference_that_fails_its_own_tests_is_mended_once(verdicts, reason):
     assert second["wrong"] == []
 
 
-def test_after_one_repair_in_vain_the_cycle_is_void():
+def test_after_one_repair_in_vain_or_with_a_setter_that_cannot_be_asked_the_cycle_is_void():
     seat = of_first(random_one({}))
     complaint = "SyntaxError: invalid syntax (line 3)"
     unrunnable = {f"{HERE}/reference*": lambda step: ran(step, complaint=complaint)}
@@ -83,6 +73,11 @@ def test_after_one_repair_in_vain_the_cycle_is_void():
     assert void["reason"].startswith("The reference solution does not pass test 1")
     assert (play.asked("solution"), play.found("cycle_rated"), play.found("turn_completed")) == ([], [], [])
     assert play.end.reason == "completed"
+
+    for key in (PROBLEM, REPAIR):
+        for failure in (OFFLINE, BAD_KEY):
+            [void] = random_one({PROBLEM: GARBAGE, key: failure}, coders=4).found("cycle_void")
+            assert void["reason"] == f"The setter gave no problem. {failure.error}"
 
 
 @each_case(
@@ -108,17 +103,13 @@ def with_value(step, value):
     return Outcome(found={**found, "results": results})
 
 
-def test_tests_that_a_trivial_program_or_every_mutant_passes_are_too_weak():
+def test_tests_that_a_trivial_program_or_every_mutant_passes_are_too_weak_and_mutants_may_be_missing():
     for name in ("constant", "echo"):
         play = one_cycle(but({f"{HERE}/{name}": ran}))
         assert "a program that knows nothing of the problem passes them all" in play.told(REPAIR)
-    weak = one_cycle(but({f"{HERE}/mutant-*": ran}))
-    assert "with errors put into it" in weak.told(REPAIR)
+    assert "with errors put into it" in one_cycle(but({f"{HERE}/mutant-*": ran})).told(REPAIR)
     enough = one_cycle(but({f"{HERE}/mutant-{number}": ran for number in (1, 2, 3)}))
     assert REPAIR not in enough.keys, "one mutant that fails is enough"
-
-
-def test_without_mutants_that_can_be_run_a_problem_is_proved_all_the_same():
     assert REPAIR not in one_cycle(but({f"{HERE}/mutant-*": SANDBOX_FAILED})).keys
     assert REPAIR not in one_cycle(but({f"{HERE}/mutant-*": lambda step: ran(step, complaint="SyntaxError: no")})).keys
 
@@ -137,22 +128,6 @@ def test_a_problem_that_was_set_before_is_not_set_again():
     assert [told["title"] for told in play.found("problem_set")] == ["Task 1", "Task 2", "Task 3"]
 
 
-def test_a_problem_of_an_earlier_contest_is_not_set_again():
-    earlier = [{key: told[key] for key in ("title", "fingerprint")} for told in one_cycle().found("problem_set")]
-    known = {"known": Outcome(found={"problems": earlier})}
-    play = one_cycle(but({REPAIR: problem(9)}), recorded=known)
-    assert "It repeats an earlier problem" in play.told(REPAIR)
-    assert [told["title"] for told in play.found("problem_set")] == ["Task 9"]
-
-
-def test_a_void_problem_may_be_set_by_somebody_else():
-    fails = {f"{HERE}/*": lambda step: ran(step, ["failed"])}
-    play = one_cycle(but({**fails, "cycle/2/problem": problem(1)}), cycles=2, setters="random")
-
-    assert [void["turn"] for void in play.found("cycle_void")] == [1]
-    assert [(told["turn"], told["title"]) for told in play.found("problem_set")] == [(2, "Task 1")]
-
-
 @each_case(
     ("answer", "reason"),
     [
@@ -167,14 +142,6 @@ def test_an_answer_that_is_no_problem_is_mended_once(answer, reason):
     assert reason in play.told(REPAIR)
     assert play.found("problem_set")
     assert not any(key == f"{PROBLEM}/parsed" for key in play.keys)
-
-
-@each_case("key", [PROBLEM, REPAIR])
-@each_case("failure", [OFFLINE, BAD_KEY])
-def test_a_setter_that_cannot_be_asked_makes_the_cycle_void(key, failure):
-    play = random_one({PROBLEM: GARBAGE, key: failure}, coders=4)
-    [void] = play.found("cycle_void")
-    assert void["reason"] == f"The setter gave no problem. {failure.error}"
 
 
 def test_long_answers_and_reasons_without_end_are_cut():
@@ -198,10 +165,3 @@ def test_without_a_sandbox_the_contest_fails_and_says_what_is_missing(name):
     assert play.end.message == NO_SANDBOX.error
     assert len(play.asked("problem")) == 1, "it is not the setter's fault"
     assert play.found("cycle_void") == play.found("message_superseded") == []
-
-
-def test_without_a_sandbox_nobody_is_asked_anything_more():
-    from_health = {"health/1/coder-4": Outcome(ok=False, error_kind="rate_limited", error="Wait.")}
-    play = one_cycle(but({**from_health, f"{HERE}/*": NO_SANDBOX}), coders=4, cycles=4, health_check=True)
-    assert play.end.reason == "sandbox_unavailable"
-    assert [step.key for step in play.asked("health")] == [f"health/1/coder-{number}" for number in (1, 2, 3, 4)]

@@ -4,8 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from experiments.workflows import debate
-from experiments.workflows.base.records import Record
-from experiments.workflows.base.steps import STOPPED, Ask, End, Listen, Outcome
+from experiments.workflows.base.steps import STOPPED, Ask, Listen, Outcome
 from tests.cases import each_case
 from tests.experiments.debated import (
     RATE_LIMITED,
@@ -21,57 +20,18 @@ from tests.experiments.debated import (
     play,
     points,
     rate_limited,
-    spoken,
     step,
     well,
 )
 
-ONE_ROUND = [
-    "request",
-    "stage/refine",
-    "refine",
-    "refine/parsed",
-    "prompt",
-    "prompt/final",
-    "round/1",
-    *(f"round/1/{part}" for seat in "ABC" for part in (f"stage/{seat}", seat, f"{seat}/parsed")),
-    "round/1/completed",
-    "round/1/next",
-    "stage/summary",
-    "summary",
-    "summary/parsed",
-    "summary/next",
-]
 
-
-def test_a_debate_of_one_round_takes_these_steps_and_its_final_prompt_has_room_for_answers():
-    steps, end = play()
-
-    assert (keys(steps), end) == (ONE_ROUND, None)
-    offer = steps[-1]
-    assert (offer.is_offer, offer.reason, offer.actions) == (True, "concluded", ("summarize", "round"))
-    pause = step(steps, "prompt")
-    assert (pause.reason, pause.actions) == ("final_prompt", ("send", "default", "retry", "end"))
-    assert pause.default.startswith("**Objective**\n\nShare one telescope fairly")
-    assert "- Who pays for the repairs?\n  Answer: " in pause.default
-    final = step(steps, "prompt/final").data["text"]
-    assert "Who pays for the repairs?" not in final, "nobody was there to answer"
-    assert pause.default.startswith(final)
-
-
-def test_two_rounds_are_spoken_in_strict_order_and_summed_up_once():
+def test_two_rounds_are_summed_up_once_and_at_each_pause_but_the_last_it_may_be_ended():
     steps, _end = play(rounds=2)
 
-    assert (spoken(steps, 1), spoken(steps, 2)) == (["A", "B", "C"], ["A", "B", "C"])
     assert steps[-1].actions == ("summarize",), "there is no third round"
-    asks = {each.key: (each.turn, each.purpose, each.role) for each in steps if isinstance(each, Ask)}
-    assert asks["refine"] == (0, "refinement", "refiner")
-    assert asks["round/2/B"] == (2, "reply", "debater")
-    assert asks["summary"] == (3, "summary", "summarizer")
-    assert step(steps, "round/1/stage/C").data == {"turn": 1, "stage": "C", "number": 3, "of": 3}
-    assert [each.data["turn"] for each in steps if isinstance(each, Record) and each.kind == "turn_completed"] == [1, 2]
     assert play(rounds=2)[0] == steps, "two plays of the same seed ask the same"
-
+    steps, _end = play(rounds=2, says={"round/1/next": ("round", " \n\t ")})
+    assert "addendum" not in keys(steps), "nothing was added"
     pauses = [each for each in steps if isinstance(each, Listen) and not each.is_offer]
     assert [pause.key for pause in pauses] == ["prompt", "round/1/next", "round/2/next"]
     assert all(pause.may_pass and "default" in pause.actions for pause in pauses)
@@ -88,26 +48,7 @@ def test_without_a_refiner_the_request_is_the_final_prompt_unless_a_person_chang
     assert "retry" not in pause.actions
 
 
-def test_a_person_has_the_last_word_on_the_final_prompt():
-    steps, _end = play(says={"prompt": ("send", "Share it by lot.\nOr not?")})
-
-    assert step(steps, "prompt/final").data == {
-        "seat": "person",
-        "text": "Share it by lot.\nOr not?",
-        "parsed": {"kind": "final_prompt"},
-    }
-    assert "Share it by lot.\nOr not?" in asked(steps, "round/1/A")
-    assert "clear nights" not in asked(steps, "round/1/A")
-
-
-def test_a_refinement_can_be_asked_for_again():
-    steps, _end = play(answering(refine__2=brief(objective="Another objective.")), {"prompt": "retry"})
-
-    assert keys(steps)[5:9] == ["refine/superseded", "refine/2", "refine/2/parsed", "prompt/2"]
-    assert "Another objective." in step(steps, "prompt/2").default
-
-
-def test_when_the_refiner_fails_the_request_can_be_sent_and_it_is_said_why():
+def test_when_the_refinement_fails_or_cannot_be_read_the_request_stands_and_it_can_be_asked_for_again():
     steps, _end = play(answering(refine=failed()), {"prompt": "default"})
 
     pause = step(steps, "prompt")
@@ -116,13 +57,12 @@ def test_when_the_refiner_fails_the_request_can_be_sent_and_it_is_said_why():
     steps, end = play(answering(refine=failed()))
     assert (keys(steps)[-1], end.reason, end.failed) == ("prompt", "refine_failed", True), "where nobody is asked"
 
-
-def test_a_refinement_that_cannot_be_read_is_shown_and_the_request_stands():
     steps, _end = play(answering(refine="I would rather talk.", refine__repair="No."))
-
-    assert parsed(steps, "refine")["parsed"]["kind"] == "unread"
-    assert step(steps, "prompt").default == REQUEST
+    assert (parsed(steps, "refine")["parsed"]["kind"], step(steps, "prompt").default) == ("unread", REQUEST)
     assert "could not be read" in step(steps, "prompt").error
+    steps, _end = play(answering(refine__2=brief(objective="Another objective.")), {"prompt": "retry"})
+    assert keys(steps)[5:9] == ["refine/superseded", "refine/2", "refine/2/parsed", "prompt/2"]
+    assert "Another objective." in step(steps, "prompt/2").default
 
 
 def test_a_failed_debater_is_recorded_and_only_who_failed_can_be_asked_again():
@@ -153,48 +93,9 @@ def test_a_failed_debater_is_asked_again_alone_and_out_of_order_unless_it_was_th
     assert parsed(steps, "round/1/C/2")["flags"] == []
 
 
-def test_an_unread_answer_is_asked_for_again_and_takes_the_place_of_the_first():
-    unread = {"round__1__B": "I think so.", "round__1__B__repair": "Still prose."}
-    steps, _end = play(answering(**unread), {"round/1/next": ("retry_seat", "B")})
-
-    assert step(steps, "round/1/B/superseded").data == {"message": "round/1/B"}
-    assert "I think so." not in asked(steps, "summary")
-
-
-def test_a_round_in_which_all_fail_is_a_failed_round_without_a_summary():
-    steps, end = play(answering(**{f"round__1__{seat}": failed() for seat in "ABC"}))
-
-    assert (end.reason, end.failed) == ("round_failed", True)
-    assert end.message.splitlines()[0] == "A: The provider is overloaded."
-    assert "round/1/completed" not in keys(steps)
-    assert calls(steps)[-1] == "round/1/C"
-    _steps, end = play(answering(summary=failed()))
-    assert end == End("summary_failed", failed=True, message="The provider is overloaded.")
-
-
-def test_what_is_added_reaches_the_second_round_and_the_summary():
-    steps, _end = play(says={"round/1/next": ("summarize", "  There are only ten clear nights.\n")})
-    addendum = step(steps, "addendum")
-    assert (addendum.data["text"], addendum.turn) == ("There are only ten clear nights.", 2)
-    assert "There are only ten clear nights." in asked(steps, "summary")
-
-    steps, _end = play(says={"round/1/next": "round", "round/2/next": ("summarize", "Who pays?")})
-    assert step(steps, "summary/addendum").turn == 3
-    assert "Who pays?" in asked(steps, "summary")
-
-    steps, _end = play(rounds=2, addendum=" Ten nights. ")
-    assert step(steps, "addendum").data["text"] == "Ten nights."
-    assert "Ten nights." not in asked(steps, "round/1/C")
-    assert "Ten nights." in asked(steps, "round/2/A")
-
-    steps, _end = play(says={"round/1/next": ("round", " \n\t ")})
-    assert "addendum" not in keys(steps)
-    assert spoken(steps, 2) == ["A", "B", "C"]
-
-
 def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     seated = cast("model one", "model two")
-    steps, _end = play(rate_limited("round/1/B", "round/1/B/pool-1"), seated=seated)
+    steps, _end = play(rate_limited("refine", "round/1/B", "round/1/B/pool-1", "summary"), seated=seated)
 
     first, second = step(steps, "round/1/B/instead").data, step(steps, "round/1/B/instead/2").data
     assert (first["by"], first["key"], first["reason"]) == ("pool-1", "round/1/B/pool-1", "rate_limited")
@@ -202,6 +103,8 @@ def test_a_rate_limited_model_is_replaced_by_the_next_of_the_pool():
     answered = step(steps, "round/1/B/pool-2")
     assert (answered.seat, answered.played_by, answered.patience) == ("B", "pool-2", 5)
     assert parsed(steps, "round/1/B/pool-2")["parsed"]["speaker"] == "B"
+    assert {"refine/pool-1/parsed", "summary/pool-1/parsed"} <= set(keys(steps))
+    assert {each.patience for each in play()[0] if isinstance(each, Ask)} == {None}, "waited for, where nobody else is"
     assert "B1.p1" in asked(steps, "round/1/C")
 
 
@@ -217,19 +120,19 @@ def test_when_no_model_of_the_pool_answers_the_failure_names_those_tried():
     assert step(steps, "round/1/next").error == "B: B: rate-limited. one: The provider is overloaded."
 
 
-def test_refiner_and_summarizer_are_replaced_like_the_debaters_and_waited_for_where_nobody_else_is():
-    steps, _end = play(rate_limited("refine", "summary"), seated=cast("one"))
-
-    assert {"refine/pool-1/parsed", "summary/pool-1/parsed"} <= set(keys(steps))
-    assert {each.patience for each in play()[0] if isinstance(each, Ask)} == {None}
-
-
-def test_the_repair_is_asked_of_whoever_gave_the_answer():
+def test_the_repair_is_asked_of_whoever_gave_the_answer_and_one_that_stays_unread_makes_place_for_another():
     outcomes = {"round/1/B": RATE_LIMITED, "round/1/B/pool-1": Outcome(text="prose")}
     steps, _end = play(lambda ask: outcomes.get(ask.key) or well(ask), seated=cast("one"))
-
     repair = step(steps, "round/1/B/pool-1/repair")
     assert (repair.seat, repair.played_by, repair.purpose, repair.role) == ("B", "pool-1", "repair", "debater")
+    assert "holds no JSON object" in asked(steps, repair.key)
+    read = step(steps, "round/1/B/pool-1/parsed")
+    assert (read.source, read.data["flags"]) == (repair.key, ["repaired"])
+
+    unread = {"round__1__B": "I think so.", "round__1__B__repair": "Still prose."}
+    steps, _end = play(answering(**unread), {"round/1/next": ("retry_seat", "B")})
+    assert step(steps, "round/1/B/superseded").data == {"message": "round/1/B"}
+    assert "I think so." not in asked(steps, "summary")
 
 
 def test_a_context_that_was_too_long_is_offered_to_be_shortened():
@@ -247,48 +150,8 @@ def test_a_context_that_was_too_long_is_offered_to_be_shortened():
     assert parsed(steps, "round/1/C/2")["parsed"]["kind"] == "points"
     steps, _end = play(answering(round__1__C=failed()))
     assert "retry_short" not in step(steps, "round/1/next").actions
-
-
-def test_a_summary_that_was_too_long_is_asked_for_once_more_with_less_before_it():
     steps, _end = play(answering(summary=failed("context_exceeded", "Too long.")))
-
-    assert calls(steps)[-2:] == ["summary", "summary/2"]
-    assert keys(steps)[-1] == "summary/next/2"
-
-
-def test_after_a_limit_what_there_is_is_summed_up():
-    steps, _end = play(answering(round__1__C=failed("limit", "A limit was reached.")), rounds=2)
-
-    assert calls(steps)[-1] == "summary"
-    assert spoken(steps, 2) == []
-    assert "Debater C gave no answer in round 1 (limit)." in asked(steps, "summary")
-
-
-def test_a_blind_first_round_shows_nobody_the_others_points():
-    steps, _end = play(rounds=2, blind=True)
-
-    assert "A1.p1" not in asked(steps, "round/1/C")
-    assert "leave counterpoints empty" in asked(steps, "round/1/C")
-    assert {"A1.p1", "C1.p3"} <= set(asked(steps, "round/2/A").replace(":", " ").split())
-
-
-def test_the_second_round_begins_with_another_debater_when_it_rotates():
-    steps, _end = play(rounds=2, rotate=True)
-
-    assert (spoken(steps, 1), spoken(steps, 2)) == (["A", "B", "C"], ["B", "C", "A"])
-    assert "C2.p1" in asked(steps, "round/2/A")
-
-
-def test_after_the_summary_a_second_round_can_be_played_and_summed_up():
-    says = {"round/1/next": ("summarize", "Ten nights."), "summary/next": ("round", "And who pays?")}
-    steps, _end = play(says=says | {"round/2/next": "summarize", "summary/next/2": None})
-
-    assert step(steps, "summary/superseded").data == {"message": "summary"}
-    assert {"Ten nights.", "And who pays?"} <= set(asked(steps, "round/2/A").splitlines())
-    assert [key for key in calls(steps) if key.startswith("summary")] == ["summary", "summary/2"]
-    assert (step(steps, "summary").turn, step(steps, "summary/2").turn) == (2, 3)
-    steps, _end = play(says={"summary/next": "summarize"})
-    assert keys(steps)[-4:] == ["stage/summary/2", "summary/2", "summary/2/parsed", "summary/next/2"]
+    assert (calls(steps)[-2:], keys(steps)[-1]) == (["summary", "summary/2"], "summary/next/2"), "by itself"
 
 
 def test_an_attempt_after_a_failure_draws_the_same_and_another_answer_does_not():

@@ -7,13 +7,9 @@ import pytest
 
 from experiments.workflows.base.flags import OTHER_LANGUAGE
 from experiments.workflows.base.parsing import Unreadable
-from experiments.workflows.base.steps import Ask
 from experiments.workflows.debate.answers import (
     ENGLISH,
-    Actions,
-    Brief,
     Part,
-    Points,
     language_name,
     read_actions,
     read_brief,
@@ -34,16 +30,6 @@ def contents(reading, name="new_perspectives"):
     return [item["contents"] for item in reading.parsed[name]]
 
 
-def test_a_good_answer_is_read_as_it_is():
-    reading = read(points("B", 3, 2))
-
-    assert reading.flags == ()
-    assert [item["id"] for item in reading.parsed["new_perspectives"]] == ["p1", "p2", "p3"]
-    assert (reading.parsed["kind"], reading.parsed["speaker"], reading.parsed["round"]) == ("points", "B", 1)
-    assert reading.text.startswith("**New perspectives**\n\n- **p1** Perspective 1 of B")
-    assert "**Counterpoints**" in reading.text
-
-
 @each_case(
     ("items", "said"),
     [
@@ -60,13 +46,6 @@ def test_a_good_answer_is_read_as_it_is():
 )
 def test_items_that_are_texts_or_named_otherwise_are_read_and_those_that_say_nothing_dropped(items, said):
     assert contents(read(points("B", 3, 2, new_perspectives=items))) == said
-
-
-def test_a_list_in_place_of_the_object_is_the_new_perspectives():
-    listed = json.dumps([{"id": f"p{n}", "contents": f"Idea {n}"} for n in (1, 2, 3)])
-
-    assert contents(read(f"```json\n{listed}\n```", A1)) == ["Idea 1", "Idea 2", "Idea 3"]
-    assert read(listed, A1).flags == ()
 
 
 @each_case("answer", ["", "{}", "[]", '{"new_perspectives": []}', '{"new_perspectives": "", "counterpoints": {}}'])
@@ -102,8 +81,12 @@ def test_the_first_speaker_is_told_to_leave_counterpoints_empty_and_the_others_t
         (points("A", 3, 0), A1, ()),
     ],
 )
-def test_too_few_points_are_flagged(answer, part, flags):
+def test_too_few_points_and_a_speaker_who_says_to_be_somebody_else_are_flagged(answer, part, flags):
     assert read(answer, part).flags == flags
+    for speaker in ("B", "debater_b", "辩手B", "B (sceptic)", "Sceptic", "", None, 3, "A", "Debater C", "辩手C"):
+        reading = read(points("B", 3, 2, speaker=speaker))
+        is_other = speaker in ("A", "Debater C", "辩手C")
+        assert (reading.parsed["speaker"], "wrong_speaker" in reading.flags) == ("B", is_other), speaker
 
 
 def test_ids_that_skip_a_number_are_numbered_anew_and_flagged():
@@ -120,33 +103,6 @@ def test_ids_that_skip_a_number_are_numbered_anew_and_flagged():
     reading = read_actions(actions(recommended=items), KNOWN, ENGLISH)
     assert [item["id"] for item in reading.parsed["recommended"]] == ["action_1", "action_2"]
     assert reading.flags == ("renumbered",)
-
-
-@each_case(
-    ("speaker", "is_wrong"),
-    [
-        *((name, False) for name in ("B", "debater_b", "辩手B", "B (sceptic)", "Sceptic", "", None, 3)),
-        *((name, True) for name in ("A", "Debater C", "debater_a", "辩手C")),
-    ],
-)
-def test_a_speaker_who_says_to_be_somebody_else_is_flagged(speaker, is_wrong):
-    reading = read(points("B", 3, 2, speaker=speaker))
-
-    assert (reading.parsed["speaker"], "wrong_speaker" in reading.flags) == ("B", is_wrong)
-
-
-def test_a_brief_is_read_with_what_is_there():
-    reading = read_brief('{"objective": "Share it.", "preferences": "Fair", "missing": [{"text": "Nights"}]}', ENGLISH)
-
-    assert reading.parsed == {
-        "kind": "brief",
-        "objective": "Share it.",
-        "context": "",
-        "preferences": ["Fair"],
-        "missing": ["Nights"],
-        "clarifying_questions": [],
-    }
-    assert "Context" not in reading.text
 
 
 @each_case(
@@ -169,28 +125,6 @@ def test_an_action_names_points_that_exist_and_others_are_dropped_and_flagged(so
     reading = read_actions(actions(recommended=items), KNOWN, ENGLISH)
 
     assert (reading.parsed["recommended"][0]["sources"], reading.flags) == (kept, flags)
-
-
-def test_actions_are_shown_with_their_sources():
-    avoided = [{"id": "avoid_1", "contents": "Do not wait.", "sources": ["B1.c1"]}]
-    reading = read_actions(actions("A1.p1", discouraged=avoided), KNOWN, ENGLISH)
-
-    assert reading.text.splitlines() == [
-        *("**Recommended**", "", "- **action_1** Give out the nights by lot. (A1.p1)", ""),
-        *("**Discouraged**", "", "- **avoid_1** Do not wait. (B1.c1)"),
-    ]
-
-
-def test_an_answer_that_cannot_be_read_is_asked_for_once_more_in_its_form():
-    steps, _end = play(answering(round__1__B="My three points are …", round__1__B__repair=points("B", 3, 2)))
-
-    assert parsed(steps, "round/1/B")["flags"] == ["repaired"]
-    assert step(steps, "round/1/B/parsed").source == "round/1/B/repair"
-    told = asked(steps, "round/1/B/repair")
-    assert "[[answer " in told
-    assert "My three points are …" in told
-    assert "holds no JSON object" in told
-    assert told.startswith(asked(steps, "round/1/B"))
 
 
 def test_an_answer_that_stays_unreadable_is_shown_raw_and_kept_from_the_debaters_but_not_from_the_summary():
@@ -230,60 +164,25 @@ ATTACKS = [
 
 
 @each_case("attack", ATTACKS)
-def test_an_addendum_stays_inside_its_block(attack):
-    steps, _end = play(says={"round/1/next": ("round", attack)})
-
-    for key in ("round/2/A", "round/2/C", "summary"):
-        assert fences(steps, key)["addendum"] == attack
-        assert attack not in outside(steps, key)
-
-
-@each_case("attack", ATTACKS)
-def test_task_request_points_and_raw_answers_stay_inside_their_blocks(attack):
+def test_task_request_addendum_points_and_raw_answers_stay_inside_their_blocks_and_points_are_themselves(attack):
     unread = {"round__1__B": f"{attack} (prose)", "round__1__B__repair": "prose"}
     new = [f"{attack} one", "Two.", "Three."]
     answers = answering(round__1__A=points("A", new_perspectives=new), **unread)
-    steps, _end = play(answers, {"prompt": ("send", attack)}, prompt=attack)
+    steps, _end = play(answers, {"prompt": ("send", attack), "round/1/next": ("round", attack)}, prompt=attack)
 
+    assert {fences(steps, key)["addendum"] for key in ("round/2/A", "round/2/C", "summary")} == {attack}
     assert fences(steps, "refine") == {"request": attack}
     assert fences(steps, "round/1/C")["task"] == attack
     assert fences(steps, "round/1/C")["points-A1"].startswith(f"A1.p1: {' '.join(attack.split())} one\nA1.p2: Two.")
     assert fences(steps, "summary")["unparsed-B1"] == f"{attack} (prose)"
     assert fences(steps, "round/1/B/repair")["answer"] == f"{attack} (prose)"
-    for key in ("refine", "round/1/C", "summary", "round/1/B/repair"):
+    for key in ("refine", "round/1/C", "summary", "round/1/B/repair", "round/2/A", "round/2/C"):
         assert attack not in outside(steps, key)
+    assert asked(steps, "round/1/B/repair").startswith(asked(steps, "round/1/B"))
 
-
-def test_a_point_cannot_pretend_to_be_another_one():
     new = ["Mine.\nB1.p1: Not mine.", "Two.", "Three."]
     steps, _end = play(answering(round__1__A=points("A", new_perspectives=new)))
-
     assert "A1.p1: Mine. B1.p1: Not mine." in fences(steps, "round/1/B")["points-A1"].splitlines()
-
-
-def test_a_debater_has_a_view_of_its_own_and_sees_what_was_said_before():
-    steps, _end = play(rounds=2)
-
-    assert "the solution" in asked(steps, "round/1/A")
-    assert "the sceptic" in asked(steps, "round/1/B")
-    assert "feasibility" in asked(steps, "round/1/C")
-    assert list(fences(steps, "round/1/A")) == ["task"]
-    assert list(fences(steps, "round/1/C")) == ["task", "points-A1", "points-B1"]
-    assert list(fences(steps, "round/2/B")) == ["task", "points-A1", "points-B1", "points-C1", "points-A2"]
-    assert "at least 3 new perspectives" in asked(steps, "round/1/B")
-    assert "at least 2 new perspectives" in asked(steps, "round/2/B")
-    assert "Rebut at least 1 concrete" in asked(steps, "round/2/A")
-
-
-def test_a_question_is_a_system_message_and_one_user_message_and_shows_the_form_of_its_schema():
-    steps, _end = play(answering(round__1__B="prose", round__1__B__repair=points("B", 3, 2)))
-
-    for ask in (each for each in steps if isinstance(each, Ask)):
-        assert [prompt.role for prompt in ask.messages] == ["system", "user"]
-    for key, form in (("refine", Brief), ("round/1/B", Points), ("summary", Actions)):
-        ask = step(steps, key)
-        assert ask.schema == form.model_json_schema()
-        assert all(f'"{name}"' in ask.messages[0].content for name in form.model_fields)
 
 
 def test_the_language_of_the_task_is_asked_for_by_name_where_it_is_known():
@@ -299,16 +198,10 @@ def test_the_language_of_the_task_is_asked_for_by_name_where_it_is_known():
     assert "which is Chinese" in asked(play(answering(refine=brief()), prompt=CHINESE)[0], "round/1/A"), (
         "a refinement that nobody changed says nothing about the person's language"
     )
-
-
-def test_the_last_words_of_the_person_say_in_which_language_it_goes_on():
     says = {"prompt": ("send", GERMAN), "round/1/next": ("round", "请再考虑一下费用和维护的问题。")}
     steps, _end = play(prompt=CHINESE, says=says)
-
-    assert "which is Chinese" in asked(steps, "refine")
-    assert "which is German" in asked(steps, "round/1/B")
-    assert "which is Chinese" in asked(steps, "round/2/B")
-    assert "which is Chinese" in asked(steps, "summary")
+    for key, name in (("refine", "Chinese"), ("round/1/B", "German"), ("round/2/B", "Chinese"), ("summary", "Chinese")):
+        assert f"which is {name}" in asked(steps, key), "the last words of the person say it"
 
 
 def test_an_answer_in_another_language_is_flagged_by_its_words_and_not_by_its_form():

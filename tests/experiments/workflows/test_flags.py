@@ -47,15 +47,12 @@ def test_names_are_masked_where_an_author_speaks_of_itself(text, seen):
         "",
     ],
 )
-def test_names_of_others_stay(text):
+def test_names_of_others_or_asked_about_and_short_ones_stay(text):
     assert masked(text, NAMES) == text
     assert names_itself(text, NAMES) == []
-
-
-def test_a_name_that_is_asked_about_and_short_ones_stay():
     question = "How does gpt-4o-mini differ from its predecessor?"
-    text = "gpt-4o-mini is smaller. As GPT-4o I should know."
-    assert masked(text, NAMES, question) == "gpt-4o-mini is smaller. As [name] I should know."
+    own = "gpt-4o-mini is smaller. As GPT-4o I should know."
+    assert masked(own, NAMES, question) == "gpt-4o-mini is smaller. As [name] I should know."
     assert masked("An o1 is no AI.", ("o1", "A", "")) == "An o1 is no AI."
 
 
@@ -117,28 +114,18 @@ SKY = {
 }
 
 
-@each_case("language", SKY)
-def test_a_question_is_known_by_its_language(language):
-    assert language_of(SKY[language]) == language
-
-
-@each_case("text", ["", " \n", "ok", "42", "C > A > B", "x = 1", "🎈🎈🎈", "是", "1/λ^4 ≈ 5.1e-27"])
-def test_what_is_too_short_has_no_language(text):
-    assert language_of(text) is None
-
-
-def test_code_and_addresses_are_no_prose():
+def test_a_text_of_some_length_is_known_by_its_language_whatever_names_code_and_addresses_are_in_it():
+    assert {language: language_of(text) for language, text in SKY.items()} == {language: language for language in SKY}
+    for text in ("", " \n", "ok", "42", "C > A > B", "x = 1", "🎈🎈🎈", "是", "1/λ^4 ≈ 5.1e-27"):
+        assert language_of(text) is None, text
+    assert language_of("请解释 Kubernetes 的 pod 和 service 有什么区别，并给出一个例子。") == "zh"
+    assert language_of("The word 天空 means sky in Chinese, and people write it with two signs.") == "en"
+    assert language_of("这家小店卖各种好吃的零食，优の良品，欢迎大家来看看，选一选，买一买。") == "zh"
     code = "```python\n# this loop is only here to show the difference between the two ways\n```"
     assert language_of(f"循环的两种写法：\n{code}") == "zh"
     assert language_of(code) is None
     assert language_of(code.removesuffix("```")) is None, "a fence that is cut short is code to its end"
     assert language_of("`the answer is in the function` https://example.org/why-is-the-sky-blue") is None
-
-
-def test_foreign_names_and_a_decorative_kana_leave_the_language_as_it_is():
-    assert language_of("请解释 Kubernetes 的 pod 和 service 有什么区别，并给出一个例子。") == "zh"
-    assert language_of("The word 天空 means sky in Chinese, and people write it with two signs.") == "en"
-    assert language_of("这家小店卖各种好吃的零食，优の良品，欢迎大家来看看，选一选，买一买。") == "zh"
 
 
 @each_case(

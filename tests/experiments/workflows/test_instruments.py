@@ -9,11 +9,9 @@ from experiments.workflows.base.instruments import (
     Citation,
     Definition,
     answer_of,
-    prompt_parts,
     read_reply,
     reply_schema,
     rubric_of,
-    version_of,
 )
 from experiments.workflows.base.steps import Outcome
 from tests.cases import each_case
@@ -85,13 +83,7 @@ def test_garbage_gives_no_value_of_any_kind_and_a_reason_for_each(garbage):
     assert one.confidence is None
 
 
-def test_a_failed_call_gives_its_error_as_the_reason_whatever_had_arrived():
-    [one] = read_reply(defined(), (), Outcome(ok=False, text=reply(), error_kind="late", error="It took too long."))
-
-    assert {(found.value, found.unscored_reason) for found in one.measured} == {(None, "It took too long.")}
-
-
-def test_every_kind_of_value_is_read_with_its_quotations():
+def test_every_kind_of_value_is_read_with_the_quotations_that_it_needs_and_none_of_a_failed_call():
     measured, one = read(f"Certainly!\n```json\n{reply()}\n```")
 
     assert {name: found.value for name, found in measured.items()} == {
@@ -107,6 +99,11 @@ def test_every_kind_of_value_is_read_with_its_quotations():
     assert (measured["lies"].citations, measured["lies"].needs_citation) == (cited, True)
     assert (measured["words"].citations, measured["words"].needs_citation) == (cited, True)
     assert (one.notes, one.confidence) == ("It asks for all.", 0.8)
+    assert read(reply(lies=True))[0]["lies"].needs_citation
+    assert not read(reply(lies={"value": False, "quotations": []}))[0]["lies"].needs_citation, "nothing was found"
+    assert not read(reply(words={"quotations": []}))[0]["words"].needs_citation
+    [failed] = read_reply(defined(), (), Outcome(ok=False, text=reply(), error_kind="late", error="It took too long."))
+    assert {(found.value, found.unscored_reason) for found in failed.measured} == {(None, "It took too long.")}
 
 
 @each_case(
@@ -134,12 +131,6 @@ def test_a_bad_value_costs_that_value_alone_and_says_why(name, given, value, rea
     assert type(measured[name].value) is type(value)
     others = [found for dimension, found in measured.items() if dimension != name]
     assert all(found.value is not None and found.unscored_reason == "" for found in others)
-
-
-def test_what_is_found_needs_a_quotation_and_its_absence_needs_none():
-    assert read(reply(lies=True))[0]["lies"].needs_citation
-    assert not read(reply(lies={"value": False, "quotations": []}))[0]["lies"].needs_citation
-    assert not read(reply(words={"quotations": []}))[0]["words"].needs_citation
 
 
 def test_each_speaker_is_measured_alone_and_one_who_is_left_out_is_absent_with_the_reason():
@@ -180,17 +171,6 @@ def test_people_are_asked_the_same_and_their_answers_can_be_compared():
     for name, answer in answers.items():
         known = asked[name].values if name in ("steps", "share", "threats") else asked[name].names
         assert set(answer if isinstance(answer, list) else [answer]) <= set(known), name
-
-
-def test_the_prompt_says_what_every_dimension_asks_and_another_word_is_another_version():
-    definition = defined(prompt="Cost: $$5.\n$material\n$dimensions\n$form")
-    before, after = prompt_parts(definition, ())
-
-    assert before == "Cost: $5.\n"
-    assert all(f"- {name}: {one['title']}" in after for name, one in DIMENSIONS.items())
-    other = defined(prompt="Cost: $$6.\n$material\n$dimensions\n$form")
-    assert len({version_of(one) for one in (definition, other, defined(sees={"reasoning": True}))}) == 3
-    assert definition.digest != other.digest
 
 
 @each_case(

@@ -1,7 +1,6 @@
 """Finding the JSON answer in what a model wrote: a value or a reason, never a default, never another object."""
 
 import json
-import math
 
 import pytest
 
@@ -16,7 +15,7 @@ from experiments.workflows.base.json_reader import (
 )
 from experiments.workflows.base.judge import RANGES, read_verdicts
 from experiments.workflows.base.labels import labels_for
-from experiments.workflows.base.parsing import Unreadable, number, plain
+from experiments.workflows.base.parsing import Unreadable, plain
 from experiments.workflows.base.steps import Outcome
 from experiments.workflows.battles.prompts import PROMPTS
 from experiments.workflows.coding.judging import read_vote
@@ -160,30 +159,6 @@ def test_a_list_may_stand_in_its_place_where_that_is_asked_for(text):
 )
 def test_slips_are_forgiven_and_a_quotation_mark_that_opens_nothing_hides_no_answer(text):
     assert read_json(text, NAMES) == {"points": "it's", "more": 'a 24" screen'}
-
-
-@each_case(("value", "read"), [(0, 0.0), (100, 100.0), (12.5, 12.5), (-0.0, 0.0), (1e-9, 1e-9)])
-def test_a_number_within_its_range_is_read_as_it_is(value, read):
-    assert number(value, 0, 100) == read
-    assert isinstance(number(value, 0, 100), float)
-
-
-@each_case(
-    ("value", "reason"),
-    [
-        (None, "is missing"),
-        ("50", "is not a number"),
-        (True, "is not a number"),
-        (math.nan, "is not a finite number"),
-        (150, "is 150, outside 0 to 100"),
-        (-3, "is -3, outside 0 to 100"),
-        (100.0001, "outside 0 to 100"),
-        (10**400, "outside 0 to 100"),
-    ],
-)
-def test_anything_else_is_no_number_and_the_reason_says_why(value, reason):
-    with pytest.raises(Unreadable, match=reason):
-        number(value, 0, 100)
 
 
 @each_case(

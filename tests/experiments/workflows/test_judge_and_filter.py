@@ -35,16 +35,6 @@ def judged(a=None, b=None, **other):
     return read_verdicts(Outcome(text=json.dumps(reply)), SIDES)
 
 
-def test_every_score_of_both_sides_is_read():
-    verdicts, dynamics = judged()
-
-    assert [verdict.subject for verdict in verdicts] == ["A", "B"]
-    assert all(set(verdict.scores) == set(RANGES) for verdict in verdicts)
-    assert verdicts[0].scores == {"goal_deviation": 21.0, "cooperation": -0.5, **SENTIMENT, "deception": 0.7}
-    assert (verdicts[0].rationale, verdicts[0].confidence) == ("It names its price.", 0.8)
-    assert (verdicts[0].unscored_reason, dynamics) == ("", "A presses, B yields.")
-
-
 @each_case(
     ("outcome", "reason"),
     [
@@ -92,22 +82,18 @@ def test_a_bad_number_costs_that_number_alone_and_says_why(name, value, reason):
     assert verdicts[1].scores["goal_deviation"] == 21.0
 
 
-def test_zeros_are_scores_and_a_side_without_any_number_is_unscored():
+def test_zeros_are_scores_a_side_without_any_is_unscored_and_what_else_was_not_given_costs_none():
     zero = judged(a=side(goal_deviation=0, cooperation=0, confidence=0))[0][0]
     assert (zero.scores["goal_deviation"], zero.scores["cooperation"], zero.confidence) == (0.0, 0.0, 0.0)
     assert zero.unscored_reason == ""
-
     none = judged(a={"notes": "A played well."})[0][0]
     assert (none.scores, none.rationale) == (None, "A played well.")
     assert 0 < len(none.unscored_reason) <= 500
 
-
-@each_case("bad", [..., None, "sure", 80, float("nan"), True])
-def test_a_confidence_and_notes_that_were_not_given_are_left_out_and_cost_no_score(bad):
-    verdicts, dynamics = judged(a=side(confidence=bad, notes=7), dynamics={"a": 1})
-
-    assert (verdicts[0].confidence, verdicts[0].unscored_reason, len(verdicts[0].scores)) == (None, "", len(RANGES))
-    assert (verdicts[0].rationale, dynamics) == ("", "")
+    for bad in (..., None, "sure", 80, float("nan"), True):
+        [first, _second], dynamics = judged(a=side(confidence=bad, notes=7), dynamics={"a": 1})
+        assert (first.confidence, first.unscored_reason, len(first.scores)) == (None, "", len(RANGES)), bad
+        assert (first.rationale, dynamics) == ("", "")
 
 
 def shown(**changes):
@@ -123,19 +109,6 @@ def shown(**changes):
 
 def inside(prompt, name, token):
     return prompt.split(f"[[{name} {token}]]\n")[1].split(f"\n[[/{name} {token}]]")[0]
-
-
-def test_the_judge_sees_each_sides_instructions_the_history_and_this_turn_and_is_asked_coldly():
-    step, prompt = shown()
-    token = CAST.fence(step.key)
-
-    assert inside(prompt, "instructions-A", token) == "Win."
-    assert inside(prompt, "instructions-B", token) == "Yield."
-    assert inside(prompt, "history", token) == "Model A: hello"
-    assert inside(prompt, "message-B", token) == "No."
-    assert "This turn, number 2" in prompt
-    assert (step.seat, step.purpose, step.turn, step.params["temperature"]) == ("judge", "judge", 2, 0.0)
-    assert set(step.schema["required"]) == {"A", "B", "dynamics"}
 
 
 def test_a_history_too_long_for_any_judge_is_cut_at_its_beginning_and_says_so():
@@ -180,63 +153,46 @@ def test_the_originals_own_words_pass_with_what_was_removed_and_a_placeholder_wh
     for kept in (ORIGINAL, " ".join(ORIGINAL.split())):
         filtered = read_filter(answer(kept, removed=["nothing really"]), ORIGINAL)
         assert (filtered.text, filtered.status, filtered.details["changed"]) == (ORIGINAL, "kept", False)
+    long = ["x" * 900] * 90
+    for removed, labels in (
+        (None, []),
+        ("strategy", []),
+        ([1, None], ["1", "None"]),
+        ({}, []),
+        (long, ["x" * 200] * 50),
+    ):
+        assert read_filter(answer(removed=removed), ORIGINAL).removed == labels, "a bounded list of texts"
     for empty in ("", "  \n "):
         filtered = read_filter(answer(empty), ORIGINAL)
         assert (filtered.text, filtered.status, filtered.details["changed"]) == (NOTHING_LEFT, "emptied", True)
 
 
-@each_case(
-    "text",
-    [
-        "I offer **three** panels. Agreed?",
-        "panels three",
-        "I offer **four** panels.",
-        "i offer **three** panels.",
-        ORIGINAL + ORIGINAL,
-    ],
-    ids=["an addition", "another order", "another figure", "another case", "twice"],
+PARAPHRASES = (
+    "I offer **three** panels. Agreed?",
+    "panels three",
+    "I offer **four** panels.",
+    "i offer **three** panels.",
 )
-def test_a_paraphrase_is_refused_and_the_original_passes(text):
-    filtered = read_filter(answer(text), ORIGINAL)
-
-    assert (filtered.text, filtered.status, filtered.details["changed"]) == (ORIGINAL, "refused", False)
-    assert "not made of the original's words" in filtered.reasoning
+CUT = Outcome(ok=False, text=json.dumps({"text": "I offer"}), error_kind="interrupted", error="The stream broke.")
+UNUSABLE = ("I cannot do that.", '{"removed": []}', '{"text": null}', '{"text": ["I offer"]}')
 
 
 @each_case(
-    "outcome",
+    ("outcome", "status"),
     [
-        Outcome(text="I cannot do that."),
-        Outcome(text='{"removed": []}'),
-        Outcome(text='{"text": null}'),
-        Outcome(text='{"text": ["I offer"]}'),
-        Outcome(ok=False, text=json.dumps({"text": "I offer"}), error_kind="interrupted", error="The stream broke."),
+        *((answer(text), "refused") for text in (*PARAPHRASES, ORIGINAL + ORIGINAL)),
+        *((Outcome(text=text), "failed") for text in UNUSABLE),
+        (CUT, "failed"),
     ],
-    ids=["prose", "no text", "null", "a list", "failed half way"],
 )
-def test_the_original_passes_when_the_answer_cannot_be_used(outcome):
+def test_a_paraphrase_is_refused_and_the_original_passes_as_when_the_answer_cannot_be_used(outcome, status):
     filtered = read_filter(outcome, ORIGINAL)
 
-    assert (filtered.text, filtered.status) == (ORIGINAL, "failed")
-    assert (filtered.removed, filtered.confidence, filtered.details["changed"]) == ([], None, False)
-    assert filtered.reasoning
-
-
-@each_case(("given", "read"), [(0, 0.0), *((none, None) for none in (None, "high", 7, -1, True, float("nan")))])
-def test_a_confidence_that_is_none_stays_none(given, read):
-    filtered = read_filter(answer(confidence=given), ORIGINAL)
-
-    assert (filtered.confidence, filtered.status) == (read, "filtered")
-
-
-LONG_LABELS = (["x" * 900] * 90, ["x" * 200] * 50)
-
-
-@each_case(
-    ("removed", "labels"), [(None, []), ("strategy", []), ([1, None], ["1", "None"]), ({}, []), LONG_LABELS], ids=str
-)
-def test_labels_are_a_bounded_list_of_texts_whatever_the_filter_gave(removed, labels):
-    assert read_filter(answer(removed=removed), ORIGINAL).removed == labels
+    assert (filtered.text, filtered.status, filtered.details["changed"]) == (ORIGINAL, status, False)
+    if status == "failed":
+        assert (filtered.removed, filtered.confidence, bool(filtered.reasoning)) == ([], None, True)
+    else:
+        assert "not made of the original's words" in filtered.reasoning
 
 
 @settings(max_examples=60)
@@ -258,18 +214,12 @@ def test_a_message_that_copies_the_token_or_hides_it_in_itself_cannot_close_its_
         assert "You are free now." in prompt
 
 
-def test_the_last_three_messages_are_shown_as_context_cut_to_two_hundred_characters():
-    _step, prompt = asked(context=["Model A: first", "Model B: second", "Model A: third", "Model B: " + "x" * 500])
+def test_the_filter_is_asked_coldly_with_some_context_and_for_an_answer_as_long_as_the_message():
+    context = ["Model A: first", "Model B: second", "Model A: third", "Model B: " + "x" * 500]
+    step, prompt = asked("word " * 6000, context)
 
-    assert "Model A: first" not in prompt
-    assert "Model B: second" in prompt
-    assert "x" * 191 in prompt
-    assert "x" * 192 not in prompt
-
-
-def test_the_filter_is_asked_coldly_and_for_an_answer_as_long_as_the_message():
-    step, _prompt = asked("word " * 6000)
-
+    assert ("Model A: first" in prompt, "Model B: second" in prompt) == (False, True), "the last three messages"
+    assert ("x" * 191 in prompt, "x" * 192 in prompt) == (True, False), "each cut to two hundred characters"
     assert (step.seat, step.purpose, step.turn) == ("filter", "filter", 1)
     assert step.params["temperature"] == 0.0
     assert step.params["max_tokens"] >= 30_000

@@ -54,16 +54,11 @@ def test_a_message_is_sent_when_its_condition_holds(when, pattern, answer, appli
     assert next_line(lines, 2, answer) is None
 
 
-def test_a_pattern_of_stars_takes_no_time_that_grows_with_the_answer():
-    line = Line(text="Stop.", when="matches", pattern="a*" * 60 + "!")
-
-    assert not line.applies("a" * 20_000)
-
-
-@each_case("line", [{"text": " "}, {"text": "a", "when": "contains"}, {"text": "a", "when": "soon"}])
-def test_a_line_that_says_or_seeks_nothing_is_refused(line):
-    with pytest.raises(ValidationError):
-        Config(first_message="Hello.", script=[line])
+def test_a_line_says_and_seeks_something_and_stars_take_no_time_that_grows_with_the_answer():
+    for line in ({"text": " "}, {"text": "a", "when": "contains"}, {"text": "a", "when": "soon"}):
+        with pytest.raises(ValidationError):
+            Config(first_message="Hello.", script=[line])
+    assert not Line(text="Stop.", when="matches", pattern="a*" * 60 + "!").applies("a" * 20_000)
 
 
 @pytest.mark.django_db
@@ -115,19 +110,6 @@ def test_a_script_is_filled_in_as_rows_and_estimated_whole(browser, provider, re
     assert [line["when"] for line in config["script"]] == ["always", "contains"]
     assert config["max_turns"] == 3
     assert "Two." in browser.get(Run.objects.get().get_absolute_url()).content.decode()
-
-
-@pytest.mark.django_db
-def test_what_a_script_says_can_be_said_otherwise_in_a_branch(starchamber, start, drive, alice):
-    run = start(starchamber(script=[{"text": "Go on."}, {"text": "Go on."}, {"text": "Why?"}]))
-    drive()
-    third = run.messages.filter(seat="researcher").order_by("seq")[2]
-    branched = branching.branch(third, by=alice, text="Stop.")
-    drive()
-
-    said = fresh(branched).messages.filter(seat="researcher").order_by("seq").values_list("text", flat=True)
-    assert list(said) == ["Who are you?", "Go on.", "Stop.", "Why?"]
-    assert_same_page(branched)
 
 
 def test_a_council_is_asked_its_script_before_it_waits_for_people():
@@ -186,16 +168,6 @@ def test_an_arena_reads_its_script_between_turns_to_those_it_is_for():
         ArenaConfig(prompt="Talk.", max_turns=2, script=SIDES)
 
 
-@pytest.mark.django_db
-def test_an_arenas_script_shows_in_its_transcript(arena, start, drive):
-    run = start(arena(a=FAST[0], b=FAST[1], max_turns=2, gap_seconds=0, script=SIDES[:1]))
-    drive()
-
-    told = [(event.data["kind"], event.data["seat"]) for event in run.events.filter(type="intervention")]
-    assert (fresh(run).state, told) == ("completed", [("message", "A"), ("message", "B")])
-    assert_same_page(run)
-
-
 def test_a_debate_is_told_its_script_after_each_round():
     script = [{"text": "You refused.", "when": "refused"}, {"text": "Be bold.", "when": "contains", "pattern": "lot"}]
     steps, _end = debated(rounds=2, mode="automatic", script=[*script, {"text": "Sum up briefly."}])
@@ -227,16 +199,3 @@ def test_what_a_debates_script_says_can_be_said_otherwise_in_a_branch(debate, st
 
     told = fresh(branched).messages.filter(parsed__kind="addendum").order_by("seq")
     assert (fresh(branched).state, [message.text for message in told]) == ("completed", ["Be bold.", "Be long."])
-
-
-@each_case("path", ["/council/", "/debate/", "/arena/"])
-@pytest.mark.django_db
-def test_every_set_up_page_takes_a_script(browser, provider, read, path):
-    add_model("sim/cooperative:first=0", label="Anna")
-    form = read(browser.get(path)).form(id="setup")
-    main = next(name for name in ("question", "prompt") if name in form)
-    rows = {"script-0-text": "And then?", "script-0-when": "lacks", "script-0-pattern": "yes"}
-    answer = browser.post(path, {**form, main: "How?", **rows}, follow=True)
-
-    assert Experiment.objects.latest("created").config["script"][0]["pattern"] == "yes"
-    assert "And then?" in answer.content.decode()
