@@ -20,19 +20,34 @@ def counts(board):
     ]
 
 
-def test_a_slim_log_becomes_battles_of_a_new_dataset(tmp_path, take):
-    pair(tmp_path, [slim("flux", "sdxl", 4, "sdxl"), slim("flux", "sdxl", 7, "tie")])
+@pytest.mark.databases
+def test_a_slim_log_becomes_battles_of_a_new_dataset_each_once_and_a_contradiction_is_refused(tmp_path, take):
+    won, tie = slim("flux", "sdxl", 4, "sdxl"), slim("flux", "sdxl", 7, "tie")
+    pair(tmp_path, [won, tie, tie, tie, slim("flux", "sdxl", 7, "flux")])
+    pair(tmp_path, [tie], folder="pk_logs/second_20260205")
+    pair(tmp_path, [audit("flux", "sdxl", 9, "tie", None, None)], folder=f"{FOLDER}/raw_outputs")
 
     board, report = take(tmp_path)
 
-    assert (report.read, report.stored, report.refused, report.contestants, report.samples) == (2, 2, 0, 2, 2)
-    first, second = board.battles.order_by("id")
+    assert (report.read, report.stored, report.duplicates, report.contestants, report.samples) == (7, 3, 3, 2, 3)
+    assert [(r.line, r.reason) for r in report.refusals] == [
+        (5, "It contradicts an earlier line. The earlier one is kept.")
+    ]
+    first, second = board.battles.exclude(winner="").order_by("sample__index")
     names = {"left": first.left.name, "right": first.right.name}
     assert (names[first.winner], first.sample.index, first.is_consistent) == ("sdxl", 4, True)
     assert (second.winner, second.judged.isoformat()) == ("tie", "2026-01-28T10:30:00+00:00")
     assert counts(board) == [(0, 1, 1, 2, 0)]
     assert board.dataset.modality == "image"
     assert recount(board) == 2
+
+    board.refresh_from_db()
+    before = (board.changes, board.battles.count(), Verdict.objects.count(), Contestant.objects.count(), counts(board))
+    _board, report = take(tmp_path, board.dataset)
+    assert (report.stored, report.completed, report.known, report.refused) == (0, 0, 6, 1), "imported twice"
+    board.refresh_from_db()
+    after = (board.changes, board.battles.count(), Verdict.objects.count(), Contestant.objects.count(), counts(board))
+    assert after == before
 
 
 def test_who_stands_left_does_not_depend_on_the_alphabet(tmp_path, take, uploaded):
@@ -73,52 +88,30 @@ def test_an_audit_log_that_comes_later_opens_what_had_failed(tmp_path, take):
     assert (again.completed, counts(board), recount(board)) == (0, [(1, 0, 0, 1, 0)], 1)
 
 
-def test_a_line_that_stands_twice_counts_once_and_a_contradiction_is_refused(tmp_path, take):
-    contradiction = slim("flux", "sdxl", 0, "sdxl")
-    pair(tmp_path, [*[slim("flux", "sdxl", 0, "flux")] * 3, contradiction])
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/second_20260205")
-
-    board, report = take(tmp_path)
-
-    assert (report.read, report.stored, report.duplicates, counts(board)) == (5, 1, 3, [(1, 0, 0, 1, 0)])
-    assert [(r.line, r.reason) for r in report.refusals] == [
-        (4, ("It contradicts an earlier line. The earlier one is kept."))
-    ]
-
-
-@pytest.mark.databases
-def test_importing_twice_changes_nothing(tmp_path, take):
-    pair(tmp_path, [slim("flux", "sdxl", index, "flux") for index in range(3)])
-    pair(tmp_path, [audit("flux", "sdxl", 9, "tie", None, None)], folder=f"{FOLDER}/raw_outputs")
-    board, _report = take(tmp_path)
-    before = (board.battles.count(), Verdict.objects.count(), Contestant.objects.count(), counts(board))
-    changes = board.__class__.objects.get(pk=board.pk).changes
-
-    _board, report = take(tmp_path, board.dataset)
-
-    assert (report.stored, report.completed, report.known, report.refused) == (0, 0, 4, 0)
-    assert (board.battles.count(), Verdict.objects.count(), Contestant.objects.count(), counts(board)) == before
-    board.refresh_from_db()
-    assert board.changes == changes
-
-
-def test_a_line_that_was_cut_off_loses_nothing_but_itself(tmp_path, take):
-    whole = [slim("flux", "sdxl", index, "flux") for index in range(3)]
-    path = pair(tmp_path, whole[:1])
+def test_what_is_cut_off_or_odd_loses_nothing_but_itself(tmp_path, take):
+    path = pair(tmp_path / "logs", [slim("flux", "sdxl", 0, "flux")])
     text = path.read_text()
     path.write_text(text + text.replace('"sample_index": 0', '"sample_index": 5')[:60])  # cut off in the middle
     with path.open("a") as file:
         file.write(text.replace('"sample_index": 0', '"sample_index": 1'))  # and the next one glued to it
         file.write(text[:40])
-    (tmp_path / FOLDER / "stray.jsonl").mkdir()
+    (tmp_path / "logs" / FOLDER / "stray.jsonl").mkdir()
+    (tmp_path / "v.json").write_text(json.dumps([vote("a", "b", "tie", number) for number in range(3)])[:-40])
+    rows = ["model_a,model_b,winner,question_id", "a,b,tie,1", "a,b", 'a,b,"tie\nor not",2', "a,b,model_a,3"]
+    (tmp_path / "v.csv").write_text("\ufeff" + "\n".join(rows))
 
-    board, report = take(tmp_path)
+    of_logs, report = take(tmp_path / "logs")
+    _board, of_list = take(tmp_path / "v.json", called="A list")
+    of_rows, of_table = take(tmp_path / "v.csv", called="A table")
 
-    assert sorted(board.battles.values_list("sample__index", flat=True)) == [0, 1]
+    assert sorted(of_logs.battles.values_list("sample__index", flat=True)) == [0, 1]
     assert [(r.line, r.reason) for r in report.refusals] == [
         (2, "This is not a JSON object."),
         (3, "The last line is cut off."),
     ]
+    assert (of_list.stored, of_list.refused) == (2, 1)
+    assert "From here on this is not JSON" in of_list.refusals[0].reason
+    assert (winners(of_rows), of_table.refused) == (["left", "tie"], 2)
 
 
 BAD = [
@@ -172,50 +165,28 @@ def winners(board):
     return sorted(board.battles.values_list("winner", flat=True))
 
 
+@pytest.mark.databases
 def test_votes_become_battles_with_the_question_and_what_both_answered(tmp_path, take):
     conversations = {"conversation_a": talk("Why?", "Because."), "conversation_b": talk("Why?", "Who knows.")}
     rows = [
         vote("gpt", "llama", "model_a", **conversations),
         vote("llama", "gpt", "tie (bothbad)", judge="arena_user_9"),
-        vote("gpt", "llama", "tie", question="q-abc"),
+        *[vote("gpt", "llama", "tie", question="q-abc")] * 2,
     ]
 
     board, report = take(write(tmp_path / "votes.jsonl", rows))
 
-    assert (report.stored, report.refused, report.outputs, winners(board)) == (3, 0, 2, ["both_bad", "left", "tie"])
-    assert board.judge == "people-elsewhere"
+    assert (report.stored, report.refused, report.duplicates, report.outputs) == (3, 0, 1, 2)
+    assert (board.judge, winners(board)) == ("people-elsewhere", ["both_bad", "left", "tie"])
     sample = board.dataset.samples.get(index=81)
     assert (sample.instruction, sample.language, sample.metadata) == ("Why?", "English", {"question_id": "81"})
     assert dict(Output.objects.values_list("contestant__name", "text")) == {"gpt": "Because.", "llama": "Who knows."}
     swapped = board.battles.get(winner="both_bad")
     assert (swapped.shown_left_first, swapped.is_consistent) == (False, None)  # llama was shown first, gpt stands left
     assert [json.loads(line)["final_winner"] for line in b"".join(slim_lines(board)).splitlines()] == ["gpt", "tie"]
-
-
-@pytest.mark.databases
-def test_votes_of_several_people_on_one_pair_count_each_and_once(tmp_path, take):
-    rows = [vote("gpt", "llama", "model_a", judge=f"arena_user_{number}") for number in (1, 2, 2)]
-
-    board, report = take(write(tmp_path / "votes.jsonl", rows))
     again = take(tmp_path / "votes.jsonl", board.dataset)[1]
-
-    assert (board.battles.count(), report.duplicates) == (2, 1)
-    assert (again.stored, again.known) == (0, 3)
+    assert (again.stored, again.known) == (0, 4)
     assert not board.battles.filter(ballot__contains="arena_user").exists()
-
-
-@pytest.mark.system
-def test_lists_and_tables_are_read_as_lines_are(tmp_path, take):
-    rows = [vote("gpt", "llama", "model_b", question=number) for number in range(3)]
-    (tmp_path / "votes.json").write_text(json.dumps(rows))
-    (tmp_path / "votes.csv").write_text(table(rows))
-    parquet(tmp_path / "votes.parquet", rows, question_id="BIGINT", turn="BIGINT", tstamp="DOUBLE")
-
-    for form in ("json", "csv", "parquet"):
-        board, report = take(tmp_path / f"votes.{form}", called=form)
-        assert (report.read, report.stored, report.refusals) == (3, 3, [])
-        assert winners(board) == ["right"] * 3
-        assert [moment.year for moment in board.battles.values_list("judged", flat=True)] == [2023] * 3
 
 
 def test_the_columns_of_kaggle_and_of_newer_files_are_read(tmp_path, take):
@@ -224,10 +195,9 @@ def test_the_columns_of_kaggle_and_of_newer_files_are_read(tmp_path, take):
     texts = {"response_a": '["Yes."]', "response_b": '["No."]'}
     parts = [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]
     newer = {"id": "x7", "model_a": "gpt", "model_b": "llama", "winner": "both_bad", "conversation_a": parts}
+    rows = [{**kaggle, **texts}, {**newer, "timestamp": "2025-06-01 10:00:00"}]
 
-    board, report = take(
-        write(tmp_path / "k.jsonl", [{**kaggle, **texts}, {**newer, "timestamp": "2025-06-01 10:00:00"}])
-    )
+    board, report = take(write(tmp_path / "k.jsonl", rows))
 
     assert (report.refusals, winners(board)) == ([], ["both_bad", "right"])
     assert sorted(board.dataset.samples.values_list("instruction", flat=True)) == ["Hi", "Is it right?"]
@@ -248,17 +218,18 @@ def test_question_ids_find_the_samples_of_a_dataset_that_has_them(tmp_path, take
     assert (other.dataset.samples.count(), other.battles.count()) == (1, 2), "a prompt is the same wherever it is asked"
 
 
-def test_a_list_that_breaks_off_and_a_table_with_odd_rows_keep_the_others(tmp_path, take):
-    (tmp_path / "v.json").write_text(json.dumps([vote("a", "b", "tie", number) for number in range(3)])[:-40])
-    rows = ["model_a,model_b,winner,question_id", "a,b,tie,1", "a,b", 'a,b,"tie\nor not",2', "a,b,model_a,3"]
-    (tmp_path / "v.csv").write_text("\ufeff" + "\n".join(rows))
+@pytest.mark.system
+def test_lists_and_tables_are_read_as_lines_are(tmp_path, take):
+    rows = [vote("gpt", "llama", "model_b", question=number) for number in range(3)]
+    (tmp_path / "votes.json").write_text(json.dumps(rows))
+    (tmp_path / "votes.csv").write_text(table(rows))
+    parquet(tmp_path / "votes.parquet", rows, question_id="BIGINT", turn="BIGINT", tstamp="DOUBLE")
 
-    _board, of_list = take(tmp_path / "v.json")
-    board, of_table = take(tmp_path / "v.csv", called="A table")
-
-    assert (of_list.stored, of_list.refused) == (2, 1)
-    assert "From here on this is not JSON" in of_list.refusals[0].reason
-    assert (winners(board), of_table.refused) == (["left", "tie"], 2)
+    for form in ("json", "csv", "parquet"):
+        board, report = take(tmp_path / f"votes.{form}", called=form)
+        assert (report.read, report.stored, report.refusals) == (3, 3, [])
+        assert winners(board) == ["right"] * 3
+        assert [moment.year for moment in board.battles.values_list("judged", flat=True)] == [2023] * 3
 
 
 def test_there_is_an_end_to_contestants_and_to_the_refusals_that_are_told(tmp_path, take, monkeypatch):

@@ -111,16 +111,14 @@ def html(browser, path=PATH):
     return answer.content.decode()
 
 
-def test_who_decides_what_counts_finds_the_page_from_the_dataset_and_the_ladder(voted, browser, charlie):
+def test_the_page_is_led_to_by_who_decides_and_names_people_and_neither_visitors_nor_what_they_voted_on(
+    voted, browser, alice, charlie
+):
     ladder = compute.ensure_ladder(boards.people_board(voted))
-
     for path in ("/datasets/duels/", f"/leaderboard/{ladder.slug}/"):
         assert PATH in html(browser, path)
         assert PATH not in html(signed_in(charlie), path)
         assert PATH not in html(Client(), path)
-
-
-def test_the_page_names_people_and_neither_visitors_nor_what_they_voted_on(voted, browser, alice):
     page = html(browser)
 
     assert "alice" in page

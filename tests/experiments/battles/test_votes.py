@@ -28,25 +28,18 @@ def voter(charlie):
     return person_voter(charlie)
 
 
-def test_what_was_offered_is_offered_again_on_the_same_sides_until_it_was_voted_on(duels, voter, alice):
-    first = voting.offer(duels, voter=voter)
-    again = voting.offer(duels, voter=voter)
-    hers = voting.offer(duels, voter=person_voter(alice))
-    voting.cast(first, voter=voter, choice="tie")
-    next_one = voting.offer(duels, voter=voter)
-
-    assert (again.pk, again.shown_left_first) == (first.pk, first.shown_left_first)
-    assert len({first.pk, hers.pk, next_one.pk}) == 3
-
-
 @pytest.mark.databases
-def test_a_vote_is_counted_once_and_the_first_choice_counts(duels, voter):
-    offered = voting.offer(duels, voter=voter)
+def test_an_offer_stands_until_it_is_voted_on_and_of_its_votes_the_first_counts_once(duels, voter, alice):
+    offered, again = voting.offer(duels, voter=voter), voting.offer(duels, voter=voter)
+    hers = voting.offer(duels, voter=person_voter(alice))
     for _time in range(3):
         voting.cast(offered, voter=voter, choice="both_bad")
     with pytest.raises(AlreadyAnswered):
         voting.cast(offered, voter=voter, choice="tie")
+    following = voting.offer(duels, voter=voter)
 
+    assert (again.pk, again.shown_left_first) == (offered.pk, offered.shown_left_first)
+    assert len({offered.pk, hers.pk, following.pk}) == 3
     [row] = PairCount.objects.all()
     offered.refresh_from_db()
     assert offered.winner == "both_bad"
@@ -191,9 +184,6 @@ def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_oft
         voting.offer(public, voter=ask[0])
 
 
-STEPS = 40
-
-
 @pytest.mark.databases
 @pytest.mark.django_db(transaction=True)
 def test_two_tabs_are_offered_the_same_pair_and_of_their_votes_at_the_same_moment_one_counts(alice, charlie):
@@ -252,15 +242,9 @@ def test_the_counts_are_those_of_a_recount_after_any_course_of_events(alice, cha
         else:
             contestants.void(lots.choice(list(Contestant.objects.all())), by=alice, reason="A test.")
 
-    deeds = [
-        vote,
-        vote,
-        vote,
-        leave_out,
-        lambda: change(voiding.void, reason="A test."),
-        lambda: change(voiding.restore),
-    ]
-    for _step in range(STEPS):
+    voids = (lambda: change(voiding.void, reason="A test."), lambda: change(voiding.restore))
+    deeds = [vote, vote, vote, leave_out, *voids]
+    for _step in range(40):
         lots.choice(deeds)()
         assert counting.differences(board) == 0
 

@@ -22,7 +22,6 @@ from tests.cases import each_case
 from tests.experiments.datasets.files import packed, parquet, png
 from tests.leaderboard import boards
 
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
 ROWS = [
     {"index": 4, "prompt": "Why is the sky blue?", "subset": "science", "language": "English", "level": "easy",
      "output_oak": "Light scatters.", "output_elm": "It is not."},
@@ -53,23 +52,18 @@ def texts(load, tmp_path):
     return load(parquet(tmp_path / "rows.parquet", ROWS, index="BIGINT"), description="Two questions.")
 
 
-def pictures(load, tmp_path):
+def test_pictures_that_are_exported_are_read_again_as_they_were(load, tmp_path):
     files = {
         "rows.jsonl": json.dumps({"index": 1, "prompt": "Make it red", "images": ["in/cat.png"]}).encode(),
         "in/cat.png": png("blue"),
         "oak/1.png": png("red"),
         "elm/1.png": png("green"),
     }
-    return load(packed(tmp_path / "pictures.zip", files), modality="image")
-
-
-@each_case("made", [texts, pictures], ids=["texts", "pictures"])
-def test_what_is_exported_is_read_again_as_it_was(load, tmp_path, made):
-    dataset = made(load, tmp_path)
+    dataset = load(packed(tmp_path / "pictures.zip", files), modality="image")
     path = tmp_path / "hub.zip"
     path.write_bytes(b"".join(hub.dataset_zip(dataset)))
 
-    again = load(path, name="Again", modality=dataset.modality)
+    again = load(path, name="Again", modality="image")
 
     assert content(again) == content(dataset)
     assert not again.warnings
@@ -89,7 +83,7 @@ def test_labels_and_the_register_of_contestants_are_read_again(load, tmp_path):
     told = ("name", "label", "link", "variant_of__name", *contestants.REGISTERED[1:])
     assert list(again.contestants.values_list(*told)) == list(dataset.contestants.values_list(*told))
     assert again.contestants.get(name="elm").variant_of.label == "Oak 2"
-    assert content(again) == content(dataset)
+    assert (content(again), again.warnings) == (content(dataset), [])
 
 
 def test_a_card_of_contestants_that_are_variants_of_each_other_makes_no_circle(load, tmp_path):
@@ -161,6 +155,8 @@ configs:
     rows = list(dataset.samples.values_list("subset", "index", "instruction", "language"))
     assert [row[0] for row in rows] == ["easy"] * 4 + ["hard/dev"] * 2 + ["hard/test"] * 2
     assert rows[2] == ("easy", 2, "easy/test-00001: 0", "en")
+    without = load(folder_of(tmp_path / "without", "license: mit\n"), name="Without configs")
+    assert set(without.samples.values_list("subset", flat=True)) == {"easy", "hard", "notes"}
 
 
 TENFOLD = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)]
@@ -180,12 +176,6 @@ BOMB = f"a0: &a0 [{', '.join('x' * 10)}]\n{''.join(TENFOLD)}configs: [{{config_n
 def test_a_card_that_cannot_be_followed_is_refused_with_what_is_wrong(load, tmp_path, front, reason):
     with pytest.raises(Refused, match=reason):
         load(folder_of(tmp_path, front))
-
-
-def test_a_card_without_configs_changes_nothing(load, tmp_path):
-    dataset = load(folder_of(tmp_path, "license: mit\n"))
-
-    assert set(dataset.samples.values_list("subset", flat=True)) == {"easy", "hard", "notes"}
 
 
 @each_case("form", ["table", "folder", "zip"])

@@ -81,7 +81,6 @@ def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
     assert keep(alice).path.exists()
 
 
-@pytest.mark.system
 def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path, monkeypatch, settings):
     monkeypatch.setattr(images.shutil, "copyfileobj", full)
 
@@ -102,7 +101,6 @@ def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, m
     assert dataset.uploads.get().path.exists()
 
 
-@pytest.mark.system
 def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work, monkeypatch):
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
     work()
@@ -120,7 +118,6 @@ def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work,
     assert not Sample.objects.exists()
 
 
-@pytest.mark.system
 def test_whoever_works_long_says_so_all_the_time(alice, work, monkeypatch):
     """Checking and taking away what a first attempt had written may take longer than a worker may be silent."""
     beats, told = [], []
@@ -152,7 +149,6 @@ def test_two_uploads_of_one_name_at_once_are_two_datasets_and_one_sent_off_twice
     assert Dataset.objects.count() == 2
 
 
-@pytest.mark.system
 def test_pictures_without_a_row_are_taken_away_and_one_that_lost_its_bytes_is_written_again(load, tmp_path):
     path = packed(tmp_path / "set.zip", {"a/0.png": png()})
     load(path, modality="image")

@@ -27,7 +27,6 @@ def html(response):
     return response.content.decode()
 
 
-@pytest.mark.system
 def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     there = sent(browser)["Location"]
     page = html(browser.get(there))
@@ -49,7 +48,6 @@ def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     assert browser.get(there)["Location"] == made["Location"]  # the file is that dataset now
 
 
-@pytest.mark.system
 def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser):
     there = sent(browser)["Location"]
     outputs = {"as-2": "output", "as-3": "output", "contestant-2": "gpt"}
@@ -83,7 +81,6 @@ def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(alice, browser, 
     assert not Upload.objects.exists()
 
 
-@pytest.mark.system
 def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
     there = sent(browser, "a.zip", b"no zip")["Location"]
 
@@ -121,7 +118,6 @@ def test_pictures_that_belong_to_nothing_are_forgotten(alice):
     assert not Image.objects.exists()
 
 
-@pytest.mark.system
 def test_samples_are_shown_by_small_pictures_given_or_made(browser, load, work, tmp_path):
     rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
     files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
@@ -179,7 +175,6 @@ def test_a_dataset_is_deleted_by_its_page_as_long_as_nothing_rests_on_it(alice, 
     assert not Dataset.objects.exists()
 
 
-@pytest.mark.system
 def test_samples_are_found_by_words_category_and_page(alice, browser, load_text):
     rows = [
         {"index": n, "prompt": f"about {'cats' if n % 2 else 'dogs'} {n}", "category": f"c{n % 3}"} for n in range(60)
@@ -219,7 +214,6 @@ def test_a_contestant_is_described_left_out_and_let_back(alice, browser):
     assert one.void_reason == ""
 
 
-@pytest.mark.system
 def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work, load, tmp_path):
     dataset = load(packed(tmp_path / "s.zip", {"a/0.png": png(), "a/1.png": png("blue")}), modality="image")
     address = reverse("dataset-outputs", args=[dataset.slug])

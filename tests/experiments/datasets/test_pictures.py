@@ -22,8 +22,6 @@ from experiments.models import Dataset, DatasetImage, Image
 from tests.cases import each_case
 from tests.experiments.datasets.files import moving, packed, parquet, picture, png, table
 
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
-
 
 def test_a_zip_of_pictures_per_model_becomes_samples_and_contestants(load, tmp_path):
     files = {
@@ -123,6 +121,7 @@ def test_links_locked_and_doubled_entries_are_refused(load, tmp_path):
         load(tmp_path / "set.zip")
 
 
+@pytest.mark.system
 def test_a_process_that_dies_or_is_silent_is_told_of(tmp_path, settings, monkeypatch):
     for words, silent_seconds, said in (
         ("import time; time.sleep(600)", 0.3, "took longer"),
@@ -134,6 +133,7 @@ def test_a_process_that_dies_or_is_silent_is_told_of(tmp_path, settings, monkeyp
             process.read(tmp_path, tmp_path, what="preview")
 
 
+@pytest.mark.system
 def test_limits_end_the_process_with_a_sentence(load_text, monkeypatch, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(table([{"prompt": "x" * 1000} for _ in range(20_000)]))
@@ -179,6 +179,7 @@ def test_a_name_is_no_pattern(load, tmp_path, name):
 
 
 @pytest.mark.exhaustive
+@pytest.mark.system
 def test_a_small_table_that_says_the_same_a_thousand_times_is_refused(tmp_path):
     path = tmp_path / "a.parquet"
     duckdb.sql(f"COPY (SELECT repeat('a', 100000) AS prompt FROM range(3000)) TO '{path}' (FORMAT parquet)")

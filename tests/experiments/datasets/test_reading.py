@@ -1,6 +1,5 @@
 """The worker's side: an upload is read once, whole, and in spite of whoever dies over it."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,12 +12,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from experiments.library.datasets import demonstration, making, process, reading, writing
-from experiments.library.datasets.reader.limits import Limits
-from experiments.library.datasets.reader.samples import Spool
-from experiments.models import Dataset, Image, Sample, Upload
+from experiments.library.datasets import making, process, reading, writing
+from experiments.models import Dataset, Sample, Upload
 from experiments.tasks import threads, waiting
-from tests.experiments.datasets.files import png, table
+from tests.experiments.datasets.files import table
 from tests.fixtures import environment, wait_until
 from tests.making import maker
 
@@ -36,7 +33,6 @@ def again(dataset):
     return Dataset.objects.get(pk=dataset.pk)
 
 
-@pytest.mark.system
 def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothing(send, work, alice, monkeypatch):
     alice.language = "zh-hans"
     alice.save()
@@ -48,24 +44,6 @@ def test_what_cannot_be_read_is_refused_in_the_owners_language_and_stores_nothin
     assert (again(dataset).state, again(dataset).refused_reason) == ("refused", "no_instruction in zh-hans")
     assert not Sample.objects.exists()
     assert not dataset.uploads.get().folder.exists()
-
-
-@pytest.mark.system
-def test_a_worker_that_loses_its_claim_while_it_writes_takes_back_what_it_was_writing(send, monkeypatch):
-    dataset, fair = send(), writing.Writer._write_samples
-    upload = waiting.claim_next(Upload)
-    monkeypatch.setattr(writing, "BATCH", 10)
-
-    def rivalled(self, found):
-        fair(self, found)
-        Upload.objects.filter(pk=upload.pk).update(attempt=7)
-
-    monkeypatch.setattr(writing.Writer, "_write_samples", rivalled)
-
-    reading.read(upload, threading.Event())
-
-    assert dataset.samples.count() == 10  # of the first transaction, which the next attempt takes away
-    assert again(dataset).state == "reading"
 
 
 def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(send, alice):
@@ -168,8 +146,7 @@ def test_the_readers_own_process_is_killed_when_its_parent_ends(settings):
     assert int(subprocess.run(command, check=True, capture_output=True).stdout) == signal.SIGKILL
 
 
-@pytest.mark.system
-def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_taken_writes_nothing(send):
+def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_taken_writes_nothing(send, monkeypatch):
     dataset, stop = send(), threading.Event()
     upload = waiting.claim_next(Upload)
     stop.set()
@@ -183,20 +160,15 @@ def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_take
     assert not dataset.samples.exists()
     assert (dataset.uploads.get().attempt, dataset.uploads.get().state) == (7, "reading")
 
+    dataset, fair = send(), writing.Writer._write_samples
+    upload = waiting.claim_next(Upload)
+    monkeypatch.setattr(writing, "BATCH", 10)
 
-def test_outputs_join_the_samples_of_their_numbers_once(alice, tmp_path):
-    dataset = demonstration.make_images(alice)
-    spool = Spool(tmp_path, Limits(), os.open(os.devnull, os.O_WRONLY))
-    sha = spool.picture(png("red"))
-    for index in (0, 1, 999):
-        spool.add("output", subset=None, index=index, contestant="another", version="", text="", image=sha)
-    spool.close()
+    def rivalled(self, found):
+        fair(self, found)
+        Upload.objects.filter(pk=upload.pk).update(attempt=7)
 
-    added, again = (
-        writing.take_outputs(dataset, process.Found(tmp_path, {}, {}), lambda share: None) for _ in range(2)
-    )
-
-    assert (added.new, added.kept, added.unknown) == ({"another": 2}, 0, 1)
-    assert (again.new, again.kept, again.unknown) == ({}, 2, 1)
-    assert Image.objects.get(sha256=sha).path.read_bytes() == png("red")
-    assert {"code": "unknown_numbers", "times": 1} in added.warnings
+    monkeypatch.setattr(writing.Writer, "_write_samples", rivalled)
+    reading.read(upload, threading.Event())
+    assert dataset.samples.count() == 10  # of the first transaction, which the next attempt takes away
+    assert again(dataset).state == "reading"

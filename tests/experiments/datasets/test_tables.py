@@ -16,7 +16,6 @@ ROWS = [
     {"index": 3, "instruction": "Why is the sky blue?", "task_type": "science", "prompt_source": "me", "level": "easy"},
     {"index": 7, "instruction": "Name, then count:\na, b", "task_type": "words", "prompt_source": "", "level": "hard"},
 ]
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
 def samples(dataset):
@@ -179,14 +178,19 @@ def add(alice, tmp_path, /, dataset, name, text, by=None, **fields):
 
 
 @pytest.mark.databases
-def test_a_table_of_outputs_is_added(questions, add):
+def test_a_table_of_outputs_is_added_and_what_is_there_is_kept(questions, add):
     rows = [{"index": n, "contestant": who, "text": f"{who} {n}"} for n in range(3) for who in ("a", "A")]
 
     added = add(questions, "o.csv", table([*rows[:-1], {"index": 99, "contestant": "a", "text": "of no sample"}]))
+    later = add(questions, "o.jsonl", lines([{"index": n, "model": "A", "response": "second"} for n in (1, 2)]))
 
     assert (added.new, added.unknown) == ({"a": 3, "A": 2}, 1)
     assert {"code": "missing", "contestant": "A", "found": 2, "wanted": 3} in added.warnings
-    assert Output.objects.filter(sample__dataset=questions).count() == 5
+    assert {"code": "unknown_numbers", "times": 1} in added.warnings
+    assert (later.new, later.kept) == ({"A": 1}, 1)
+    assert {"code": "kept", "times": 1} in later.warnings
+    outputs = Output.objects.filter(sample__dataset=questions, contestant__name="A").order_by("sample__index")
+    assert list(outputs.values_list("text", flat=True)) == ["A 0", "A 1", "second"]
 
 
 def test_pictures_belong_to_the_contestants_of_their_folders_or_who_is_named(scenes, questions, add, alice, tmp_path):
@@ -221,17 +225,6 @@ def test_only_owners_curators_and_admins_add_under_a_version_with_a_real_day(que
     assert Contestant.objects.get().version == "solar_20260228"
 
 
-@pytest.mark.system
-def test_outputs_that_are_there_are_kept_and_counted(questions, add):
-    add(questions, "o.jsonl", lines([{"index": 0, "model": "a", "response": "first"}]))
-
-    added = add(questions, "o.jsonl", lines([{"index": n, "model": "a", "response": "second"} for n in (0, 1)]))
-
-    assert (added.new, added.kept) == ({"a": 1}, 1)
-    assert {"code": "kept", "times": 1} in added.warnings
-    assert sorted(Output.objects.values_list("sample__index", "text")) == [(0, "first"), (1, "second")]
-
-
 @each_case(
     ("text", "said"),
     [
@@ -244,7 +237,6 @@ def test_outputs_that_are_there_are_kept_and_counted(questions, add):
         ("index,contestant,text,subset\n0,a,x,no\n", "The dataset has no subset called “no”."),
     ],
 )
-@pytest.mark.system
 def test_what_is_wrong_is_said_and_nothing_is_stored(questions, add, text, said):
     with pytest.raises(Refused) as refused:
         add(questions, "o.csv", text)
