@@ -4,7 +4,7 @@ import pytest
 
 from accounts.tokens import create_token
 from experiments.library.datasets import demonstration
-from experiments.models import Battle, Contestant, Cycle, Dataset, Preset, ReviewQueue, ReviewRubric
+from experiments.models import Battle, Cycle, Dataset, Preset, ReviewQueue, ReviewRubric
 from experiments.workflows.battles.campaign.boards import model_board
 from tests.experiments import contest_rows
 from tests.experiments.api.conftest import Api
@@ -13,47 +13,32 @@ from tests.experiments.reviews import reviewed
 from tests.fixtures import add_model
 
 
-@pytest.fixture
-def dataset(alice, provider):
-    return demonstration.make_text(alice)
-
-
-@pytest.fixture
-def battle(dataset):
-    judge = add_model("sim/judge:first=0")
-    board = model_board(dataset, judge, prompt="text_quality", prompt_version="1", params={})
+def test_a_dataset_its_contestants_and_battles_are_its_owners_to_curate(api, charlies, alice, provider, is_problem):
+    dataset = demonstration.make_text(alice)
+    board = model_board(dataset, add_model("sim/judge:first=0"), prompt="text_quality", prompt_version="1", params={})
     left, right = dataset.contestants.order_by("pk")[:2]
-    return Battle.objects.create(board=board, winner="left", sample=dataset.samples.first(), left=left, right=right)
+    pair = {"sample": dataset.samples.first(), "left": left, "right": right}
+    battle = Battle.objects.create(board=board, winner="left", **pair)
+    whole = f"datasets/{dataset.slug}/"
 
+    path = f"{whole}contestants/{left.pk}/"
+    assert api.post(path, {"deed": "describe", "label": "The first"}).json()["label"] == "The first"
+    assert api.post(path, {"deed": "void", "reason": "It is a copy."}).json()["void_reason"] == "It is a copy."
+    assert api.post(path, {"deed": "restore"}).json()["void_reason"] == ""
 
-def test_who_sees_a_dataset_and_whether_it_stays_is_its_owners_to_decide(api, charlies, dataset, is_problem):
-    path = f"datasets/{dataset.slug}/"
-
-    assert api.post(f"{path}visibility/", {"visibility": "public"}).json() == {"visibility": "public"}
-    is_problem(charlies.post(f"{path}visibility/", {"visibility": "lab"}), 403, "owner")
-    assert Dataset.objects.get().visibility == "public"
-
-    assert api.delete(path).status_code == 204
-    is_problem(api.get(path), 404)
-
-
-def test_a_battle_is_left_out_with_a_reason_and_taken_in_again(api, battle, dataset, is_problem):
-    is_problem(api.delete(f"datasets/{dataset.slug}/"), 403)  # as a battle rests on it
     path = f"battles/{battle.pk}/"
-
     assert api.post(path, {"deed": "void", "reason": "The sample is wrong."}).json()["void_reason"] != ""
     assert api.get(path).json()["void_reason"] == "The sample is wrong."
     assert api.post(path, {"deed": "restore"}).json()["void_reason"] == ""
     is_problem(api.post(path, {"deed": "void"}), 400, "reason")
 
-
-def test_a_contestant_is_described_left_out_and_rated_again(api, dataset, is_problem):
-    path = f"datasets/{dataset.slug}/contestants/{dataset.contestants.first().pk}/"
-
-    assert api.post(path, {"deed": "describe", "label": "The first"}).json()["label"] == "The first"
-    assert api.post(path, {"deed": "void", "reason": "It is a copy."}).json()["void_reason"] == "It is a copy."
-    assert api.post(path, {"deed": "restore"}).json()["void_reason"] == ""
-    assert Contestant.objects.exclude(void_reason="").count() == 0
+    assert api.post(f"{whole}visibility/", {"visibility": "public"}).json() == {"visibility": "public"}
+    is_problem(charlies.post(f"{whole}visibility/", {"visibility": "lab"}), 403, "owner")
+    assert Dataset.objects.get().visibility == "public"
+    is_problem(api.delete(whole), 403)  # as a battle rests on it
+    battle.delete()
+    assert api.delete(whole).status_code == 204
+    is_problem(api.get(whole), 404)
 
 
 def test_a_council_is_kept_listed_and_deleted(api, provider, is_problem):
@@ -70,8 +55,7 @@ def test_a_council_is_kept_listed_and_deleted(api, provider, is_problem):
     assert Preset.objects.count() == 0
 
 
-def test_a_queue_is_changed_closed_and_filled_by_whoever_looks_after_it(api, alice, played, is_problem):
-    played(max_turns=1)
+def test_a_queue_is_changed_closed_and_filled_by_whoever_looks_after_it(api, alice, is_problem):
     queue = reviewed.queue(alice)
     path = f"review/queues/{queue.pk}/"
 

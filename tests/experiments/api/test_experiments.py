@@ -6,7 +6,6 @@ import pytest
 
 from experiments.models import Experiment, IdempotentRequest, ProviderModel, Run
 from experiments.runs import actions
-from tests.cases import each_case
 from tests.rivals import at_once
 
 
@@ -29,6 +28,12 @@ def test_an_experiment_is_created_as_it_was_asked_for_and_starts_nothing(api, bo
     }
     assert (counts()["Run"], nobody_is_woken) == (0, [])
     assert api.get(f"experiments/{said['id']}/").json() == said
+
+    ids = [api.post("experiments/", body).json()["id"], said["id"]]
+    listed = api.get("experiments/", workflow="arena").json()
+    assert [experiment["id"] for experiment in listed["results"]] == ids, "the newest first"
+    assert (listed["next"], listed["previous"]) == (None, None)
+    assert api.get("experiments/", workflow="council").json()["results"] == []
 
 
 def test_the_participants_are_taken_as_they_are_listed_and_an_estimate_creates_nothing(api, body, counts):
@@ -75,16 +80,6 @@ def test_what_is_left_out_is_filled_in_and_shown(api, body):
     assert len(said["title"]) == 200
 
 
-def test_experiments_are_listed_newest_first_and_by_workflow(api, body):
-    ids = [api.post("experiments/", body | {"title": str(number)}).json()["id"] for number in range(3)]
-
-    listed = api.get("experiments/", workflow="arena").json()
-
-    assert [experiment["id"] for experiment in listed["results"]] == ids[::-1]
-    assert (listed["next"], listed["previous"]) == (None, None)
-    assert api.get("experiments/", workflow="council").json()["results"] == []
-
-
 @pytest.fixture
 def path(arena):
     return f"experiments/{arena().pk}/start/"
@@ -94,9 +89,9 @@ def seeds(response):
     return [run["seed"] for run in response.json()["runs"]]
 
 
-def test_a_start_queues_a_run_and_answers_with_it(api, path, nobody_is_woken):
+@pytest.mark.databases
+def test_a_start_queues_runs_with_successive_seeds_and_without_a_seed_draws_one(api, path, nobody_is_woken):
     response = api.post(path, {"seed": 7})
-
     [said] = response.json()["runs"]
     run = Run.objects.get()
     event = run.events.get()
@@ -107,23 +102,14 @@ def test_a_start_queues_a_run_and_answers_with_it(api, path, nobody_is_woken):
     assert event.data["config"] == run.experiment.config
     assert [seat["seat"] for seat in event.data["cast"]] == ["A", "B", "judge", "filter"]
 
-
-def test_repeats_get_successive_seeds_and_without_a_seed_each_start_draws_one(api, path, nobody_is_woken):
-    assert seeds(api.post(path, {"seed": 40, "repeats": 4})) == [40, 41, 42, 43]
-    assert len(nobody_is_woken) == 4
+    for least in (0, 2**53, 40):
+        assert seeds(api.post(path, {"seed": least, "repeats": 2})) == [least, least + 1]
+        assert Run.objects.filter(seed=least).count() == 1
+    assert len(nobody_is_woken) == 7
     without_body = api.client.generic("POST", f"/api/{path}", headers=api.headers)
-
     drawn = [seeds(without_body), seeds(api.post(path, {})), seeds(api.post(path, {"seed": None}))]
-
     assert len({seed for [seed] in drawn}) == 3
     assert all(0 <= seed < 2**31 for [seed] in drawn)
-
-
-@pytest.mark.databases
-@each_case("seed", [0, 2**53])
-def test_the_smallest_and_the_largest_seed_are_kept(api, path, seed):
-    assert seeds(api.post(path, {"seed": seed, "repeats": 2})) == [seed, seed + 1]
-    assert Run.objects.filter(seed=seed).count() == 1
 
 
 def test_more_live_runs_than_are_allowed_are_refused_and_ended_ones_do_not_count(api, arena, counts, is_problem):
@@ -164,9 +150,3 @@ def test_two_requests_racing_with_the_same_key_start_one_run(api, path):
     assert [answer.status_code for answer in answers] == [201] * 4
     assert {answer.json()["runs"][0]["id"] for answer in answers} == {str(Run.objects.get().pk)}
     assert (IdempotentRequest.objects.count(), Run.objects.get().events.count()) == (1, 1)
-
-
-def test_a_run_of_a_workflow_without_a_mode_has_none(api, council, start):
-    run = start(council())
-
-    assert api.get(f"runs/{run.pk}/").json()["mode"] is None

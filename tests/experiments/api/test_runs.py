@@ -16,9 +16,9 @@ def queued(experiment, count=1):
     return Run.objects.bulk_create(Run(experiment=experiment, seed=seed) for seed in range(count))
 
 
-def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet(api, arena, start):
+def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet_and_that_is_not_wrong(api, arena, start):
     run = start(arena())
-    said = api.get(f"runs/{run.pk}/").json()
+    said, report = (api.get(f"runs/{run.pk}/{path}").json() for path in ("", "report/"))
 
     assert (said["id"], said["experiment"], said["workflow"]) == (str(run.pk), str(run.experiment_id), "arena")
     assert (said["state"], said["seed"], said["turn"], said["waiting_for"]) == ("queued", 7, 0, None)
@@ -26,6 +26,9 @@ def test_a_run_that_waits_for_a_driver_has_nothing_to_tell_yet(api, arena, start
     assert said["usage"] == {"input_tokens": 0, "output_tokens": 0, "reasoning_tokens": 0, "calls": 0}
     assert said["metrics"]["A"]["goal_deviation"] is None
     assert parse_datetime(said["created"]) is not None
+    assert [rows(api, run, what) for what in ("messages", "judgments", "calls")] == [[], [], []]
+    assert [event["type"] for event in rows(api, run, "events")] == ["experiment_created"]
+    assert (report["run"]["state"], report["messages"], report["judgments"], report["calls"]) == ("queued", [], [], [])
 
 
 @pytest.mark.databases
@@ -88,14 +91,15 @@ def test_a_page_has_fifty_rows_unless_another_number_makes_sense(api, arena, dja
             assert len(ids(api.get("runs/", page_size=asked))) == given, asked
 
 
-def state(run):
-    return Run.objects.get(pk=run.pk).state
-
-
 @each_case("before", Run.State.values)
-def test_stopping_twice_or_after_the_end_changes_nothing_more(api, arena, start, before):
+def test_stopping_twice_or_after_the_end_changes_nothing_more_nor_does_resuming_what_has_not_failed(
+    api, arena, start, is_problem, nobody_is_woken, before
+):
     run = start(arena())
     Run.objects.filter(pk=run.pk).update(state=before)
+    if before != Run.State.FAILED:
+        is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "was paused")
+        assert (Run.objects.get().state, run.events.count(), nobody_is_woken) == (before, 1, [run.pk])
     first = api.post(f"runs/{run.pk}/stop/").json()
     events = run.events.count()
 
@@ -111,18 +115,6 @@ def test_stopping_twice_or_after_the_end_changes_nothing_more(api, arena, start,
     if before == Run.State.RUNNING:
         event = run.events.last()
         assert (event.type, event.data) == ("experiment_state", {"state": "stopping", "by": "alice"})
-
-
-def test_only_a_failed_or_a_paused_run_can_be_resumed(api, arena, start, is_problem, nobody_is_woken):
-    experiment = arena()
-    for other in set(Run.State) - {Run.State.FAILED}:
-        run = start(experiment)
-        Run.objects.filter(pk=run.pk).update(state=other)
-        woken = len(nobody_is_woken)
-
-        is_problem(api.post(f"runs/{run.pk}/resume/"), 409, "was paused")
-
-        assert (state(run), run.events.count(), len(nobody_is_woken)) == (other, 1, woken)
 
 
 @pytest.mark.databases
@@ -146,39 +138,28 @@ def waiting(arena, start, drive):
     return Run.objects.get(pk=begun.pk)
 
 
-def waiting_for(api, run):
-    return api.get(f"runs/{run.pk}/").json()["waiting_for"]
-
-
-def test_what_is_waited_for_is_told_with_everything_that_would_be_sent(api, waiting, drive):
-    asked = waiting_for(api, waiting)
+def test_what_is_waited_for_is_told_as_it_would_be_sent_and_what_makes_no_sense_asks_nobody(
+    api, waiting, drive, provider, is_problem
+):
+    asked, path = api.get(f"runs/{waiting.pk}/").json()["waiting_for"], f"runs/{waiting.pk}/say/"
     assert (asked["key"], asked["reason"], asked["seat"]) == ("turn/1/A/prompt", "turn_start", "A")
     assert {"send", "default", "skip", "next", "end"} <= set(asked["actions"])
-
-    api.post(f"runs/{waiting.pk}/say/", {"key": asked["key"], "action": "default"})
-    drive()
-
-    sent = api.get(f"runs/{waiting.pk}/calls/").json()["results"][0]["request"]["messages"]
-    assert sent == [{"role": "user", "content": asked["default"]}]
-
-
-@each_case(
-    ("said", "status"),
-    [
+    for said, status in (
         ({"key": "turn/1/B/prompt", "action": "default"}, 409),
         ({"key": "turn/1/A/prompt", "action": "regenerate"}, 400),
         ({"key": "turn/1/A/prompt", "action": "send", "text": "a\u0000b"}, 400),
         ({"key": "turn/1/A/prompt"}, 400),
         ({"action": "default"}, 400),
-    ],
-    ids=["other side", "not available", "NUL", "no action", "no key"],
-)
-def test_what_makes_no_sense_here_is_refused_and_asks_nobody(api, waiting, drive, provider, is_problem, said, status):
-    is_problem(api.post(f"runs/{waiting.pk}/say/", said), status)
+    ):
+        is_problem(api.post(path, said), status)
     drive()
-
     assert provider.ledger() == []
-    assert waiting_for(api, waiting)["key"] == "turn/1/A/prompt"
+    assert api.get(f"runs/{waiting.pk}/").json()["waiting_for"] == asked
+
+    api.post(path, {"key": asked["key"], "action": "default"})
+    drive()
+    sent = api.get(f"runs/{waiting.pk}/calls/").json()["results"][0]["request"]["messages"]
+    assert sent == [{"role": "user", "content": asked["default"]}]
 
 
 def test_a_run_whose_end_was_moved_plays_on_and_can_be_branched_and_judged_again(api, waiting, drive, is_problem):
@@ -232,21 +213,14 @@ def test_a_run_is_read_in_the_order_it_was_played(api, played):
     assert (report["messages"], report["judgments"], report["calls"]) == (said, judged, calls)
 
 
-def test_of_a_run_that_has_not_begun_lists_and_report_are_empty_and_not_wrong(api, arena, start):
-    run = start(arena())
-    report = api.get(f"runs/{run.pk}/report/").json()
-
-    assert [rows(api, run, what) for what in ("messages", "judgments", "calls")] == [[], [], []]
-    assert [event["type"] for event in rows(api, run, "events")] == ["experiment_created"]
-    assert (report["run"]["state"], report["messages"], report["judgments"], report["calls"]) == ("queued", [], [], [])
-
-
 ODD = "שלום \u200fمرحبا 👩‍👩‍👧‍👦 漢字 \u202e e\u0301 <script>alert(1)</script> \ufeff end\r\n\t "
 
 
 @pytest.mark.databases
-def test_a_prompt_in_any_script_reaches_the_provider_as_it_was_typed(api, body, drive, provider):
+def test_words_in_any_script_are_asked_kept_and_answered_as_they_are(api, body, drive, scripted):
+    said = ODD.replace("\r\n\t ", "")
     body["config"] |= {"prompt": ODD, "max_turns": 1, "filter": False, "judge": False}
+    body["cast"]["A"] = {"model": scripted.model("scripted/odd", [said[:7], said[7:]])}
     created = api.post("experiments/", body).json()
     api.post(f"experiments/{created['id']}/start/", {"seed": 1})
     drive()
@@ -255,13 +229,6 @@ def test_a_prompt_in_any_script_reaches_the_provider_as_it_was_typed(api, body, 
     assert run.state == "completed"
     assert run.calls.first().request["messages"][0]["content"].startswith(ODD)
     assert api.get(f"experiments/{created['id']}/").json()["config"]["prompt"] == ODD
-
-
-def test_what_models_say_in_any_script_is_kept_and_answered_as_it_is(api, arena, start, drive, scripted):
-    said = ODD.replace("\r\n\t ", "")
-    run = start(arena(scripted.model("scripted/odd", [said[:7], said[7:]]), judge=False, filter=False, max_turns=1))
-    drive()
-
     response = api.get(f"runs/{run.pk}/messages/")
     [message, _] = response.json()["results"]
     assert message["raw_text"] == message["text"] == said

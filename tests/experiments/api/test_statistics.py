@@ -23,7 +23,7 @@ def statistics(api, experiment, **params):
 
 
 @pytest.mark.databases
-def test_the_estimates_are_told_with_their_intervals_and_what_is_missing_is_null(api, repeated):
+def test_the_estimates_are_told_with_their_intervals_and_what_is_missing_is_null(api, repeated, is_problem):
     said = statistics(api, repeated).json()
     a, b = (said["subjects"][seat] for seat in "AB")
     final = a["measures"]["final_deviation"]
@@ -41,22 +41,16 @@ def test_the_estimates_are_told_with_their_intervals_and_what_is_missing_is_null
     assert b["turns"][1]["goal_deviation"]["missing"] == 1
     assert (a["measures"]["anger"]["mean"], a["measures"]["tokens"]["mean"]) == (None, None)
 
-
-def test_switches_let_other_runs_count(api, repeated, is_problem):
-    said = statistics(api, repeated, **{"with": ["stopped", "branch"]}).json()
-
-    assert (len(said["counted"]), said["left_out"], said["switched_on"]) == (4, [], ["stopped", "branch"])
-    is_problem(statistics(api, repeated, **{"with": "everything"}), 400, "everything", "stopped")
-    is_problem(statistics(api, repeated, format="xlsx"), 400, "csv")
-
-
-def test_the_values_come_as_csv_too(api, repeated):
     response = statistics(api, repeated, format="csv")
-
     assert response["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(response.content.decode().splitlines()))
     found = [(row["seed"], row["subject"], row["final_deviation"]) for row in rows]
     assert found[2:4] == [("2", "A", "20.0"), ("2", "B", "")]
+
+    said = statistics(api, repeated, **{"with": ["stopped", "branch"]}).json()
+    assert (len(said["counted"]), said["left_out"], said["switched_on"]) == (4, [], ["stopped", "branch"])
+    is_problem(statistics(api, repeated, **{"with": "everything"}), 400, "everything", "stopped")
+    is_problem(statistics(api, repeated, format="xlsx"), 400, "csv")
 
 
 def test_many_runs_take_no_more_queries_than_a_few(api, arena, django_assert_max_num_queries):

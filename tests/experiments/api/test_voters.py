@@ -9,19 +9,12 @@ from tests.experiments.battles.duels import BALLOT, voted_on
 pytestmark = [pytest.mark.system, pytest.mark.django_db]
 
 
-@pytest.fixture
-def duels(alice, settings):
+def test_the_api_tells_the_report_page_by_page_and_leaves_a_voter_out_and_takes_them_in_again(
+    alice, api, charlies, settings, is_problem
+):
     settings.PUBLIC_VOTES = True
-    return voted_on(alice)
-
-
-@pytest.fixture
-def word(duels):
-    return voter_report.pseudonym_of(boards.people_board(duels), BALLOT)
-
-
-def test_the_api_says_the_same_page_by_page(duels, api, word):
-    body = api.get("datasets/duels/voters/").json()
+    path, word = "datasets/duels/voters/", voter_report.pseudonym_of(boards.people_board(voted_on(alice)), BALLOT)
+    body = api.get(path).json()
 
     assert (body["votes"], body["counted"], body["is_whole"], len(body["results"])) == (5, 5, True, 2)
     visitor = next(one for one in body["results"] if one["is_visitor"])
@@ -32,20 +25,16 @@ def test_the_api_says_the_same_page_by_page(duels, api, word):
     assert (visitor["agreement"]["share"] is None) == (visitor["agreement_reason"] != "")
     assert (body["widening"] is None) == (body["widening_reason"] != "")
     assert body["bounds"]["largest_share"] == 0.25
-    first = api.get("datasets/duels/voters/?page_size=1").json()
+    first = api.get(path, page_size=1).json()
     second = api.client.get(first["next"], headers=api.headers).json()
     assert len({first["results"][0]["voter"], second["results"][0]["voter"]}) == 2
     assert second["next"] is None
 
-
-def test_by_the_api_a_voter_is_left_out_and_taken_in_again(duels, api, charlies, word, is_problem):
-    path = "datasets/duels/voters/"
-
     is_problem(charlies.post(path, {"deed": "restore", "voter": word}), 403, "curators")
     is_problem(api.post(path, {"deed": "leave_out", "voter": word}), 400, "reason")
     is_problem(api.post(path, {"deed": "leave_out", "voter": "nobody", "reason": "Spam."}), 400, "voter")
-    assert api.post(path, {"deed": "leave_out", "voter": word, "reason": "Spam."}).json() == {"votes": 3}
-    assert api.post(path, {"deed": "leave_out", "voter": word, "reason": "Spam."}).json() == {"votes": 0}
+    for votes in (3, 0):
+        assert api.post(path, {"deed": "leave_out", "voter": word, "reason": "Spam."}).json() == {"votes": votes}
     left = next(one for one in api.get(path).json()["results"] if one["voter"] == word)
     assert (left["left_out"], left["left_out_reason"], left["counted"]) == (3, "Spam.", 0)
     assert api.post(path, {"deed": "restore", "voter": word}).json() == {"votes": 3}
