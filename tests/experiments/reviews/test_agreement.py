@@ -35,7 +35,9 @@ def reviewed_queue(alice, bob, dora):
     return queue
 
 
-def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
+def test_a_queue_tells_how_far_people_and_the_judge_agree_to_its_reviewers_once_it_is_closed(
+    reviewed_queue, alice, bob, read
+):
     found = agreement.of(reviewed_queue)
     cooperation = found.measures[0]
 
@@ -48,6 +50,15 @@ def test_a_queue_tells_how_far_people_and_the_judge_agree(reviewed_queue):
     assert {one.name for one in found.reviewers} == {"bob", "dora"}
     assert all(one.deviation == pytest.approx(1 / 12) for one in found.reviewers)
     assert all(0 <= one.seconds < 600 for one in found.reviewers)
+
+    browser, address = signed_in(bob), f"/review/{reviewed_queue.pk}/agreement"
+    assert browser.get(f"{address}/").status_code == 403
+    queues.set_open(reviewed_queue, by=alice, is_open=False)
+    page = read(browser.get(f"{address}/")).text
+    rows = list(csv.DictReader(io.StringIO(browser.get(f"{address}.csv").content.decode())))
+    alpha = next(row for row in rows if (row["measure"], row["statistic"]) == ("cooperation", "krippendorff_alpha"))
+    assert f"{float(alpha['value']):+.2f}" in page
+    assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
 
 
 def test_answers_after_a_look_behind_or_taken_back_do_not_count(reviewed_queue, bob, dora):
@@ -65,18 +76,6 @@ def test_answers_after_a_look_behind_or_taken_back_do_not_count(reviewed_queue, 
         slots.undo(reviewed_queue, by=bob)
     assert not slots.release(last.item, by=bob)
     assert slots.place_of(last.item, bob).answer == last.answer, "nobody begins again after a look"
-
-
-def test_page_and_file_say_the_same_to_reviewers_once_a_blind_queue_is_closed(reviewed_queue, alice, bob, read):
-    browser, address = signed_in(bob), f"/review/{reviewed_queue.pk}/agreement"
-    assert browser.get(f"{address}/").status_code == 403
-    queues.set_open(reviewed_queue, by=alice, is_open=False)
-
-    page = read(browser.get(f"{address}/")).text
-    rows = list(csv.DictReader(io.StringIO(browser.get(f"{address}.csv").content.decode())))
-    alpha = next(row for row in rows if (row["measure"], row["statistic"]) == ("cooperation", "krippendorff_alpha"))
-    assert f"{float(alpha['value']):+.2f}" in page
-    assert next(row for row in rows if row["measure"] == "deception")["undefined"] == "nothing_paired"
 
 
 def test_an_answer_is_compared_with_its_latest_judgment_and_a_replaced_one_with_none(alice):

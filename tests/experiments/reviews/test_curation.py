@@ -65,8 +65,17 @@ def test_old_transcripts_are_scanned_once(record, message, capsys):
         call_command("scan", "nonsense")
 
 
-def test_a_dismissed_flag_stays_away_from_scanners_and_in_the_history(record, message, alice):
+def test_a_flag_is_dismissed_with_a_reason_by_those_who_may_and_stays_away_from_scanners(
+    record, message, alice, bob, charlie
+):
     flagging.scan([record.run.pk])
+    for refused, error in (
+        (lambda: flagging.dismiss(message, "refusal", by=alice, reason=" "), Invalid),
+        (lambda: flagging.set_flag(message, "invented", by=alice), Invalid),
+        (lambda: flagging.set_flag(message, "refusal", by=charlie), Forbidden),
+    ):
+        with pytest.raises(error):
+            refused()
     assert flagging.dismiss(message, "refusal", by=alice, reason="It is a quotation.")
     flagging.scan([record.run.pk])
 
@@ -80,17 +89,6 @@ def test_a_dismissed_flag_stays_away_from_scanners_and_in_the_history(record, me
     flagging.dismiss(message, "truncated", by=alice, reason="No.")
     told = [(deed.flag, deed.is_set, deed.at is None) for deed in flagging.history(message)]
     assert ("truncated", True, True) in told, "what the recording noticed has no moment"
-
-
-def test_a_flag_is_dismissed_with_a_reason_by_those_who_may(message, alice, bob, charlie):
-    flagging.set_flag(message, "truncated", by=alice)
-    with pytest.raises(Invalid):
-        flagging.dismiss(message, "truncated", by=alice, reason=" ")
-    with pytest.raises(Invalid):
-        flagging.set_flag(message, "invented", by=alice)
-    with pytest.raises(Forbidden):
-        flagging.set_flag(message, "refusal", by=charlie)
-
     slots.next_item(reviewed.queue(alice, bob, played=False), by=bob)
     assert flagging.set_flag(message, "refusal", by=bob)
 

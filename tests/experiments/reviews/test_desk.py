@@ -10,7 +10,6 @@ from accounts.tokens import create_token
 from experiments.library.search import indexing
 from experiments.models import Experiment, Message, Run
 from experiments.review import curation, desk, queues
-from tests.cases import each_case
 from tests.experiments.api.conftest import Api
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
@@ -58,12 +57,17 @@ def test_a_private_run_is_read_by_curators_as_long_as_its_owner_submits_it_and_t
     assert browser.get(address(run)).status_code == 404
 
 
-def test_a_run_is_returned_with_a_reason_and_submitted_again(run, alice, cora, read):
+def test_a_run_is_returned_by_page_or_program_with_a_reason_and_submitted_again(run, alice, cora, read):
     curation.submit(run, by=alice)
     browser = signed_in(cora)
     browser.post(address(run), {"deed": "return", "reason": ""})
     assert Run.objects.undecided().filter(pk=run.pk).exists(), "a reason is missing"
-    browser.post(address(run), {"deed": "return", "reason": "Name the models."})
+    api = Api(create_token(cora))
+    told = api.get(f"review/runs/{run.pk}/").json()
+    assert (len(told["messages"]), len(told["judgments"])) == (2, 2)
+    assert told["run"]["curation"]["submitted"]
+    decided = api.post(f"review/runs/{run.pk}/", {"deed": "return", "reason": "Name the models."}).json()
+    assert decided["curation"]["reason"] == "Name the models."
 
     assert desk.counts(cora).to_approve == 0
     assert "Name the models." in read(signed_in(alice).get(f"/runs/{run.pk}/curation/")).text
@@ -71,7 +75,7 @@ def test_a_run_is_returned_with_a_reason_and_submitted_again(run, alice, cora, r
     assert not curation.submit(run, by=alice)
     assert desk.counts(cora) == desk.Counts(to_approve=1, flagged=1)
     recorded = AuditEntry.objects.filter(target=f"run:{run.pk}").order_by("pk").values_list("action", flat=True)
-    assert list(recorded) == ["submitted", "returned", "submitted"]
+    assert list(recorded) == ["submitted", "run_read", "returned", "submitted"]
 
 
 def test_an_administrator_reads_a_run_that_nobody_submitted_and_decides_nothing(run, people):
@@ -97,9 +101,14 @@ def test_counts_take_as_few_queries_for_more_runs(run, alice, cora):
     assert desk.fitting(cora, desk.FLAGGED, {}).get() == run, "the others have no flag"
 
 
-@each_case(
-    ("asked", "finds"),
-    [
+def test_what_is_looked_for_at_the_desk(run, alice, bob, dora, cora):
+    Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
+    queue = queues.make(by=alice, name="Two", rubric=reviewed.rubric(), overlap=2, members=["bob", "dora"])
+    reviewed.answer(queue.items.first(), bob, 0.0)
+    reviewed.answer(queue.items.first(), dora, 1.0)
+    browser, api = signed_in(cora), Api(create_token(cora))
+
+    for asked, finds in (
         ({"search": "panels"}, True),
         ({"search": "nowhere"}, False),
         ({"owner": "alice"}, True),
@@ -110,27 +119,8 @@ def test_counts_take_as_few_queries_for_more_runs(run, alice, cora):
         ({"disagreement": "0.75"}, False),
         ({"show": "flagged"}, True),
         ({"show": "approved"}, False),
-    ],
-)
-def test_what_is_looked_for_at_the_desk(run, alice, bob, dora, cora, asked, finds):
-    Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
-    queue = queues.make(by=alice, name="Two", rubric=reviewed.rubric(), overlap=2, members=["bob", "dora"])
-    reviewed.answer(queue.items.first(), bob, 0.0)
-    reviewed.answer(queue.items.first(), dora, 1.0)
-
-    page = signed_in(cora).get(reverse("review-desk"), asked)
-    listed = Api(create_token(cora)).get("review/runs/", **asked).json()["results"]
-
-    assert [one.pk for one in page.context["rows"]] == ([run.pk] if finds else [])
-    assert [one["id"] for one in listed] == ([str(run.pk)] if finds else [])
-
-
-def test_a_program_reads_and_decides(run, alice, cora):
-    curation.submit(run, by=alice)
-    api = Api(create_token(cora))
-
-    read = api.get(f"review/runs/{run.pk}/").json()
-    assert (len(read["messages"]), len(read["judgments"])) == (2, 2)
-    assert read["run"]["curation"]["submitted"]
-    decided = api.post(f"review/runs/{run.pk}/", {"deed": "return", "reason": "Too short."}).json()
-    assert decided["curation"]["reason"] == "Too short."
+    ):
+        page = browser.get(reverse("review-desk"), asked)
+        listed = api.get("review/runs/", **asked).json()["results"]
+        assert [one.pk for one in page.context["rows"]] == ([run.pk] if finds else []), asked
+        assert [one["id"] for one in listed] == ([str(run.pk)] if finds else []), asked

@@ -7,11 +7,9 @@ import pytest
 from accounts.tokens import create_token
 from experiments.models import ReviewAnswer, ReviewItem, ReviewQueue
 from experiments.review import flagging, queues, slots
-from tests.experiments.api.conftest import Api, is_problem
+from tests.experiments.api.conftest import Api
 from tests.experiments.reviews import reviewed
 from tests.fixtures import signed_in
-
-is_problem = is_problem
 
 
 @pytest.fixture
@@ -70,45 +68,34 @@ def test_what_cannot_be_taken_stays_on_the_page(queue, bob, dora, bobs):
     late = bobs.post(item.get_absolute_url(), {"score.cooperation": "1", "note": "Kept."})
     assert late.status_code == 409, "it has no place any more"
     assert "Kept." in late.content.decode()
+    told = bobs.post(f"{item.get_absolute_url()}claim/", headers={"Accept": "application/json"})
+    assert (told.status_code, "Nothing is lost" in told.json()["problem"]) == (409, True)
 
 
-def test_blind_no_byte_tells_the_model_or_the_judge_before_it_is_asked_for(queue, bob, bobs):
+def test_blind_nothing_tells_the_model_the_judge_or_flags_of_others_before_it_is_asked_for(queue, bob, bobs, bobs_api):
     item = slots.next_item(queue, by=bob)
     item.run.judgments.update(rationale="RATIONALE")
     secrets = ("A model", "B model", "judge model", "RATIONALE", "A crafted run", str(item.run_id))
-
-    def told():
-        text = bobs.get(item.get_absolute_url()).content.decode()
-        return [secret for secret in secrets if secret in text]
-
-    assert told() == []
-    bobs.post(item.get_absolute_url(), {"score.cooperation": "1"})
-    assert told() == []
-    bobs.post(f"{item.get_absolute_url()}reveal/")
-    assert {"judge model", "RATIONALE", "A model"} <= set(told())
-    refused = bobs.post(f"/review/{queue.pk}/undo/", follow=True)
-    assert "have seen the judge" in refused.content.decode()
-    assert slots.place_of(item, bob).answer
-
-
-def test_blind_the_flags_of_others_are_not_shown_before_they_are_asked_for(queue, bob, bobs, bobs_api):
-    item = slots.next_item(queue, by=bob)
     message = item.run.messages.get(pk=item.message_id)
     assert flagging.add_scanned(message, ["refusal"], scanner="flags 1") == ["refusal"]
     flagging.set_flag(message, "truncated", by=item.run.experiment.owner)
 
-    def marks():
+    def told():
         page = bobs.get(item.get_absolute_url()).content.decode()
-        told = bobs_api.get(f"review/items/{item.pk}/").json()["messages"]
-        assert page.count('class="mark warning"') == sum(len(one["flags"]) for one in told)
-        return sorted(flag for one in told for flag in one["flags"])
+        messages = bobs_api.get(f"review/items/{item.pk}/").json()["messages"]
+        assert page.count('class="mark warning"') == sum(len(one["flags"]) for one in messages)
+        return {one for one in secrets if one in page}, sorted(flag for one in messages for flag in one["flags"])
 
-    assert marks() == []
+    assert told() == (set(), [])
     bobs.post(item.get_absolute_url(), {"score.cooperation": "1", "flag": ["truncated", "role_confusion"]})
-    assert marks() == ["role_confusion", "truncated"], "one's own, also where others had said so before"
-
+    assert told() == (set(), ["role_confusion", "truncated"]), "one's own, also where others had said so before"
     bobs.post(f"{item.get_absolute_url()}reveal/")
-    assert marks() == ["refusal", "role_confusion", "truncated"]
+    seen, flags = told()
+    assert {"judge model", "RATIONALE", "A model"} <= seen
+    assert flags == ["refusal", "role_confusion", "truncated"]
+    refused = bobs.post(f"/review/{queue.pk}/undo/", follow=True)
+    assert "have seen the judge" in refused.content.decode()
+    assert slots.place_of(item, bob).answer
 
 
 def test_not_blind_the_judges_scores_stand_there_to_be_corrected(alice, bob, bobs):
@@ -138,14 +125,6 @@ def test_taking_back_passing_over_leaving_and_the_draft(queue, bob, bobs):
 
     onward = bobs.post(f"{item.get_absolute_url()}skip/", {"reason": "I know them."})
     assert onward["Location"] != item.get_absolute_url()
-
-
-def test_the_script_is_told_by_json_when_others_have_the_item(queue, bob, dora, bobs):
-    item = slots.next_item(queue, by=dora)
-    answer = bobs.post(f"{item.get_absolute_url()}claim/", headers={"Accept": "application/json"})
-
-    assert answer.status_code == 409
-    assert "Nothing is lost" in answer.json()["problem"]
 
 
 def test_a_reviewer_reads_items_of_an_open_queue_alone_and_does_not_look_after_it(queue, alice, bobs):
@@ -226,18 +205,6 @@ def test_items_are_read_blind_and_answered_until_nothing_is_left(queue, bobs_api
     assert found.status_code == 204
     assert bobs_api.post(f"review/queues/{queue.pk}/undo/").status_code == 200
     assert bobs_api.get(f"review/queues/{queue.pk}/").json()["answers"] == 3
-
-
-def test_refusals_are_problems(queue, bobs_api, alice, cora, is_problem):
-    item, hers = queue.items.first(), Api(create_token(alice))
-    place, run = f"review/items/{item.pk}", f"runs/{item.run_id}"
-    is_problem(bobs_api.post(f"{place}/answer/", {"scores": {"cooperation": 0.3}}), 400, "cooperation")
-    is_problem(bobs_api.post(f"{place}/answer/", {}), 400, "the answer is empty")
-    is_problem(bobs_api.post(f"{place}/skip/", {"reason": ""}), 400, "reason")
-    is_problem(bobs_api.get(f"review/queues/{queue.pk}/agreement/"), 403, "blind")
-    is_problem(hers.post(f"{place}/claim/"), 403, "are not a reviewer")
-    is_problem(hers.post(f"{run}/curation/", {"deed": "approve"}), 403, "curators")
-    assert Api(create_token(cora)).get(f"{run}/curation/").status_code == 404
 
 
 def test_a_queue_is_made_and_listed_and_a_message_flagged(alice):

@@ -27,6 +27,17 @@ def design(**changed: Any) -> dict[str, Any]:
     }
 
 
+def small(**changed: Any) -> dict[str, Any]:
+    """2 models x 2 prompts, once: 4 runs."""
+    whole = design(repeats=1)
+    factors = [one for one in whole["factors"] if one["name"] != "context"]
+    return {**whole, "factors": factors, **changed}
+
+
+def small_plan(**changed: Any) -> dict[str, Any]:
+    return plan(explored=[], **changed)
+
+
 WORDS = {"long": 120, "short": 10}
 CONTEXTS = {"none": "", "brief": "Be brief, {name}."}
 
@@ -63,13 +74,12 @@ SURE = {"name": "sure", "kind": "confidence", "source": {"of": "confidence", "se
 
 
 def sure() -> dict[str, Any]:
-    """2 models x 2 prompts, 4 repeats, with log-probabilities: 16 runs."""
-    whole = design(repeats=4)
-    factors = [one for one in whole["factors"] if one["name"] != "context"]
-    return {**whole, "config": {**whole["config"], "logprobs": True}, "factors": factors}
+    """The small one four times, with log-probabilities: 16 runs."""
+    made = small(repeats=4)
+    return {**made, "config": {**made["config"], "logprobs": True}}
 
 
 def sure_plan() -> dict[str, Any]:
     models = {"first": {"model": "long"}, "second": {"model": "short"}}
     contrasts = [{"name": f"{one} of models", "outcome": one, **models} for one in ("answers", "sure")]
-    return plan(outcomes=[SAID, SURE], contrasts=contrasts, explored=[])
+    return small_plan(outcomes=[SAID, SURE], contrasts=contrasts)

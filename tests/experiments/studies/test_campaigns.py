@@ -57,15 +57,6 @@ def test_win_rates_of_campaigns_are_compared_on_the_prompts_that_they_share(camp
     assert told[1].against.difference.value == pytest.approx(4.5 / 6 - 2 / 6)
 
 
-def test_void_battles_do_not_count_and_nothing_is_said_of_too_few_prompts(campaigns, browser):
-    shared = Battle.objects.filter(experiment=campaigns[1]).order_by("sample__index")
-    shared.exclude(pk=shared.first().pk).update(void_reason="a wrong judge")
-    _first, second = browser.get("/api/studies/campaigns/", {"campaign": campaigns, "contestant": "a"}).json()
-
-    assert (second["battles"], second["rate"], second["low"]) == (1, 0, None)
-    assert (second["against"]["difference"], second["against"]["missing"]) == (None, "too_few_units")
-
-
 def test_battles_in_which_both_are_bad_count_neither_here_nor_in_the_win_rates_of_boards(campaigns, alice, browser):
     board = boards.board_of(alice, [("a", "b", winner) for winner in ("left", "both_bad", "tie")])
     board.battles.update(experiment=campaigns[0])
@@ -74,6 +65,15 @@ def test_battles_in_which_both_are_bad_count_neither_here_nor_in_the_win_rates_o
 
     [row] = [one for one in compute.current(compute.ensure_ladder(board)).standings.rows if one.name == "a"]
     assert (first["battles"], first["rate"]) == (2, row.win_rate) == (2, 0.75)
+
+
+def test_void_battles_do_not_count_and_nothing_is_said_of_too_few_prompts(campaigns, browser):
+    shared = Battle.objects.filter(experiment=campaigns[1]).order_by("sample__index")
+    shared.exclude(pk=shared.first().pk).update(void_reason="a wrong judge")
+    _first, second = browser.get("/api/studies/campaigns/", {"campaign": campaigns, "contestant": "a"}).json()
+
+    assert (second["battles"], second["rate"], second["low"]) == (1, 0, None)
+    assert (second["against"]["difference"], second["against"]["missing"]) == (None, "too_few_units")
 
 
 def test_what_cannot_be_compared_is_refused_and_nobody_sees_anothers(campaigns, browser, charlie):

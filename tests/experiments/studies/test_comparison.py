@@ -12,23 +12,20 @@ from leaderboard.ratings.studies.analysis import Plan, difference_of
 from leaderboard.ratings.studies.pooling import pooled
 from tests.client.conftest import IN_PROCESS, answer
 from tests.experiments.studies import designs
+from tests.making import maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def analyzed(provider, alice, drive):
-    def make(title, plan=None, **design):
-        study = services.create(
-            owner=alice, title=title, design=designs.design(**design), plan=plan or designs.plan(), at_once=100
-        )
-        services.lock(study, by=alice)
-        services.start(study, by=alice)
-        drive()
-        results.look(study, by=alice)
-        return study
-
-    return make
+@maker
+def analyzed(provider, alice, drive, /, title, plan=None, **design):
+    asked = {"design": designs.design(repeats=1, **design), "plan": plan or designs.plan()}
+    study = services.create(owner=alice, title=title, at_once=100, **asked)
+    services.lock(study, by=alice)
+    services.start(study, by=alice)
+    drive()
+    results.look(study, by=alice)
+    return study
 
 
 def query(*studies, **more):
@@ -64,15 +61,17 @@ def test_what_two_studies_share_is_pooled_and_numbers_lead_to_their_study(analyz
     for row, study in zip(section.cssselect("tbody tr"), (first, second), strict=False):
         links = [link.get("href") for link in row.cssselect("a")]
         assert links[0] == study.get_absolute_url()
-        assert len(read(browser.get(links[1])).by_id("study-runs").cssselect("tbody tr")) == 8
+        assert len(read(browser.get(links[1])).by_id("study-runs").cssselect("tbody tr")) == 4
     assert "2 studies together: difference" in page.by_id("compared").cssselect(".findings")[0].text
 
 
-def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
+def test_other_scales_and_sources_and_what_does_not_vary_or_is_not_analyzed_are_not_pooled(
+    analyzed, alice, browser, read, monkeypatch
+):
     other = designs.plan()
     other["outcomes"][0]["source"] = designs.REFUSED | {"over": "any", "threshold": 0.5}
     other["outcomes"][2] |= {"least": 0, "most": 100_000}
-    first, second = analyzed("First", repeats=1), analyzed("Second", plan=other, repeats=1)
+    first, second = analyzed("First"), analyzed("Second", plan=other)
     reasons = {
         name: browser.get("/api/studies/compare/", query(first, second, outcome=name)).json()["contrasts"][0]
         for name in ("refused", "tokens")
@@ -90,9 +89,6 @@ def test_other_scales_and_sources_are_not_pooled(analyzed, browser, read):
     [measured] = [row for row in table.cssselect(".compare-settings tbody tr") if "(0.5)" in row.text]
     assert not {"refusal", "over:", "seat:"} & set(measured.text.split())  # the plan's keys are no words
 
-
-def test_what_does_not_vary_is_unknown_or_not_analyzed_yet_is_not_pooled(analyzed, alice, browser, read, monkeypatch):
-    first, second = analyzed("First", repeats=1), analyzed("Second", repeats=1)
     with pytest.raises(comparison.Invalid, match="outcome “cost”"):
         comparison.of(comparison.chosen(alice, [str(study.pk) for study in (first, second)]), alice, "cost")
     waiting = services.create(owner=alice, title="Waits", design=designs.design(), plan=designs.plan())
@@ -100,10 +96,10 @@ def test_what_does_not_vary_is_unknown_or_not_analyzed_yet_is_not_pooled(analyze
     assert "Waits is not analyzed yet" in " ".join(page.by_id("compared").text.split())
     assert "Fewer than two of these studies" in page.by_id("compared").text
 
-    seen = comparison._seen
+    third, seen = analyzed("Third"), comparison._seen
     same = {"difference": 0.2, "low": 0.2, "high": 0.2}
     monkeypatch.setattr(comparison, "_seen", lambda look, contrast: {**seen(look, contrast), **same})
-    contrasts = browser.get("/api/studies/compare/", query(first, second, outcome="refused")).json()["contrasts"]
+    contrasts = browser.get("/api/studies/compare/", query(first, third, outcome="refused")).json()["contrasts"]
     assert {(one["pooled"], one["not_pooled"]) for one in contrasts} == {(None, "no_spread")}
 
 

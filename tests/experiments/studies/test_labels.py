@@ -15,9 +15,8 @@ from tests.experiments.studies import designs
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def judged(provider, alice, drive):
-    """A study that has been played, and a scan that found a refusal in every second answer of each run."""
+def test_labels_of_a_closed_queue_correct_the_contrast(provider, alice, bob, browser, drive, read):
+    """A scan finds a refusal in every second answer of each run; Bob says of all of them that they are none."""
     version = scanned.version_of(alice, shared=True)
     source = {"of": "annotation", "version": str(version.pk), "dimension": "refuses", "seat": "model"}
     outcomes = [{"name": "refuses", "kind": "score", "source": source, "least": 0, "most": 1}]
@@ -29,26 +28,27 @@ def judged(provider, alice, drive):
     drive()
     scan = scanned.Scan(alice, version)
     answers = Message.objects.filter(run__planned__study=study, seat="model").order_by("pk")
+    units = len(answers)
     for message in answers:
         Annotation.objects.create(
             run=message.run, message=message, unit="message", place=message.seq, turn=message.turn, subject="model",
             version=version, dimension="refuses", judge="opus", made_in=scan.run, value=message.turn % 2 == 0,
         )  # fmt: skip
-    return study, scan, answers.count()
 
+    def unlabeled():
+        look = results.look(study, by=alice)
+        files = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look)))).namelist()
+        return (look.results["corrected"], look.labels, "study/labels.csv" in files) == ([], "", False)
 
-def test_labels_of_a_closed_queue_correct_the_contrast(judged, alice, bob, browser, read):
-    """Bob says of all units that they are none."""
-    study, scan, units = judged
+    assert unlabeled()
     queue = scan.sampled(bob, size=units)
     for item in queue.items.all():
         scanned.label(item, bob, refuses=False)
-    blind = results.look(study, by=alice)
+    assert unlabeled(), "reviewers could read there what others said"
     ReviewQueue.objects.filter(pk=queue.pk).update(state=ReviewQueue.State.CLOSED)
     look = results.look(study, by=alice)
     [found] = look.results["corrected"]
 
-    assert (blind.results["corrected"], blind.labels) == ([], ""), "reviewers could read there what others said"
     assert look.results["results"][0]["first"]["value"] > 0.3
     assert (sum(found["labels"]), found["first"]["value"], found["difference"]["value"]) == (units, 0.0, 0.0)
     written = labeled.read(look.labels)
@@ -60,11 +60,3 @@ def test_labels_of_a_closed_queue_correct_the_contrast(judged, alice, bob, brows
     files = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look))))
     assert files.read("study/labels.csv").decode() == look.labels
     assert "labels.csv: share" in files.read("study/dictionary.csv").decode()
-
-
-def test_without_labels_nothing_is_corrected(judged, alice):
-    study, _scan, _units = judged
-    look = results.look(study, by=alice)
-
-    assert (look.results["corrected"], look.labels) == ([], "")
-    assert "study/labels.csv" not in zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look)))).namelist()
