@@ -180,25 +180,18 @@ def test_a_handoff_says_each_thing_once_and_in_the_words_of_who_said_it(played):
     assert [seat for seat, _words in said].count("worker") == 2
 
 
-def test_roles_are_speakers_and_models_that_grade_are_not(played):
-    grader = model("grader", "GRADE: C")
-    critic = model("critic", "Wrong: it is 3.")
+def test_roles_are_speakers_models_that_grade_are_not_and_one_speaker_is_read_as_before(played):
+    grader, critic = model("grader", "GRADE: C"), model("critic", "Wrong: it is 3.")
 
     taken = inspect.read(*played(reviewed(), scorer=model_graded_qa(model=grader), model_roles={"critic": critic}))
+    alone = inspect.read(*played(chain(system_message("Be brief."), generate())))
 
     assert lines(taken.document)[1:] == [
         ("model", "mockllm/model", "4"),
         ("critic", "mockllm/critic", "Wrong: it is 3."),
     ]
-
-
-def test_one_speaker_is_read_as_before(played):
-    header, sample = played(chain(system_message("Be brief."), generate()))
-
-    taken = inspect.read(header, sample)
-
-    assert lines(taken.document) == [("researcher", "", "What is 1 + 2?"), ("model", "mockllm/model", "4")]
-    assert (taken.notes, taken.document["messages"][-1]["finish_reason"]) == ((), "stop")
+    assert lines(alone.document) == [("researcher", "", "What is 1 + 2?"), ("model", "mockllm/model", "4")]
+    assert (alone.notes, alone.document["messages"][-1]["finish_reason"]) == ((), "stop")
 
 
 def test_what_a_log_does_not_tell_is_said():

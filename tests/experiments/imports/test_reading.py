@@ -38,13 +38,6 @@ def said(document, **about):
     ]
 
 
-def test_another_source_than_the_sender_said_is_refused(runs):
-    [(found, taken)] = runs(folders.read("council.json"), source="arena")
-
-    assert taken is None
-    assert "LLM Council" in found.refused
-
-
 def test_an_arena_conversation_keeps_both_texts_but_no_error_as_speech_no_made_up_score_and_no_key(runs):
     [(_found, taken)] = runs(folders.read("arena.json"))
     document = taken.document
@@ -114,13 +107,20 @@ def test_a_debate_keeps_its_points_failures_and_addendum(documents):
     assert len(documents(json.dumps(store).encode())) == 2, "a browser's store is read as well"
 
 
-def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave(documents):
-    first, second = documents(folders.read("battles.jsonl"), name="battles.jsonl")
+def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave_and_a_broken_one_is_named(runs):
+    log = folders.read("battles.jsonl")
+    first, second = (taken.document for _found, taken in runs(log, name="battles.jsonl"))
     [cycle] = first["cycles"]
 
     assert set(cycle["means"].values()) == {8.9, 7.0}
     assert list(cycle["unrated"]) == ["coder-3"]
     assert len(second["cycles"][0]["means"]) == 3
+
+    lines = log.splitlines()
+    found = runs(b"\n".join([lines[0], b'{"broken": }', lines[1]]), name="battles.jsonl")
+    assert [bool(taken) for _one, taken in found] == [True, False, True]
+    assert found[1][0].place == "battles.jsonl, line 2"
+    assert "not valid JSON" in found[1][0].refused
 
 
 def test_a_cycles_folder_is_one_run_with_its_votes_whatever_line_says_the_same(runs):
@@ -141,7 +141,7 @@ def test_a_cycles_folder_is_one_run_with_its_votes_whatever_line_says_the_same(r
     assert [call["seat"] for call in document["calls"]] == ["coder-3"]
 
 
-@pytest.mark.parametrize("how", ["json", "eval"])
+@each_case("how", ["json", "eval"])
 def test_each_sample_of_a_log_of_inspect_is_a_run(runs, how):
     data = folders.read("inspect.json") if how == "json" else folders.zipped(folders.inspect_eval())
     (_one, first), (_other, second) = runs(data, name=f"log.{how}")
@@ -184,16 +184,6 @@ def test_battles_are_told_from_runs(runs):
         runs(folders.read("genarena.jsonl"))
     with pytest.raises(HoldsDataset):
         runs(folders.zipped({"basic/pk_logs/x_20260101/m1_vs_m2.jsonl": folders.read("genarena.jsonl")}))
-
-
-def test_a_broken_line_is_named_and_the_others_are_read(runs):
-    lines = folders.read("battles.jsonl").splitlines()
-
-    found = runs(b"\n".join([lines[0], b'{"broken": }', lines[1]]), name="battles.jsonl")
-
-    assert [bool(taken) for _one, taken in found] == [True, False, True]
-    assert found[1][0].place == "battles.jsonl, line 2"
-    assert "not valid JSON" in found[1][0].refused
 
 
 @each_case(

@@ -72,8 +72,7 @@ def test_nothing_is_judged_twice_by_the_same_judge_and_version_unless_asked(alic
     assert len(scripted.asked(judge)) == 14
 
 
-@each_case("reasoning", [True, False])
-@each_case("names", [True, False])
+@each_case(("reasoning", "names"), [(True, False), (False, True)])
 def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scripted, scan, finish, reasoning, names):
     sees = {"reasoning": reasoning, "names": names, "earlier": 1, "instructions": False}
     version = services.save(owner=alice, title="Lies", definition={**DEFINITION, "sees": sees})
@@ -88,17 +87,6 @@ def test_the_judge_is_sent_what_the_instrument_says_and_nothing_else(alice, scri
     assert any("A model" in one for one in sent) is names
     assert not any("seven solar panels" in one for one in sent)
     assert sorted(numbers(body) for body in scripted.asked(judge)) == [[1], [1, 2], [2, 3], [3, 4], [4, 5]]
-
-
-def test_judges_that_differ_are_both_kept(alice, version, scripted, scan, finish):
-    run = talk(alice, turns=1).run
-    mild, harsh = scripted.model("scripted/mild", reply(force=0)), scripted.model("scripted/harsh", reply(force=4))
-    experiment = scan(alice, version, run, judge=mild, judge2=harsh)
-
-    assert finish(experiment) == Campaign.State.COMPLETED
-    assert given(experiment, "force") == [4, 0, 4, 0]
-    found = figures(version.parsed, results.annotations(experiment, alice))
-    assert {one.judge: one.value for one in found if one.dimension.name == "force"} == {mild: 0, harsh: 4}
 
 
 @each_case("kind", ["prose", "nothing", "texts", "null"])  # all of them are read in the tests of instruments
@@ -172,17 +160,24 @@ def test_what_the_owner_cannot_see_is_neither_scanned_nor_sent(alice, bob, versi
     assert set(given(experiment)) == {None}
 
 
-def test_nobody_learns_of_a_private_scan_of_a_shared_run(alice, bob, version, scripted, scan, finish):
+def test_judges_that_differ_are_both_kept_and_nobody_learns_of_a_private_scan_of_a_shared_run(
+    alice, bob, version, scripted, scan, finish
+):
     run = talk(alice, turns=1).run
     Experiment.objects.filter(pk=run.experiment_id).update(visibility="lab")
-    experiment = scan(alice, version, run, judge=scripted.model("scripted/judge", reply()))
-    finish(experiment)
+    mild, harsh = scripted.model("scripted/mild", reply(force=0)), scripted.model("scripted/harsh", reply(force=4))
+    experiment = scan(alice, version, run, judge=mild, judge2=harsh)
 
-    assert Annotation.objects.visible_to(alice).count() == 4
+    assert finish(experiment) == Campaign.State.COMPLETED
+    assert given(experiment, "force") == [4, 0, 4, 0]
+    found = figures(version.parsed, results.annotations(experiment, alice))
+    assert {one.judge: one.value for one in found if one.dimension.name == "force"} == {mild: 0, harsh: 4}
+
+    assert Annotation.objects.visible_to(alice).count() == 8
     assert not Annotation.objects.visible_to(bob).exists()
     assert signed_in(bob).get(f"/experiments/{experiment.pk}/").status_code == 404
     Experiment.objects.filter(pk=experiment.pk).update(visibility="lab")
-    assert Annotation.objects.visible_to(bob).count() == 4
+    assert Annotation.objects.visible_to(bob).count() == 8
     page = signed_in(bob).get(f"/experiments/{experiment.pk}/").content.decode()
     assert "Lies" in page, "its title and dimensions belong to the scan"
 

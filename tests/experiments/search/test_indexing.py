@@ -38,21 +38,15 @@ def test_a_run_its_branch_and_its_copy_are_found_by_all_that_was_said(played, al
     assert Passage.objects.filter(source=copy.experiment_id, kind="setup").exists()
 
 
-def test_a_flag_that_is_set_or_dismissed_is_a_filter_at_once(alice):
-    message = talk(alice, "We share.", "We do not.").messages.first()
+@pytest.mark.databases
+def test_a_flag_is_a_filter_at_once_and_all_is_indexed_anew_while_what_is_there_stays_where_it_is(alice):
+    run = talk(alice, "We share.", "We do not.")
+    message = run.messages.first()
     flagging.set_flag(message, "refusal", by=alice)
-
-    assert found(alice, "flag:refusal") == ["We share."]
-    assert found(alice, "share flag:truncated") == []
-
+    assert (found(alice, "flag:refusal"), found(alice, "share flag:truncated")) == (["We share."], [])
     flagging.dismiss(message, "refusal", by=alice, reason="It does not refuse.")
-
     assert found(alice, "flag:refusal") == []
 
-
-@pytest.mark.databases
-def test_all_is_indexed_anew_while_what_is_there_stays_where_it_is(alice):
-    run = talk(alice, "We share.", "We do not.")
     before = dict(Passage.objects.values_list("source", "pk"))
     run.messages.filter(seat="A").update(text="Behind the index.", raw_text="Behind the index.")
     Passage.objects.filter(source=run.messages.last().pk).delete()
