@@ -85,27 +85,20 @@ def test_the_zip_has_the_layout_of_an_arena_folder_and_comes_back(board, tmp_pat
     assert (report.stored, report.confirmed, read(audit_lines(copy))) == (2, 2, read(audit_lines(board)))
 
 
-def test_subsets_are_told_apart(tmp_path, take):
-    for subset in ("basic", "advanced"):
-        pair(tmp_path / subset, [slim("flux", "sdxl", 0, "flux")])
-    board, _report = take(tmp_path)
-
-    assert [row["subset"] for row in read(slim_lines(board))] == ["advanced", "basic"]
-    assert read(slim_lines(board, "basic")) == [slim("flux", "sdxl", 0, "flux")]
-    names = sorted(unpacked(zipped(board)))
-    assert [name for name in names if name.endswith("sdxl.jsonl")] == [
-        "advanced/pk_logs/first_20260105/flux_vs_sdxl.jsonl",
-        "basic/pk_logs/first_20260105/flux_vs_sdxl.jsonl",
-    ]
-
-
-def test_snapshots_grow_from_experiment_to_experiment_and_name_who_is_not_rated(tmp_path, take):
+def test_subsets_are_told_apart_and_snapshots_grow_and_name_who_is_not_rated(tmp_path, take):
     rows = [slim("flux", "sdxl", 0, "flux"), slim("flux", "sdxl", 1, "sdxl"), slim("flux", "sdxl", 2, "flux")]
-    pair(tmp_path, rows)
+    pair(tmp_path / "whole", rows)
     beaten = [slim("flux", "dalle", index, "flux") for index in range(3)]
-    pair(tmp_path, beaten, folder="pk_logs/second_20260401", name="dalle_vs_flux")
-    board, _report = take(tmp_path)
+    pair(tmp_path / "whole", beaten, folder="pk_logs/second_20260401", name="dalle_vs_flux")
+    for subset in ("basic", "advanced"):
+        pair(tmp_path / "subsets" / subset, [slim("flux", "sdxl", 0, "flux")])
+    apart, _report = take(tmp_path / "subsets", called="Subsets")
+    assert [row["subset"] for row in read(slim_lines(apart))] == ["advanced", "basic"]
+    assert read(slim_lines(apart, "basic")) == [slim("flux", "sdxl", 0, "flux")]
+    logs = [name for name in sorted(unpacked(zipped(apart))) if name.endswith("sdxl.jsonl")]
+    assert logs == [f"{subset}/pk_logs/first_20260105/flux_vs_sdxl.jsonl" for subset in ("advanced", "basic")]
 
+    board, _report = take(tmp_path / "whole")
     files = unpacked(zipped(board))
 
     first, second = (

@@ -232,28 +232,22 @@ def test_lists_and_tables_are_read_as_lines_are(tmp_path, take):
         assert [moment.year for moment in board.battles.values_list("judged", flat=True)] == [2023] * 3
 
 
-def test_there_is_an_end_to_contestants_and_to_the_refusals_that_are_told(tmp_path, take, monkeypatch):
-    _board, report = take(write(tmp_path / "log.jsonl", ["nonsense"] * 300))
+def test_there_is_an_end_to_contestants_boards_of_judges_and_refusals_that_are_told(tmp_path, take, monkeypatch):
+    rows = [vote("gpt", "llama", "model_a", judge=judge) for judge in ("gpt4_pair", ["claude", "pair-v2"], "expert_3")]
+    more = [vote("gpt", "llama", "model_a", judge=f"judge-{number}-x") for number in range(22)]
+    _board, report = take(write(tmp_path / "votes.jsonl", rows))
+    named = take(tmp_path / "votes.jsonl", called="Another", judge="all of them")[1]
+    many = take(write(tmp_path / "many.jsonl", more), called="Many")[1]
+    assert [len(one.boards) for one in (report, named, many)] == [3, 1, 20]
+    assert many.refused == 2
+    _board, report = take(write(tmp_path / "log.jsonl", ["nonsense"] * 300), called="Nonsense")
     assert (report.refused, len(report.refusals)) == (300, 100)
 
     monkeypatch.setattr("experiments.workflows.battles.campaign.logs.placing.MOST_CONTESTANTS", 3)
-    rows = [vote(f"model-{number}", "b", "tie") for number in range(5)]
+    rows, before = [vote(f"model-{number}", "b", "tie") for number in range(5)], Contestant.objects.count()
     _board, report = take(write(tmp_path / "v.jsonl", rows), called="Votes")
-    assert (Contestant.objects.count(), report.stored) == (0, 0)
+    assert (Contestant.objects.count(), report.stored) == (before, 0)
     assert "more than 3 contestants" in report.refusals[0].reason
-
-
-def test_each_judge_that_is_a_model_has_a_board_of_its_own_up_to_twenty(tmp_path, take):
-    rows = [vote("gpt", "llama", "model_a", judge=judge) for judge in ("gpt4_pair", ["claude", "pair-v2"], "expert_3")]
-    more = [vote("gpt", "llama", "model_a", judge=f"judge-{number}-x") for number in range(30)]
-
-    _board, report = take(write(tmp_path / "votes.jsonl", rows))
-
-    assert len(report.boards) == 3
-    named = take(tmp_path / "votes.jsonl", called="Another", judge="all of them")[1]
-    assert len(named.boards) == 1
-    many = take(write(tmp_path / "many.jsonl", more), called="Many")[1]
-    assert (len(many.boards), many.refused) == (20, 10)
 
 
 def test_only_owner_and_admins_import_into_a_dataset(tmp_path, take, uploaded, charlie, django_user_model):

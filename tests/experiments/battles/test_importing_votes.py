@@ -114,16 +114,6 @@ def test_a_dry_run_stores_nothing_and_a_vote_without_a_voter_refuses_the_file_or
     assert "59 battles stored" in run(*order(path, "--keep-partial"))
 
 
-def test_votes_without_a_time_keep_their_order_and_are_neither_offers_nor_forgotten(take, tmp_path):
-    rows = [vote("b", "a", "model_a", number, judge=name, tstamp=None) for number, name in enumerate(VOTERS[:3])]
-    board, report = take(write(tmp_path / "v.jsonl", rows), columns=Columns.of({"voter": "judge"}))
-    Battle.objects.update(created="2020-01-01T00:00Z")
-
-    assert voting.forget_old_offers() == 0
-    assert (report.with_order, report.with_time, report.voters) == (3, 0, 3)
-    assert Battle.objects.revealed().filter(board=board, shown_left_first=False, winner="right").count() == 3
-
-
 @each_case("remembered", [0, 100])
 def test_what_another_batch_or_import_has_stored_meanwhile_is_met_again(remembered, alice, take, tmp_path, monkeypatch):
     monkeypatch.setattr(importing, "BATCH", 2)
@@ -154,6 +144,14 @@ def test_two_votes_of_a_person_on_one_pair_both_count_and_are_no_agreement_of_tw
     [line] = voter_report.report(board.dataset, by=board.dataset.owner).lines
     assert (line.found.votes, line.who.name[:16], line.who.is_visitor) == (2, "person elsewhere", False)
     assert voter_report.exclude_voter(board.dataset, line.who.word, by=board.dataset.owner, reason="A program.") == 2
+
+    rows = [vote("b", "a", "model_a", number, judge=name, tstamp=None) for number, name in enumerate(VOTERS[:3])]
+    path, voters = write(tmp_path / "timeless.jsonl", rows), Columns.of({"voter": "judge"})
+    board, report = take(path, called="Timeless", columns=voters)
+    Battle.objects.update(created="2020-01-01T00:00Z")
+    assert voting.forget_old_offers() == 0, "votes without a time are no offers"
+    assert (report.with_order, report.with_time, report.voters) == (3, 0, 3)
+    assert Battle.objects.revealed().filter(board=board, shown_left_first=False, winner="right").count() == 3
 
 
 def test_a_file_is_checked_by_page_and_api_and_then_stored_by_who_sent_it(client, alice, charlie, api, uploaded):

@@ -83,23 +83,6 @@ def test_a_large_log_waits_for_a_worker_and_one_that_is_refused_leaves_an_empty_
     assert ("final_winner" in mine.refused_reason, "final_winner" in page, FOLLOWS in page) == (True, True, False)
 
 
-def test_what_a_dead_worker_held_is_read_again_and_nothing_stored_twice(browser, dataset, queued):
-    send(browser, dataset)
-    row = LogImport.objects.get()
-    assert queueing._claim(row)
-    queueing.import_battles(
-        row.path, dataset=dataset, by=row.owner, name=row.name, keep_partial=True
-    )  # the worker dies before it can say so
-    LogImport.objects.update(beat=now() - timedelta(hours=1))
-
-    queueing.sweep()
-    queueing.read_all()
-
-    row.refresh_from_db()
-    assert (row.state, row.report["stored"], row.report["known"], Battle.objects.count()) == ("done", 0, 1, 1)
-    assert len(row.report["warnings"]) == 1
-
-
 def test_what_cannot_be_taken_is_refused_at_the_form_and_by_the_api(browser, dataset, api, settings, monkeypatch):
     page, address = (reverse(name, args=[dataset.slug]) for name in ("battles-import", "api-dataset-battles"))
     with monkeypatch.context() as disk:
@@ -199,31 +182,21 @@ def test_the_commands_take_a_folder_over_and_give_it_back_or_leave_all_as_it_was
     assert json.loads((tmp_path / "out.jsonl").read_text()) == ROWS[0], "as it was written before"
 
 
-MANY_VOTERS = [vote("flux", "sdxl", "tie", number, judge=f"Reader {number}") for number in range(25)]
-
-
-@each_case("is_new", [True, False])
-@each_case(
-    ("rows", "options", "said"),
-    [
+@each_case("name", ["made", "uploaded"])
+def test_an_import_that_is_refused_fails_and_changes_nothing(name, dataset, tmp_path):
+    many_voters = [vote("flux", "sdxl", "tie", number, judge=f"Reader {number}") for number in range(25)]
+    for rows, options, said in (
         (ROWS, (), "1 of 2 lines was refused"),
         (ROWS[1:], ("--keep-partial",), "1 of 1 lines was refused"),
-        (MANY_VOTERS, (), "more than 20 judges"),
+        (many_voters, (), "more than 20 judges"),
         ([], ("--keep-partial",), "no battles in the file"),
-    ],
-    ids=["partly refused", "all refused", "too many judges", "empty"],
-)
-def test_an_import_that_is_refused_fails_and_changes_nothing(rows, options, said, is_new, dataset, tmp_path):
-    write(tmp_path / "log.jsonl", rows)
-    before = Dataset.objects.count()
-    named = ("made" if is_new else dataset.slug, "--owner", "alice")
-
-    with pytest.raises(CommandError, match=said) as refused:
-        run("import_battles", tmp_path / "log.jsonl", "--dataset", *named, *options)
-
-    assert refused.value.returncode == 1
-    assert (Dataset.objects.count(), Board.objects.count(), Battle.objects.count()) == (before, 0, 0)
-    assert not dataset.contestants.exists()
+    ):
+        write(tmp_path / "log.jsonl", rows)
+        with pytest.raises(CommandError, match=said) as refused:
+            run("import_battles", tmp_path / "log.jsonl", "--dataset", name, "--owner", "alice", *options)
+        assert refused.value.returncode == 1
+        assert (Dataset.objects.get(), Board.objects.count(), Battle.objects.count()) == (dataset, 0, 0)
+        assert not dataset.contestants.exists()
 
 
 @each_case(
@@ -254,7 +227,9 @@ def full(*_args, **_more):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_worker_that_is_taken_for_dead_or_asked_to_end_puts_the_file_back(browser, dataset, queued, monkeypatch):
+def test_a_worker_that_is_asked_to_end_puts_the_file_back_and_what_a_dead_one_held_is_stored_once(
+    browser, dataset, queued, monkeypatch
+):
     monkeypatch.setattr(queueing, "stop_requested", threading.Event())
     send(browser, dataset)
     row = LogImport.objects.get()
@@ -269,3 +244,15 @@ def test_a_worker_that_is_taken_for_dead_or_asked_to_end_puts_the_file_back(brow
     queueing.read(row)
     row.refresh_from_db()
     assert (row.state, row.attempt, row.path.exists()) == ("waiting", 0, True)
+
+    assert queueing._claim(row)
+    queueing.import_battles(
+        row.path, dataset=dataset, by=row.owner, name=row.name, keep_partial=True
+    )  # the worker dies before it can say so
+    LogImport.objects.update(beat=now() - timedelta(hours=1))
+    queueing.stop_requested.clear()
+    queueing.sweep()
+    queueing.read_all()
+    row.refresh_from_db()
+    assert (row.state, row.report["stored"], row.report["known"], Battle.objects.count()) == ("done", 0, 1, 1)
+    assert len(row.report["warnings"]) == 1

@@ -83,7 +83,7 @@ def test_a_choice_is_meant_as_the_sides_were_shown(duels, voter, choice, left_fi
     assert voting.choice_of(offered) == choice
 
 
-def test_who_is_left_out_or_has_no_output_is_not_shown(duels, voter):
+def test_who_is_left_out_or_has_no_output_is_not_shown_nor_a_dataset_that_takes_no_votes(duels, voter, alice):
     offered = voting.offer(duels, voter=voter)
     Contestant.objects.filter(pk=offered.left_id).update(void_reason="cheated")
 
@@ -94,12 +94,25 @@ def test_who_is_left_out_or_has_no_output_is_not_shown(duels, voter):
     assert offered.left_id not in {again.left_id, again.right_id}
     duels.samples.get(pk=again.sample_id).outputs.filter(contestant=again.left_id).delete()
     assert voting.offer(duels, voter=voter).pk != again.pk
+    Battle.objects.all().delete()
+    for fields in ({"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}):
+        with pytest.raises(Forbidden):
+            voting.offer(dataset_of(alice, slug=next(iter(fields)), **fields), voter=voter)
+    assert not Battle.objects.exists()
 
 
-def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alice):
+def test_offers_are_their_voters_own_and_those_of_yesterday_are_forgotten_and_votes_kept(duels, voter, alice):
     cast = voting.offer(duels, voter=voter)
     voting.cast(cast, voter=voter, choice="tie")
     old, new = voting.offer(duels, voter=voter), voting.offer(duels, voter=person_voter(alice))
+    token = voting.shown_pair(old).token
+    assert voting.by_token(token, voter=voter)
+    for forged, who in ((token, person_voter(alice)), (token + "x", voter), ("1:a", voter), ("", voter)):
+        with pytest.raises(Battle.DoesNotExist):
+            voting.by_token(forged, voter=who)
+    for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
+        with pytest.raises(Invalid):
+            voting.cast(old, voter=who, choice=choice)
     aged = Battle.objects.filter(pk__in=[cast.pk, old.pk])
     aged.update(created=F("created") - timedelta(days=1, minutes=1))
 
@@ -112,41 +125,6 @@ def test_offers_of_yesterday_are_forgotten_and_votes_are_kept(duels, voter, alic
     Battle.objects.update(void_reason="A test.", voided=timezone.now())
     with pytest.raises(Conflict):
         voting.cast(new, voter=person_voter(alice), choice="tie")
-
-
-@each_case("fields", [{"visibility": "private"}, {"takes_votes": False}, {"state": "reading"}])
-def test_no_votes_are_taken_where_the_person_may_not_see_it_or_the_dataset_takes_none(alice, voter, fields):
-    shut = dataset_of(alice, **fields)
-
-    with pytest.raises(Forbidden):
-        voting.offer(shut, voter=voter)
-    assert not Battle.objects.exists()
-
-
-def test_a_person_has_so_many_votes_a_day(duels, voter, settings):
-    settings.VOTES_PER_DAY = 2
-    for _turn in range(2):
-        last = voting.offer(duels, voter=voter)
-        voting.cast(last, voter=voter, choice="tie")
-
-    with pytest.raises(RateLimited, match="2 votes in 24 hours"):
-        voting.offer(duels, voter=voter)
-    assert voting.cast(last, voter=voter, choice="tie").winner == "tie"  # said again, it is no further vote
-    Battle.objects.update(judged=timezone.now() - timedelta(hours=25))
-    assert voting.offer(duels, voter=voter)
-
-
-def test_a_token_opens_nothing_but_the_voters_own_offer(duels, voter, alice):
-    offered = voting.offer(duels, voter=voter)
-    shown = voting.shown_pair(offered)
-
-    assert voting.by_token(shown.token, voter=voter)
-    for token, who in ((shown.token, person_voter(alice)), (shown.token + "x", voter), ("1:a", voter), ("", voter)):
-        with pytest.raises(Battle.DoesNotExist):
-            voting.by_token(token, voter=who)
-    for who, choice in ((person_voter(alice), "tie"), (voter, "left")):
-        with pytest.raises(Invalid):
-            voting.cast(offered, voter=who, choice=choice)
 
 
 def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(alice, voter):
@@ -165,7 +143,7 @@ def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(al
     assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
 
 
-def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_often_from_an_address(alice, settings):
+def test_visitors_vote_where_the_lab_lets_them_and_everybody_so_often_a_day(alice, charlie, settings):
     public, settings.VOTES_PER_DAY = dataset_of(alice, visibility="public"), 5
     ask = [Voter(f"visitor:{number:064}", None, "192.0.2.91") for number in range(6)]
     with pytest.raises(Forbidden):
@@ -178,6 +156,16 @@ def test_visitors_vote_where_the_lab_lets_them_on_what_everybody_sees_and_so_oft
         voting.offer(public, voter=ask[5])
     assert voting.offer(public, voter=Voter("visitor:" + "b" * 64, None, "192.0.2.92"))
     assert voting.cast(offered[0], voter=ask[0], choice="first").voter_id is None
+
+    settings.VOTES_PER_DAY, person = 2, person_voter(charlie)
+    for _turn in range(2):
+        last = voting.offer(public, voter=person)
+        voting.cast(last, voter=person, choice="tie")
+    with pytest.raises(RateLimited, match="2 votes in 24 hours"):
+        voting.offer(public, voter=person)
+    assert voting.cast(last, voter=person, choice="tie").winner == "tie"  # said again, it is no further vote
+    Battle.objects.filter(judged__isnull=False).update(judged=timezone.now() - timedelta(hours=25))
+    assert voting.offer(public, voter=person)
     public.visibility = "lab"
     public.save()
     with pytest.raises(Forbidden):
