@@ -60,60 +60,48 @@ def test_it_is_tidied_every_ten_minutes_and_not_with_every_sweep(monkeypatch):
         assert len(tidied) == times
 
 
-def test_a_full_disk_is_said_and_leaves_nothing(alice, monkeypatch, settings):
-    monkeypatch.setattr(SimpleUploadedFile, "chunks", full)
-
-    with pytest.raises(Invalid, match="The server's disk is full"):
-        keep(alice)
-
+def test_a_full_disk_is_said_and_leaves_nothing_and_nobody_fills_it_with_files_that_wait(
+    alice, charlie, load, tmp_path, monkeypatch, settings
+):
+    with monkeypatch.context() as disk:
+        disk.setattr(SimpleUploadedFile, "chunks", full)
+        with pytest.raises(Invalid, match="The server's disk is full"):
+            keep(alice)
+        disk.setattr(images.shutil, "copyfileobj", full)
+        with pytest.raises(Refused, match="The server's disk is full"):
+            load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
     assert not Upload.objects.exists()
     assert list(Path(settings.UPLOADS_DIR).iterdir()) == []
+    assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
 
-
-def test_nobody_fills_the_disk_with_files_that_wait(alice, charlie, settings):
     settings.UPLOAD_BYTES = len(ROWS) + 10
     kept = [keep(alice) for _file in range(uploads.UNREAD)]
     with pytest.raises(Invalid, match="Your other files are not read yet"):
         keep(alice)
-
     assert keep(charlie).path.exists()
     Upload.objects.filter(pk=kept[0].pk).update(state="done")
     assert keep(alice).path.exists()
 
 
-def test_a_disk_that_is_full_when_pictures_are_taken_over_is_said(load, tmp_path, monkeypatch, settings):
-    monkeypatch.setattr(images.shutil, "copyfileobj", full)
-
-    with pytest.raises(Refused, match="The server's disk is full"):
-        load(packed(tmp_path / "set.zip", {"a/0.png": png()}), modality="image")
-
-    assert [path for path in Path(settings.IMAGES_DIR).rglob("*") if path.is_file()] == []
-
-
-def test_a_dataset_that_a_worker_begins_to_read_is_not_deleted_under_it(alice, monkeypatch):
+def test_a_dataset_is_not_deleted_under_who_reads_it_and_one_deleted_half_is_by_the_next_try(alice, work, monkeypatch):
     dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
-    monkeypatch.setattr(making, "what_rests_on", lambda _dataset: bool(waiting.claim_next(Upload)) and "")
-
-    with pytest.raises(Forbidden, match="It is being read"):
-        making.remove(dataset, by=alice)
-
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(making, "what_rests_on", lambda _dataset: bool(waiting.claim_next(Upload)) and "")
+        with pytest.raises(Forbidden, match="It is being read"):
+            making.remove(dataset, by=alice)
     assert Dataset.objects.get().state == "waiting"
     assert dataset.uploads.get().path.exists()
 
-
-def test_a_dataset_that_was_deleted_half_is_deleted_by_the_next_try(alice, work, monkeypatch):
-    dataset = making.create(owner=alice, name="Questions", upload=keep(alice))
+    Upload.objects.update(state="waiting", attempt=0)
     work()
     dataset.refresh_from_db()
-    monkeypatch.setattr(making, "empty", full)
-    with pytest.raises(OSError, match="space"):
-        making.remove(dataset, by=alice)
+    with monkeypatch.context() as disk:
+        disk.setattr(making, "empty", full)
+        with pytest.raises(OSError, match="space"):
+            making.remove(dataset, by=alice)
     half = Dataset.objects.get()
     assert (half.state, half.refused_reason) == ("refused", "It is being deleted.")
-    monkeypatch.undo()
-
     making.remove(half, by=alice)
-
     assert not Dataset.objects.exists()
     assert not Sample.objects.exists()
 

@@ -31,6 +31,19 @@ def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     there = sent(browser)["Location"]
     page = html(browser.get(there))
     assert "question 0" in page
+    outputs = {"as-2": "output", "as-3": "output", "contestant-2": "gpt"}
+    for parts, said in (
+        ({"as-1": ""}, "Choose the column with the instruction."),
+        ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are mapped to instruction."),
+        ({"as-1": "instruction", **outputs}, "Two columns are outputs"),
+        ({"as-1": "instruction", "name": ""}, "Enter a name"),
+    ):
+        asked = {"name": "Typed", "modality": "text", "visibility": "private", "as-0": "", **parts}
+        answer = browser.post(there, asked)
+        assert answer.status_code == 422, said
+        assert said in html(answer)
+        assert f'value="{asked["name"]}"' in html(answer) or not asked["name"]
+    assert not Dataset.objects.exists()
     assert '<option value="instruction" selected>' in page
     assert '<option value="index" selected>' in page
 
@@ -48,26 +61,7 @@ def test_from_a_file_over_its_columns_to_a_dataset(browser, work):
     assert browser.get(there)["Location"] == made["Location"]  # the file is that dataset now
 
 
-def test_a_mapping_that_cannot_be_is_refused_and_what_was_typed_stays(browser):
-    there = sent(browser)["Location"]
-    outputs = {"as-2": "output", "as-3": "output", "contestant-2": "gpt"}
-
-    for parts, said in (
-        ({"as-1": ""}, "Choose the column with the instruction."),
-        ({"as-1": "instruction", "as-3": "instruction"}, "Two columns are mapped to instruction."),
-        ({"as-1": "instruction", **outputs}, "Two columns are outputs"),
-        ({"as-1": "instruction", "name": ""}, "Enter a name"),
-    ):
-        asked = {"name": "Typed", "modality": "text", "visibility": "private", "as-0": "", **parts}
-        answer = browser.post(there, asked)
-
-        assert answer.status_code == 422, said
-        assert said in html(answer)
-        assert f'value="{asked["name"]}"' in html(answer) or not asked["name"]
-    assert not Dataset.objects.exists()
-
-
-def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(alice, browser, settings):
+def test_a_file_that_cannot_be_taken_or_read_is_refused_with_the_reason_and_forgotten(alice, browser, settings):
     settings.UPLOAD_BYTES = 1000
 
     assert "Choose a file." in html(browser.post("/datasets/new/"))
@@ -80,10 +74,8 @@ def test_a_file_that_cannot_be_taken_is_refused_with_the_reason(alice, browser, 
     assert sent(browser).status_code == 403, "reviewers only look"
     assert not Upload.objects.exists()
 
-
-def test_a_file_that_cannot_be_read_says_why_and_is_forgotten(browser):
+    type(alice).objects.update(role="researcher")
     there = sent(browser, "a.zip", b"no zip")["Location"]
-
     for _twice in range(2):
         assert "a.zip is not a valid zip archive" in html(browser.get(there))
     assert not Upload.objects.get().folder.exists()
@@ -116,21 +108,6 @@ def test_pictures_that_belong_to_nothing_are_forgotten(alice):
     assert images.forget_unused() == len(kept) > 0
     assert not any(image.path.exists() for image in kept)
     assert not Image.objects.exists()
-
-
-def test_samples_are_shown_by_small_pictures_given_or_made(browser, load, work, tmp_path):
-    rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
-    files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
-    files |= {f"models/{name}/1.png": png(name) for name in ("blue", "grey", "navy", "pink", "teal")}
-    dataset = load(packed(tmp_path / "scenes.zip", files), modality="image")
-    work()
-
-    page = Page(html(browser.get(f"/datasets/{dataset.slug}/")))
-
-    shown = [[image.get("alt") for image in row.iter("img")] for row in page.find("a", class_="sample-row")]
-    given, made = ["Picture 1 of the sample"], [f"Output of {name}" for name in ("blue", "grey", "navy", "pink")]
-    assert shown == [given, made, []]
-    assert {image.get("loading") for image in page.find("img", width="48", height="48")} == {"lazy"}
 
 
 def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, browser):
@@ -214,19 +191,28 @@ def test_a_contestant_is_described_left_out_and_let_back(alice, browser):
     assert one.void_reason == ""
 
 
-def test_outputs_are_sent_and_what_became_of_them_is_shown(alice, browser, work, load, tmp_path):
-    dataset = load(packed(tmp_path / "s.zip", {"a/0.png": png(), "a/1.png": png("blue")}), modality="image")
-    address = reverse("dataset-outputs", args=[dataset.slug])
-    path = packed(tmp_path / "o.zip", {"b/0.png": png("green"), "a/0.png": png("green")})
+def test_outputs_are_sent_and_what_became_of_them_is_shown_with_samples_by_small_pictures(
+    browser, load, work, tmp_path
+):
+    rows = [{"index": n, "instruction": f"scene {n}", "image": "given/0.png" if n == 0 else ""} for n in range(3)]
+    files = {"data.csv": table(rows), "given/0.png": png("red"), "models/zealous/0.png": png("green")}
+    files |= {f"models/{name}/1.png": png(name) for name in ("blue", "grey", "navy", "pink", "teal")}
+    dataset = load(packed(tmp_path / "scenes.zip", files), modality="image")
+    page = Page(html(browser.get(f"/datasets/{dataset.slug}/")))
+    shown = [[image.get("alt") for image in row.iter("img")] for row in page.find("a", class_="sample-row")]
+    given, made = ["Picture 1 of the sample"], [f"Output of {name}" for name in ("blue", "grey", "navy", "pink")]
+    assert shown == [given, made, []]
+    assert {image.get("loading") for image in page.find("img", width="48", height="48")} == {"lazy"}
 
+    address = reverse("dataset-outputs", args=[dataset.slug])
+    path = packed(tmp_path / "o.zip", {"b/0.png": png("green"), "zealous/0.png": png("grey")})
     browser.post(address, {"file": SimpleUploadedFile("o.zip", path.read_bytes())})
     assert "hx-trigger" in html(browser.get(address))
     work()
-
     page = html(browser.get(address))
     assert "b: 1 new output" in " ".join(page.split())
     assert "1 output already existed and was not changed." in page
-    assert "b has outputs for 1 of 2 samples." in page
+    assert "b has outputs for 1 of 3 samples." in page
     wrong = browser.post(address, {"file": SimpleUploadedFile("o.zip", b"x"), "version": "no"})
     assert wrong.status_code == 422
     assert "A version is a name, an underscore and a date" in html(wrong)

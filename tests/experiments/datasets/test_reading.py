@@ -60,18 +60,13 @@ def test_what_killed_three_workers_or_its_command_is_given_up_and_holds_nothing(
     assert "stopped 3 times" in again(dataset).refused_reason
     assert not Sample.objects.exists()
 
-
-def test_files_that_nobody_says_how_to_read_are_forgotten(alice):
-    file = SimpleUploadedFile("a.csv", b"prompt\nq\n")
-    upload = reading.uploads.keep(file, owner=alice, kind="samples")
+    unsaid = reading.uploads.keep(SimpleUploadedFile("a.csv", b"prompt\nq\n"), owner=alice, kind="samples")
     reading.sweep_uploads()
-    assert upload.path.exists()
-    Upload.objects.update(created=timezone.now() - timedelta(days=3))
-
+    assert unsaid.path.exists()
+    Upload.objects.filter(pk=unsaid.pk).update(created=timezone.now() - timedelta(days=3))
     reading.sweep_uploads()
-
-    assert not upload.folder.exists()
-    assert not Upload.objects.exists()
+    assert not unsaid.folder.exists(), "nobody said how to read it"
+    assert not Upload.objects.filter(pk=unsaid.pk).exists()
 
 
 SLOW = """
@@ -112,11 +107,6 @@ def test_a_killed_workers_dataset_is_read_again(send, work, settings):
     assert sorted(dataset.samples.values_list("index", flat=True)) == list(range(30))
     assert dataset.contestants.get().outputs.count() == 30
     assert dataset.uploads.get().attempt == 2
-
-
-def test_long_texts_are_written_in_smaller_transactions():
-    records = [SimpleNamespace(weight=writing.HEAVY // 2)] * 7
-    assert [len(items) for items in writing.batches(records)] == [3, 3, 1]
 
 
 def test_the_bell_that_rings_twice_is_answered_by_one_thread(monkeypatch):
@@ -169,6 +159,8 @@ def test_a_worker_that_is_asked_to_end_puts_it_back_and_one_whose_claim_was_take
         Upload.objects.filter(pk=upload.pk).update(attempt=7)
 
     monkeypatch.setattr(writing.Writer, "_write_samples", rivalled)
+    records = [SimpleNamespace(weight=writing.HEAVY // 2)] * 7
+    assert [len(items) for items in writing.batches(records)] == [3, 3, 1], "long texts in smaller transactions"
     reading.read(upload, threading.Event())
     assert dataset.samples.count() == 10  # of the first transaction, which the next attempt takes away
     assert again(dataset).state == "reading"

@@ -66,22 +66,18 @@ def test_an_arena_conversation_keeps_both_texts_but_no_error_as_speech_no_made_u
     assert "canary" not in json.dumps([document, taken.kept])
 
 
-def test_a_starchamber_talk_has_its_turns_probabilities_and_judgments(runs):
+def test_a_starchamber_talk_has_its_turns_and_a_council_its_ballots_read_anew(runs):
     [(_found, taken)] = runs(folders.read("starchamber.json"))
     document = taken.document
-
     assert [seat for _turn, seat, _text in said(document)] == ["researcher", "model", "researcher", "model"]
     assert document["experiment"]["config"]["persona"] == "Dr. Vega"
     assert document["calls"][0]["logprobs"][0]["alternatives"] == [{"token": "Papers", "logprob": -2.5}]
     assert [one["scores"] and one["scores"].get("cooperation") for one in document["judgments"]] == [None, 0.8]
     assert "canary" not in json.dumps([document, taken.kept])
 
-
-def test_a_councils_ballots_are_read_anew_and_its_failed_chair_is_a_failure(runs):
     [(_found, taken)] = runs(folders.read("council.json"))
     document = taken.document
     ballots = {one["reviewer"]: one for one in document["ballots"]}
-
     assert ballots["member-1"]["order"] == [["member-2"], ["member-1"], ["member-3"]]
     assert ballots["member-2"]["order"] == [["member-1"], ["member-2"], ["member-3"]]
     assert ballots["member-3"]["order"] is None
@@ -180,10 +176,10 @@ def test_attachments_of_a_log_of_inspect_are_read_and_its_events_are_kept_within
 
 
 def test_battles_are_told_from_runs(runs):
-    with pytest.raises(HoldsDataset):
-        runs(folders.read("genarena.jsonl"))
-    with pytest.raises(HoldsDataset):
-        runs(folders.zipped({"basic/pk_logs/x_20260101/m1_vs_m2.jsonl": folders.read("genarena.jsonl")}))
+    battles = folders.read("genarena.jsonl")
+    for data in (battles, folders.zipped({"basic/pk_logs/x_20260101/m1_vs_m2.jsonl": battles})):
+        with pytest.raises(HoldsDataset):
+            runs(data)
 
 
 @each_case(

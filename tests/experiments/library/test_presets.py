@@ -11,16 +11,6 @@ from experiments.library import presets
 from experiments.library.builtin import CUSTOM, builtin_presets
 from experiments.library.presets import chosen_context, presets_for
 from experiments.models import Preset
-from tests.cases import each_case
-
-
-def test_mine_follow_and_then_the_labs(alice, bob, shy):
-    presets.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)
-    presets.save_preset(owner=bob, name="Secret", context="Hidden.")
-
-    found = [(choice.label, choice.origin, choice.owner) for choice in presets_for(alice)[len(builtin_presets()) :]]
-
-    assert found == [("Shy", "mine", "alice"), ("A bold one", "shared", "bob")]
 
 
 def test_it_is_saved_copied_renamed_revised_and_deleted_on_pages(browser, alice):
@@ -39,12 +29,20 @@ def test_it_is_saved_copied_renamed_revised_and_deleted_on_pages(browser, alice)
     assert set(Preset.objects.values_list("name", flat=True)) == {"Assistant", "Assistant (2)", "Assistant (3)"}
 
 
-def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
+def test_a_person_takes_a_name_that_fits_once_and_finds_their_own_before_the_labs(browser, alice, bob, shy, read):
     other = presets.save_preset(owner=alice, name="Other", context="y")
     with pytest.raises(Invalid) as refusal:
         presets.revise_preset(other, by=alice, name="Shy", context="Other.")
     assert set(refusal.value.errors) == {"name"}
     assert presets.save_preset(owner=bob, name="Shy", context="Mine.")
+    presets.save_preset(owner=bob, name="A bold one", context="Be bold.", shared=True)
+    found = [(choice.label, choice.origin, choice.owner) for choice in presets_for(alice)[len(builtin_presets()) :]]
+    assert found == [("Other", "mine", "alice"), ("Shy", "mine", "alice"), ("A bold one", "shared", "bob")]
+    odd = ({"name": " "}, {"name": "x" * 81}, {"context": "x" * 100_001}, {"context": "\x00"})
+    for fields in (*odd, {"description": "\ud800"}):
+        with pytest.raises(Invalid) as refusal:
+            presets.save_preset(owner=alice, **{"name": "x", "context": "y", **fields})
+        assert set(refusal.value.errors) == set(fields), fields
 
     response = browser.post(reverse("presets"), {"name": "Shy", "context": "Kept while typing."})
     page = read(response)
@@ -52,18 +50,6 @@ def test_a_person_takes_a_name_once(browser, alice, bob, shy, read):
     assert response.status_code == 422
     assert "preset with this name" in page.by_id("id_name-error").text
     assert page.by_id("id_context").text == "Kept while typing."
-
-
-@each_case(
-    "fields",
-    [{"name": " "}, {"name": "x" * 81}, {"context": "x" * 100_001}, {"context": "\x00"}, {"description": "\ud800"}],
-)
-def test_what_does_not_fit_is_refused_by_name(alice, fields):
-    with pytest.raises(Invalid) as refusal:
-        presets.save_preset(owner=alice, **{"name": "x", "context": "y", **fields})
-
-    assert set(refusal.value.errors) == set(fields)
-    assert not Preset.objects.exists()
 
 
 def test_others_see_it_once_it_is_shared_copy_it_and_change_nothing_of_it(bobs, bob, browser, shy, read):

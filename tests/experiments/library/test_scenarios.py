@@ -19,18 +19,6 @@ def filled(read, page, **changes):
     return {**read(page).form(id="scenario-form"), **changes}
 
 
-def test_it_is_written_from_nothing(browser, alice, read):
-    path = reverse("scenario-new")
-    sent = filled(read, browser.get(path), title="The  well ", description="Dry.", kind="competition", prompt=PROMPT)
-
-    response = browser.post(path, sent)
-    saved = Scenario.objects.get()
-
-    assert response["Location"] == reverse("scenario", args=[saved.pk])
-    assert (saved.title, saved.description, saved.kind, saved.version) == ("The well", "Dry.", "competition", 1)
-    assert (saved.owner, saved.shared, saved.config["prompt"]) == (alice, False, PROMPT)
-
-
 def test_it_takes_over_what_a_run_was_set_up_with(browser, arena, start, read):
     experiment = arena(prompt=PROMPT, max_turns=9, limits={"cost": 1.5}, first="B")
 
@@ -42,7 +30,7 @@ def test_it_takes_over_what_a_run_was_set_up_with(browser, arena, start, read):
     assert [one.config for one in Scenario.objects.all()] == [experiment.config] * 2
 
 
-def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, read):
+def test_it_is_written_and_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, alice, read):
     path = reverse("scenario-new")
     sent = filled(read, browser.get(path), title="Dry", prompt=" ", max_turns="9")
     response = browser.post(path, sent)
@@ -54,6 +42,11 @@ def test_complaints_stand_at_their_fields_and_what_was_typed_is_kept(browser, re
     page = read(browser.post(path, {**sent, "title": "", "max_turns": "101", "limits-cost": "-1"}))
     assert {"id_title-error", "id_max_turns-error", "id_limits-cost-error"} <= {e.get("id") for e in page.root.iter()}
     assert not Scenario.objects.exists()
+
+    browser.post(path, {**sent, "title": "The  well ", "description": "Dry.", "kind": "competition", "prompt": PROMPT})
+    saved = Scenario.objects.get()
+    assert (saved.title, saved.description, saved.kind, saved.version) == ("The well", "Dry.", "competition", 1)
+    assert (saved.owner, saved.shared, saved.config["prompt"]) == (alice, False, PROMPT)
 
 
 @each_case(
@@ -295,15 +288,8 @@ def titles(user, **asked):
     return [choice.title for choice in scenarios_for(user, **asked)]
 
 
-def test_built_in_ones_come_first_then_the_newest_version_of_mine_then_the_labs(alice, bob, well):
-    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True)
-    scenarios.revise_scenario(well, by=alice, title="The wells", config=CONFIG)
-
-    builtin = ["Resource negotiation", "Emergency recovery", "Bidding war"]
-    assert titles(alice) == [*builtin, "The wells", "A shared one"]
-
-
 @each_case(("asked", "found"), [
+    ({}, ["Resource negotiation", "Emergency recovery", "Bidding war", "The well", "A shared one"]),
     ({"search": "WELL"}, ["The well"]),
     ({"search": "august"}, ["The well"]),
     ({"search": "freighter"}, ["Emergency recovery"]),
@@ -312,7 +298,8 @@ def test_built_in_ones_come_first_then_the_newest_version_of_mine_then_the_labs(
     ({"search": "zebra"}, []),
     ({"search": "%"}, []),
 ])  # fmt: skip
-def test_the_search_and_the_kind_narrow_it(alice, well, asked, found):
+def test_built_in_ones_come_first_then_mine_then_the_labs_narrowed_by_search_and_kind(alice, bob, well, asked, found):
+    scenarios.save_scenario(owner=bob, title="A shared one", config=CONFIG, shared=True, kind="mixed")
     assert titles(alice, **asked) == found
     assert all(choice.kind_label == Scenario.Kind(choice.kind).label for choice in scenarios_for(alice, **asked))
 
