@@ -1,11 +1,13 @@
-"""Creating, reading and starting experiments: what is stored, which seeds, and once however often it is sent."""
+"""Creating, reading and starting experiments: what is stored, which seeds, and once however often; statistics."""
 
+import csv
 from uuid import UUID
 
 import pytest
 
 from experiments.models import Experiment, IdempotentRequest, ProviderModel, Run
 from experiments.runs import actions
+from tests.experiments.repeated import ended, judged
 from tests.rivals import at_once
 
 
@@ -49,35 +51,31 @@ def test_the_participants_are_taken_as_they_are_listed_and_an_estimate_creates_n
     assert api.post("experiments/", {**body, "cast": listed}).json()["cast"] == listed
 
 
-def test_the_judge_and_the_filter_are_the_labs_unless_named_or_not_wanted(api, body):
-    def seats():
-        return {seat["seat"]: seat["model"] for seat in api.post("experiments/", body).json()["cast"]}
+def test_what_is_left_out_is_filled_in_and_the_judge_and_the_filter_are_the_labs_unless_not_wanted(api, body):
+    def made():
+        said = api.post("experiments/", body).json()
+        return said, {seat["seat"]: seat["model"] for seat in said["cast"]}
 
-    cast = seats()
-    assert (cast["judge"][:9], cast["filter"][:10]) == ("sim/judge", "sim/filter")
-    body["cast"]["judge"] = body["cast"]["B"] = body["cast"]["A"]
-    assert {model for seat, model in seats().items() if seat != "filter"} == {"sim/cooperative:first=0"}
-
-    del body["cast"]["judge"]
-    body["config"] |= {"judge": False, "filter": False}
-    ProviderModel.objects.update(is_default_judge=False, is_default_filter=False)
-    assert list(seats()) == ["A", "B"]
-
-
-def test_what_is_left_out_is_filled_in_and_shown(api, body):
     del body["title"]
     body["config"] = {"prompt": "  Share\nseven   panels. " + "x" * 500}
-    said = api.post("experiments/", body).json()
-    body["config"]["max_turns"] = None
-    unlimited = api.post("experiments/", body).json()["config"]
-
+    said, cast = made()
     config = said["config"]
     assert (config["mode"], config["max_turns"], config["filter"]) == ("automatic", 5, True)
     assert config["limits"] == {"tokens": None, "seconds": None, "cost": None}
-    assert (unlimited["max_turns"], unlimited["limits"]["seconds"]) == (None, 3600.0)
     assert said["title"].startswith("Share seven panels. xxx")
     assert said["title"].endswith("…")
     assert len(said["title"]) == 200
+    assert (cast["judge"][:9], cast["filter"][:10]) == ("sim/judge", "sim/filter")
+
+    body["config"]["max_turns"] = None
+    body["cast"]["judge"] = body["cast"]["B"] = body["cast"]["A"]
+    said, cast = made()
+    assert (said["config"]["max_turns"], said["config"]["limits"]["seconds"]) == (None, 3600.0)
+    assert {model for seat, model in cast.items() if seat != "filter"} == {"sim/cooperative:first=0"}
+    del body["cast"]["judge"]
+    body["config"] |= {"judge": False, "filter": False}
+    ProviderModel.objects.update(is_default_judge=False, is_default_filter=False)
+    assert list(made()[1]) == ["A", "B"]
 
 
 @pytest.fixture
@@ -150,3 +148,58 @@ def test_two_requests_racing_with_the_same_key_start_one_run(api, path):
     assert [answer.status_code for answer in answers] == [201] * 4
     assert {answer.json()["runs"][0]["id"] for answer in answers} == {str(Run.objects.get().pk)}
     assert (IdempotentRequest.objects.count(), Run.objects.get().events.count()) == (1, 1)
+
+
+@pytest.fixture
+def repeated(arena):
+    experiment = arena(counterbalance=True)
+    for seed, (a, b) in enumerate([((10, 30), (0, 0)), ((20, 20), (0, None)), ((30, 50), (0, 10))], start=1):
+        run = ended(experiment, seed)
+        judged(run, "A", *a)
+        judged(run, "B", *b)
+    judged(ended(experiment, 4, state="stopped"), "A", 90)
+    return experiment
+
+
+def statistics(api, experiment, **params):
+    return api.get(f"experiments/{experiment.pk}/statistics/", **params)
+
+
+@pytest.mark.databases
+def test_the_estimates_are_told_with_their_intervals_and_what_is_missing_is_null(api, repeated, is_problem):
+    said = statistics(api, repeated).json()
+    a, b = (said["subjects"][seat] for seat in "AB")
+    final = a["measures"]["final_deviation"]
+
+    assert (said["confidence"], len(said["counted"]), said["switched_on"]) == (0.95, 3, [])
+    assert [left["reason"] for left in said["left_out"]] == ["stopped"]
+    assert (final["n"], final["missing"], final["mean"]) == (3, 0, pytest.approx(100 / 3))
+    assert final["low"] < final["mean"] < final["high"]
+    assert a["deviated"]["count"] == 2
+    assert said["difference"]["final_deviation"]["n"] == 2
+    assert said["beginning"]["A"]["final_deviation"]["second"]["n"] == 2
+    assert said["beginning"]["A"]["final_deviation"]["no_interval"] == "one_value"
+    [unscored] = [row for row in said["values"] if row["seed"] == 2 and row["subject"] == "B"]
+    assert unscored["final_deviation"] is None
+    assert b["turns"][1]["goal_deviation"]["missing"] == 1
+    assert (a["measures"]["anger"]["mean"], a["measures"]["tokens"]["mean"]) == (None, None)
+
+    response = statistics(api, repeated, format="csv")
+    assert response["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(response.content.decode().splitlines()))
+    found = [(row["seed"], row["subject"], row["final_deviation"]) for row in rows]
+    assert found[2:4] == [("2", "A", "20.0"), ("2", "B", "")]
+
+    said = statistics(api, repeated, **{"with": ["stopped", "branch"]}).json()
+    assert (len(said["counted"]), said["left_out"], said["switched_on"]) == (4, [], ["stopped", "branch"])
+    is_problem(statistics(api, repeated, **{"with": "everything"}), 400, "everything", "stopped")
+    is_problem(statistics(api, repeated, format="xlsx"), 400, "csv")
+
+
+def test_many_runs_take_no_more_queries_than_a_few(api, arena, django_assert_max_num_queries):
+    experiment = arena()
+    for seed in range(12):
+        judged(ended(experiment, seed), "A", 10, 30)
+
+    with django_assert_max_num_queries(11):
+        assert len(statistics(api, experiment).json()["counted"]) == 12

@@ -38,7 +38,15 @@ def operations(schema):
     }
 
 
-def test_anybody_is_given_the_schema_as_yaml_or_json(nobodys, schema, monkeypatch):
+def test_it_is_valid_with_every_reference_and_given_to_anybody_as_yaml_or_json(nobodys, schema, monkeypatch):
+    rules = json.loads(files("drf_spectacular.validation").joinpath("openapi_3_1_schema.json").read_text())
+    jsonschema_rs.validator_for(rules).validate(schema)
+    for reference in re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(schema)):
+        place = schema
+        for step in reference.split("/"):
+            assert step in place, reference
+            place = place[step]
+
     part = {**schema, "paths": {}, "components": {"securitySchemes": schema["components"]["securitySchemes"]}}
     monkeypatch.setattr(SchemaGenerator, "get_schema", lambda *args, **how: part)
 
@@ -49,16 +57,6 @@ def test_anybody_is_given_the_schema_as_yaml_or_json(nobodys, schema, monkeypatc
     assert yaml.safe_load(by_default.content) == as_json.json() == part
     assert schema["openapi"].startswith("3.1")
     assert schema["components"]["securitySchemes"]["bearer"] == {"type": "http", "scheme": "bearer"}
-
-
-def test_it_is_valid_and_every_reference_leads_somewhere(schema):
-    rules = json.loads(files("drf_spectacular.validation").joinpath("openapi_3_1_schema.json").read_text())
-    jsonschema_rs.validator_for(rules).validate(schema)
-    for reference in re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(schema)):
-        place = schema
-        for step in reference.split("/"):
-            assert step in place, reference
-            place = place[step]
 
 
 def test_each_handler_is_described_by_a_name_of_its_own_with_all_that_it_can_answer(schema, operations):
@@ -95,15 +93,12 @@ def parameters_of(operation):
     return {parameter["name"] for parameter in operation.get("parameters", ())}
 
 
-def test_what_spends_takes_an_idempotency_key_and_nothing_else_does(operations):
+def test_what_spends_takes_an_idempotency_key_and_lists_that_can_grow_are_read_page_by_page(schema, operations):
     takes = {name for name, operation in operations.items() if "Idempotency-Key" in parameters_of(operation)}
 
     assert takes == {name for name, one in operations.items() if "Scope of a token: `spend`" in one["description"]}
     assert all("409" in operations[name]["responses"] for name in takes)
 
-
-def test_lists_that_can_grow_are_read_page_by_page(schema, operations):
-    """Every `results` comes with the way to the next page."""
     for name, operation in operations.items():
         if operation["tags"] == OF_OTHERS:
             continue

@@ -91,7 +91,7 @@ def test_every_view_asks_for_a_scope_and_every_handler_that_changes_something_fo
     assert [one for one in changing if not (getattr(one.does, "scope", None) or scope_of(one.view, one.method))] == []
 
 
-def test_a_refusal_names_the_scope_that_reading_needs_and_is_in_the_audit_record(alice, is_problem):
+def test_a_refusal_names_the_scope_that_is_needed_and_is_in_the_audit_record(alice, charlie, arena, is_problem):
     cache.clear()  # a refusal is written down once a minute
 
     response = limited(alice, "write").get("runs/")
@@ -101,6 +101,10 @@ def test_a_refusal_names_the_scope_that_reading_needs_and_is_in_the_audit_record
     assert response["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="read"'
     assert AuditEntry.objects.filter(action="rights_refused", name="GET /api/runs/").exists()
     assert limited(alice, "read").get("runs/").status_code == 200
+    assert limited(charlie, "spend").post(f"experiments/{arena().pk}/start/").status_code == 404, "it is not theirs"
+    assert limited(alice, "read").send("DELETE", "models/").status_code == 405, "that is told first"
+    is_problem(limited(alice, "write").get("ladders/"), 403, "read")
+    assert Client().get("/api/ladders/").status_code == 200
 
 
 def test_starting_and_managing_keys_need_a_scope_of_their_own_and_a_role(
@@ -120,13 +124,6 @@ def test_starting_and_managing_keys_need_a_scope_of_their_own_and_a_role(
     assert writer.post("experiments/", body).status_code == 201
     for method, managed in (("POST", "keys/"), ("PUT", "budgets/"), ("POST", "webhooks/")):
         is_problem(limited(alice, "read", "write", "spend", "review").send(method, managed), 403, "admin")
-
-
-def test_a_scope_is_needed_beside_the_rights_of_a_person_and_for_what_is_public(alice, charlie, arena, is_problem):
-    assert limited(charlie, "spend").post(f"experiments/{arena().pk}/start/").status_code == 404
-    assert limited(alice, "read").send("DELETE", "models/").status_code == 405, "that is told first"
-    is_problem(limited(alice, "write").get("ladders/"), 403, "read")
-    assert Client().get("/api/ladders/").status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,12 +1,20 @@
-"""Logs of GenArena, and battle files as LMArena, MT-Bench and Kaggle publish them, are taken over as they are meant."""
+"""Logs and battle files of others are taken over as they are meant, and in bounded memory whatever size they claim."""
 
+import io
 import json
+import zipfile
+from pathlib import Path
 
+import duckdb
 import pytest
 
-from accounts.errors import Forbidden
+from accounts.errors import Forbidden, TooLarge
+from experiments.library.datasets import process
+from experiments.library.imports.files import Allowance, lines
+from experiments.library.imports.values import Unreadable
 from experiments.models import Contestant, Output, PairCount, Verdict
 from experiments.workflows.battles.campaign.counting import recount
+from experiments.workflows.battles.campaign.logs import files, importing
 from experiments.workflows.battles.campaign.logs.exporting import slim_lines
 from tests.cases import each_case
 from tests.experiments.battles.logs_of_others import FOLDER, audit, pair, slim, talk, vote, write
@@ -48,22 +56,6 @@ def test_a_slim_log_becomes_battles_of_a_new_dataset_each_once_and_a_contradicti
     board.refresh_from_db()
     after = (board.changes, board.battles.count(), Verdict.objects.count(), Contestant.objects.count(), counts(board))
     assert after == before
-
-
-def test_who_stands_left_does_not_depend_on_the_alphabet(tmp_path, take, uploaded):
-    dataset = uploaded(names=("sdxl", "flux"))  # the one that sorts last has the smaller key
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")])
-    pair(tmp_path, [audit("flux", "sdxl", 0, "flux", "A", "B")], folder=f"{FOLDER}/raw_outputs")
-
-    board, report = take(tmp_path, dataset)
-
-    battle = board.battles.get()
-    assert (report.stored, report.confirmed, report.duplicates) == (1, 1, 0), "the slim log confirms the audit log"
-    assert (battle.left.name, battle.winner) == ("sdxl", "right")
-    assert {v.order: v.winner for v in battle.verdicts.all()} == {"original": "right", "swapped": "right"}
-    swapped = battle.verdicts.get(order="swapped")  # flux was shown first: GenArena's original call
-    assert (swapped.raw, swapped.confidence, swapped.rationale) == ("The winner is A.", 0.75, "A is sharper")
-    assert swapped.scores == {"score_a": 8, "score_b": 6}
 
 
 @pytest.mark.databases
@@ -145,13 +137,16 @@ def test_a_bad_line_is_refused_with_its_number_and_the_others_are_taken(line, re
     assert reason in report.refusals[0].reason
 
 
-def test_contestants_joined_with_the_experiment_that_first_tells_of_them_and_snapshots_rate_nobody(tmp_path, take):
-    pair(tmp_path, [slim("flux", "dalle", 0, "flux")], folder="pk_logs/GenArena_20260301", name="dalle_vs_flux")
-    pair(tmp_path, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/zzz_20260105")
+def test_who_joined_when_and_stands_left_does_not_depend_on_the_alphabet_and_snapshots_rate_nobody(
+    tmp_path, take, uploaded
+):
+    root = tmp_path / "joined"
+    pair(root, [slim("flux", "dalle", 0, "flux")], folder="pk_logs/GenArena_20260301", name="dalle_vs_flux")
+    pair(root, [slim("flux", "sdxl", 0, "flux")], folder="pk_logs/zzz_20260105")
     told = '{"elo": {"flux": 1010.5, "sdxl": 989.5}, "ci_lower": {"flux": 1000}, "battle_count": 9}'
-    (tmp_path / "pk_logs/GenArena_20260301/elo_snapshot.json").write_text(told)
+    (root / "pk_logs/GenArena_20260301/elo_snapshot.json").write_text(told)
 
-    board, report = take(tmp_path)
+    board, report = take(root)
 
     joined = dict(board.dataset.contestants.values_list("name", "version"))
     assert joined == {"flux": "zzz_20260105", "sdxl": "zzz_20260105", "dalle": "GenArena_20260301"}
@@ -159,6 +154,21 @@ def test_contestants_joined_with_the_experiment_that_first_tells_of_them_and_sna
     assert (snapshot["name"], snapshot["is_milestone"], snapshot["battles"]) == ("GenArena_20260301", True, 9)
     assert dict(zip(snapshot["contestants"], snapshot["ratings"], strict=True)) == {"flux": 1010.5, "sdxl": 989.5}
     assert snapshot["lower"] == [1000, None]
+
+    dataset = uploaded(names=("sdxl", "flux"))  # the one that sorts last has the smaller key
+    root = tmp_path / "left"
+    pair(root, [slim("flux", "sdxl", 0, "flux")])
+    pair(root, [audit("flux", "sdxl", 0, "flux", "A", "B")], folder=f"{FOLDER}/raw_outputs")
+
+    board, report = take(root, dataset)
+
+    battle = board.battles.get()
+    assert (report.stored, report.confirmed, report.duplicates) == (1, 1, 0), "the slim log confirms the audit log"
+    assert (battle.left.name, battle.winner) == ("sdxl", "right")
+    assert {v.order: v.winner for v in battle.verdicts.all()} == {"original": "right", "swapped": "right"}
+    swapped = battle.verdicts.get(order="swapped")  # flux was shown first: GenArena's original call
+    assert (swapped.raw, swapped.confidence, swapped.rationale) == ("The winner is A.", 0.75, "A is sharper")
+    assert swapped.scores == {"score_a": 8, "score_b": 6}
 
 
 def winners(board):
@@ -261,3 +271,118 @@ def test_only_owner_and_admins_import_into_a_dataset(tmp_path, take, uploaded, c
     board, report = take(tmp_path, dataset, by=admin)
     assert (report.stored, board.battles.count(), report.contestants) == (1, 1, 2)
     assert "no sample 3" in report.refusals[0].reason
+
+
+def test_a_line_without_an_end_and_a_damaged_member_are_refused_and_the_others_read(tmp_path, take, monkeypatch):
+    monkeypatch.setattr("experiments.library.imports.files.LINE_BYTES", 1000)
+    monkeypatch.setattr("experiments.library.imports.files.SKIPPED_AT_ONCE", 300)
+    write(tmp_path / "log.jsonl", ["x" * 5000, slim("flux", "sdxl", 1, "flux")])
+
+    _board, report = take(tmp_path / "log.jsonl")
+
+    assert (report.stored, [refused.line for refused in report.refusals]) == (1, [1])
+    assert "longer than" in report.refusals[0].reason
+    allowance = Allowance(1 << 20)
+    assert [line.number for line in lines(io.BytesIO(b"x" * 5000 + b"\n\nend"), allowance)] == [1, 3]
+    assert allowance.read == 5005, "also what is skipped is read"
+
+    pair(tmp_path / "arena", [slim("flux", "sdxl", 0, "flux")])
+    path = tmp_path / "logs.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", json.dumps(slim("a", "b", 0, "a", note="DAMAGED HERE")))
+        archive.writestr(f"{FOLDER}/flux_vs_sdxl.jsonl", json.dumps(slim("flux", "sdxl", 0, "flux")))
+    path.write_bytes(path.read_bytes().replace(b"DAMAGED HERE", b"DAMAGED THER"))
+
+    board, report = take(path, called="Damaged")
+
+    assert board.battles.filter(left__name="flux").count() == 1
+    assert "damaged" in report.refusals[0].reason
+
+
+@pytest.mark.system
+def test_a_parquet_file_is_read_by_the_limited_process_and_a_bomb_is_refused_there(tmp_path, take, monkeypatch):
+    texts = "repeat('a', 3000000) AS conversation_a, repeat('b', 3000000) AS conversation_b"
+    query = f"SELECT 'x' AS model_a, 'y' AS model_b, 'tie' AS winner, {texts} FROM range(60)"
+    duckdb.sql(f"COPY ({query}) TO '{tmp_path / 'bomb.parquet'}' (FORMAT parquet)")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 1 << 20
+
+    _board, report = take(tmp_path / "bomb.parquet")
+
+    assert (report.stored, report.refused) == (0, 60)
+    assert "longer than 4 MiB" in report.refusals[0].reason
+    (tmp_path / "v.parquet").write_bytes(b"PAR1nonsense")
+    assert "This Parquet file cannot be read" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+    monkeypatch.setattr(process, "START", "import os; os.abort()")
+    assert "ended unexpectedly" in take(tmp_path / "v.parquet")[1].refusals[0].reason
+
+
+@pytest.mark.system
+def test_a_parquet_file_within_a_zip_is_copied_within_the_bounds_and_the_copy_is_deleted(
+    tmp_path, take, monkeypatch, settings
+):
+    with zipfile.ZipFile(tmp_path / "logs.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("votes/v.parquet", b"PAR1nonsense" + bytes(1 << 20))
+
+    assert "This Parquet file cannot be read" in take(tmp_path / "logs.zip")[1].refusals[0].reason
+    assert not list(Path(settings.UPLOADS_DIR).rglob("*.parquet"))
+    monkeypatch.setattr(importing, "UNPACKED", 0)
+    with pytest.raises(TooLarge):
+        take(tmp_path / "logs.zip")
+    assert not list(Path(settings.UPLOADS_DIR).rglob("*.parquet"))
+
+
+@each_case("size", [1, 7, 64])
+def test_a_list_is_read_in_pieces_of_any_size(size, monkeypatch):
+    monkeypatch.setattr(files, "CHUNK", size)
+    values = [{"model_a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫" * 30}]
+
+    found = list(files.json_list(io.BytesIO(json.dumps(values, ensure_ascii=False).encode()), Allowance(10**6)))
+
+    assert [row.content for row in found] == values
+
+
+def test_what_holds_too_much_too_many_files_no_logs_or_secrets_is_given_up(tmp_path, take, settings, monkeypatch):
+    (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    with zipfile.ZipFile(tmp_path / "secret.zip", "w") as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "{}")
+    data = bytearray((tmp_path / "secret.zip").read_bytes())
+    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.find(sign) + at] |= 1
+    (tmp_path / "secret.zip").write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{FOLDER}/a_vs_b.jsonl", "\n" * 10_000_000)
+    with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
+        for number in range(100):
+            archive.writestr(f"{number}.jsonl", "")
+
+    settings.UPLOAD_BYTES = 10_000
+    with pytest.raises(TooLarge):
+        take(tmp_path / "bomb.zip")
+    monkeypatch.setattr("experiments.library.imports.files.DIRECTORY_BYTES", 1000)
+    for name, said in (
+        ("many.zip", "too many files"),
+        ("notes.txt", "jsonl"),
+        ("empty", "jsonl"),
+        ("nothing.jsonl", "no such file"),
+        ("secret.zip", "without a password"),
+    ):
+        with pytest.raises(Unreadable, match=said):
+            take(tmp_path / name)
+
+
+def test_batches_are_small_and_followed_also_through_nonsense_and_a_long_cell_is_a_cell(tmp_path, take, monkeypatch):
+    """A worker that reads a long file of nonsense is not taken for dead."""
+    row = f'x,y,tie,1,"[{{""role"": ""user"", ""content"": ""{"q" * 300_000}""}}]"'
+    (tmp_path / "v.csv").write_text(f"model_a,model_b,winner,question_id,conversation_a\n{row}\n")
+    assert take(tmp_path / "v.csv", called="Votes")[1].stored == 1
+    monkeypatch.setattr(importing, "BATCH", 10)
+    stored, read = [], []
+    write(tmp_path / "log.jsonl", (slim("flux", "sdxl", number, "flux") for number in range(25)))
+    (tmp_path / "none.jsonl").write_text("nonsense\n" * 35)
+
+    take(tmp_path / "log.jsonl", heard=lambda report: stored.append(report.stored))
+    monkeypatch.setattr(importing, "HEARD_AFTER", 10)
+    take(tmp_path / "none.jsonl", called="Nonsense", heard=lambda report: read.append(report.read))
+
+    assert (stored, read) == ([10, 20, 25], [10, 20, 30])

@@ -16,8 +16,6 @@ from leaderboard.votes.voters import person_voter
 from tests.experiments.battles.duels import dataset_of, visitor, voted_on
 from tests.fixtures import signed_in
 
-pytestmark = [pytest.mark.system, pytest.mark.django_db]
-
 VISITOR = visitor()
 PATH = "/datasets/duels/voters/"
 

@@ -47,7 +47,7 @@ def test_an_offer_stands_until_it_is_voted_on_and_of_its_votes_the_first_counts_
     assert counting.recount(boards.people_board(duels)) == 1
 
 
-def test_in_the_end_everything_has_been_compared_once_and_other_samples_come_first(duels, voter):
+def test_in_the_end_everything_has_been_compared_once_other_samples_and_the_closest_pairs_first(duels, voter, alice):
     for sample, subset in zip(duels.samples.all(), "zmab", strict=True):  # read in another sequence than sorted
         duels.samples.filter(pk=sample.pk).update(subset=subset)
     seen = []
@@ -57,6 +57,18 @@ def test_in_the_end_everything_has_been_compared_once_and_other_samples_come_fir
 
     assert len(seen) == len(set(seen)) == 4 * 3
     assert len({sample for sample, _left, _right in seen[:4]}) == 4
+
+    four = dataset_of(alice, names=("a", "b", "c", "d"), slug="four")
+    board = boards.people_board(four)
+    a, b, c, d = four.contestants.order_by("pk")
+    for left, right, wins in ((a, b, 9), (a, c, 8), (a, d, 9), (b, c, 5), (b, d, 8), (c, d, 8)):
+        PairCount.objects.create(board=board, left=left, right=right, left_wins=wins, right_wins=10 - wins)
+    closest = voting.offer(four, voter=voter)
+    assert (closest.left_id, closest.right_id) == (b.pk, c.pk)
+    closest.delete()
+    PairCount.objects.filter(left=a, right=d).update(right_wins=0)
+    fewest = voting.offer(four, voter=voter)
+    assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
 
 
 @each_case(
@@ -125,22 +137,6 @@ def test_offers_are_their_voters_own_and_those_of_yesterday_are_forgotten_and_vo
     Battle.objects.update(void_reason="A test.", voided=timezone.now())
     with pytest.raises(Conflict):
         voting.cast(new, voter=person_voter(alice), choice="tie")
-
-
-def test_the_pair_with_the_fewest_votes_is_offered_and_of_several_the_closest(alice, voter):
-    four = dataset_of(alice, names=("a", "b", "c", "d"))
-    board = boards.people_board(four)
-    a, b, c, d = four.contestants.order_by("pk")
-    for left, right, wins in ((a, b, 9), (a, c, 8), (a, d, 9), (b, c, 5), (b, d, 8), (c, d, 8)):
-        PairCount.objects.create(board=board, left=left, right=right, left_wins=wins, right_wins=10 - wins)
-
-    closest = voting.offer(four, voter=voter)
-    assert (closest.left_id, closest.right_id) == (b.pk, c.pk)
-
-    closest.delete()
-    PairCount.objects.filter(left=a, right=d).update(right_wins=0)
-    fewest = voting.offer(four, voter=voter)
-    assert (fewest.left_id, fewest.right_id) == (a.pk, d.pk)
 
 
 def test_visitors_vote_where_the_lab_lets_them_and_everybody_so_often_a_day(alice, charlie, settings):

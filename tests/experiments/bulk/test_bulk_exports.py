@@ -99,7 +99,8 @@ def test_what_is_exported_and_imported_on_an_empty_platform_is_equal(runs, expor
     assert {run.experiment.workflow: facts(run) for run in Run.objects.all()} == before
 
 
-def test_each_line_is_a_run_with_all_of_its_record_or_a_message(runs, export):
+@pytest.mark.databases
+def test_lines_and_tables_hold_every_run_and_row_and_no_formula(runs, export):
     row, said = export("jsonl"), export("messages", {"runs": [str(runs[0].pk)]})
     lines, messages = ([json.loads(line) for line in one.path.read_bytes().splitlines()] for one in (row, said))
 
@@ -110,9 +111,6 @@ def test_each_line_is_a_run_with_all_of_its_record_or_a_message(runs, export):
     logs = export("inspect")
     assert {part["name"] for part in logs.manifest["parts"]} == unpacked(logs).keys() - {MANIFEST}
 
-
-@pytest.mark.databases
-def test_tables_hold_every_row_and_no_formula(runs, export):
     files = unpacked(export("csv"))
     manifest = json.loads(files["manifest.json"])
     tables = {

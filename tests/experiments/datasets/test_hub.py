@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from experiments.library.datasets import contestants, hub, making
+from experiments.library.datasets import contestants, hub
 from experiments.library.datasets.process import Refused
 from experiments.models import Battle, Board, Dataset, Output
 from experiments.workflows.battles.campaign.logs.importing import import_battles
@@ -107,10 +107,19 @@ def test_a_card_of_contestants_that_are_variants_of_each_other_makes_no_circle(l
     }
 
 
-def test_card_and_croissant_say_which_file_is_which_table_and_what_is_in_it(load, tmp_path):
+def test_card_and_croissant_say_which_file_is_which_table_to_those_who_see_the_dataset_alone(
+    load, tmp_path, alice, bob, client
+):
     dataset = texts(load, tmp_path)
+    addresses = [reverse(name, args=[dataset.slug]) for name in ("dataset-export", "api-dataset-export")]
+    client.force_login(bob)
+    assert [client.get(address).status_code for address in addresses] == [404, 404]
+    client.force_login(alice)
+    given = [b"".join(client.get(address).streaming_content) for address in addresses]
+    assert given[0] == given[1]
 
-    with zipfile.ZipFile(io.BytesIO(b"".join(hub.dataset_zip(dataset)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(given[0])) as archive:
+        assert archive.namelist() == ["README.md", "croissant.json", "data/samples.parquet", "data/outputs.parquet"]
         card, croissant = card_of(archive), json.loads(archive.read("croissant.json"))
         data = {name: archive.read(f"data/{name}") for name in ("samples.parquet", "outputs.parquet")}
 
@@ -218,18 +227,3 @@ def test_the_command_writes_a_zip_or_a_folder_that_load_dataset_reads(load, alic
     assert [content(one) for one in copies] == [content(dataset)] * 2
     with pytest.raises(CommandError, match="exists already"):
         call_command("export_dataset", dataset.slug, output=tmp_path / "out")
-
-
-def test_page_and_api_give_the_same_to_those_who_see_the_dataset_alone(load, tmp_path, alice, bob, client):
-    dataset = texts(load, tmp_path)
-    addresses = [reverse(name, args=[dataset.slug]) for name in ("dataset-export", "api-dataset-export")]
-
-    client.force_login(bob)
-    assert [client.get(address).status_code for address in addresses] == [404, 404]
-    client.force_login(alice)
-    given = [b"".join(client.get(address).streaming_content) for address in addresses]
-
-    assert given[0] == given[1]
-    assert making.may_curate(alice, dataset)
-    with zipfile.ZipFile(io.BytesIO(given[0])) as archive:
-        assert archive.namelist() == ["README.md", "croissant.json", "data/samples.parquet", "data/outputs.parquet"]

@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_taken_or_read_is_refused_with_the_reason_and_forg
     assert not Upload.objects.get().folder.exists()
 
 
-def test_visitors_see_public_datasets_with_their_pictures(alice):
+def test_visitors_see_public_datasets_with_pictures_which_are_kept_a_while_and_forgotten_with_them(alice, browser):
     visitor = Client()
     dataset = demonstration.make_images(alice)
     sample = reverse("dataset-sample", args=[dataset.slug, dataset.samples.first().pk])
@@ -96,23 +96,6 @@ def test_visitors_see_public_datasets_with_their_pictures(alice):
     names = sorted(dataset.contestants.values_list("name", flat=True))
     assert [[one.contestant.name for one in shown] for shown in drawn.values()] == [names[: images.THUMBNAILS]] * 12
 
-
-def test_pictures_that_belong_to_nothing_are_forgotten(alice):
-    dataset = demonstration.make_images(alice)
-    kept = list(Image.objects.all())
-
-    assert images.forget_unused() == 0
-    dataset.contestants.all().delete()
-    dataset.pictures.all().delete()
-
-    assert images.forget_unused() == len(kept) > 0
-    assert not any(image.path.exists() for image in kept)
-    assert not Image.objects.exists()
-
-
-def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, browser):
-    visitor = Client()
-    dataset = demonstration.make_images(alice)
     picture = dataset.pictures.first()
     address = reverse("dataset-image", args=[dataset.slug, picture.image_id])
 
@@ -130,12 +113,37 @@ def test_a_picture_is_served_to_be_kept_a_while_and_as_nothing_else(alice, brows
     picture.image.path.unlink()
     assert browser.get(address).status_code == 404, "its file is gone"
 
+    kept = list(Image.objects.all())
+    assert images.forget_unused() == 0
+    dataset.contestants.all().delete()
+    dataset.pictures.all().delete()
+    assert images.forget_unused() == len(kept) > 0
+    assert not any(image.path.exists() for image in kept)
+    assert not Image.objects.exists()
+
 
 @pytest.mark.databases
-def test_a_dataset_is_deleted_by_its_page_as_long_as_nothing_rests_on_it(alice, browser):
+def test_contestants_are_described_and_left_out_and_a_dataset_deleted_as_long_as_nothing_rests_on_it(alice, browser):
     dataset = demonstration.make_text(alice)
+    board, one = people_board(dataset), dataset.contestants.first()
+    address = reverse("contestant-change", args=[dataset.slug, one.pk])
+
+    browser.post(address, {"action": "describe", "label": "Shown so", "link": "https://example.org/"})
+    browser.post(address, {"action": "describe", "label": "Shown so", "link": "javascript:alert(1)"})
+    browser.post(address, {"action": "void", "reason": "It had seen the answers."})
+    browser.post(address, {"action": "void", "reason": ""})
+
+    one.refresh_from_db()
+    board.refresh_from_db()
+    assert (one.label, one.link) == ("Shown so", "https://example.org/")
+    assert one.void_reason == "It had seen the answers."
+    assert board.changes == 2  # the name on the ladder, and who is on it
+    assert "It had seen the answers." in html(browser.get(dataset.get_absolute_url()))
+    browser.post(address, {"action": "restore"})
+    one.refresh_from_db()
+    assert one.void_reason == ""
+
     left, right = dataset.contestants.order_by("pk")[:2]
-    board = people_board(dataset)
     Battle.objects.create(board=board, sample=dataset.samples.first(), left=left, right=right, winner="left")
     visibility = reverse("dataset-visibility", args=[dataset.slug])
     for asked in ("private", "nobody"):
@@ -168,27 +176,6 @@ def test_samples_are_found_by_words_category_and_page(alice, browser, load_text)
     assert "No sample matches." in html(browser.get(f"{address}?search=birds"))
     for nonsense in ("?after=x", "?after=99999999999999999999", "?subset=%00", "?search=%00", "?page=-1"):
         assert browser.get(address + nonsense).status_code == 200
-
-
-def test_a_contestant_is_described_left_out_and_let_back(alice, browser):
-    dataset = demonstration.make_text(alice)
-    board, one = people_board(dataset), dataset.contestants.first()
-    address = reverse("contestant-change", args=[dataset.slug, one.pk])
-
-    browser.post(address, {"action": "describe", "label": "Shown so", "link": "https://example.org/"})
-    browser.post(address, {"action": "describe", "label": "Shown so", "link": "javascript:alert(1)"})
-    browser.post(address, {"action": "void", "reason": "It had seen the answers."})
-    browser.post(address, {"action": "void", "reason": ""})
-
-    one.refresh_from_db()
-    board.refresh_from_db()
-    assert (one.label, one.link) == ("Shown so", "https://example.org/")
-    assert one.void_reason == "It had seen the answers."
-    assert board.changes == 2  # the name on the ladder, and who is on it
-    assert "It had seen the answers." in html(browser.get(dataset.get_absolute_url()))
-    browser.post(address, {"action": "restore"})
-    one.refresh_from_db()
-    assert one.void_reason == ""
 
 
 def test_outputs_are_sent_and_what_became_of_them_is_shown_with_samples_by_small_pictures(

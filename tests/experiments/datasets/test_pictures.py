@@ -161,8 +161,8 @@ def test_limits_end_the_process_with_a_sentence(load_text, monkeypatch, tmp_path
         process.read(path, spool, what="samples", columns={}, subset="", limits={"unpacked": 1 << 20})
 
 
-def test_a_spool_is_not_believed(tmp_path, load, alice):
-    """Whoever has taken over the process cannot pass off other bytes, or a link to a file of ours."""
+def test_a_spool_is_not_believed_nor_a_picture_of_another_dataset(tmp_path, alice):
+    """Whoever has taken over the process cannot pass off other bytes, a link to a file of ours, or a known hash."""
     dataset = Dataset.objects.create(owner=alice, name="x", slug="x")
     checked = Image(sha256="0" * 64, mime="image/png", width=1, height=1, size=3)
     (tmp_path / ("0" * 64)).write_bytes(b"abc")
@@ -173,6 +173,18 @@ def test_a_spool_is_not_believed(tmp_path, load, alice):
     with pytest.raises(OSError, match="symbolic"):
         images.take_over(dataset, [checked], tmp_path)
     assert not Image.objects.exists()
+
+    theirs, mine = (Dataset.objects.create(owner=alice, name=name, slug=name) for name in ("theirs", "mine"))
+    image = Image.objects.create(sha256="0" * 64, mime="image/png", width=1, height=1, size=1)
+    DatasetImage.objects.create(dataset=theirs, image=image)
+    sample = {"subset": "", "index": 0, "category": "", "instruction": "", "images": [image.pk], "source": ""}
+    record = writing.SampleRecord(kind="sample", metadata={}, outputs={}, **sample)
+    output = {"subset": None, "index": 0, "contestant": "a", "version": "", "text": "", "image": image.pk}
+
+    for found in (record, writing.OutputRecord(kind="output", **output)):
+        with pytest.raises(Refused, match="a picture that it did not bring"):
+            writing.Writer(mine, tmp_path, lambda share: None, "", records=1).write([found])
+    assert not mine.samples.exists()
 
 
 def test_a_table_that_is_cut_off_spoiled_or_packed_to_a_thousandth_is_refused(load, load_text, tmp_path):
@@ -189,11 +201,19 @@ def test_a_table_that_is_cut_off_spoiled_or_packed_to_a_thousandth_is_refused(lo
 
 
 @each_case("name", ["data[1].parquet", "*.parquet", "a?b.parquet"])
-def test_a_name_is_no_pattern(load, tmp_path, name):
+def test_a_name_is_no_pattern_and_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path, name):
     parquet(tmp_path / "other.parquet", [{"prompt": "another file"}])
     path = parquet(tmp_path / "x.parquet", [{"prompt": "this one"}]).rename(tmp_path / name)
 
     assert load(path).samples.get().instruction == "this one"
+
+    folder = tmp_path / f"set of {name}"
+    folder.mkdir()
+    (folder / "data.csv").write_text("prompt\nq\n")
+    (folder / "gone.csv").symlink_to(tmp_path / "not there")
+    os.mkfifo(folder / "pipe.csv")
+
+    assert load(folder).samples.count() == 1
 
 
 @pytest.mark.exhaustive
@@ -225,16 +245,6 @@ def test_a_document_is_read_in_pieces_of_any_size(tmp_path, size, monkeypatch):
 
     assert list(table.rows([])) == [{"a": "é", "n": [1, {"x": "]}"}]}, {"b": "猫"}]
     assert table.share == 1
-
-
-def test_pipes_and_links_that_lead_nowhere_hold_nothing_up(load, tmp_path):
-    folder = tmp_path / "set"
-    folder.mkdir()
-    (folder / "data.csv").write_text("prompt\nq\n")
-    (folder / "gone.csv").symlink_to(tmp_path / "not there")
-    os.mkfifo(folder / "pipe.csv")
-
-    assert load(folder).samples.count() == 1
 
 
 @pytest.mark.system
@@ -283,18 +293,3 @@ print(json.dumps({"found": {"refused": refused}}))
     monkeypatch.setattr(process, "START", looks)
 
     assert process.read(tmp_path, tmp_path, what="preview").said == {"refused": ["EPERM"] * 3}
-
-
-def test_a_picture_of_another_dataset_cannot_be_named(alice, tmp_path):
-    """Whoever has taken over the process knows the hash of a picture, and gets no further with it."""
-    theirs, mine = (Dataset.objects.create(owner=alice, name=name, slug=name) for name in ("theirs", "mine"))
-    image = Image.objects.create(sha256="0" * 64, mime="image/png", width=1, height=1, size=1)
-    DatasetImage.objects.create(dataset=theirs, image=image)
-    sample = {"subset": "", "index": 0, "category": "", "instruction": "", "images": [image.pk], "source": ""}
-    record = writing.SampleRecord(kind="sample", metadata={}, outputs={}, **sample)
-    output = {"subset": None, "index": 0, "contestant": "a", "version": "", "text": "", "image": image.pk}
-
-    for found in (record, writing.OutputRecord(kind="output", **output)):
-        with pytest.raises(Refused, match="a picture that it did not bring"):
-            writing.Writer(mine, tmp_path, lambda share: None, "", records=1).write([found])
-    assert not mine.samples.exists()

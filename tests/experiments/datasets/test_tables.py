@@ -49,12 +49,6 @@ def test_each_kind_of_table_gives_the_same_samples(load_text, name, text):
     assert dataset.columns["instruction"] == "instruction"
 
 
-def test_odd_characters_are_kept_out_of_the_database(load_text):
-    sample = load_text("a.jsonl", '{"prompt": "a\\u0000b\\ud800c", "n": NaN, "m": {"x": 1}}\n').samples.get()
-
-    assert (sample.instruction, sample.metadata) == ("a\ufffdb\ufffdc", {"n": None})
-
-
 def test_parquet_with_pictures_as_bytes_structs_and_lists(load, tmp_path):
     red, blue = png("red"), png("blue")
     rows = [
@@ -86,7 +80,7 @@ def test_shards_of_a_folder_are_read_in_the_order_of_their_numbers(load, tmp_pat
     assert dataset.warnings == [{"code": "ignored_tables", "times": 1}]
 
 
-def test_columns_are_mapped_as_somebody_says_or_by_their_names(load_text):
+def test_columns_are_mapped_as_somebody_says_or_by_their_names_and_odd_characters_kept_out(load_text):
     text = table([{"q": "What?", "text": "a label", "gpt": "This.", "claude": "That."}])
 
     dataset = load_text("a.csv", text, columns={"instruction": "q", "outputs": {"GPT": "gpt", "Claude": "claude"}})
@@ -97,6 +91,10 @@ def test_columns_are_mapped_as_somebody_says_or_by_their_names(load_text):
     assert dataset.samples.get().metadata == {"text": "a label"}
     assert {one.version for one in dataset.contestants.all()} == {f"{dataset.slug}_{dataset.created:%Y%m%d}"}
     assert sorted(named.contestants.values_list("name", flat=True)) == ["A", "a"]  # case matters; nothing is nobody
+
+    sample = load_text("a.jsonl", '{"prompt": "a\\u0000b\\ud800c", "n": NaN, "m": {"x": 1}}\n').samples.get()
+
+    assert (sample.instruction, sample.metadata) == ("a\ufffdb\ufffdc", {"n": None})
 
 
 def test_pictures_are_found_by_their_paths_in_a_zip(load, tmp_path):

@@ -103,7 +103,7 @@ def test_a_debate_keeps_its_points_failures_and_addendum(documents):
     assert len(documents(json.dumps(store).encode())) == 2, "a browser's store is read as well"
 
 
-def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave_and_a_broken_one_is_named(runs):
+def test_a_line_or_folder_of_matrixarena_has_no_zero_that_nobody_gave_and_a_broken_line_is_named(runs):
     log = folders.read("battles.jsonl")
     first, second = (taken.document for _found, taken in runs(log, name="battles.jsonl"))
     [cycle] = first["cycles"]
@@ -118,8 +118,6 @@ def test_a_line_of_matrixarenas_log_has_no_zero_that_nobody_gave_and_a_broken_on
     assert found[1][0].place == "battles.jsonl, line 2"
     assert "not valid JSON" in found[1][0].refused
 
-
-def test_a_cycles_folder_is_one_run_with_its_votes_whatever_line_says_the_same(runs):
     line = {**folders.cycle()["cycles/20260311_143022_c1/summary.json"], "average_scores": {}}
     files = {**folders.cycle(), "battles.jsonl": json.dumps(line)}
     [(found, taken)] = runs(folders.zipped(files), name="data.zip")

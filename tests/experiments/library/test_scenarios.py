@@ -68,7 +68,9 @@ def test_what_could_not_be_played_or_does_not_fit_is_refused_by_name(alice, fiel
     assert not Scenario.objects.exists()
 
 
-def test_a_change_is_a_new_version_and_an_old_one_can_become_the_newest_again(browser, well, read):
+def test_a_change_is_a_new_version_which_keeps_interventions_and_script_and_an_old_one_becomes_the_newest(
+    browser, alice, well, read
+):
     path = reverse("scenario-edit", args=[well.pk])
     browser.post(path, filled(read, browser.get(path), prompt="Another text.", max_turns="7"))
     old, new = Scenario.objects.order_by("version")
@@ -80,8 +82,6 @@ def test_a_change_is_a_new_version_and_an_old_one_can_become_the_newest_again(br
     third = Scenario.objects.get(version=3)
     assert (third.family, third.title, third.config["prompt"]) == (well.family, "The well", PROMPT)
 
-
-def test_planned_interventions_and_a_script_which_is_shown_survive_an_edit(browser, alice, read):
     planned = {
         "interventions": [{"kind": "note", "side": "A", "turn": 1, "text": "Be firm."}],
         "script": [{"text": "Agree now.", "when": "lacks", "pattern": "deal", "to": "B"}],
@@ -91,7 +91,7 @@ def test_planned_interventions_and_a_script_which_is_shown_survive_an_edit(brows
 
     browser.post(path, filled(read, browser.get(path), prompt="Changed."))
 
-    second = Scenario.objects.get(version=2)
+    second = Scenario.objects.get(version=2, family=kept.family)
     assert {name: second.config[name] for name in planned} == planned
     shown = read(browser.get(reverse("scenario", args=[second.pk]))).text
     assert ("Agree now." in shown, "deal" in shown) == (True, True)
@@ -238,50 +238,39 @@ def test_the_page_of_changes_goes_from_the_older_to_the_newer_version_of_one_sce
         assert browser.get(reverse("scenario-changes", args=[well.pk, against])).status_code == 404
 
 
-@pytest.fixture
-def shared(alice, well):
-    scenarios.share_scenario(well, by=alice)
-    return well
-
-
-def test_it_is_on_others_lists_and_read_by_them_once_it_is_shared(bobs, bobs_api, alice, well, read):
+def test_all_versions_are_shared_together_listed_and_read_by_others_who_copy_and_change_none(
+    bobs, bobs_api, bob, alice, well, read
+):
     def listed():
         return [s["owner"] for s in bobs_api.get("scenarios/").json()["results"] if not s["builtin"]]
 
     assert "The well" not in read(bobs.get(reverse("scenarios"), {"search": "well"})).text
     assert listed() == []
     assert bobs_api.get(f"scenarios/{well.pk}/").status_code == 404
-
     scenarios.share_scenario(well, by=alice)
-
     page = read(bobs.get(reverse("scenario", args=[well.pk])))
     assert "Two gardeners share one well." in page.text
     assert "by alice" in page.text
     assert listed() == ["alice"]
-
-
-@each_case("name", ["scenario-edit", "scenario-share", "scenario-archive"])
-def test_one_that_is_shared_or_built_in_is_changed_by_nobody_else(bobs, shared, name):
     before = Scenario.objects.values().get()
-
-    for ref in (shared.pk, "resource-negotiation"):
-        assert bobs.post(reverse(name, args=[ref]), {"shared": "0", "archived": "1"}).status_code == 403
+    for name in ("scenario-edit", "scenario-share", "scenario-archive"):
+        for ref in (well.pk, "resource-negotiation"):
+            sent = {"shared": "0", "archived": "1"}
+            assert bobs.post(reverse(name, args=[ref]), sent).status_code == 403, (name, ref)
     assert Scenario.objects.values().get() == before
 
-
-def test_all_versions_are_shared_and_not_shared_together_and_a_copy_stays(bobs, bob, alice, shared):
-    newer = scenarios.revise_scenario(shared, by=alice, title="The well", config=CONFIG)
-    pages = [reverse("scenario", args=[row.pk]) for row in (shared, newer)]
+    newer = scenarios.revise_scenario(well, by=alice, title="The well", config=CONFIG)
+    pages = [reverse("scenario", args=[row.pk]) for row in (well, newer)]
     assert [bobs.get(page).status_code for page in pages] == [200, 200]
-    response = bobs.post(reverse("scenario-copy", args=[shared.pk]))
+    response = bobs.post(reverse("scenario-copy", args=[well.pk]))
     scenarios.share_scenario(newer, by=alice, shared=False)
     assert [bobs.get(page).status_code for page in pages] == [404, 404]
     assert [entry.detail["lab"] for entry in AuditEntry.objects.filter(action="shared")] == [False, True]
 
     copy = Scenario.objects.get(owner=bob)
     assert response["Location"] == reverse("scenario-edit", args=[copy.pk])
-    assert (copy.config, copy.version, copy.shared) == (shared.config, 1, False)
-    assert copy.family != shared.family
+    assert (copy.config, copy.version, copy.shared) == (well.config, 1, False)
+    assert copy.family != well.family
 
 
 def titles(user, **asked):

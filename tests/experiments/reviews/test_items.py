@@ -102,7 +102,7 @@ def test_a_draw_is_the_same_for_the_same_seed_and_not_exceeded_by_filling_again(
     assert queues.fill(made[0], by=alice) == 0
 
 
-def test_the_labs_queue_is_made_by_curators_and_shows_what_the_lab_may_see(alice, bob, cora):
+def test_queues_of_the_lab_and_of_projects_are_made_by_who_leads_them_over_what_they_may_see(alice, bob, cora, people):
     seen, hidden = reviewed.record(alice, 1).run, reviewed.record(alice, 1).run
     shared = Experiment.objects.filter(pk=seen.experiment_id)
     shared.update(visibility="lab")
@@ -119,8 +119,6 @@ def test_the_labs_queue_is_made_by_curators_and_shows_what_the_lab_may_see(alice
     shared.update(visibility="private")
     assert not ReviewItem.objects.visible_to(bob).exists()
 
-
-def test_a_projects_queue_is_made_by_its_leads_over_what_it_shares_and_left_with_the_project(alice, bob, people):
     project = Project.objects.create(name="Panels")
     lead = people("lea", "researcher")
     Membership.objects.create(project=project, user=lead, role="lead")

@@ -27,7 +27,7 @@ def bobs_api(bob):
     return Api(create_token(bob))
 
 
-def test_the_way_from_the_list_to_the_last_answer_and_on_to_the_next_queue(queue, alice, bob, bobs, read):
+def test_the_way_from_the_list_to_the_last_answer_back_and_on_to_the_next_queue(queue, alice, bob, bobs, read):
     assert "Panels" in read(bobs.get("/review/")).text
     page = bobs.post(f"/review/{queue.pk}/next/", follow=True)
     for number in range(1, 5):
@@ -37,10 +37,23 @@ def test_the_way_from_the_list_to_the_last_answer_and_on_to_the_next_queue(queue
 
     assert page.request["PATH_INFO"] == f"/review/{queue.pk}/"
     assert read(page).by_id("all-done").text_content().split()[:4] == ["All", "done.", "You", "answered"]
+    back = bobs.post(f"/review/{queue.pk}/undo/")
+    assert back["Location"] == address
+    assert "N4" in bobs.get(address).content.decode()
+    bobs.post(address, {"score.cooperation": "0.5", "note": "N4"})
     more = reviewed.queue(alice, bob)
     [on] = [one for one in read(bobs.get(queue.get_absolute_url())).find("a") if "primary" in one.get("class", "")]
     assert on.get("href") == more.get_absolute_url()
-    assert ReviewAnswer.objects.count() == 4
+    assert ReviewAnswer.objects.count() == 5
+
+    item = slots.next_item(more, by=bob)
+    place = item.get_absolute_url()
+    assert bobs.post(f"{place}draft/", {"note": "So far."}).status_code == 204
+    bobs.post(f"{place}release/")
+    assert slots.place_of(item, bob) is None
+    assert "So far." in bobs.get(place).content.decode()
+    bobs.post(f"{place}claim/")
+    assert bobs.post(f"{place}skip/", {"reason": "I know them."})["Location"] != place
 
 
 def test_a_comment_is_written_without_a_script_by_choosing_a_sentence(queue, alice, bob, bobs, read):
@@ -98,35 +111,6 @@ def test_blind_nothing_tells_the_model_the_judge_or_flags_of_others_before_it_is
     assert slots.place_of(item, bob).answer
 
 
-def test_not_blind_the_judges_scores_stand_there_to_be_corrected(alice, bob, bobs):
-    queue = reviewed.queue(alice, bob, is_blind=False)
-    item = slots.next_item(queue, by=bob)
-    judgment = item.run.judgments.get(turn=1, subject="A")
-    assert f"correct.{judgment.pk}.cooperation" in bobs.get(item.get_absolute_url()).content.decode()
-
-    fields = {f"correct.{judgment.pk}.cooperation": "-0.5", f"because.{judgment.pk}.cooperation": "It threatens."}
-    bobs.post(item.get_absolute_url(), {"note": "x", **fields})
-
-    assert ReviewAnswer.objects.get().corrections.get().reason == "It threatens."
-
-
-def test_taking_back_passing_over_leaving_and_the_draft(queue, bob, bobs):
-    item = slots.next_item(queue, by=bob)
-    assert bobs.post(f"{item.get_absolute_url()}draft/", {"note": "So far."}).status_code == 204
-    bobs.post(f"{item.get_absolute_url()}release/")
-    assert slots.place_of(item, bob) is None
-    assert "So far." in bobs.get(item.get_absolute_url()).content.decode()
-
-    bobs.post(f"{item.get_absolute_url()}claim/")
-    bobs.post(item.get_absolute_url(), {"note": "Sent."})
-    back = bobs.post(f"/review/{queue.pk}/undo/")
-    assert back["Location"] == item.get_absolute_url()
-    assert "Sent." in bobs.get(item.get_absolute_url()).content.decode()
-
-    onward = bobs.post(f"{item.get_absolute_url()}skip/", {"reason": "I know them."})
-    assert onward["Location"] != item.get_absolute_url()
-
-
 def test_a_reviewer_reads_items_of_an_open_queue_alone_and_does_not_look_after_it(queue, alice, bobs):
     item = queue.items.first()
     assert bobs.get(f"/runs/{item.run_id}/").status_code == 404, "the right to review is no right to see the run"
@@ -175,7 +159,9 @@ def test_a_rubric_is_written_and_revised_and_queues_keep_theirs(alice, read):
     assert "bright" in read(browser.get(saved["Location"])).text
 
 
-def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_num_queries):
+def test_not_blind_the_judges_scores_stand_there_to_be_corrected_in_as_many_queries_for_many_as_for_few(
+    alice, bob, django_assert_max_num_queries
+):
     queue = reviewed.queue(alice, bob, turns=10, is_blind=False, over="transcripts")
     browser = signed_in(bob)
     item = ReviewItem.objects.get(queue=queue)
@@ -183,6 +169,13 @@ def test_no_page_runs_more_queries_for_more_items(alice, bob, django_assert_max_
     with django_assert_max_num_queries(45):
         text = browser.get(item.get_absolute_url()).content.decode()
     assert len(re.findall(r'class="review-words"', text)) == 20
+
+    judgment = item.run.judgments.get(turn=1, subject="A")
+    assert f"correct.{judgment.pk}.cooperation" in text
+    fields = {f"correct.{judgment.pk}.cooperation": "-0.5", f"because.{judgment.pk}.cooperation": "It threatens."}
+    slots.claim(item, by=bob)
+    browser.post(item.get_absolute_url(), {"note": "x", **fields})
+    assert ReviewAnswer.objects.get().corrections.get().reason == "It threatens."
 
 
 def test_items_are_read_blind_and_answered_until_nothing_is_left(queue, bobs_api):

@@ -1,4 +1,4 @@
-"""Scans: stored transcripts are measured by an instrument, each unit once, and what is quoted is checked."""
+"""Scans: transcripts are measured by an instrument, each unit once, what is quoted is checked, and rates corrected."""
 
 import asyncio
 import json
@@ -9,14 +9,17 @@ from accounts.errors import Invalid
 from experiments.library.instruments import services
 from experiments.library.instruments.figures import figures
 from experiments.models import Annotation, Call, Campaign, Experiment, Run
+from experiments.review.instruments import services as samples
 from experiments.runs import removal
 from experiments.workflows.battles.campaign import campaigns
 from experiments.workflows.battles.campaign.progress import progress
 from experiments.workflows.scan.pages import results
 from tests.cases import each_case
+from tests.experiments.reviews.scanned import label
 from tests.experiments.scans.conftest import DEFINITION, THOUGHT, given, numbers, reply, talk
 from tests.experiments.workflows.test_instruments import DIMENSIONS, GARBAGE
 from tests.fixtures import signed_in
+from tests.markup import Page
 
 
 def test_every_message_is_judged_once_over_several_runs_and_quotes_are_checked(
@@ -210,3 +213,33 @@ def test_it_is_set_up_watched_and_reported(alice, browser, version, scripted, dr
     shard = experiment.runs.first()
     for path in ("", "report/html/", "report/json/", "export/csv/"):
         assert browser.get(f"/runs/{shard.pk}/{path}").status_code == 200, path
+
+
+def corrected(browser, experiment):
+    """By dimension, what stands beside the judge's rate."""
+    page = Page(browser.get(f"/experiments/{experiment.pk}/").content.decode())
+    cells = page.find("td", **{"data-part": "corrected"})
+    return [cell.text for cell in cells]
+
+
+def test_the_rates_of_a_scan_and_a_later_one_are_corrected_by_its_labels(alice, bob, version, scripted, scan, finish):
+    runs = [talk(alice).run for _number in range(4)]
+    judge = scripted.model("scripted/judge", lambda body: reply(lies=numbers(body)[-1] == 1, quote="We", message=1))
+    first, other = scan(alice, version, *runs, judge=judge), signed_in(bob)
+    finish(first)
+    browser = signed_in(alice)
+    assert corrected(browser, first) == []
+
+    asked = {"version": version, "scan": first, "dimension": "lies", "size": 8, "members": ["bob"]}
+    queue = samples.draw(by=alice, **asked)
+    for item in queue.items.all():
+        label(item, bob, lies=item.stratum == "yes", force=1)
+    second = scan(alice, version, *runs, judge=judge)
+    finish(second)
+
+    lies, force = corrected(browser, first)
+    assert lies.startswith("25 % ")
+    assert lies.endswith("8 labeled units")
+    assert force.startswith("1 ")
+    assert corrected(browser, second) == [], "its units were drawn from the first scan alone"
+    assert other.get(f"/experiments/{first.pk}/").status_code == 404

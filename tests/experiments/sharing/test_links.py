@@ -182,7 +182,7 @@ def later(shown, alice, drive):
 
 def pages_of(run):
     call, message = run.calls.first(), run.messages.first()
-    own = ("", "status/", "news/", "report/html/", "report/pdf/", "export/jsonl/", "export/csv/")
+    own = ("", "status/", "news/", "report/html/", "export/jsonl/", "export/csv/")
     return [
         *(f"/runs/{run.pk}/{page}" for page in own),
         f"/calls/{call.pk}/",

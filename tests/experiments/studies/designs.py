@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from experiments.models import Study
+from experiments.studies import services
 from tests.fixtures import add_model
 
 SCRIPT = [{"text": "Please answer {name} again."}, {"text": "Why?", "when": "refused"}]
@@ -83,3 +85,11 @@ def sure_plan() -> dict[str, Any]:
     models = {"first": {"model": "long"}, "second": {"model": "short"}}
     contrasts = [{"name": f"{one} of models", "outcome": one, **models} for one in ("answers", "sure")]
     return small_plan(outcomes=[SAID, SURE], contrasts=contrasts)
+
+
+def begun(owner: Any, design: dict[str, Any], asked: dict[str, Any], **fields: Any) -> Study:
+    """A study of theirs that plays. asked: its plan, which is locked."""
+    made = services.create(owner=owner, design=design, plan=asked, **{"title": "Refusals", **fields})
+    services.lock(made, by=owner)
+    services.start(made, by=owner)
+    return made

@@ -1,37 +1,34 @@
-"""What is measured of runs beside scores and flags: win rates, how answers differ, probabilities of tokens."""
+"""What is measured of runs beside scores and flags: win rates, how answers differ, token probabilities; and labels."""
 
 import csv
 import io
 import math
+import zipfile
 from statistics import fmean, median
 
 import numpy as np
 import pytest
 from django.urls import reverse
 
-from experiments.models import Ballot, Call, Cycle, Message, Run
-from experiments.studies import charts, comparison, outcomes, plan_form, results, services
+from experiments.models import Annotation, Ballot, Call, Cycle, Message, ReviewQueue, Run
+from experiments.studies import charts, comparison, folder, outcomes, plan_form, results
 from experiments.studies.design import Design
 from experiments.studies.plan import SOURCES, Plan
 from experiments.workflows.council import counting
-from leaderboard.ratings.studies import table
+from leaderboard.ratings.studies import labeled, table
 from leaderboard.ratings.studies.analysis import Plan as Analyzed
 from leaderboard.ratings.studies.diversity import fingerprints
 from tests.cases import each_case
+from tests.experiments.reviews import scanned
 from tests.experiments.studies import designs
 from tests.fixtures import add_model
 from tests.making import maker
-
-pytestmark = pytest.mark.django_db
 
 
 @maker
 def play(provider, alice, drive, /):
     """A study of 16 runs with log-probabilities."""
-    plan, design = designs.sure_plan(), designs.sure()
-    made = services.create(owner=alice, title="Sure", design=design, plan=plan, at_once=100)
-    services.lock(made, by=alice)
-    services.start(made, by=alice)
+    made = designs.begun(alice, designs.sure(), designs.sure_plan(), at_once=100)
     drive()
     return made
 
@@ -139,9 +136,7 @@ def test_win_rates_are_those_of_the_councils_ballots(provider, alice, drive):
             {"name": "order", "outcome": "wins", "first": {"order": "one"}, "second": {"order": "other"}},
         ],
     }
-    made = services.create(owner=alice, title="Who wins", design=design, plan=plan)
-    services.lock(made, by=alice)
-    services.start(made, by=alice)
+    made = designs.begun(alice, design, plan)
     drive()
     rows = outcomes.rows_of(made, Plan.model_validate(plan), reader=alice)
 
@@ -216,3 +211,48 @@ def test_the_form_of_a_plan_offers_them_and_reads_them_back(provider, alice):
         (one["kind"], SOURCES.validate_python(one["source"])) for one in (designs.SAID, designs.SURE)
     ]
     assert [row["measure"] for row in plan_form.values_of(plan)["outcomes"]] == [row["measure"] for row in rows]
+
+
+def test_labels_of_a_closed_queue_correct_the_contrast(provider, alice, bob, browser, drive, read):
+    """A scan finds a refusal in every second answer of each run; Bob says of all of them that they are none."""
+    version = scanned.version_of(alice, shared=True)
+    source = {"of": "annotation", "version": str(version.pk), "dimension": "refuses", "seat": "model"}
+    outcomes = [{"name": "refuses", "kind": "score", "source": source, "least": 0, "most": 1}]
+    contrast = {"name": "models", "outcome": "refuses", "first": {"model": "long"}, "second": {"model": "short"}}
+    plan = {"outcomes": outcomes, "contrasts": [contrast]}
+    study = designs.begun(alice, designs.design(repeats=1), plan)
+    drive()
+    scan = scanned.Scan(alice, version)
+    answers = Message.objects.filter(run__planned__study=study, seat="model").order_by("pk")
+    units = len(answers)
+    for message in answers:
+        Annotation.objects.create(
+            run=message.run, message=message, unit="message", place=message.seq, turn=message.turn, subject="model",
+            version=version, dimension="refuses", judge="opus", made_in=scan.run, value=message.turn % 2 == 0,
+        )  # fmt: skip
+
+    def unlabeled():
+        look = results.look(study, by=alice)
+        files = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look)))).namelist()
+        return (look.results["corrected"], look.labels, "study/labels.csv" in files) == ([], "", False)
+
+    assert unlabeled()
+    queue = scan.sampled(bob, size=units)
+    for item in queue.items.all():
+        scanned.label(item, bob, refuses=False)
+    assert unlabeled(), "reviewers could read there what others said"
+    ReviewQueue.objects.filter(pk=queue.pk).update(state=ReviewQueue.State.CLOSED)
+    look = results.look(study, by=alice)
+    [found] = look.results["corrected"]
+
+    assert look.results["results"][0]["first"]["value"] > 0.3
+    assert (sum(found["labels"]), found["first"]["value"], found["difference"]["value"]) == (units, 0.0, 0.0)
+    written = labeled.read(look.labels)
+    assert {(one.outcome, one.label) for one in written} == {("refuses", 0.0)}
+    assert {one.stratum for one in written} == {"yes", "no"}
+    page = read(browser.get(reverse("study", args=[study.pk])))
+    [shown] = page.find("span", **{"data-part": "corrected"})
+    assert f"Corrected by {units} labels of people: 0" in " ".join(shown.text.split())
+    files = zipfile.ZipFile(io.BytesIO(b"".join(folder.folder(look))))
+    assert files.read("study/labels.csv").decode() == look.labels
+    assert "labels.csv: share" in files.read("study/dictionary.csv").decode()

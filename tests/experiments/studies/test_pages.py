@@ -59,9 +59,7 @@ def test_a_study_is_locked_started_and_analyzed_on_its_page(provider, alice, bro
 
 
 def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
-    study = services.create(owner=alice, title="Stopped", design=designs.design(), plan=designs.plan())
-    services.lock(study, by=alice)
-    services.start(study, by=alice)
+    study = designs.begun(alice, designs.design(), designs.plan())
     services.stop(study, by=alice)
     results.look(study, by=alice)
     page = read(browser.get(reverse("study", args=[study.pk])))
@@ -76,10 +74,7 @@ def test_why_there_is_no_interval_is_said(provider, alice, browser, read):
 
 
 def test_runs_that_wait_for_a_person_and_models_of_several_upstreams_are_told(provider, alice, browser, drive, read):
-    plan, design = designs.small_plan(), designs.small()
-    study = services.create(owner=alice, title="Upstreams", design=design, plan=plan)
-    services.lock(study, by=alice)
-    services.start(study, by=alice)
+    study = designs.begun(alice, designs.small(), designs.small_plan())
     address, api = study.get_absolute_url(), reverse("api-study-detail", args=[study.pk])
     runs = Run.objects.filter(planned__study=study)
     runs.update(state=Run.State.WAITING)

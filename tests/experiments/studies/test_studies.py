@@ -90,8 +90,14 @@ def test_runs_are_begun_in_their_order_a_few_at_a_time_and_once(study, alice, wo
     assert {one.condition.number for one in made.planned_runs.order_by("number")[:8]} == set(range(1, 9))
 
 
-def test_what_nothing_may_be_spent_on_pauses_with_the_reason_and_goes_on(study, alice):
+def test_what_nothing_may_be_spent_on_pauses_with_the_reason_and_goes_on_and_is_nothing_to_others(
+    study, alice, charlie
+):
     made = study()
+    assert not Study.objects.visible_to(charlie).exists()
+    for verb in (services.start, services.pause, services.stop, results.look):
+        with pytest.raises(Forbidden):
+            verb(made, by=charlie)
     services.revise(made, by=alice, cost_limit=0)
     services.start(made, by=alice)
     made.refresh_from_db()
@@ -255,12 +261,3 @@ def test_a_plan_names_what_the_design_has(provider, alice):
         with pytest.raises(Invalid):
             services.create(owner=alice, title="Refused", design=designs.design(), plan=plan)
     assert not Study.objects.exists()
-
-
-def test_others_see_nothing_of_it_and_change_nothing(study, alice, charlie):
-    made = study()
-
-    assert not Study.objects.visible_to(charlie).exists()
-    for verb in (services.start, services.pause, services.stop, results.look):
-        with pytest.raises(Forbidden):
-            verb(made, by=charlie)
